@@ -1,0 +1,149 @@
+//! The one interface that everybody above uses.
+
+use std::{fmt, sync::Arc};
+
+use uuid::Uuid;
+
+use crate::{AppendError, Draft, Entry, Header, Position, ReadError, StreamId, Version};
+
+/// A command id is remembered this long after its entry's time, in milliseconds: 24 hours.
+pub const COMMAND_WINDOW_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Is called once with the answer to an append, on the journal's own thread (or, inline, before `append` returns).
+/// It must not block: it hands the answer on.
+pub type Done = Box<dyn FnOnce(Result<Appended, AppendError>) + Send>;
+
+/// What has become durable: the entries of one append, in the order of its drafts.
+#[derive(Clone, Debug)]
+pub struct Appended {
+    pub entries: Vec<Arc<Entry>>,
+}
+
+/// Where the journal stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The last durable entry.
+    pub position: Position,
+    /// The time of the last durable entry, in milliseconds.
+    pub time_ms: u64,
+    /// Number of the last block, from 1.
+    pub block: u64,
+    /// BLAKE3 chain value over all blocks.
+    pub hash: [u8; 32],
+}
+
+/// How urgent an append is when the disk is nearly full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Intake {
+    /// New work: refused early, with [`AppendError::NearlyFull`].
+    #[default]
+    Ordinary,
+    /// What running effects report: taken as long as anything can be written.
+    Report,
+}
+
+/// Which entries a read wants. Empty means all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only these kinds of streams (`machine`).
+    pub kinds: Vec<String>,
+    /// Only these streams.
+    pub streams: Vec<StreamId>,
+}
+
+impl Filter {
+    /// Every entry.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Whether an entry of this stream is wanted.
+    pub fn wants(&self, stream: &StreamId) -> bool {
+        let kind_wanted = self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == stream.kind());
+        let stream_wanted = self.streams.is_empty() || self.streams.contains(stream);
+        kind_wanted && stream_wanted
+    }
+}
+
+/// Entries in order, read as the iterator is moved.
+pub type Entries<'a> = Box<dyn Iterator<Item = Result<Arc<Entry>, ReadError>> + 'a>;
+/// Headers in order; bodies are skipped, not decoded.
+pub type Headers<'a> = Box<dyn Iterator<Item = Result<Header, ReadError>> + 'a>;
+
+/// What is remembered of an answered command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answered {
+    pub position: Position,
+    pub command_hash: [u8; 16],
+}
+
+/// The ordered, durable record of every decision.
+///
+/// All reads see exactly what was acknowledged: a reader never meets an entry that is not durable, nor misses one that is.
+pub trait Journal: Send + Sync + fmt::Debug {
+    /// Chosen once, when the journal is created.
+    fn id(&self) -> Uuid;
+
+    /// The last durable entry.
+    fn head(&self) -> Head;
+
+    /// Hands in drafts that become durable together or not at all, and calls `done` when that is known.
+    ///
+    /// Several drafts may concern one stream; the later one then expects the version after the earlier one.
+    fn append(&self, drafts: Vec<Draft>, intake: Intake, done: Done);
+
+    /// The version of a stream, [`Version::ZERO`] if it has no events.
+    fn version(&self, stream: &StreamId) -> Version;
+
+    /// Looks up an answered command within [`COMMAND_WINDOW_MS`] of the newest entry.
+    fn answered(&self, command_id: &Uuid) -> Option<Answered>;
+
+    /// The streams that have an entry, in order of their text, beginning with `prefix`.
+    fn streams(&self, prefix: &str) -> Vec<StreamId>;
+
+    /// One stream's entries whose events are at or after `from`, and those without events among them, oldest first.
+    /// `from` at or below 1 gives all.
+    fn read_stream(&self, stream: &StreamId, from: Version) -> Entries<'_>;
+
+    /// One stream's entries, newest first.
+    fn read_stream_back(&self, stream: &StreamId) -> Entries<'_>;
+
+    /// Entries with `from <= position <= to` (`to` is cut to the head at the time of the call), oldest first.
+    fn read(&self, from: Position, to: Position, filter: &Filter) -> Entries<'_>;
+
+    /// As [`Journal::read`], newest first: begins at `to`.
+    fn read_back(&self, from: Position, to: Position, filter: &Filter) -> Entries<'_>;
+
+    /// As [`Journal::read`], without bodies.
+    fn read_headers(&self, from: Position, to: Position, filter: &Filter) -> Headers<'_>;
+
+    /// Calls `notice` after every group has become durable. It must not block. The call ends with the returned guard.
+    fn on_append(&self, notice: Box<dyn Fn(Head) + Send + Sync>) -> Subscription;
+}
+
+/// Ends a subscription when dropped.
+pub struct Subscription(pub(crate) Option<Box<dyn FnOnce() + Send>>);
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some(end) = self.0.take() {
+            end();
+        }
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Subscription")
+    }
+}
+
+/// Waits for the answer to an append on the calling thread. Not for use inside an async runtime.
+///
+/// # Errors
+/// As the append's.
+pub fn append_blocking(journal: &dyn Journal, drafts: Vec<Draft>) -> Result<Appended, AppendError> {
+    let (send, receive) = std::sync::mpsc::sync_channel(1);
+    journal.append(drafts, Intake::Ordinary, Box::new(move |answer| drop(send.send(answer))));
+    receive.recv().unwrap_or(Err(AppendError::Unknown { problem: "the journal's thread ended".into() }))
+}
