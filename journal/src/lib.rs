@@ -2,11 +2,13 @@
 //!
 //! (The layout on disk is described here; see the modules.)
 
+mod codec;
 mod entry;
 mod error;
 mod journal;
 mod stream;
 
+pub use codec::{CODEC_BINCODE_FIXED, CodecError, decode, digest, encode};
 pub use entry::*;
 pub use error::*;
 pub use journal::*;
