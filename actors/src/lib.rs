@@ -1,1 +1,7 @@
-pub fn x() {}
+//! The deciding of bailiwick.
+pub mod machine;
+pub mod policy;
+pub mod ports;
+pub mod vocab;
+pub mod volume;
+pub mod volume_attachment;

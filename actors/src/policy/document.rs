@@ -1,0 +1,83 @@
+//! The settings that decisions depend on.
+
+use serde::{Deserialize, Serialize};
+
+use crate::vocab::Name;
+
+/// Every setting, with its unit in its name. All periods are data, never constants in code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    pub machines: Machines,
+    pub storage: Storage,
+}
+
+/// Settings for machines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machines {
+    /// Attempts at creating or deleting one instance before giving up; 0 means no limit.
+    /// Default 11: one try and ten retries. Source: Juju's provisioner since August 2016.
+    pub attempts_max: u32,
+    /// The wait before the second attempt. Default 10 s. Source: Juju's provisioner.
+    pub retry_first_ms: u64,
+    /// The wait doubles with every attempt up to this. Default 3 min. Source: Gardener's medium retry.
+    pub retry_max_ms: u64,
+    /// A provider call that takes longer is unknown: asked for by id, not repeated. Default 2 min.
+    pub call_timeout_ms: u64,
+    /// How often providers are asked what they have. Default 5 s. Source: Gardener's short retry.
+    pub poll_ms: u64,
+    /// A node that was silent for longer is stale. Default 40 s. Source: the node monitor grace period of Kubernetes.
+    pub node_stale_ms: u64,
+    /// After a start of the control plane nobody is called stale for this long. Default 60 s.
+    pub restart_grace_ms: u64,
+    /// What happens to a machine whose instance has gone. Default replace.
+    pub when_lost: WhenLost,
+}
+
+/// What happens to a machine whose instance has gone without our doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenLost {
+    /// Another instance is made, under a new effect id.
+    Replace,
+    /// It stays lost until an operator says `retry-provisioning`.
+    Keep,
+}
+
+/// Settings for volumes and attachments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Storage {
+    /// Attempts at one operation before giving up; 0 means no limit. Default 0. Source: Juju's storage provisioner.
+    pub attempts_max: u32,
+    /// The wait before the second attempt. Default 30 s. Source: Juju's storage provisioner.
+    pub retry_first_ms: u64,
+    /// The wait doubles with every attempt up to this. Default 30 min. Source: Juju's storage provisioner.
+    pub retry_max_ms: u64,
+    /// A provider call that takes longer is unknown: asked for by id, not repeated. Default 2 min.
+    pub call_timeout_ms: u64,
+}
+
+impl Default for Machines {
+    fn default() -> Self {
+        Self {
+            attempts_max: 11,
+            retry_first_ms: 10_000,
+            retry_max_ms: 180_000,
+            call_timeout_ms: 120_000,
+            poll_ms: 5_000,
+            node_stale_ms: 40_000,
+            restart_grace_ms: 60_000,
+            when_lost: WhenLost::Replace,
+        }
+    }
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Self { attempts_max: 0, retry_first_ms: 30_000, retry_max_ms: 1_800_000, call_timeout_ms: 120_000 }
+    }
+}
+
+/// The policy that is in force where none is named.
+pub fn default_name() -> Name {
+    "default".parse().expect("a valid name")
+}

@@ -1,0 +1,2 @@
+mod document;
+pub use document::*;

@@ -1,0 +1,84 @@
+//! What makes machines.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, BulkAnswer, Lookup};
+use crate::{
+    machine::Spec,
+    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid},
+};
+
+/// One machine to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateMachine {
+    /// The idempotency token and the tag of what is made: the same id again gives the same instance.
+    pub id: EffectId,
+    pub machine: Name,
+    pub uid: Uid,
+    pub spec: Spec,
+}
+
+/// A running instance.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MachineInstance {
+    /// The effect id it was made under, read back from its tag.
+    pub effect: EffectId,
+    /// The provider's own name for it.
+    pub instance: InstanceId,
+    /// The machine's name, read back from its tag.
+    pub machine: Name,
+    /// Further facts worth keeping (zone, address, pid), at most 16 with keys and values of at most 255 bytes. No secrets.
+    pub facts: BTreeMap<String, String>,
+    pub status: InstanceStatus,
+}
+
+/// How an instance is, as its provider sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InstanceStatus {
+    /// It runs.
+    Running,
+    /// It is there and does not run (its process has ended, it was powered off).
+    Stopped,
+}
+
+/// What a provider has, at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing<T> {
+    /// Whether everything that exists is in it. Nothing is ever concluded from the absence of an item in a partial list.
+    pub complete: bool,
+    /// The moment that the list describes.
+    pub as_of: Timestamp,
+    pub items: Vec<T>,
+}
+
+/// One condition that an agent reports from inside its machine: `DiskPressure`, `MemoryPressure`, `VolumeWritable/data`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Condition {
+    /// What is told, in the field's words; at most 128 bytes.
+    pub kind: String,
+    /// Whether it is as it should be.
+    pub healthy: bool,
+    /// For people, at most 255 bytes; must not change while nothing of note changes (no gauges).
+    pub text: String,
+}
+
+/// Makes and removes machines.
+///
+/// All calls are idempotent by effect id. They may run at the same time; the caller never has two calls for one effect
+/// id under way. A call that is dropped may still happen. Faults never hold secrets.
+pub trait MachineProvider: Send + Sync {
+    /// Makes machines; an id that already has an instance answers with that instance.
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance>;
+
+    /// Removes the instances made under these ids, and everything that belongs to them; an absent one is a success.
+    fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()>;
+
+    /// What is known about these ids.
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>>;
+
+    /// All instances of this control plane.
+    fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>>;
+}

@@ -1,0 +1,31 @@
+//! What the outside world looks like from here: traits, made real elsewhere.
+
+use std::{future::Future, pin::Pin};
+
+mod clock;
+mod machines;
+mod storage;
+
+pub use clock::Clock;
+pub use machines::{Condition, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider};
+pub use storage::{AttachVolume, AttachmentInfo, CreateVolume, DetachVolume, ProvisionedVolume, VolumeProvider};
+
+use crate::vocab::Fault;
+
+/// A boxed future, so that the traits here can be used as objects. It may run on any thread.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// One answer per item of a bulk call, in the order of the items; `Err` outside means that the call as a whole failed
+/// and nothing is known about any item but what the fault's code says.
+pub type BulkAnswer<'a, T> = Answer<'a, Result<Vec<Result<T, Fault>>, Fault>>;
+
+/// What a provider knows about an effect id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lookup<T> {
+    /// It is there: whoever asked for it adopts it.
+    Present(T),
+    /// It is not there, and no earlier call will still make it.
+    Absent,
+    /// The provider cannot tell now: ask again later, never assume.
+    Unknown,
+}

@@ -1,0 +1,87 @@
+//! What makes and attaches volumes.
+
+use serde::{Deserialize, Serialize};
+
+use super::{BulkAnswer, Lookup};
+use crate::vocab::{EffectId, InstanceId, Name, SizeMib, Uid};
+
+/// One volume to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateVolume {
+    /// The idempotency token and the tag of what is made.
+    pub id: EffectId,
+    pub volume: Name,
+    pub uid: Uid,
+    pub size: SizeMib,
+}
+
+/// A volume that exists.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProvisionedVolume {
+    /// The effect id it was made under, read back from its tag.
+    pub effect: EffectId,
+    /// The provider's own name for it.
+    pub volume_id: InstanceId,
+    /// Its real size; never below what was asked.
+    pub size: SizeMib,
+}
+
+/// One attachment to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachVolume {
+    /// The idempotency token of this attachment.
+    pub id: EffectId,
+    /// The machine's name, and the effect id that its instance was made under.
+    pub machine: Name,
+    pub machine_effect: EffectId,
+    pub instance: InstanceId,
+    /// The volume's name, and what its provider calls it.
+    pub volume: Name,
+    pub volume_effect: EffectId,
+    pub volume_id: InstanceId,
+    pub read_only: bool,
+}
+
+/// How an attached volume is reached from inside the machine.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AttachmentInfo {
+    /// Path of the device or file as the machine's workloads see it.
+    pub path: String,
+    pub read_only: bool,
+}
+
+/// One attachment to be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DetachVolume {
+    /// The id that the attachment was made under.
+    pub id: EffectId,
+    pub machine: Name,
+    pub machine_effect: EffectId,
+    pub volume: Name,
+    pub volume_effect: EffectId,
+}
+
+/// Makes, attaches, detaches and destroys volumes.
+///
+/// As with machines: idempotent by effect id, dropped calls may still happen.
+pub trait VolumeProvider: Send + Sync {
+    /// Makes volumes; an id that already has a volume answers with that volume.
+    fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume>;
+
+    /// Destroys the volumes made under these ids; an absent one is a success. A volume that is attached is refused with
+    /// `failed-precondition`.
+    fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()>;
+
+    /// What is known about the volumes made under these ids.
+    fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>>;
+
+    /// Attaches volumes; doing it again is a success with the same answer. A volume that is attached under another id is
+    /// refused with `failed-precondition`; a machine that is not there with `not-found`.
+    fn attach_volumes(&self, attachments: Vec<AttachVolume>) -> BulkAnswer<'_, AttachmentInfo>;
+
+    /// Detaches volumes; what is already detached, or whose machine is gone, is a success.
+    fn detach_volumes(&self, attachments: Vec<DetachVolume>) -> BulkAnswer<'_, ()>;
+
+    /// What is known about the attachments made under these ids.
+    fn lookup_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>>;
+}

@@ -1,0 +1,58 @@
+//! Trying until it works: the attempts of one piece of work in the outside world.
+
+use bailiwick_journal::Version;
+use serde::{Deserialize, Serialize};
+
+use super::{Fault, Timestamp};
+
+/// How the attempts at one intent stand.
+///
+/// The intent is the version of the event that opened it; every attempt shares it, so the provider can tell a second
+/// attempt from a second wish.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effort {
+    /// The version of the event that opened the intent.
+    pub intent: Version,
+    /// The present or next attempt, from 1.
+    pub attempt: u32,
+    /// When the first attempt began.
+    pub since: Timestamp,
+    pub outlook: Outlook,
+}
+
+/// What comes next in an effort.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outlook {
+    /// A provider call is owed or under way.
+    Trying,
+    /// The last attempt failed; the next one begins at `until`.
+    Waiting { until: Timestamp, fault: Fault },
+    /// No attempt is left, or the fault was one that trying does not mend. An operator decides.
+    GivenUp { fault: Fault },
+}
+
+impl Effort {
+    /// The first attempt at an intent.
+    pub fn begun(intent: Version, since: Timestamp) -> Self {
+        Self { intent, attempt: 1, since, outlook: Outlook::Trying }
+    }
+
+    /// Whether a report about `attempt` concerns the attempt that is under way.
+    pub fn is_trying(&self, attempt: u32) -> bool {
+        self.outlook == Outlook::Trying && self.attempt == attempt
+    }
+
+    /// The fault that the effort waits on or ended with.
+    pub fn fault(&self) -> Option<&Fault> {
+        match &self.outlook {
+            Outlook::Trying => None,
+            Outlook::Waiting { fault, .. } | Outlook::GivenUp { fault } => Some(fault),
+        }
+    }
+
+    /// Takes in that the attempt failed and the next one begins at `until`.
+    pub fn wait(&mut self, until: Timestamp, fault: Fault) {
+        self.attempt += 1;
+        self.outlook = Outlook::Waiting { until, fault };
+    }
+}

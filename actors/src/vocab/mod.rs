@@ -1,0 +1,15 @@
+//! Words that all kinds share.
+
+mod effort;
+mod fault;
+mod ids;
+mod life;
+mod size;
+mod time;
+
+pub use effort::{Effort, Outlook};
+pub use fault::{Fault, FaultClass, FaultCode};
+pub use ids::{EffectId, InstanceId, InvalidName, Name, Uid, derived_uuid};
+pub use life::Life;
+pub use size::{InvalidSize, SizeMib};
+pub use time::Timestamp;

@@ -1,0 +1,2 @@
+mod spec;
+pub use spec::*;

@@ -1,0 +1,3 @@
+//! The node over HTTP/JSON on a Unix socket.
+
+pub mod wire;

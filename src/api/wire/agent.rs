@@ -1,0 +1,1 @@
+//! What an agent and the node tell each other.

@@ -1,0 +1,3 @@
+//! The JSON shapes of `/v1`: types of their own, so that inner types can change.
+
+pub mod agent;

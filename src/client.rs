@@ -1,0 +1,1 @@
+//! Asking a running node over its socket.

@@ -1,0 +1,1 @@
+//! Declared wishes, read from YAML.

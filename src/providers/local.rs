@@ -1,0 +1,1 @@
+//! Machines that are processes, volumes that are files.

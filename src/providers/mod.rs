@@ -1,0 +1,4 @@
+//! Ports made real.
+
+pub mod local;
+pub mod simulated;

@@ -1,0 +1,1 @@
+//! A provider in memory, with seeded faults.
