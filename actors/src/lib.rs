@@ -2,6 +2,7 @@
 pub mod machine;
 pub mod policy;
 pub mod ports;
+pub mod schedule;
 pub mod vocab;
 pub mod volume;
 pub mod volume_attachment;
