@@ -7,7 +7,7 @@ use bailiwick_journal::{Entry, Version};
 use super::{Code, Facts, Stored, StoredError, Verdict};
 
 /// The pure heart of one kind of actor: no clock, no chance, no I/O, no logging.
-pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + 'static {
+pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'static {
     /// The kind of its streams: `machine` for `machine/0`.
     const KIND: &'static str;
 
@@ -20,7 +20,7 @@ pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + 'static {
     /// Why something was refused.
     type Rejection: Stored + Code;
     /// Work that the world still owes it.
-    type Effect: Clone + fmt::Debug + Ord + Send;
+    type Effect: Clone + fmt::Debug + Ord + Send + Unpin;
     /// What it looks at beside its own state: nothing for an entity, a fold of the journal for a supervisor.
     type View: View;
 
@@ -35,7 +35,7 @@ pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + 'static {
 }
 
 /// A read model folded from the journal in order. It can be thrown away and built again.
-pub trait View: Clone + Default + fmt::Debug + Send + 'static {
+pub trait View: Clone + Default + fmt::Debug + Send + Unpin + 'static {
     /// Whether entries of this kind of stream mean anything to it.
     fn wants(kind: &str) -> bool;
 

@@ -21,7 +21,7 @@ pub enum StoredError {
 }
 
 /// A type with a frozen form.
-pub trait Stored: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static {
+pub trait Stored: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Unpin + 'static {
     /// The newest frozen form, from 1.
     const SCHEMA: u16;
 

@@ -102,7 +102,7 @@ fn reserve_attachment(state: &State, volume: &Name) -> Verdict {
         Life::Alive => (),
     }
     if state.attachments.contains(volume) {
-        return Ok(Decision::nothing(Reason::AttachmentKnown));
+        return Err(Rejection::StillReserved);
     }
     Ok(Decision::because(Reason::AttachmentWanted, [Event::AttachmentReserved { volume: volume.clone() }]))
 }

@@ -37,7 +37,6 @@ reasons! {
         AlreadyGoing = "already-going", "it is already on its way out";
         AlreadyGone = "already-gone", "there is nothing to remove";
         AttachmentWanted = "attachment-wanted", "a volume is to be attached to it";
-        AttachmentKnown = "attachment-known", "this attachment is reserved already";
         AttachmentGone = "attachment-gone", "an attachment of it is gone";
         LastAttachmentGone = "last-attachment-gone", "nothing hangs on it any more";
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
@@ -53,6 +52,8 @@ pub enum Rejection {
     Leaving { life: Life },
     #[error("{field} cannot change while it lives; remove it and declare it anew")]
     Immutable { field: String },
+    #[error("an earlier attachment of this volume is not undone yet; try again when it is removed")]
+    StillReserved,
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },
 }
@@ -63,6 +64,7 @@ impl Code for Rejection {
             Self::NotDeclared => "not-declared",
             Self::Leaving { .. } => "leaving",
             Self::Immutable { .. } => "immutable",
+            Self::StillReserved => "still-reserved",
             Self::UnknownAttempt { .. } => "unknown-attempt",
         }
     }

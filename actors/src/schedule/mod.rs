@@ -9,5 +9,8 @@
 mod backoff;
 mod heap;
 
+#[cfg(feature = "shell")]
+pub(crate) mod shell;
+
 pub use backoff::backoff_ms;
 pub use heap::Timetable;

@@ -9,4 +9,7 @@ mod order;
 pub mod machines;
 pub mod storage;
 
+#[cfg(feature = "shell")]
+pub(crate) mod shell;
+
 pub use order::{Order, Orders};

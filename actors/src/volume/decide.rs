@@ -95,7 +95,7 @@ fn reserve_attachment(state: &State, machine: &Name) -> Verdict {
             let event = Event::AttachmentReserved { machine: machine.clone() };
             Ok(Decision::because(Reason::AttachmentWanted, [event]))
         }
-        Some(present) if present == machine => Ok(Decision::nothing(Reason::AttachmentKnown)),
+        Some(present) if present == machine => Err(Rejection::StillReserved),
         Some(present) => Err(Rejection::AttachedElsewhere { machine: present.clone() }),
     }
 }

@@ -29,7 +29,6 @@ reasons! {
         AlreadyGoing = "already-going", "it is already on its way out";
         AlreadyGone = "already-gone", "there is nothing to remove";
         AttachmentWanted = "attachment-wanted", "it is to be attached to a machine";
-        AttachmentKnown = "attachment-known", "this attachment is reserved already";
         AttachmentGone = "attachment-gone", "its attachment is gone";
         LastAttachmentGone = "last-attachment-gone", "it is attached nowhere any more";
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
@@ -47,6 +46,8 @@ pub enum Rejection {
     Immutable { field: String },
     #[error("it is attached to machine {machine}; detach it there first")]
     AttachedElsewhere { machine: Name },
+    #[error("an earlier attachment of this machine is not undone yet; try again when it is removed")]
+    StillReserved,
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },
 }
@@ -58,6 +59,7 @@ impl Code for Rejection {
             Self::Leaving { .. } => "leaving",
             Self::Immutable { .. } => "immutable",
             Self::AttachedElsewhere { .. } => "attached-elsewhere",
+            Self::StillReserved => "still-reserved",
             Self::UnknownAttempt { .. } => "unknown-attempt",
         }
     }

@@ -8,6 +8,9 @@ mod observe;
 mod state;
 mod view;
 
+#[cfg(feature = "shell")]
+pub(crate) mod shell;
+
 #[cfg(test)]
 mod tests;
 
