@@ -38,9 +38,39 @@ pub fn is_hostile(letter: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// JSON text with the same letters written as `\u` escapes; its line breaks are left alone, for they stand between values.
+///
+/// `serde_json` escapes what JSON forbids, which is less than what a terminal obeys.
+pub fn harmless_json(json: &str) -> Cow<'_, str> {
+    let is_hostile = |letter: char| is_hostile(letter) && letter != '\n';
+    if !json.chars().any(is_hostile) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        if is_hostile(letter) {
+            let units =
+                letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+            escaped.push_str(&units);
+        } else {
+            escaped.push(letter);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_keeps_its_meaning() {
+        let text = "a\u{202e}b\u{9b}c\n\u{e0041}";
+        let json = serde_json::to_string(text).expect("json");
+        let harmless = harmless_json(&json);
+        assert!(!harmless.chars().any(is_hostile), "{harmless:?}");
+        assert_eq!(serde_json::from_str::<String>(&harmless).expect("json"), text);
+    }
 
     #[test]
     fn plain_text_is_left_alone() {
