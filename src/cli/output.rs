@@ -137,7 +137,7 @@ mod tests {
     fn no_format_passes_control_characters_on() {
         for format in [Format::Table, Format::Wide, Format::Json, Format::Yaml] {
             let text = printed(format);
-            assert!(text.chars().all(|letter| letter == '\n' || !crate::text::is_hostile(letter)), "{text:?}");
+            assert!(text.chars().all(|letter| letter == '\n' || !is_hostile(letter)), "{text:?}");
         }
     }
 }
