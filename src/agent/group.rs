@@ -7,17 +7,22 @@ use std::{
     time::Duration,
 };
 
-use bailiwick_actors::vocab::EffectId;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::{
     signal::unix::{SignalKind, signal},
     time::{Instant, sleep, timeout},
 };
+use tracing::warn;
 
-use super::process::{ProcessMark, has_variable, processes_where};
+use super::{
+    directory::MachineDir,
+    ledger,
+    process::{ProcessMark, has_arguments, has_variable, processes_where},
+};
 
-/// The variable by which processes of a machine are found again, wherever they have moved: the machine's effect id.
-pub const MACHINE_VARIABLE: &str = "BAILIWICK_EFFECT";
+/// The variable by which processes of a machine are found again, wherever they have moved: the machine's directory. (An
+/// effect id would not do: another node on the same host may well have given the same one.)
+pub const MACHINE_VARIABLE: &str = "BAILIWICK_MACHINE_DIR";
 
 /// Even a killed process may take its time, when the kernel waits for a disk.
 const REAP_TIME_MAX: Duration = Duration::from_secs(5);
@@ -115,11 +120,23 @@ impl Drop for Group {
     }
 }
 
-/// What still runs of a machine whose agent is gone: the members of its recorded groups, and whatever carries its
-/// variable (a process that left its group, or one that was started an instant before the agent was killed).
-pub fn survivors(effect: EffectId, leaders: &[ProcessMark]) -> io::Result<Vec<ProcessMark>> {
+/// Everything that runs of a machine: its agents (by their arguments), the members of the groups that were recorded, and
+/// whatever carries the machine's variable (a process that left its group, or one that was started an instant before the
+/// agent was killed).
+///
+/// A process that left its group and cleared its environment is not found.
+pub fn survivors(machine: &MachineDir) -> io::Result<Vec<ProcessMark>> {
+    let leaders = ledger::recorded_leaders(&machine.workloads()).unwrap_or_else(|error| {
+        warn!(effect = %machine.effect(), %error, "the record of workloads is unreadable");
+        Vec::new()
+    });
     // A group counts by its number only while its leader is known; without leader its members are known by the variable.
     let groups: Vec<u32> = leaders.iter().filter(|leader| leader.is_known()).map(|leader| leader.pid).collect();
-    let effect = effect.to_string();
-    processes_where(|pid, stat| groups.contains(&stat.group) || has_variable(pid, MACHINE_VARIABLE, &effect))
+    let directory = machine.path().to_string_lossy();
+    let effect = machine.effect().to_string();
+    processes_where(|pid, stat| {
+        groups.contains(&stat.group)
+            || has_variable(pid, MACHINE_VARIABLE, &directory)
+            || has_arguments(pid, &[&directory, &effect])
+    })
 }

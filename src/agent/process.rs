@@ -64,8 +64,7 @@ impl ProcessMark {
 
     /// Whether one of the process's arguments is exactly this text.
     pub fn has_argument(&self, text: &str) -> bool {
-        let Ok(line) = fs::read(format!("/proc/{}/cmdline", self.pid)) else { return false };
-        line.split(|byte| *byte == 0).any(|argument| argument == text.as_bytes())
+        has_arguments(self.pid, &[text])
     }
 
     fn current_stat(&self) -> Option<Stat> {
@@ -86,6 +85,12 @@ pub fn processes_where(mut test: impl FnMut(u32, &Stat) -> bool) -> io::Result<V
         }
     }
     Ok(found)
+}
+
+/// Whether all of these texts are among a process's arguments, exactly.
+pub fn has_arguments(pid: u32, texts: &[&str]) -> bool {
+    let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { return false };
+    texts.iter().all(|text| line.split(|byte| *byte == 0).any(|argument| argument == text.as_bytes()))
 }
 
 /// Whether a process began with this variable in its environment; false where we may not look.

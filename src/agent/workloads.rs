@@ -102,7 +102,7 @@ impl Workloads {
         let mut env = BTreeMap::from([("PATH".to_owned(), path)]);
         env.extend(workload.env.clone());
         env.insert("BAILIWICK_MACHINE".to_owned(), self.machine.to_string());
-        env.insert(MACHINE_VARIABLE.to_owned(), self.directory.effect().to_string());
+        env.insert(MACHINE_VARIABLE.to_owned(), self.directory.path().to_string_lossy().into_owned());
         env.insert("BAILIWICK_VOLUMES".to_owned(), self.directory.volumes().to_string_lossy().into_owned());
         for volume in volumes {
             let variable = variable_of(&volume.name);
