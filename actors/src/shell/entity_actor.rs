@@ -290,8 +290,7 @@ impl<D: Kind> EntityActor<D> {
         if routine && self.entity.repeats_nothing(&draft) {
             return ready(Ok(self.only_counted(draft, text)));
         }
-        let services = self.services.clone();
-        let append = async move { services.append(vec![draft], intake).await };
+        let append = self.services.append(vec![draft], intake);
         Box::pin(
             append
                 .into_actor(self)

@@ -150,6 +150,8 @@ pub struct RegistryStats {
     pub idle: usize,
     /// Commands that wait for their answers.
     pub asks: usize,
+    /// Items of provider calls under way.
+    pub calls: usize,
     pub quarantined: Vec<StreamId>,
     /// Decisions that were only counted.
     pub only_counted: u64,
@@ -417,6 +419,7 @@ async fn ask_group(registry: &Addr<Registry>, services: &Services, group: AskGro
                 addrs.insert(stream.clone(), addr);
             }
         }
+        let held = services.hold_time();
         let proposals = propose_all(&addrs, &commands).await?;
         let refused = proposals.iter().any(|proposal| proposal.draft.meta.outcome == Outcome::Refused);
         let drafts: Vec<Draft> = proposals
@@ -426,7 +429,9 @@ async fn ask_group(registry: &Addr<Registry>, services: &Services, group: AskGro
             .collect();
         // Refusals that follow other commands of the same group were based on states that will not be.
         let drafts = if refused { drafts.into_iter().map(|d| rebased(services, d)).collect() } else { drafts };
-        match services.append(drafts, Intake::Ordinary).await {
+        let append = services.append(drafts, Intake::Ordinary);
+        drop(held);
+        match append.await {
             Ok(appended) => {
                 let mut by_stream: BTreeMap<StreamId, Vec<Arc<Entry>>> = BTreeMap::new();
                 for entry in &appended.entries {
@@ -576,6 +581,7 @@ impl Handler<Stats> for Registry {
             actors: self.slots.len(),
             idle: self.idle.len(),
             asks: self.asks,
+            calls: self.services.calls.get(),
             quarantined: self.quarantined.iter().cloned().collect(),
             only_counted: self.services.only_counted.get(),
         })

@@ -67,9 +67,14 @@ pub struct Services {
     pub limits: Limits,
     policy: RefCell<Arc<PolicyInForce>>,
     last_time: Cell<Timestamp>,
+    /// How many groups are being decided: as long as there is one, time stands still.
+    held: Cell<u32>,
     /// The last durable position, told by the journal's own thread.
     head: watch::Receiver<Position>,
     _subscription: Subscription,
+    /// Provider calls under way.
+    pub calls: Cell<usize>,
+    failed: watch::Sender<Option<String>>,
     /// Decisions that were only counted, because they said once more that nothing had to be done.
     pub only_counted: Cell<u64>,
 }
@@ -101,17 +106,33 @@ impl Services {
             limits,
             policy: RefCell::new(Arc::new(policy)),
             last_time,
+            held: Cell::new(0),
             head,
             _subscription: subscription,
+            calls: Cell::new(0),
+            failed: watch::Sender::new(None),
             only_counted: Cell::new(0),
         }
     }
 
     /// Now; never before an earlier answer, nor before the journal's last entry.
     pub fn now(&self) -> Timestamp {
+        if self.held.get() > 0 {
+            return self.last_time.get();
+        }
         let now = self.clock.now().max(self.last_time.get());
         self.last_time.set(now);
         now
+    }
+
+    /// Lets time stand still until the guard is dropped.
+    ///
+    /// The decisions of a group are made one after the other and recorded together. If others were recorded in between
+    /// under a later time, the group's entries would go back in time; so meanwhile it is the same time for everybody.
+    pub(crate) fn hold_time(&self) -> HeldTime<'_> {
+        self.now();
+        self.held.set(self.held.get() + 1);
+        HeldTime(self)
     }
 
     /// The policy revision in force.
@@ -144,10 +165,38 @@ impl Services {
         self.journal.id()
     }
 
-    /// Makes drafts durable, together or not at all.
-    pub async fn append(&self, drafts: Vec<Draft>, intake: Intake) -> Result<Appended, AppendError> {
+    /// Makes drafts durable, together or not at all. They are handed to the journal before this returns, so what is
+    /// decided first is recorded first.
+    pub fn append(
+        &self,
+        drafts: Vec<Draft>,
+        intake: Intake,
+    ) -> impl Future<Output = Result<Appended, AppendError>> + use<> {
         let (send, receive) = tokio::sync::oneshot::channel();
         self.journal.append(drafts, intake, Box::new(move |answer| drop(send.send(answer))));
-        receive.await.unwrap_or_else(|_| Err(AppendError::Unknown { problem: "the journal's thread ended".into() }))
+        let failed = self.failed.clone();
+        async move {
+            let ended = |_| Err(AppendError::Unknown { problem: "the journal's thread ended".into() });
+            let answer = receive.await.unwrap_or_else(ended);
+            if let Err(AppendError::Unknown { problem }) = &answer {
+                failed.send_replace(Some(problem.clone()));
+            }
+            answer
+        }
+    }
+
+    /// Tells when the journal has failed: then the node ends in order, and verifies at the next start.
+    pub fn failed(&self) -> watch::Receiver<Option<String>> {
+        self.failed.subscribe()
+    }
+}
+
+/// Time stands still while this lives.
+#[derive(Debug)]
+pub(crate) struct HeldTime<'a>(&'a Services);
+
+impl Drop for HeldTime<'_> {
+    fn drop(&mut self) {
+        self.0.held.set(self.0.held.get() - 1);
     }
 }

@@ -173,8 +173,7 @@ impl<S: Supervise> SupervisorActor<S> {
             return;
         }
         self.appending = true;
-        let services = self.services.clone();
-        let append = async move { services.append(vec![draft], Intake::Report).await };
+        let append = self.services.append(vec![draft], Intake::Report);
         ctx.spawn(append.into_actor(self).map(move |answer, actor, ctx| {
             actor.appending = false;
             match answer {
