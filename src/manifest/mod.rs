@@ -13,7 +13,7 @@
 //! is answered with file, line, column and field, all problems together ([`ManifestError`]). Nothing is half read: either
 //! every document is good, or there is no [`Manifest`].
 //!
-//! The way through the files: [`source`](self) (paths to text), `tree` (text to nodes with places), `fields` and `kinds`
+//! The way through the files: `source` (paths to text), `tree` (text to nodes with places), `fields` and `kinds`
 //! (nodes to wishes), `check` (wishes against one another).
 
 mod check;
