@@ -74,7 +74,7 @@ fn rough_bytes(draft: &Draft) -> usize {
     256 + draft.command.bytes.len() + draft.facts.bytes.len() + draft.verdict.bytes.len() + events
 }
 
-fn problem_of(draft: &Draft) -> Option<&'static str> {
+pub(crate) fn problem_of(draft: &Draft) -> Option<&'static str> {
     let bodies = [&draft.command, &draft.facts, &draft.verdict];
     let body_too_long = |body: &crate::Body| body.bytes.len() > Draft::BODY_BYTES_MAX;
     let meta = &draft.meta;

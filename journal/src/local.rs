@@ -235,6 +235,10 @@ impl LocalJournal {
         }
     }
 
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+
     /// The settings it was opened with.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -366,7 +366,7 @@ impl Opening<'_> {
 }
 
 /// The newest block that anybody knows to have been acknowledged.
-fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> u64 {
+pub(crate) fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> u64 {
     let by_head = match found {
         FoundHead::Read { newest, .. } => newest.head.block,
         FoundHead::Missing | FoundHead::Damaged => 0,
