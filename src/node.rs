@@ -147,7 +147,7 @@ impl Node {
     fn end(&mut self) -> Result<(), StopError> {
         if let Some(stop) = self.stop.take() {
             // An error means that it has ended already.
-            drop(stop.send(()));
+            let _ = stop.send(());
         }
         match self.thread.take() {
             Some(thread) => thread.join().unwrap_or(Err(StopError::Broke)),

@@ -1,9 +1,12 @@
 //! How a command reaches a node: over its socket while it runs, in its journal while it does not.
 
-use std::{future::Future, path::PathBuf};
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+};
 
 use bailiwick_actors::ports::Clock;
-use bailiwick_journal::Journal;
+use bailiwick_journal::{Journal, ReadOnlyJournal};
 use hyper::Method;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -67,13 +70,16 @@ pub(super) fn with_journal<T, E: Into<CliError>>(
     let dir = data_dir(global)?;
     let journal_dir = journal_dir(&dir);
     if !journal_dir.exists() {
-        let message = format!("there is no node in {}", dir.display());
-        return Err(CliError::new(Exit::NotFound, "no-node", message)
-            .next("start one with `bailiwick up FILE`, or name another with --data-dir DIR"));
+        return Err(no_node(&dir));
     }
-    let (journal, _) =
-        bailiwick_journal::LocalJournal::open(bailiwick_journal::Config { dir: journal_dir, ..Default::default() })?;
+    let journal = ReadOnlyJournal::open(&journal_dir)?;
     read(&journal).map_err(Into::into)
+}
+
+/// Says that a data directory holds no node.
+pub(super) fn no_node(data_dir: &Path) -> CliError {
+    CliError::new(Exit::NotFound, "no-node", format!("there is no node in {}", data_dir.display()))
+        .next("start one with `bailiwick up FILE`, or name another with --data-dir DIR")
 }
 
 /// What `--at` means, as it goes to the node.
