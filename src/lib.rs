@@ -5,8 +5,11 @@ pub use bailiwick_journal as journal;
 
 pub mod agent;
 pub mod api;
+pub mod audit;
 pub mod cli;
 pub mod client;
 pub mod manifest;
 pub mod providers;
 pub mod text;
+pub mod view;
+pub mod words;

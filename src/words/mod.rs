@@ -4,10 +4,13 @@
 //! prints a value in the form that the compiler derives: what has no words of its own does not compile.
 
 mod machines;
+mod names;
 mod policies;
 mod storage;
 mod supervisors;
 mod time;
+
+use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
@@ -18,7 +21,9 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind, Outcome};
 use serde::Serialize;
 
-pub use time::{InvalidTime, lasting, parse_time, rfc3339};
+pub use names::{UnknownEntity, find_entity, kind_of};
+pub use supervisors::ordered;
+pub use time::rfc3339;
 
 /// One entry, told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -164,4 +169,11 @@ fn because<D: Decider>(entry: &Entry) -> Result<String, StoredError> {
 /// "1 volume", "2 volumes".
 pub(crate) fn count(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { position, time, stream, principal, asked, .. } = self;
+        write!(f, "{position}  {time}  {stream}  {principal}: {asked}: {}", self.answer())
+    }
 }

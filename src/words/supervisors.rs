@@ -63,7 +63,7 @@ impl Words for storage::State {
 }
 
 /// An order: "machine/0 was told to let go of volume data".
-fn ordered(order: &Order) -> String {
+pub fn ordered(order: &Order) -> String {
     let asked = match order {
         Order::Machine { command, .. } => machine::State::asked(command),
         Order::Volume { command, .. } => volume::State::asked(command),
