@@ -9,7 +9,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
 use serde::Serialize;
 
-use crate::words::{Line, UnknownEntity, find_entity};
+use crate::words::Line;
 
 /// A chain is cut after this many steps; the story has the rest.
 const STEPS_MAX: usize = 100;
@@ -58,31 +58,18 @@ pub enum Cause {
     More { position: u64 },
 }
 
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum WhyError {
-    #[error(transparent)]
-    Unknown(#[from] UnknownEntity),
-    #[error("{stream} had no history yet at position {at}")]
-    NotYet { stream: StreamId, at: Position },
-    #[error("the journal cannot be read")]
-    Read(#[from] ReadError),
-}
-
-/// Walks the causes of the last decision about an entity, as of a position (none means now).
+/// Walks the causes of the last decision about an entity, as of a position; none if it had no history by then.
 ///
 /// # Errors
-/// If there is no such entity (the error names what may have been meant), or the journal cannot be read.
-pub fn why(journal: &dyn Journal, entity: &str, at: Option<Position>) -> Result<Why, WhyError> {
-    let stream = find_entity(journal, entity)?;
-    let head = journal.head().position;
-    let at = at.unwrap_or(head).min(head);
-    let Some(mut entry) = last_decision(journal, &stream, at)? else {
-        return Err(WhyError::NotYet { stream, at });
+/// If the journal cannot be read.
+pub fn why(journal: &dyn Journal, entity: &StreamId, at: Position) -> Result<Option<Why>, ReadError> {
+    let at = at.min(journal.head().position);
+    let Some(mut step) = last_decision(journal, entity, at)? else {
+        return Ok(None);
     };
-    let mut chain = vec![Link { line: Line::of(&entry), by_order: None }];
+    let mut chain = vec![Link { line: Line::of(&step), by_order: None }];
     let origin = loop {
-        let cause = cause_of(journal, &entry)?;
+        let cause = cause_of(journal, &step)?;
         let Cause::Entry { position } = cause else { break cause };
         if chain.len() == STEPS_MAX {
             break Cause::More { position };
@@ -90,11 +77,11 @@ pub fn why(journal: &dyn Journal, entity: &str, at: Option<Position>) -> Result<
         let Some(earlier) = read_one(journal, Position(position)) else {
             break Cause::Missing { position };
         };
-        let order = order_of(&earlier, &entry).map(|(_, words)| words);
+        let order = order_of(&earlier, &step).map(|(_, words)| words);
         chain.push(Link { line: Line::of(&earlier), by_order: order });
-        entry = earlier;
+        step = earlier;
     };
-    Ok(Why { entity: stream.to_string(), at: at.0, chain, origin })
+    Ok(Some(Why { entity: entity.to_string(), at: at.0, chain, origin }))
 }
 
 /// The last entry of a stream that changed something or refused something; if there is none, the last one at all.

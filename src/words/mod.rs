@@ -21,7 +21,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind, Outcome};
 use serde::Serialize;
 
-pub use names::{UnknownEntity, find_entity, kind_of};
+pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use supervisors::ordered;
 pub use time::rfc3339;
 

@@ -54,19 +54,22 @@ pub fn find_entity(journal: &dyn Journal, text: &str) -> Result<StreamId, Unknow
         return Ok(only.clone());
     }
     let wanted = asked.map_or_else(|| text.to_owned(), |(kind, name)| format!("{kind}/{name}"));
-    let wanted_name = asked.map_or(text, |(_, name)| name);
+    Err(UnknownEntity { text: text.chars().take(80).collect(), near: near(streams.iter(), &wanted) })
+}
+
+/// The streams that may have been meant by a text, best first, at most three.
+pub fn near<'a>(streams: impl Iterator<Item = &'a StreamId>, wanted: &str) -> Vec<StreamId> {
+    let (kind, name) = wanted.split_once('/').unwrap_or(("", wanted));
     let mut near: Vec<(usize, &StreamId)> = streams
-        .iter()
         .map(|stream| {
             // The same name of another kind is as near as one wrong letter.
-            let by_name = distance(stream.name(), wanted_name) + usize::from(asked.is_some());
-            (distance(stream.as_str(), &wanted).min(by_name), stream)
+            let by_name = distance(stream.name(), name) + usize::from(!kind.is_empty());
+            (distance(stream.as_str(), wanted).min(by_name), stream)
         })
         .filter(|(steps, _)| *steps <= 2)
         .collect();
     near.sort();
-    let near = near.into_iter().take(3).map(|(_, stream)| stream.clone()).collect();
-    Err(UnknownEntity { text: text.chars().take(80).collect(), near })
+    near.into_iter().take(3).map(|(_, stream)| stream.clone()).collect()
 }
 
 /// How many letters have to be changed, added or left out to come from one text to the other; long texts are not looked
