@@ -16,6 +16,7 @@ pub mod plan;
 pub mod providers;
 pub mod text;
 pub mod view;
+pub mod words;
 
 pub use config::{Config, LocalMachines};
 pub use node::{Handle, Node, StartError, Started, StopError};
