@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use bailiwick::api::wire::agent::{Answer, AttachedVolume, Report, Workload};
+use bailiwick::{
+    api::wire::agent::{Answer, AttachedVolume, Report, Workload},
+    client::socket_address,
+};
 
 use crate::support::{eventually, name};
 
@@ -39,7 +42,8 @@ struct Shared {
 
 impl Node {
     pub fn at(socket: &Path) -> Self {
-        let listener = UnixListener::bind(socket).unwrap();
+        let address = socket_address(socket.parent().unwrap()).unwrap();
+        let listener = UnixListener::bind(address.path()).unwrap();
         listener.set_nonblocking(true).unwrap();
         let shared = Arc::new(Shared { answer: Mutex::default(), heard: Mutex::default(), stopped: false.into() });
         let mut node = Self { socket: socket.to_owned(), shared: shared.clone(), thread: None };
