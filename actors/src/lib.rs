@@ -1,7 +1,22 @@
-//! The deciding of bailiwick.
+//! The deciding of bailiwick: pure cores, and the thin shell around them.
+//!
+//! A core answers three questions: what should happen (`decide`), what is true now (`evolve`), what does the world still
+//! owe (`pending`). It touches no clock, no chance, no disk and no network; it builds without actix and tokio
+//! (`--no-default-features`). The shell owns mailbox, clock, journal and providers.
+
+pub mod vocab;
+
+pub mod contract;
+
 pub mod machine;
 pub mod policy;
-pub mod ports;
-pub mod vocab;
 pub mod volume;
 pub mod volume_attachment;
+
+pub mod schedule;
+pub mod supervisor;
+
+pub mod ports;
+
+#[cfg(feature = "shell")]
+pub mod shell;

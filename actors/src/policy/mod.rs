@@ -1,2 +1,9 @@
+//! Policies: the settings that decisions depend on, as an entity with revisions.
+//!
+//! Every decision names the revision it was made under, so an audit can decide it again, or under another one.
+
 mod document;
+mod entity;
+
 pub use document::*;
+pub use entity::{Command, Event, NoEffect, Reason, Rejection, State};

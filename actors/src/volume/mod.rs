@@ -1,2 +1,63 @@
+//! Volumes.
+//!
+//! ```text
+//! life       undeclared ─▶ alive ─▶ dying ─▶ dead ─▶ removed ─▶ (declared again) alive
+//!                          waits for its attachments ┘    └ its storage is gone
+//!
+//! storage    none ─▶ creating ─▶ provisioned ─▶ destroying ─▶ none
+//!                     │   ▲                       │   ▲
+//!                     ▼   │ due                   ▼   │ due
+//!                    waiting                     waiting
+//! ```
+//!
+//! A volume owns the set of its attachments, so it can never be dead while one exists, and it is attached to one machine
+//! at a time. Source: the life rules of Juju's storage provisioner.
+
+mod command;
+mod decide;
+mod effect;
+mod event;
+mod evolve;
 mod spec;
-pub use spec::*;
+mod state;
+mod verdict;
+
+#[cfg(feature = "shell")]
+pub(crate) mod shell;
+#[cfg(test)]
+mod tests;
+
+pub use command::{Command, Report};
+pub use effect::Effect;
+pub use event::Event;
+pub use spec::Spec;
+pub use state::{State, Storage};
+pub use verdict::{Reason, Rejection};
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::Version;
+
+use crate::contract::{Decider, Facts, NoView, Verdict};
+
+impl Decider for State {
+    const KIND: &'static str = "volume";
+    type Command = Command;
+    type Event = Event;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type Effect = Effect;
+    type View = NoView;
+
+    fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
+        decide::decide(self, command, facts)
+    }
+
+    fn evolve(&mut self, at: Version, event: &Event) {
+        evolve::evolve(self, at, event);
+    }
+
+    fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
+        effect::pending(self)
+    }
+}

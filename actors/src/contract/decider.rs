@@ -1,0 +1,61 @@
+//! The contract.
+
+use std::{collections::BTreeSet, fmt};
+
+use bailiwick_journal::{Entry, Version};
+
+use super::{Code, Facts, Stored, StoredError, Verdict};
+
+/// The pure heart of one kind of actor: no clock, no chance, no I/O, no logging.
+pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'static {
+    /// The kind of its streams: `machine` for `machine/0`.
+    const KIND: &'static str;
+
+    /// What may be asked of it, and what the world may report to it.
+    type Command: Stored;
+    /// What happened to it.
+    type Event: Stored;
+    /// Why something was done, or left alone.
+    type Reason: Stored + Code;
+    /// Why something was refused.
+    type Rejection: Stored + Code;
+    /// Work that the world still owes it.
+    type Effect: Clone + fmt::Debug + Ord + Send + Unpin;
+    /// What it looks at beside its own state: nothing for an entity, a fold of the journal for a supervisor.
+    type View: View;
+
+    /// What should happen, and why. Same inputs, same answer, for ever.
+    fn decide(&self, command: &Self::Command, facts: &Facts<'_, Self>) -> Verdict<Self>;
+
+    /// Takes one event into account, knowing its version. Total: it cannot refuse and cannot fail.
+    fn evolve(&mut self, at: Version, event: &Self::Event);
+
+    /// What the world still owes; asked after every step and every restart.
+    fn pending(&self, view: &Self::View) -> BTreeSet<Self::Effect>;
+}
+
+/// A read model folded from the journal in order. It can be thrown away and built again.
+pub trait View: Clone + Default + fmt::Debug + Send + Unpin + 'static {
+    /// Whether entries of this kind of stream mean anything to it.
+    fn wants(kind: &str) -> bool;
+
+    /// Takes one entry into account.
+    ///
+    /// # Errors
+    /// If the entry's stored forms cannot be decoded.
+    fn apply(&mut self, entry: &Entry) -> Result<(), StoredError>;
+}
+
+/// The view of an entity: nothing but its own state decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoView;
+
+impl View for NoView {
+    fn wants(_kind: &str) -> bool {
+        false
+    }
+
+    fn apply(&mut self, _entry: &Entry) -> Result<(), StoredError> {
+        Ok(())
+    }
+}

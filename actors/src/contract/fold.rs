@@ -1,0 +1,72 @@
+//! All entities of one kind, folded from the journal.
+
+use std::collections::BTreeMap;
+
+use bailiwick_journal::{Entry, Version};
+
+use super::{Decider, Stored, StoredError};
+use crate::vocab::Timestamp;
+
+/// One entity in a fold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Folded<D> {
+    pub state: D,
+    pub version: Version,
+    /// The time of its last event.
+    pub changed: Timestamp,
+}
+
+/// The states of all entities of one kind, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fold<D>(BTreeMap<String, Folded<D>>);
+
+impl<D> Default for Fold<D> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<D: Decider> Fold<D> {
+    /// Takes an entry in if it belongs to a stream of this kind.
+    ///
+    /// # Errors
+    /// If an event cannot be decoded; the fold is then as it was.
+    pub fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        if entry.header.stream.kind() != D::KIND || entry.events.is_empty() {
+            return Ok(());
+        }
+        let events: Vec<D::Event> = entry.events.iter().map(D::Event::load).collect::<Result<_, _>>()?;
+        let name = entry.header.stream.name();
+        if !self.0.contains_key(name) {
+            let folded = Folded { state: D::default(), version: Version::ZERO, changed: Timestamp::default() };
+            self.0.insert(name.to_owned(), folded);
+        }
+        let folded = self.0.get_mut(name).expect("it was just put there");
+        for (event, index) in events.iter().zip(0..) {
+            folded.version = entry.header.first_version.plus(index);
+            folded.state.evolve(folded.version, event);
+        }
+        folded.changed = Timestamp(entry.header.meta.time_ms);
+        Ok(())
+    }
+
+    /// One entity.
+    pub fn get(&self, name: &str) -> Option<&D> {
+        self.0.get(name).map(|folded| &folded.state)
+    }
+
+    /// One entity with its version.
+    pub fn folded(&self, name: &str) -> Option<&Folded<D>> {
+        self.0.get(name)
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Folded<D>)> {
+        self.0.iter().map(|(name, folded)| (name.as_str(), folded))
+    }
+
+    /// Forgets one.
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+}

@@ -1,0 +1,22 @@
+//! What every kind of actor is: a pure core that decides, and the one step around it.
+//!
+//! A decision is a function of the entity's state, a command, and the facts: nothing else. The same three give the same
+//! verdict for ever, which is what lets an audit decide every entry of a journal again.
+
+mod decider;
+mod decision;
+mod entity;
+mod facts;
+mod fold;
+mod retry;
+mod stored;
+
+pub use decider::{Decider, NoView, View};
+pub use decision::{Code, Decision, Verdict};
+pub use entity::{Entity, Request};
+pub use facts::{Facts, Known, PolicyInForce};
+pub use fold::{Fold, Folded};
+pub use retry::{Next, RetryRule};
+pub use stored::{Recorded, Stored, StoredError, StoredFacts};
+
+pub(crate) use decision::reasons;

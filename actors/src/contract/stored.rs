@@ -1,0 +1,67 @@
+//! Frozen forms: what the journal holds of commands, facts, verdicts and events.
+//!
+//! The schema number in a [`Body`] names the frozen form. When a type changes, its old form is kept beside it as a type of
+//! its own, `SCHEMA` goes up, and `load` lifts the old one. Golden tests pin the bytes of each.
+
+use std::fmt;
+
+use bailiwick_journal::{Body, CodecError};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use uuid::Uuid;
+
+/// Why a stored form could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoredError {
+    /// The bytes or the value do not fit.
+    #[error(transparent)]
+    Codec(#[from] CodecError),
+    /// Written by a later release, or not by us.
+    #[error("stored form {schema} is not known here; forms up to {newest} are")]
+    UnknownSchema { schema: u16, newest: u16 },
+}
+
+/// A type with a frozen form.
+pub trait Stored: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Unpin + 'static {
+    /// The newest frozen form, from 1.
+    const SCHEMA: u16;
+
+    /// Writes the newest form.
+    ///
+    /// # Errors
+    /// If it is larger than a body may be.
+    fn store(&self) -> Result<Body, StoredError> {
+        Ok(bailiwick_journal::encode(Self::SCHEMA, self)?)
+    }
+
+    /// Reads any form ever released. (Override to lift older ones.)
+    ///
+    /// # Errors
+    /// If the bytes are not of a known form.
+    fn load(body: &Body) -> Result<Self, StoredError> {
+        if body.schema != Self::SCHEMA {
+            return Err(StoredError::UnknownSchema { schema: body.schema, newest: Self::SCHEMA });
+        }
+        Ok(bailiwick_journal::decode(body)?)
+    }
+}
+
+/// A verdict as the journal holds it: why, or why not. The events stand beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Recorded<Reason, Rejection> {
+    Decided(Reason),
+    Refused(Rejection),
+}
+
+impl<Reason: Stored, Rejection: Stored> Stored for Recorded<Reason, Rejection> {
+    const SCHEMA: u16 = 1;
+}
+
+/// The facts that are not in the entry's header already (time, policy revision and view position are).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StoredFacts {
+    V1 { journal: Uuid },
+}
+
+impl Stored for StoredFacts {
+    const SCHEMA: u16 = 1;
+}

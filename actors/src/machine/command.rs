@@ -1,0 +1,69 @@
+//! What may be asked of a machine, and what the world may report to it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Spec;
+use crate::{
+    contract::Stored,
+    ports::{Condition, MachineInstance},
+    vocab::{EffectId, Fault, Name, Timestamp},
+};
+
+/// A command to a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// It shall exist, like this.
+    Declare(Spec),
+    /// It shall go, once nothing hangs on it.
+    Remove,
+    /// Try again what was given up.
+    RetryProvisioning,
+    /// An attachment of this volume is about to be made.
+    ReserveAttachment { volume: Name },
+    /// The attachment of this volume is gone.
+    ReleaseAttachment { volume: Name },
+    /// Something that was waited for is due.
+    Wake { due: Timestamp },
+    /// What the world reports.
+    Report(Report),
+}
+
+/// A report to a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Report {
+    /// The provider has made the instance, or found it again.
+    Created {
+        attempt: u32,
+        instance: MachineInstance,
+    },
+    CreateFailed {
+        attempt: u32,
+        fault: Fault,
+    },
+    /// The provider has removed the instance, or confirmed its absence.
+    Deleted {
+        attempt: u32,
+    },
+    DeleteFailed {
+        attempt: u32,
+        fault: Fault,
+    },
+    /// A complete and fresh list does not have the instance as running any more.
+    Lost {
+        effect: EffectId,
+    },
+    /// The agent of this instance sees other conditions than it reported last, or reports for the first time, or again.
+    Node {
+        effect: EffectId,
+        conditions: Vec<Condition>,
+    },
+    /// The agent was silent since `last_seen`.
+    NodeSilent {
+        effect: EffectId,
+        last_seen: Timestamp,
+    },
+}
+
+impl Stored for Command {
+    const SCHEMA: u16 = 1;
+}

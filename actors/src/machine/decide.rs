@@ -1,0 +1,247 @@
+//! What should happen to a machine, and why.
+
+use std::collections::BTreeMap;
+
+use super::{Command, Event, Instance, Node, Reason, Rejection, Report, Spec, State};
+use crate::{
+    contract::{self, Decision, Next, RetryRule},
+    policy::{Document, WhenLost},
+    ports::{Condition, MachineInstance},
+    vocab::{EffectId, Effort, Fault, FaultCode, Life, Name, Outlook, Timestamp},
+};
+
+type Facts<'a> = contract::Facts<'a, State>;
+type Verdict = contract::Verdict<State>;
+
+pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
+    match command {
+        Command::Declare(spec) => declare(state, spec, facts),
+        Command::Remove => remove(state, facts),
+        Command::RetryProvisioning => retry_provisioning(state, facts),
+        Command::ReserveAttachment { volume } => reserve_attachment(state, volume),
+        Command::ReleaseAttachment { volume } => release_attachment(state, volume, facts),
+        Command::Wake { .. } => wake(state, facts),
+        Command::Report(report) => match report {
+            Report::Created { attempt, instance } => report_created(state, *attempt, instance, facts),
+            Report::CreateFailed { attempt, fault } => report_create_failed(state, *attempt, fault, facts),
+            Report::Deleted { attempt } => report_deleted(state, *attempt, facts),
+            Report::DeleteFailed { attempt, fault } => report_delete_failed(state, *attempt, fault, facts),
+            Report::Lost { effect } => report_lost(state, *effect, facts),
+            Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
+            Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
+        },
+    }
+}
+
+fn declare(state: &State, spec: &Spec, facts: &Facts<'_>) -> Verdict {
+    let present = match (state.life, &state.spec) {
+        (Life::Dying | Life::Dead, _) => return Err(Rejection::Leaving { life: state.life }),
+        (Life::Alive, Some(present)) => present,
+        (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
+            let events = [Event::Declared { spec: spec.clone() }, Event::CreateRequested { at: facts.now }];
+            return Ok(Decision::because(Reason::NewlyDeclared, events));
+        }
+    };
+    if present == spec {
+        return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
+    }
+    if present.provider != spec.provider {
+        return Err(Rejection::Immutable { field: "spec.provider".into() });
+    }
+    Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: spec.clone() }]))
+}
+
+fn remove(state: &State, facts: &Facts<'_>) -> Verdict {
+    match state.life {
+        Life::Undeclared => return Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => return Ok(Decision::nothing(Reason::AlreadyGoing)),
+        Life::Removed => return Ok(Decision::nothing(Reason::AlreadyGone)),
+        Life::Alive => (),
+    }
+    let mut events = vec![Event::RemovalBegan];
+    if !state.attachments.is_empty() {
+        return Ok(Decision::because(Reason::RemovalBlocked, events));
+    }
+    events.extend(death(state, facts.now));
+    Ok(Decision::because(Reason::RemovalAsked, events))
+}
+
+/// Nothing hangs on it any more: it dies, and its instance goes.
+fn death(state: &State, now: Timestamp) -> Vec<Event> {
+    match &state.instance {
+        Instance::None => vec![Event::Died, Event::Removed],
+        Instance::Deleting { .. } => vec![Event::Died],
+        Instance::Creating(_) | Instance::Running { .. } | Instance::Lost { .. } => {
+            vec![Event::Died, Event::DeleteRequested { at: now }]
+        }
+    }
+}
+
+fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {
+    if !state.life.exists() {
+        return Err(Rejection::NotDeclared);
+    }
+    match &state.instance {
+        Instance::Creating(effort) | Instance::Deleting { effort, .. } => match effort.outlook {
+            Outlook::GivenUp { .. } | Outlook::Waiting { .. } => {
+                Ok(Decision::because(Reason::OperatorRetries, [Event::AttemptBegun]))
+            }
+            Outlook::Trying => Ok(Decision::nothing(Reason::NothingToRetry)),
+        },
+        Instance::Lost { .. } => {
+            Ok(Decision::because(Reason::OperatorRetries, [Event::DeleteRequested { at: facts.now }]))
+        }
+        Instance::None | Instance::Running { .. } => Ok(Decision::nothing(Reason::NothingToRetry)),
+    }
+}
+
+fn reserve_attachment(state: &State, volume: &Name) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive => (),
+    }
+    if state.attachments.contains(volume) {
+        return Err(Rejection::StillReserved);
+    }
+    Ok(Decision::because(Reason::AttachmentWanted, [Event::AttachmentReserved { volume: volume.clone() }]))
+}
+
+fn release_attachment(state: &State, volume: &Name, facts: &Facts<'_>) -> Verdict {
+    if !state.attachments.contains(volume) {
+        return Ok(Decision::nothing(Reason::AttachmentUnknown));
+    }
+    let mut events = vec![Event::AttachmentReleased { volume: volume.clone() }];
+    let last = state.attachments.len() == 1;
+    if state.life == Life::Dying && last {
+        events.extend(death(state, facts.now));
+        return Ok(Decision::because(Reason::LastAttachmentGone, events));
+    }
+    Ok(Decision::because(Reason::AttachmentGone, events))
+}
+
+fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
+    let Some(Effort { outlook: Outlook::Waiting { until, .. }, .. }) = state.effort() else {
+        return Ok(Decision::nothing(Reason::NothingWaits));
+    };
+    if facts.now < *until {
+        return Ok(Decision::nothing(Reason::NotDueYet));
+    }
+    Ok(Decision::because(Reason::RetryDue, [Event::AttemptBegun]))
+}
+
+fn report_created(state: &State, attempt: u32, instance: &MachineInstance, facts: &Facts<'_>) -> Verdict {
+    let Instance::Creating(effort) = &state.instance else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    let name = facts.stream.name();
+    if instance.effect != EffectId::of(facts.stream, effort.intent) || instance.machine.as_str() != name {
+        // A provider that answers with something else has not made what was asked for.
+        let text = format!("the provider answered with instance {} of machine {}", instance.instance, instance.machine);
+        return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);
+    }
+    if effort.attempt < attempt {
+        return Err(Rejection::UnknownAttempt { attempt });
+    }
+    // A late answer to an earlier attempt at the same intent is as good: it is the same instance.
+    Ok(Decision::because(Reason::InstanceMade, [Event::Created { instance: instance.clone(), at: facts.now }]))
+}
+
+fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
+    let Instance::Creating(effort) = &state.instance else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if !effort.is_trying(attempt) {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let fault = fault.clone();
+    Ok(match rule(facts.policy).after(effort, &fault, facts.now) {
+        Next::Retry { until } => {
+            Decision::because(Reason::WorthRetrying, [Event::CreateRetryScheduled { until, fault }])
+        }
+        Next::Ask { until } => {
+            Decision::because(Reason::OutcomeUnknown, [Event::CreateRetryScheduled { until, fault }])
+        }
+        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [Event::CreateGivenUp { fault }]),
+        Next::Hopeless => Decision::because(Reason::NotRetryable, [Event::CreateGivenUp { fault }]),
+    })
+}
+
+fn report_deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {
+    let Instance::Deleting { effort, .. } = &state.instance else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if effort.attempt < attempt {
+        return Err(Rejection::UnknownAttempt { attempt });
+    }
+    Ok(match state.life {
+        Life::Dead => Decision::because(Reason::InstanceAbsent, [Event::Deleted, Event::Removed]),
+        Life::Alive => {
+            let events = [Event::Deleted, Event::CreateRequested { at: facts.now }];
+            Decision::because(Reason::ReplacementDue, events)
+        }
+        // It is dying and waits for its attachments; no other instance is made for it.
+        Life::Dying | Life::Undeclared | Life::Removed => Decision::because(Reason::InstanceAbsent, [Event::Deleted]),
+    })
+}
+
+fn report_delete_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
+    let Instance::Deleting { effort, .. } = &state.instance else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if !effort.is_trying(attempt) {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let fault = fault.clone();
+    Ok(match rule(facts.policy).after(effort, &fault, facts.now) {
+        Next::Retry { until } => {
+            Decision::because(Reason::WorthRetrying, [Event::DeleteRetryScheduled { until, fault }])
+        }
+        Next::Ask { until } => {
+            Decision::because(Reason::OutcomeUnknown, [Event::DeleteRetryScheduled { until, fault }])
+        }
+        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [Event::DeleteGivenUp { fault }]),
+        Next::Hopeless => Decision::because(Reason::NotRetryable, [Event::DeleteGivenUp { fault }]),
+    })
+}
+
+fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
+    if state.running_effect(facts.stream) != Some(effect) {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let mut events = vec![Event::InstanceLost { at: facts.now }];
+    if facts.policy.machines.when_lost == WhenLost::Keep || state.life != Life::Alive {
+        return Ok(Decision::because(Reason::InstanceGoneKept, events));
+    }
+    // What is left of it goes first: another instance is made only after its absence is confirmed.
+    events.push(Event::DeleteRequested { at: facts.now });
+    Ok(Decision::because(Reason::InstanceGone, events))
+}
+
+fn report_node(state: &State, effect: EffectId, conditions: &[Condition], facts: &Facts<'_>) -> Verdict {
+    if state.running_effect(facts.stream) != Some(effect) {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
+    if matches!(&state.node, Node::Reporting { conditions, .. } if *conditions == seen) {
+        return Ok(Decision::nothing(Reason::NodeUnchanged));
+    }
+    let event = Event::NodeReported { conditions: seen.into_values().collect(), at: facts.now };
+    Ok(Decision::because(Reason::NodeSeen, [event]))
+}
+
+fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, facts: &Facts<'_>) -> Verdict {
+    let known = matches!(state.node, Node::Reporting { .. } | Node::Silent);
+    if state.running_effect(facts.stream) != Some(effect) || !known {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    if facts.now.since(last_seen) <= facts.policy.machines.node_stale_ms {
+        return Ok(Decision::nothing(Reason::NodeNotSilentLongEnough));
+    }
+    Ok(Decision::because(Reason::NodeTooSilent, [Event::NodeWentStale { last_seen }]))
+}
+
+fn rule(policy: &Document) -> RetryRule {
+    let machines = &policy.machines;
+    RetryRule { attempts_max: machines.attempts_max, first_ms: machines.retry_first_ms, max_ms: machines.retry_max_ms }
+}

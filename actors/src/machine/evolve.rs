@@ -1,0 +1,90 @@
+//! How events change a machine.
+
+use bailiwick_journal::Version;
+
+use super::{Event, Instance, Node, State};
+use crate::{
+    ports::Condition,
+    vocab::{Effort, Fault, Life, Outlook, Timestamp},
+};
+
+pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
+    match event {
+        Event::Declared { spec } => {
+            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
+        }
+        Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
+        Event::CreateRequested { at: since } => {
+            state.instance = Instance::Creating(Effort::begun(at, *since));
+            state.node = Node::Silent;
+        }
+        Event::Created { instance, at: since } => {
+            if let Instance::Creating(effort) = &state.instance {
+                state.instance = Instance::Running { intent: effort.intent, instance: instance.clone(), since: *since };
+            }
+        }
+        Event::CreateRetryScheduled { until, fault } | Event::DeleteRetryScheduled { until, fault } => {
+            wait(state, *until, fault);
+        }
+        Event::CreateGivenUp { fault } | Event::DeleteGivenUp { fault } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.outlook = Outlook::GivenUp { fault: fault.clone() };
+            }
+        }
+        Event::DeleteRequested { at: since } => {
+            let of = match &state.instance {
+                Instance::Creating(effort) => effort.intent,
+                Instance::Running { intent, .. } | Instance::Lost { intent, .. } => *intent,
+                Instance::Deleting { of, .. } => *of,
+                Instance::None => return,
+            };
+            state.instance = Instance::Deleting { of, effort: Effort::begun(at, *since) };
+            state.node = Node::Silent;
+        }
+        Event::Deleted => state.instance = Instance::None,
+        Event::AttemptBegun => {
+            if let Some(effort) = effort_mut(state) {
+                effort.outlook = Outlook::Trying;
+            }
+        }
+        Event::InstanceLost { at: since } => {
+            if let Instance::Running { intent, .. } = &state.instance {
+                state.instance = Instance::Lost { intent: *intent, since: *since };
+                state.node = Node::Silent;
+            }
+        }
+        Event::NodeReported { conditions, at: since } => {
+            let conditions = conditions.iter().map(|c: &Condition| (c.kind.clone(), c.clone())).collect();
+            state.node = Node::Reporting { since: *since, conditions };
+        }
+        Event::NodeWentStale { last_seen } => {
+            let conditions = match std::mem::take(&mut state.node) {
+                Node::Reporting { conditions, .. } | Node::Stale { conditions, .. } => conditions,
+                Node::Silent => Default::default(),
+            };
+            state.node = Node::Stale { last_seen: *last_seen, conditions };
+        }
+        Event::AttachmentReserved { volume } => {
+            state.attachments.insert(volume.clone());
+        }
+        Event::AttachmentReleased { volume } => {
+            state.attachments.remove(volume);
+        }
+        Event::RemovalBegan => state.life = Life::Dying,
+        Event::Died => state.life = Life::Dead,
+        Event::Removed => state.life = Life::Removed,
+    }
+}
+
+fn effort_mut(state: &mut State) -> Option<&mut Effort> {
+    match &mut state.instance {
+        Instance::Creating(effort) | Instance::Deleting { effort, .. } => Some(effort),
+        Instance::None | Instance::Running { .. } | Instance::Lost { .. } => None,
+    }
+}
+
+fn wait(state: &mut State, until: Timestamp, fault: &Fault) {
+    if let Some(effort) = effort_mut(state) {
+        effort.wait(until, fault.clone());
+    }
+}

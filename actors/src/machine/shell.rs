@@ -1,0 +1,50 @@
+//! Machine effects as provider calls.
+
+use bailiwick_journal::StreamId;
+
+use super::{Command, Effect, Report, State};
+use crate::{
+    ports::CreateMachine,
+    shell::{AnyCommand, Call, Kind, MachineCall, Work},
+    vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
+};
+
+impl Kind for State {
+    fn work(&self, stream: &StreamId, effect: &Effect) -> Work {
+        let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
+        let (id, attempt) = match effect {
+            Effect::WakeAt(due) => return Work::WakeAt(*due),
+            Effect::Create { intent, attempt } => (EffectId::of(stream, *intent), *attempt),
+            Effect::Delete { of, attempt } => (EffectId::of(stream, *of), *attempt),
+        };
+        let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
+            (Effect::Create { .. }, Some(spec), Ok(machine)) => {
+                let create = CreateMachine { id, machine, uid: self.uid(stream), spec: spec.clone() };
+                MachineCall::Create(Box::new(create))
+            }
+            _ => MachineCall::Delete(id),
+        };
+        Work::Call(Box::new(Call::Machine { stream: stream.clone(), provider, id, attempt, call }))
+    }
+
+    fn wake(due: Timestamp) -> Option<AnyCommand> {
+        Some(AnyCommand::Machine(Command::Wake { due }))
+    }
+}
+
+/// How a create went, as a command.
+pub(crate) fn created(attempt: u32, result: Result<crate::ports::MachineInstance, Fault>) -> AnyCommand {
+    AnyCommand::Machine(Command::Report(match result {
+        Ok(instance) => Report::Created { attempt, instance },
+        Err(fault) => Report::CreateFailed { attempt, fault },
+    }))
+}
+
+/// How a delete went, as a command. What is not there any more is deleted.
+pub(crate) fn deleted(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+    AnyCommand::Machine(Command::Report(match result {
+        Ok(()) => Report::Deleted { attempt },
+        Err(fault) if fault.code == FaultCode::NotFound => Report::Deleted { attempt },
+        Err(fault) => Report::DeleteFailed { attempt, fault },
+    }))
+}

@@ -1,0 +1,75 @@
+//! Why something was done to a machine, left alone, or refused.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::{Code, Stored, reasons},
+    vocab::Life,
+};
+
+reasons! {
+    /// Why.
+    pub enum Reason {
+        NewlyDeclared = "newly-declared", "it was declared and has no instance yet";
+        SpecDiffers = "spec-differs", "what is declared differs from what was";
+        AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
+        InstanceMade = "instance-made", "the provider has made its instance";
+        WorthRetrying = "worth-retrying", "the failure may pass, so it is tried again later";
+        OutcomeUnknown = "outcome-unknown", "nobody knows whether the call took effect, so the provider is asked again later";
+        RetriesExhausted = "retries-exhausted", "no attempt is left";
+        NotRetryable = "not-retryable", "trying the same again cannot help";
+        RetryDue = "retry-due", "the time of the next attempt has come";
+        NotDueYet = "not-due-yet", "nothing is due yet";
+        NothingWaits = "nothing-waits", "nothing is waiting";
+        OperatorRetries = "operator-retries", "an operator asked to try again";
+        NothingToRetry = "nothing-to-retry", "nothing was given up";
+        StaleReport = "stale-report", "the report is about something that is over";
+        InstanceGone = "instance-gone", "its instance has gone and the policy replaces it";
+        InstanceGoneKept = "instance-gone-kept", "its instance has gone and the policy leaves it so";
+        InstanceAbsent = "instance-absent", "the provider confirmed that its instance is gone";
+        ReplacementDue = "replacement-due", "the remains of the lost instance are gone, so another one is made";
+        NodeSeen = "node-seen", "its agent reports what was not known";
+        NodeUnchanged = "node-unchanged", "its agent reports what is known already";
+        NodeTooSilent = "node-too-silent", "its agent was silent for longer than the policy allows";
+        NodeNotSilentLongEnough = "node-not-silent-long-enough", "its agent was not silent for long enough";
+        RemovalAsked = "removal-asked", "its removal was asked for and nothing hangs on it";
+        RemovalBlocked = "removal-blocked", "its removal was asked for and waits for its attachments";
+        AlreadyGoing = "already-going", "it is already on its way out";
+        AlreadyGone = "already-gone", "there is nothing to remove";
+        AttachmentWanted = "attachment-wanted", "a volume is to be attached to it";
+        AttachmentGone = "attachment-gone", "an attachment of it is gone";
+        LastAttachmentGone = "last-attachment-gone", "nothing hangs on it any more";
+        AttachmentUnknown = "attachment-unknown", "it has no such attachment";
+    }
+}
+
+/// Why not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Rejection {
+    #[error("there is no such machine")]
+    NotDeclared,
+    #[error("it is {life}, so nothing new can be asked of it; wait until it is removed")]
+    Leaving { life: Life },
+    #[error("{field} cannot change while it lives; remove it and declare it anew")]
+    Immutable { field: String },
+    #[error("an earlier attachment of this volume is not undone yet; try again when it is removed")]
+    StillReserved,
+    #[error("no attempt {attempt} is under way")]
+    UnknownAttempt { attempt: u32 },
+}
+
+impl Code for Rejection {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NotDeclared => "not-declared",
+            Self::Leaving { .. } => "leaving",
+            Self::Immutable { .. } => "immutable",
+            Self::StillReserved => "still-reserved",
+            Self::UnknownAttempt { .. } => "unknown-attempt",
+        }
+    }
+}
+
+impl Stored for Rejection {
+    const SCHEMA: u16 = 1;
+}

@@ -1,0 +1,407 @@
+//! One entity with a mailbox.
+
+use std::{
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
+};
+
+use actix::{
+    Actor, ActorContext, ActorFutureExt, AtomicResponse, Context, Handler, Message, ResponseActFuture, WrapFuture,
+};
+use bailiwick_journal::{AppendError, Appended, Draft, Entry, Intake, Outcome, StreamId, Version, digest};
+
+use super::{Answer, AskError, Executor, Kind, Origin, Perform, ScheduleActor, ScheduledWake, Services, Work};
+use crate::contract::{Decider, Entity, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
+
+/// How often a decision is made again because somebody else changed the stream meanwhile.
+const TRIES_MAX: u32 = 5;
+
+/// An entity, and what is under way for it.
+#[derive(Debug)]
+pub struct EntityActor<D: Kind> {
+    entity: Entity<D>,
+    services: Rc<Services>,
+    executor: actix::WeakAddr<Executor>,
+    schedule: actix::WeakAddr<ScheduleActor>,
+    in_flight: BTreeSet<D::Effect>,
+    /// Effects that were pending when the actor was built from the journal: they may have been begun before.
+    perhaps_begun: BTreeSet<D::Effect>,
+    intake_of_reports: Intake,
+}
+
+/// One command.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Answer, AskError>")]
+pub struct Submit<D: Kind> {
+    pub command: D::Command,
+    pub origin: Origin,
+    /// Whether it reports how running work went.
+    pub is_report: bool,
+}
+
+/// What would these commands, one after the other, be answered? Nothing is recorded.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Vec<Proposal>, AskError>")]
+pub struct Propose<D: Kind> {
+    pub commands: Vec<(D::Command, Origin)>,
+}
+
+/// One answer that was not recorded yet.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    pub draft: Draft,
+    pub text: String,
+}
+
+/// Entries of this stream that somebody else has recorded.
+#[derive(Clone, Debug, Message)]
+#[rtype(result = "Result<(), AskError>")]
+pub struct Recorded {
+    pub entries: Vec<std::sync::Arc<Entry>>,
+}
+
+/// Leave memory; everything is in the journal.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct Retire;
+
+impl<D: Kind> Actor for EntityActor<D> {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        ctx.set_mailbox_capacity(256);
+        self.perhaps_begun = self.entity.state().pending(&NoView);
+        self.perform_pending();
+    }
+}
+
+impl<D: Kind> EntityActor<D> {
+    /// An actor for an entity that was folded from its stream.
+    pub fn new(
+        entity: Entity<D>,
+        services: Rc<Services>,
+        executor: actix::WeakAddr<Executor>,
+        schedule: actix::WeakAddr<ScheduleActor>,
+    ) -> Self {
+        Self {
+            entity,
+            services,
+            executor,
+            schedule,
+            in_flight: BTreeSet::new(),
+            perhaps_begun: BTreeSet::new(),
+            intake_of_reports: Intake::Report,
+        }
+    }
+
+    /// Folds an entity from its stream.
+    ///
+    /// # Errors
+    /// If the stream cannot be read or holds what cannot be decoded.
+    pub fn load(stream: &StreamId, services: &Services) -> Result<Entity<D>, AskError> {
+        let mut entity = Entity::new(stream.clone());
+        for entry in services.journal.read_stream(stream, Version::ZERO) {
+            let unreadable = |problem: String| AskError::Unreadable { stream: stream.clone(), problem };
+            let entry = entry.map_err(|error| unreadable(error.to_string()))?;
+            guarded(stream, || entity.take_in(&entry))?.map_err(|error| unreadable(error.to_string()))?;
+        }
+        Ok(entity)
+    }
+
+    /// Sends out what is pending and not under way yet.
+    fn perform_pending(&mut self) {
+        let stream = self.entity.stream().clone();
+        let pending = self.entity.state().pending(&NoView);
+        self.in_flight.retain(|effect| pending.contains(effect));
+        self.perhaps_begun.retain(|effect| pending.contains(effect));
+        let mut wake = None;
+        for effect in &pending {
+            match self.entity.state().work(&stream, effect) {
+                Work::WakeAt(due) => wake = Some(due),
+                Work::Call(call) => {
+                    if self.in_flight.contains(effect) {
+                        continue;
+                    }
+                    let ask_first = self.perhaps_begun.contains(effect) || call.attempt() > 1;
+                    let cause = self.entity.position();
+                    if let Some(executor) = self.executor.upgrade() {
+                        // The executor's mailbox is the admission: a full one answers, and the effect is sent again
+                        // with the next step or after a restart.
+                        match executor.try_send(Perform { call: *call, ask_first, cause }) {
+                            Ok(()) => drop(self.in_flight.insert(effect.clone())),
+                            Err(error) => tracing::warn!(%stream, %error, "the executor takes no more work now"),
+                        }
+                    }
+                }
+            }
+        }
+        if let Some(schedule) = self.schedule.upgrade() {
+            schedule.try_send(ScheduledWake { stream, due: wake }).ok();
+        }
+    }
+
+    /// Reads what others have recorded meanwhile.
+    fn catch_up(&mut self) -> Result<(), AskError> {
+        let stream = self.entity.stream().clone();
+        let unreadable = |problem: String| AskError::Unreadable { stream: stream.clone(), problem };
+        let from = self.entity.version().next();
+        let mut entity = self.entity.clone();
+        for entry in self.services.journal.read_stream(&stream, from) {
+            let entry = entry.map_err(|error| unreadable(error.to_string()))?;
+            guarded(&stream, || entity.take_in(&entry))?.map_err(|error| unreadable(error.to_string()))?;
+        }
+        self.entity = entity;
+        Ok(())
+    }
+
+    fn decide(&self, request: &Request<D>) -> Result<(Draft, String), AskError> {
+        let known = self.services.known();
+        propose(&self.entity, request, &known)
+    }
+
+    /// Takes in what was recorded for it, and sees to what follows.
+    fn recorded(&mut self, entry: &Entry) -> Result<(), AskError> {
+        let stream = self.entity.stream().clone();
+        if entry.header.first_version != self.entity.version().next() && entry.header.position > self.entity.position()
+        {
+            self.catch_up()?;
+        } else {
+            let mut entity = self.entity.clone();
+            guarded(&stream, || entity.take_in(entry))?
+                .map_err(|error| AskError::Unreadable { stream, problem: error.to_string() })?;
+            self.entity = entity;
+        }
+        D::stepped(&self.entity, &self.services);
+        self.perform_pending();
+        Ok(())
+    }
+
+    /// Whether nothing is owed but due times, which the schedule keeps.
+    fn is_idle(&self) -> bool {
+        let stream = self.entity.stream();
+        let state = self.entity.state();
+        state.pending(&NoView).iter().all(|effect| matches!(state.work(stream, effect), Work::WakeAt(_)))
+    }
+
+    /// The first answer to this command id, if it had one.
+    fn first_answer(&self, request: &Request<D>) -> Result<Option<Answer>, AskError> {
+        let Some(answered) = self.services.journal.answered(&request.id) else {
+            return Ok(None);
+        };
+        let stream = self.entity.stream();
+        let unreadable = |problem: String| AskError::Unreadable { stream: stream.clone(), problem };
+        let body = request.command.store().map_err(|error| unreadable(error.to_string()))?;
+        if digest(&body.bytes) != answered.command_hash {
+            return Err(AskError::CommandReused { id: request.id });
+        }
+        let filter = bailiwick_journal::Filter::all();
+        let entry = self.services.journal.read(answered.position, answered.position, &filter).next();
+        let entry = entry
+            .ok_or_else(|| unreadable(format!("entry {} is missing", answered.position)))?
+            .map_err(|error| unreadable(error.to_string()))?;
+        if entry.header.stream != *stream {
+            return Err(AskError::CommandReused { id: request.id });
+        }
+        let text = verdict_text::<D>(&entry).map_err(unreadable)?;
+        Ok(Some(Answer::of(&entry, text, true, self.is_idle())))
+    }
+
+    fn only_counted(&self, draft: Draft, text: String) -> Answer {
+        self.services.only_counted.set(self.services.only_counted.get() + 1);
+        Answer {
+            stream: draft.stream,
+            position: None,
+            version: self.entity.version(),
+            outcome: draft.meta.outcome,
+            code: draft.meta.code,
+            text,
+            repeated: false,
+            idle: self.is_idle(),
+        }
+    }
+}
+
+/// Decides, and puts the verdict into the form that the journal takes.
+fn propose<D: Decider<View = NoView>>(
+    entity: &Entity<D>,
+    request: &Request<D>,
+    known: &crate::contract::Known<'_, NoView>,
+) -> Result<(Draft, String), AskError> {
+    let stream = entity.stream();
+    let verdict: Verdict<D> = guarded(stream, || entity.decide(&request.command, known))?;
+    let text = match &verdict {
+        Ok(decision) => decision.reason.to_string(),
+        Err(rejection) => rejection.to_string(),
+    };
+    let draft = entity
+        .draft(request, known, &verdict)
+        .map_err(|error| AskError::Unstorable { stream: stream.clone(), problem: error.to_string() })?;
+    Ok((draft, text))
+}
+
+/// The reason or rejection of an entry, in plain words.
+pub(crate) fn verdict_text<D: Decider>(entry: &Entry) -> Result<String, String> {
+    match RecordedVerdict::<D::Reason, D::Rejection>::load(&entry.verdict) {
+        Ok(RecordedVerdict::Decided(reason)) => Ok(reason.to_string()),
+        Ok(RecordedVerdict::Refused(rejection)) => Ok(rejection.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Runs a piece of a core. Cores are total, so a panic is a bug of ours; it must not take anybody else down.
+pub(crate) fn guarded<T>(stream: &StreamId, run: impl FnOnce() -> T) -> Result<T, AskError> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|_| AskError::Crashed { stream: stream.clone() })
+}
+
+impl<D: Kind> Handler<Submit<D>> for EntityActor<D> {
+    type Result = AtomicResponse<Self, Result<Answer, AskError>>;
+
+    fn handle(&mut self, submit: Submit<D>, _ctx: &mut Self::Context) -> Self::Result {
+        let Submit { command, origin, is_report } = submit;
+        let routine = origin.routine;
+        let request = Request { command, id: origin.id, principal: origin.principal, cause: origin.cause };
+        let intake = if is_report { self.intake_of_reports } else { Intake::Ordinary };
+        // Nothing else is handled until the append is answered: the version cannot move under the decision.
+        AtomicResponse::new(self.attempt(request, routine, intake, 1))
+    }
+}
+
+impl<D: Kind> EntityActor<D> {
+    fn attempt(
+        &mut self,
+        request: Request<D>,
+        routine: bool,
+        intake: Intake,
+        attempt: u32,
+    ) -> ResponseActFuture<Self, Result<Answer, AskError>> {
+        let ready = |result| -> ResponseActFuture<Self, Result<Answer, AskError>> {
+            Box::pin(actix::fut::wrap_future(std::future::ready(result)))
+        };
+        match self.first_answer(&request) {
+            Ok(None) => (),
+            Ok(Some(answer)) => return ready(Ok(answer)),
+            Err(error) => return ready(Err(error)),
+        }
+        let (draft, text) = match self.decide(&request) {
+            Ok(decided) => decided,
+            Err(error) => return ready(Err(error)),
+        };
+        if routine && self.entity.repeats_nothing(&draft) {
+            return ready(Ok(self.only_counted(draft, text)));
+        }
+        let services = self.services.clone();
+        let append = async move { services.append(vec![draft], intake).await };
+        Box::pin(
+            append
+                .into_actor(self)
+                .then(move |answer, actor, ctx| actor.appended(request, routine, intake, attempt, text, answer, ctx)),
+        )
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one step of a loop that actor futures force into a recursion")]
+    fn appended(
+        &mut self,
+        request: Request<D>,
+        routine: bool,
+        intake: Intake,
+        attempt: u32,
+        text: String,
+        answer: Result<Appended, AppendError>,
+        ctx: &mut Context<Self>,
+    ) -> ResponseActFuture<Self, Result<Answer, AskError>> {
+        let result = match answer {
+            Ok(appended) => {
+                let entry = appended.entries.first().expect("one entry for one draft");
+                self.recorded(entry).map(|()| Answer::of(entry, text, false, self.is_idle()))
+            }
+            Err(AppendError::Conflict { .. }) if attempt < TRIES_MAX => match self.catch_up() {
+                Ok(()) => return self.attempt(request, routine, intake, attempt + 1),
+                Err(error) => Err(error),
+            },
+            Err(AppendError::Repeated { .. }) if attempt < TRIES_MAX => {
+                return self.attempt(request, routine, intake, attempt + 1);
+            }
+            Err(AppendError::Conflict { .. }) => Err(AskError::Contended),
+            Err(AppendError::Overloaded { .. }) => Err(AskError::Overloaded),
+            Err(error) => {
+                // We do not guess what reached the disk: whoever asks next gets an actor built from the journal.
+                if matches!(error, AppendError::Unknown { .. }) {
+                    ctx.stop();
+                }
+                Err(AskError::NotRecorded(error))
+            }
+        };
+        if matches!(result, Err(AskError::Crashed { .. } | AskError::Unreadable { .. })) {
+            ctx.stop();
+        }
+        Box::pin(actix::fut::wrap_future(std::future::ready(result)))
+    }
+}
+
+impl<D: Kind> Handler<Propose<D>> for EntityActor<D> {
+    type Result = Result<Vec<Proposal>, AskError>;
+
+    fn handle(&mut self, propose_all: Propose<D>, _ctx: &mut Self::Context) -> Self::Result {
+        // Others may have recorded entries for this stream; a proposal on an old state would only conflict.
+        if self.services.journal.version(self.entity.stream()) != self.entity.version() {
+            self.catch_up()?;
+        }
+        let known = self.services.known();
+        let mut entity = self.entity.clone();
+        let mut proposals = Vec::new();
+        for (command, origin) in propose_all.commands {
+            let request = Request { command, id: origin.id, principal: origin.principal, cause: origin.cause };
+            let (draft, text) = propose(&entity, &request, &known)?;
+            if draft.meta.outcome == Outcome::Done {
+                entity = advance(&entity, &draft)?;
+            }
+            proposals.push(Proposal { draft, text });
+        }
+        Ok(proposals)
+    }
+}
+
+/// The entity as it will be once the draft is recorded.
+fn advance<D: Decider>(entity: &Entity<D>, draft: &Draft) -> Result<Entity<D>, AskError> {
+    let entry = Entry {
+        header: bailiwick_journal::Header {
+            position: entity.position().next(),
+            stream: draft.stream.clone(),
+            first_version: draft.expected.next(),
+            events: u32::try_from(draft.events.len()).expect("drafts are small"),
+            meta: draft.meta.clone(),
+        },
+        command: draft.command.clone(),
+        facts: draft.facts.clone(),
+        verdict: draft.verdict.clone(),
+        events: draft.events.clone(),
+    };
+    let mut entity = entity.clone();
+    let stream = draft.stream.clone();
+    guarded(&stream, || entity.take_in(&entry))?
+        .map_err(|error| AskError::Unreadable { stream, problem: error.to_string() })?;
+    Ok(entity)
+}
+
+impl<D: Kind> Handler<Recorded> for EntityActor<D> {
+    type Result = Result<(), AskError>;
+
+    fn handle(&mut self, recorded: Recorded, ctx: &mut Self::Context) -> Self::Result {
+        for entry in &recorded.entries {
+            if let Err(error) = self.recorded(entry) {
+                ctx.stop();
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<D: Kind> Handler<Retire> for EntityActor<D> {
+    type Result = ();
+
+    fn handle(&mut self, _: Retire, ctx: &mut Self::Context) {
+        ctx.stop();
+    }
+}

@@ -1,0 +1,79 @@
+//! The kinds that the registry can start, and what their effects mean as work.
+
+use bailiwick_journal::StreamId;
+
+use super::{Call, Services};
+use crate::{
+    contract::{Decider, Entity, NoView},
+    machine, policy,
+    vocab::Timestamp,
+    volume, volume_attachment,
+};
+
+/// A kind of entity, as the shell needs it.
+pub trait Kind: Decider<View = NoView> + Unpin {
+    /// What an effect means as work.
+    fn work(&self, stream: &StreamId, effect: &Self::Effect) -> Work;
+
+    /// The command that says that something is due; none for a kind that never waits.
+    fn wake(due: Timestamp) -> Option<AnyCommand>;
+
+    /// Called after every recorded step.
+    fn stepped(_entity: &Entity<Self>, _services: &Services) {}
+}
+
+/// Work that the shell can do.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Say when it is time.
+    WakeAt(Timestamp),
+    /// Call a provider.
+    Call(Box<Call>),
+}
+
+/// A command to any kind of entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnyCommand {
+    Machine(machine::Command),
+    Volume(volume::Command),
+    VolumeAttachment(volume_attachment::Command),
+    Policy(policy::Command),
+}
+
+impl AnyCommand {
+    /// The kind of stream that takes it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Machine(_) => machine::State::KIND,
+            Self::Volume(_) => volume::State::KIND,
+            Self::VolumeAttachment(_) => volume_attachment::State::KIND,
+            Self::Policy(_) => policy::State::KIND,
+        }
+    }
+
+    /// Whether it reports how running work went: such commands are taken as long as anything can be written.
+    pub fn is_report(&self) -> bool {
+        match self {
+            Self::Machine(command) => matches!(command, machine::Command::Report(_)),
+            Self::Volume(command) => matches!(command, volume::Command::Report(_)),
+            Self::VolumeAttachment(command) => matches!(command, volume_attachment::Command::Report(_)),
+            Self::Policy(_) => false,
+        }
+    }
+}
+
+impl Kind for policy::State {
+    fn work(&self, _stream: &StreamId, effect: &policy::NoEffect) -> Work {
+        match *effect {}
+    }
+
+    fn wake(_due: Timestamp) -> Option<AnyCommand> {
+        None
+    }
+
+    fn stepped(entity: &Entity<Self>, services: &Services) {
+        if entity.stream().name() == policy::default_name().as_str() {
+            services.set_policy(entity.state().in_force(entity.stream()));
+        }
+    }
+}

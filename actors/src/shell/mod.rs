@@ -1,0 +1,28 @@
+//! The only generic actix code: mailboxes around the pure cores.
+//!
+//! All actors run on one arbiter; the journal's commit thread is the only border that a command crosses.
+
+mod assemble;
+mod entity_actor;
+mod executor;
+mod kinds;
+mod messages;
+mod rebuild;
+mod registry;
+mod services;
+
+pub use crate::{
+    schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule, Upcoming},
+    supervisor::{
+        machines::shell::{AgentReport, Heartbeat},
+        shell::{SupervisorActor, Supervisors, ViewAt, start_supervisors},
+    },
+};
+pub use assemble::{AssembleError, Resumed, Running, assemble};
+pub use entity_actor::{EntityActor, Proposal, Propose, Recorded, Retire, Submit};
+pub use executor::{Call, Executor, MachineCall, Perform, VolumeCall};
+pub use kinds::{AnyCommand, Kind, Work};
+pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin};
+pub use rebuild::{RebuildError, Rebuilt, rebuild};
+pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
+pub use services::{Limits, Providers, Services};

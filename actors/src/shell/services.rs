@@ -1,0 +1,153 @@
+//! What all actors of one node share.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    fmt,
+    sync::Arc,
+};
+
+use bailiwick_journal::{AppendError, Appended, Draft, Intake, Journal, Position, Subscription};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::{
+    contract::{Known, NoView, PolicyInForce},
+    ports::{Clock, MachineProvider, VolumeProvider},
+    vocab::{Name, Timestamp},
+};
+
+/// The providers by name.
+#[derive(Clone, Default)]
+pub struct Providers {
+    pub machines: BTreeMap<Name, Arc<dyn MachineProvider>>,
+    pub volumes: BTreeMap<Name, Arc<dyn VolumeProvider>>,
+}
+
+impl fmt::Debug for Providers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Providers")
+            .field("machines", &self.machines.keys())
+            .field("volumes", &self.volumes.keys())
+            .finish()
+    }
+}
+
+/// Bounds, so that memory is bounded.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Commands that may wait for an answer at one time; more are refused. Default 4,096.
+    pub asks_max: usize,
+    /// Entity actors that may be in memory while idle. Default 10,000.
+    pub actors_max: usize,
+    /// Provider calls that may be under way at one time, for each provider. Default 8.
+    pub calls_max: usize,
+    /// Items in one bulk call. Default 100.
+    pub bulk_max: usize,
+    /// Crashes of one actor within [`Limits::CRASH_WINDOW_MS`] after which it is quarantined. Default 5.
+    pub crashes_max: usize,
+}
+
+impl Limits {
+    /// The window in which crashes are counted.
+    pub const CRASH_WINDOW_MS: u64 = 60_000;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { asks_max: 4_096, actors_max: 10_000, calls_max: 8, bulk_max: 100, crashes_max: 5 }
+    }
+}
+
+/// What all actors of one node share. They live on one thread.
+pub struct Services {
+    pub journal: Arc<dyn Journal>,
+    pub clock: Arc<dyn Clock>,
+    pub providers: Providers,
+    pub limits: Limits,
+    policy: RefCell<Arc<PolicyInForce>>,
+    last_time: Cell<Timestamp>,
+    /// The last durable position, told by the journal's own thread.
+    head: watch::Receiver<Position>,
+    _subscription: Subscription,
+    /// Decisions that were only counted, because they said once more that nothing had to be done.
+    pub only_counted: Cell<u64>,
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Services").field("providers", &self.providers).field("limits", &self.limits).finish()
+    }
+}
+
+impl Services {
+    /// Puts the shared things together.
+    pub fn new(
+        journal: Arc<dyn Journal>,
+        clock: Arc<dyn Clock>,
+        providers: Providers,
+        limits: Limits,
+        policy: PolicyInForce,
+    ) -> Self {
+        let last_time = Cell::new(Timestamp(journal.head().time_ms));
+        let (tell, head) = watch::channel(journal.head().position);
+        let subscription = journal.on_append(Box::new(move |head| {
+            tell.send_replace(head.position);
+        }));
+        Self {
+            journal,
+            clock,
+            providers,
+            limits,
+            policy: RefCell::new(Arc::new(policy)),
+            last_time,
+            head,
+            _subscription: subscription,
+            only_counted: Cell::new(0),
+        }
+    }
+
+    /// Now; never before an earlier answer, nor before the journal's last entry.
+    pub fn now(&self) -> Timestamp {
+        let now = self.clock.now().max(self.last_time.get());
+        self.last_time.set(now);
+        now
+    }
+
+    /// The policy revision in force.
+    pub fn policy(&self) -> Arc<PolicyInForce> {
+        self.policy.borrow().clone()
+    }
+
+    /// Another revision is in force from now on.
+    pub fn set_policy(&self, policy: PolicyInForce) {
+        *self.policy.borrow_mut() = Arc::new(policy);
+    }
+
+    /// What an entity may know now.
+    pub fn known(&self) -> Known<'static, NoView> {
+        self.known_with(&NoView, None)
+    }
+
+    /// What a supervisor with this view may know now.
+    pub fn known_with<'a, V>(&self, view: &'a V, view_at: Option<Position>) -> Known<'a, V> {
+        Known { now: self.now(), policy: self.policy(), view, view_at, journal: self.journal_id() }
+    }
+
+    /// Tells when the journal has grown, and how far.
+    pub fn head(&self) -> watch::Receiver<Position> {
+        self.head.clone()
+    }
+
+    /// The journal's id.
+    pub fn journal_id(&self) -> Uuid {
+        self.journal.id()
+    }
+
+    /// Makes drafts durable, together or not at all.
+    pub async fn append(&self, drafts: Vec<Draft>, intake: Intake) -> Result<Appended, AppendError> {
+        let (send, receive) = tokio::sync::oneshot::channel();
+        self.journal.append(drafts, intake, Box::new(move |answer| drop(send.send(answer))));
+        receive.await.unwrap_or_else(|_| Err(AppendError::Unknown { problem: "the journal's thread ended".into() }))
+    }
+}

@@ -1,0 +1,85 @@
+//! What follows from what is seen.
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::Version;
+
+use super::{Change, Command, Event, Reason, SightingStatus, State, View};
+use crate::{
+    contract::{self, Decider, Decision},
+    machine::{self, Instance, Report},
+    supervisor::Order,
+    vocab::Name,
+};
+
+type Facts<'a> = contract::Facts<'a, State>;
+type Verdict = contract::Verdict<State>;
+
+pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
+    match command {
+        Command::Observe { provider, as_of, changes } => {
+            if changes.is_empty() {
+                return Ok(Decision::nothing(Reason::NothingNew));
+            }
+            let seen = Event::Observed { provider: provider.clone(), as_of: *as_of, changes: changes.clone() };
+            let mut after = state.clone();
+            after.evolve(Version::ZERO, &seen);
+            let orders = orders(&after, facts.view, &concerned(&after, changes));
+            Ok(Decision::because(Reason::WorldDiffers, std::iter::once(seen).chain(orders)))
+        }
+        Command::ReportListFailed { provider, fault } => {
+            if state.failing.get(provider).is_some_and(|known| known.code == fault.code) {
+                return Ok(Decision::nothing(Reason::NothingNew));
+            }
+            let event = Event::ListFailed { provider: provider.clone(), fault: fault.clone() };
+            Ok(Decision::because(Reason::ProviderSilent, [event]))
+        }
+        Command::ReportListRecovered { provider } => {
+            if !state.failing.contains_key(provider) {
+                return Ok(Decision::nothing(Reason::NothingNew));
+            }
+            Ok(Decision::because(Reason::ProviderBack, [Event::ListRecovered { provider: provider.clone() }]))
+        }
+        Command::Look { machines } => {
+            let orders = orders(state, facts.view, &machines.iter().cloned().collect());
+            if orders.is_empty() {
+                return Ok(Decision::nothing(Reason::NothingFollows));
+            }
+            Ok(Decision::because(Reason::OrdersFollow, orders))
+        }
+    }
+}
+
+fn concerned(state: &State, changes: &[Change]) -> BTreeSet<Name> {
+    let machine = |change: &Change| match change {
+        Change::Appeared { instance } => Some(instance.machine.clone()),
+        Change::Vanished { machine, .. } => Some(machine.clone()),
+        Change::StatusChanged { effect, .. } | Change::Forgotten { effect } => {
+            state.sightings.get(effect).map(|sighting| sighting.machine.clone())
+        }
+    };
+    changes.iter().filter_map(machine).collect()
+}
+
+/// A machine whose running instance was seen stopped, or was missed, is told so.
+fn orders(state: &State, view: &View, machines: &BTreeSet<Name>) -> Vec<Event> {
+    let mut orders = Vec::new();
+    for machine in machines {
+        let Some(folded) = view.machines.folded(machine.as_str()) else {
+            continue;
+        };
+        let Instance::Running { instance, .. } = &folded.state.instance else {
+            continue;
+        };
+        let status = state.sightings.get(&instance.effect).map(|sighting| sighting.status);
+        if !matches!(status, Some(SightingStatus::Stopped | SightingStatus::Gone)) {
+            continue;
+        }
+        let command = machine::Command::Report(Report::Lost { effect: instance.effect });
+        let order = Order::Machine { machine: machine.clone(), command };
+        if view.orders.is_news(&order, folded.version) {
+            orders.push(Event::Issued { order });
+        }
+    }
+    orders
+}

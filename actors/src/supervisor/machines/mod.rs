@@ -1,0 +1,19 @@
+//! The machines supervisor: compares what providers have with what machines should run.
+//!
+//! Its own stream holds what it has seen of the world, as changes. What it concludes from them are orders to machines.
+//! Nothing is concluded from the absence of an instance unless the list was complete and newer than the instance.
+
+mod decide;
+mod observe;
+mod state;
+mod view;
+
+#[cfg(feature = "shell")]
+pub(crate) mod shell;
+
+#[cfg(test)]
+mod tests;
+
+pub use observe::differences;
+pub use state::{Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State};
+pub use view::View;

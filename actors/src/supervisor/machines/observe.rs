@@ -1,0 +1,70 @@
+//! What differs between a provider's list and what was seen before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bailiwick_journal::StreamId;
+
+use super::{Change, SightingStatus, State, View};
+use crate::{
+    contract::Decider,
+    machine::{self, Instance},
+    ports::{Listing, MachineInstance},
+    vocab::{EffectId, Name},
+};
+
+/// The differences, in a fixed order: what appeared or changed by effect id, then what vanished, then what is forgotten.
+///
+/// An absence counts only in a complete list, and only for instances that were there before the list was made.
+pub fn differences(state: &State, view: &View, provider: &Name, listing: &Listing<MachineInstance>) -> Vec<Change> {
+    let listed: BTreeMap<EffectId, &MachineInstance> =
+        listing.items.iter().map(|instance| (instance.effect, instance)).collect();
+    let mut changes = Vec::new();
+    for (effect, instance) in &listed {
+        match state.sightings.get(effect) {
+            None => changes.push(Change::Appeared { instance: (*instance).clone() }),
+            Some(sighting) if sighting.status != SightingStatus::from(instance.status) => {
+                changes.push(Change::StatusChanged { effect: *effect, status: instance.status });
+            }
+            Some(_) => (),
+        }
+    }
+    if !listing.complete {
+        return changes;
+    }
+    let expected = expected(view, provider, listing);
+    let mut missing: BTreeMap<EffectId, Name> = expected.clone();
+    let mut forgotten = BTreeSet::new();
+    for (effect, sighting) in state.sightings.iter().filter(|(_, sighting)| sighting.provider == *provider) {
+        match sighting.status {
+            SightingStatus::Gone => {
+                if missing.remove(effect).is_none() && !listed.contains_key(effect) {
+                    forgotten.insert(*effect);
+                }
+            }
+            SightingStatus::Running | SightingStatus::Stopped => {
+                missing.insert(*effect, sighting.machine.clone());
+            }
+        }
+    }
+    missing.retain(|effect, _| !listed.contains_key(effect));
+    changes.extend(missing.into_iter().map(|(effect, machine)| Change::Vanished { effect, machine }));
+    changes.extend(forgotten.into_iter().map(|effect| Change::Forgotten { effect }));
+    changes
+}
+
+/// The instances that the list should have: those that ran before it was made.
+fn expected(view: &View, provider: &Name, listing: &Listing<MachineInstance>) -> BTreeMap<EffectId, Name> {
+    let mut expected = BTreeMap::new();
+    for (name, folded) in view.machines.iter() {
+        let Instance::Running { instance, since, .. } = &folded.state.instance else {
+            continue;
+        };
+        let of_provider = folded.state.spec.as_ref().is_some_and(|spec| spec.provider == *provider);
+        if of_provider && *since < listing.as_of {
+            let stream = StreamId::new(machine::State::KIND, name).expect("a stream of the journal");
+            debug_assert_eq!(folded.state.running_effect(&stream), Some(instance.effect));
+            expected.insert(instance.effect, instance.machine.clone());
+        }
+    }
+    expected
+}

@@ -1,0 +1,220 @@
+//! Watching the world: asks providers what they have, and listens to the agents inside.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
+use bailiwick_journal::{Position, StreamId};
+use uuid::Uuid;
+
+use super::{Command, State, View, differences};
+use crate::{
+    contract::Decider,
+    machine::{self, Instance, Node, Report},
+    ports::Condition,
+    shell::{AnyCommand, Ask, Origin},
+    supervisor::{
+        Order,
+        shell::{Supervise, SupervisorActor, open},
+    },
+    vocab::{EffectId, Fault, FaultCode, Name, Timestamp, derived_uuid},
+};
+
+/// Changes in one observation; more follow in the next, so that no entry grows without bound.
+const CHANGES_MAX: usize = 50;
+
+/// What the supervisor keeps in memory: heartbeats are never journaled, only what follows from their absence.
+#[derive(Debug, Default)]
+pub struct Watch {
+    started: Timestamp,
+    last_seen: BTreeMap<EffectId, Timestamp>,
+    /// Machines whose report is on its way.
+    reporting: BTreeSet<Name>,
+    /// Providers that are being asked.
+    polling: BTreeSet<Name>,
+    reports: u64,
+}
+
+/// An agent is there, and sees this.
+#[derive(Clone, Debug, Message)]
+#[rtype(result = "Heartbeat")]
+pub struct AgentReport {
+    pub machine: Name,
+    /// The instance that it runs in.
+    pub effect: EffectId,
+    pub conditions: Vec<Condition>,
+}
+
+/// What an agent is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heartbeat {
+    Welcome,
+    /// This instance is not, or not yet, the machine's.
+    Stranger,
+}
+
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+struct Poll;
+
+impl Supervise for State {
+    type Watch = Watch;
+
+    fn look(about: &BTreeSet<StreamId>) -> Option<Command> {
+        let machines: Vec<Name> = about
+            .iter()
+            .filter(|stream| stream.kind() == machine::State::KIND)
+            .filter_map(|stream| stream.name().parse().ok())
+            .collect();
+        (!machines.is_empty()).then_some(Command::Look { machines })
+    }
+
+    fn open_orders(view: &View) -> Vec<(Uuid, Order, Position)> {
+        open(&view.orders)
+    }
+
+    fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
+        actor.watch.started = actor.services.now();
+        ctx.notify(Poll);
+    }
+}
+
+impl Handler<Poll> for SupervisorActor<State> {
+    type Result = ();
+
+    fn handle(&mut self, _: Poll, ctx: &mut Self::Context) {
+        let providers: Vec<Name> = self.services.providers.machines.keys().cloned().collect();
+        for name in providers {
+            // A provider that hangs holds up only itself; changes that are not decided yet are not seen twice.
+            if self.backlog() == 0 && self.watch.polling.insert(name.clone()) {
+                self.ask_provider(name, ctx);
+            }
+        }
+        self.tell_the_silent(ctx);
+        let address = ctx.address().downgrade();
+        let pause = Duration::from_millis(self.services.policy().document.machines.poll_ms);
+        let next = async move {
+            tokio::time::sleep(pause).await;
+            if let Some(supervisor) = address.upgrade() {
+                let _ = supervisor.send(Poll).await;
+            }
+        };
+        ctx.spawn(next.into_actor(self));
+    }
+}
+
+impl SupervisorActor<State> {
+    fn ask_provider(&mut self, name: Name, ctx: &mut Context<Self>) {
+        let Some(provider) = self.services.providers.machines.get(&name).cloned() else {
+            return;
+        };
+        let limit = Duration::from_millis(self.services.policy().document.machines.call_timeout_ms);
+        let list = async move {
+            tokio::time::timeout(limit, provider.list()).await.unwrap_or_else(|_| {
+                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not say in time what it has"))
+            })
+        };
+        ctx.spawn(list.into_actor(self).map(move |listing, actor, ctx| {
+            actor.watch.polling.remove(&name);
+            match listing {
+                Ok(listing) => {
+                    if actor.entity.state().failing.contains_key(&name) {
+                        actor.decide_later(Command::ReportListRecovered { provider: name.clone() }, ctx);
+                    }
+                    let changes = differences(actor.entity.state(), &actor.view, &name, &listing);
+                    for some in changes.chunks(CHANGES_MAX) {
+                        let provider = name.clone();
+                        let observe = Command::Observe { provider, as_of: listing.as_of, changes: some.to_vec() };
+                        actor.decide_later(observe, ctx);
+                    }
+                }
+                Err(fault) => {
+                    let known = actor.entity.state().failing.get(&name).is_some_and(|k| k.code == fault.code);
+                    if !known {
+                        let fault = Fault::new(fault.code, fault.text);
+                        actor.decide_later(Command::ReportListFailed { provider: name, fault }, ctx);
+                    }
+                }
+            }
+        }));
+    }
+
+    /// Tells the machines whose agents were silent for too long. After a start nobody is called silent for a while.
+    fn tell_the_silent(&mut self, ctx: &mut Context<Self>) {
+        let now = self.services.now();
+        let policy = self.services.policy();
+        let machines = &policy.document.machines;
+        if now.since(self.watch.started) < machines.restart_grace_ms {
+            return;
+        }
+        let mut silent = Vec::new();
+        let mut running = BTreeSet::new();
+        for (name, folded) in self.view.machines.iter() {
+            let Instance::Running { instance, since, .. } = &folded.state.instance else {
+                continue;
+            };
+            running.insert(instance.effect);
+            let known_since = match &folded.state.node {
+                Node::Silent => *since,
+                Node::Reporting { since, .. } => *since,
+                Node::Stale { .. } => continue,
+            };
+            let last_seen = self.watch.last_seen.get(&instance.effect).copied().unwrap_or(known_since);
+            if now.since(last_seen) > machines.node_stale_ms
+                && let Ok(name) = name.parse::<Name>()
+            {
+                silent.push((name, instance.effect, last_seen));
+            }
+        }
+        self.watch.last_seen.retain(|effect, _| running.contains(effect));
+        for (machine, effect, last_seen) in silent {
+            self.report(machine, Report::NodeSilent { effect, last_seen }, "supervisor/machines".into(), ctx);
+        }
+    }
+
+    /// Sends a report to a machine unless one is on its way.
+    fn report(&mut self, machine: Name, report: Report, principal: String, ctx: &mut Context<Self>) {
+        if !self.watch.reporting.insert(machine.clone()) {
+            return;
+        }
+        self.watch.reports += 1;
+        let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
+        let id = derived_uuid(&format!("node report {stream} {} {}", self.watch.started.0, self.watch.reports));
+        let origin = Origin { id, principal, cause: None, routine: true };
+        let command = AnyCommand::Machine(machine::Command::Report(report));
+        let answer = self.registry.send(Ask { stream, command, origin });
+        ctx.spawn(answer.into_actor(self).map(move |answer, actor, _ctx| {
+            actor.watch.reporting.remove(&machine);
+            if let Ok(Err(error)) = answer {
+                tracing::warn!(%machine, %error, "a report about a node was not taken");
+            }
+        }));
+    }
+}
+
+impl Handler<AgentReport> for SupervisorActor<State> {
+    type Result = actix::MessageResult<AgentReport>;
+
+    fn handle(&mut self, report: AgentReport, ctx: &mut Self::Context) -> Self::Result {
+        let AgentReport { machine, effect, conditions } = report;
+        let Some(folded) = self.view.machines.folded(machine.as_str()) else {
+            return actix::MessageResult(Heartbeat::Stranger);
+        };
+        let Instance::Running { instance, .. } = &folded.state.instance else {
+            return actix::MessageResult(Heartbeat::Stranger);
+        };
+        if instance.effect != effect {
+            return actix::MessageResult(Heartbeat::Stranger);
+        }
+        self.watch.last_seen.insert(effect, self.services.now());
+        let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
+        let known = matches!(&folded.state.node, Node::Reporting { conditions, .. } if *conditions == seen);
+        if !known {
+            let principal = format!("agent:machine/{machine}");
+            self.report(machine, Report::Node { effect, conditions }, principal, ctx);
+        }
+        actix::MessageResult(Heartbeat::Welcome)
+    }
+}

@@ -1,0 +1,194 @@
+//! What the supervisor has seen, what it may be told, and what it answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bailiwick_journal::Version;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{View, decide};
+use crate::{
+    contract::{Code, Decider, Facts, Stored, Verdict, reasons},
+    ports::{InstanceStatus, MachineInstance},
+    supervisor::Order,
+    vocab::{EffectId, Fault, Name, Timestamp},
+};
+
+/// What was seen of the world.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub sightings: BTreeMap<EffectId, Sighting>,
+    /// The providers that did not answer when they were asked last.
+    pub failing: BTreeMap<Name, Fault>,
+}
+
+/// One instance, as it was seen last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sighting {
+    pub provider: Name,
+    pub machine: Name,
+    pub status: SightingStatus,
+}
+
+/// How an instance was seen last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SightingStatus {
+    Running,
+    Stopped,
+    /// It was there, or should have been, and a complete list did not have it.
+    Gone,
+}
+
+/// One difference between what was seen last and what is seen now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Change {
+    Appeared {
+        instance: MachineInstance,
+    },
+    StatusChanged {
+        effect: EffectId,
+        status: InstanceStatus,
+    },
+    Vanished {
+        effect: EffectId,
+        machine: Name,
+    },
+    /// It is gone and nobody asks for it any more.
+    Forgotten {
+        effect: EffectId,
+    },
+}
+
+/// What it may be told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// A list of this provider, as of that moment, differs from what was known.
+    Observe { provider: Name, as_of: Timestamp, changes: Vec<Change> },
+    /// A provider could not be asked.
+    ReportListFailed { provider: Name, fault: Fault },
+    /// A provider that could not be asked answers again.
+    ReportListRecovered { provider: Name },
+    /// These machines have changed: look whether something follows.
+    Look { machines: Vec<Name> },
+}
+
+/// What happened to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    Observed { provider: Name, as_of: Timestamp, changes: Vec<Change> },
+    ListFailed { provider: Name, fault: Fault },
+    ListRecovered { provider: Name },
+    Issued { order: Order },
+}
+
+/// An order that waits for its target's answer.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Send the order with this command id.
+    Send { command: Uuid },
+}
+
+reasons! {
+    /// Why.
+    pub enum Reason {
+        WorldDiffers = "world-differs", "the world differs from what was seen last";
+        OrdersFollow = "orders-follow", "something follows from what is seen";
+        NothingFollows = "nothing-follows", "nothing follows from what is seen";
+        NothingNew = "nothing-new", "this is known already";
+        ProviderSilent = "provider-silent", "the provider could not be asked";
+        ProviderBack = "provider-back", "the provider answers again";
+    }
+}
+
+/// It refuses nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Rejection {}
+
+impl Code for Rejection {
+    fn code(&self) -> &'static str {
+        match *self {}
+    }
+}
+
+impl Stored for Command {
+    const SCHEMA: u16 = 1;
+}
+impl Stored for Event {
+    const SCHEMA: u16 = 1;
+}
+impl Stored for Rejection {
+    const SCHEMA: u16 = 1;
+}
+
+impl Decider for State {
+    const KIND: &'static str = "supervisor";
+    type Command = Command;
+    type Event = Event;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type Effect = Effect;
+    type View = View;
+
+    fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
+        decide::decide(self, command, facts)
+    }
+
+    fn evolve(&mut self, _at: Version, event: &Event) {
+        match event {
+            Event::Observed { provider, changes, .. } => {
+                for change in changes {
+                    self.take_in(provider, change);
+                }
+            }
+            Event::ListFailed { provider, fault } => {
+                self.failing.insert(provider.clone(), fault.clone());
+            }
+            Event::ListRecovered { provider } => {
+                self.failing.remove(provider);
+            }
+            // Orders are a matter of the view, which sees their answers too.
+            Event::Issued { .. } => (),
+        }
+    }
+
+    fn pending(&self, view: &View) -> BTreeSet<Effect> {
+        view.orders.open().map(|(command, _)| Effect::Send { command: *command }).collect()
+    }
+}
+
+impl State {
+    fn take_in(&mut self, provider: &Name, change: &Change) {
+        match change {
+            Change::Appeared { instance } => {
+                let sighting = Sighting {
+                    provider: provider.clone(),
+                    machine: instance.machine.clone(),
+                    status: instance.status.into(),
+                };
+                self.sightings.insert(instance.effect, sighting);
+            }
+            Change::StatusChanged { effect, status } => {
+                if let Some(sighting) = self.sightings.get_mut(effect) {
+                    sighting.status = (*status).into();
+                }
+            }
+            Change::Vanished { effect, machine } => {
+                let gone =
+                    Sighting { provider: provider.clone(), machine: machine.clone(), status: SightingStatus::Gone };
+                self.sightings.insert(*effect, gone);
+            }
+            Change::Forgotten { effect } => {
+                self.sightings.remove(effect);
+            }
+        }
+    }
+}
+
+impl From<InstanceStatus> for SightingStatus {
+    fn from(status: InstanceStatus) -> Self {
+        match status {
+            InstanceStatus::Running => Self::Running,
+            InstanceStatus::Stopped => Self::Stopped,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Orders: commands that a supervisor issues to entities.
+
+use std::collections::BTreeMap;
+
+use bailiwick_journal::{Entry, Outcome, Position, StreamId, Version};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    contract::Decider,
+    machine,
+    vocab::{Name, derived_uuid},
+    volume, volume_attachment,
+};
+
+/// A command to one entity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Order {
+    Machine { machine: Name, command: machine::Command },
+    Volume { volume: Name, command: volume::Command },
+    VolumeAttachment { machine: Name, volume: Name, command: volume_attachment::Command },
+}
+
+impl Order {
+    /// Whom it is for.
+    pub fn target(&self) -> StreamId {
+        let (kind, name) = match self {
+            Self::Machine { machine, .. } => (machine::State::KIND, machine.to_string()),
+            Self::Volume { volume, .. } => (volume::State::KIND, volume.to_string()),
+            Self::VolumeAttachment { machine, volume, .. } => {
+                (volume_attachment::State::KIND, format!("{machine}:{volume}"))
+            }
+        };
+        StreamId::new(kind, &name).expect("names and kinds are checked")
+    }
+}
+
+/// The orders that a supervisor has issued and that are not answered yet; a part of its view.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Orders {
+    open: BTreeMap<Uuid, Issued>,
+    /// What was answered with nothing done, and at which version of the target: it is not said again before the target
+    /// has changed.
+    in_vain: BTreeMap<StreamId, (Order, Version)>,
+}
+
+/// An order, and the entry that issued it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Issued {
+    pub order: Order,
+    /// The position of the entry that issued it.
+    pub by: Position,
+}
+
+impl Orders {
+    /// The command id of the order that an event of a supervisor's stream issues.
+    pub fn command_id(supervisor: &StreamId, at: Version) -> Uuid {
+        derived_uuid(&format!("order {supervisor} {at}"))
+    }
+
+    /// An order was issued.
+    pub fn issued(&mut self, supervisor: &StreamId, at: Version, by: Position, order: Order) {
+        self.open.insert(Self::command_id(supervisor, at), Issued { order, by });
+    }
+
+    /// Some entry was written: if it answers an order, that order is done with.
+    pub fn answered(&mut self, entry: &Entry) {
+        let header = &entry.header;
+        if let Some(issued) = self.open.remove(&header.meta.command_id)
+            && header.meta.outcome != Outcome::Done
+        {
+            self.in_vain.insert(header.stream.clone(), (issued.order, header.last_version()));
+        }
+    }
+
+    /// The orders that wait for an answer, by command id.
+    pub fn open(&self) -> impl Iterator<Item = (&Uuid, &Issued)> {
+        self.open.iter()
+    }
+
+    /// Whether the order makes sense now: it is not open already, and was not answered in vain since its target changed.
+    pub fn is_news(&self, order: &Order, target_version: Version) -> bool {
+        let open = self.open.values().any(|issued| issued.order == *order);
+        let in_vain = self
+            .in_vain
+            .get(&order.target())
+            .is_some_and(|(said, version)| said == order && *version == target_version);
+        !open && !in_vain
+    }
+}

@@ -1,0 +1,336 @@
+//! A supervisor with a mailbox: follows the journal, decides on what it sees, and sends its orders.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    fmt,
+    rc::Rc,
+    time::Duration,
+};
+
+use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, WrapFuture};
+use bailiwick_journal::{Filter, Intake, Outcome, Position, StreamId, digest};
+use uuid::Uuid;
+
+use super::{Order, machines, storage};
+use crate::{
+    contract::{Decider, Entity, Request, View},
+    shell::{AnyCommand, Ask, AskError, Origin, Registry, Services},
+    vocab::derived_uuid,
+};
+
+/// Entities looked at in one decision; the rest follows in the next.
+const LOOK_MAX: usize = 256;
+/// How long after an overload an order is sent again.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// A supervisor, as the shell needs it.
+pub trait Supervise: Decider + Unpin {
+    /// What it keeps in memory beside its state: nothing that a decision may depend on.
+    type Watch: Default + fmt::Debug + Unpin + 'static;
+
+    /// The command to look at what has changed; none if nothing of it concerns this supervisor.
+    fn look(about: &BTreeSet<StreamId>) -> Option<Self::Command>;
+
+    /// The orders that wait for an answer: command id, order, and the entry that issued it.
+    fn open_orders(view: &Self::View) -> Vec<(Uuid, Order, Position)>;
+
+    /// Called once, when the actor starts.
+    fn watching(_actor: &mut SupervisorActor<Self>, _ctx: &mut Context<SupervisorActor<Self>>) {}
+}
+
+/// The journal has grown.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Advance;
+
+/// A supervisor with its view.
+#[derive(Debug)]
+pub struct SupervisorActor<S: Supervise> {
+    pub(crate) entity: Entity<S>,
+    pub(crate) view: S::View,
+    view_at: Position,
+    pub(crate) services: Rc<Services>,
+    pub(crate) registry: Addr<Registry>,
+    pub(crate) watch: S::Watch,
+    changed: BTreeSet<StreamId>,
+    /// What is to be decided besides looking.
+    queue: VecDeque<S::Command>,
+    /// A decision is on its way into the journal; the next one waits until the view has seen it.
+    deciding: Option<Position>,
+    appending: bool,
+    in_flight: BTreeSet<Uuid>,
+}
+
+impl<S: Supervise> SupervisorActor<S> {
+    /// A supervisor whose state and view were rebuilt up to `view_at`.
+    pub fn new(
+        entity: Entity<S>,
+        view: S::View,
+        view_at: Position,
+        services: Rc<Services>,
+        registry: Addr<Registry>,
+    ) -> Self {
+        Self {
+            entity,
+            view,
+            view_at,
+            services,
+            registry,
+            watch: S::Watch::default(),
+            changed: BTreeSet::new(),
+            queue: VecDeque::new(),
+            deciding: None,
+            appending: false,
+            in_flight: BTreeSet::new(),
+        }
+    }
+
+    /// Has something decided in its turn.
+    pub(crate) fn decide_later(&mut self, command: S::Command, ctx: &mut Context<Self>) {
+        self.queue.push_back(command);
+        self.step(ctx);
+    }
+
+    /// How many decisions wait.
+    pub(crate) fn backlog(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Takes in what the journal has and the view has not seen.
+    fn advance(&mut self) {
+        let head = self.services.journal.head().position;
+        if head <= self.view_at {
+            return;
+        }
+        let own = self.entity.stream().clone();
+        let services = self.services.clone();
+        for entry in services.journal.read(self.view_at.next(), head, &Filter::all()) {
+            let taken = entry.map_err(|error| error.to_string()).and_then(|entry| {
+                let stream = &entry.header.stream;
+                if *stream == own {
+                    self.entity.take_in(&entry).map_err(|error| error.to_string())?;
+                }
+                if S::View::wants(stream.kind()) {
+                    self.view.apply(&entry).map_err(|error| error.to_string())?;
+                    if *stream != own && entry.header.events > 0 {
+                        self.changed.insert(stream.clone());
+                    }
+                }
+                self.view_at = entry.header.position;
+                Ok(())
+            });
+            if let Err(error) = taken {
+                // A view that cannot go on must not decide: it stays where it is, visibly behind.
+                tracing::error!(supervisor = %own, view_at = %self.view_at, %error, "the view cannot follow the journal");
+                return;
+            }
+        }
+    }
+
+    /// Decides the next thing that is to be decided, if the view is where it has to be.
+    fn step(&mut self, ctx: &mut Context<Self>) {
+        if self.deciding.is_some_and(|at| at <= self.view_at) {
+            self.deciding = None;
+        }
+        while !self.appending && self.deciding.is_none() {
+            let (command, is_look) = match self.queue.pop_front() {
+                Some(command) => (command, false),
+                None => {
+                    let about: BTreeSet<StreamId> = self.changed.iter().take(LOOK_MAX).cloned().collect();
+                    if about.is_empty() {
+                        return;
+                    }
+                    self.changed.retain(|stream| !about.contains(stream));
+                    match S::look(&about) {
+                        Some(command) => (command, true),
+                        None => continue,
+                    }
+                }
+            };
+            self.decide(command, is_look, ctx);
+        }
+    }
+
+    fn decide(&mut self, command: S::Command, is_look: bool, ctx: &mut Context<Self>) {
+        use crate::contract::Stored;
+        let stream = self.entity.stream().clone();
+        let known = self.services.known_with(&self.view, Some(self.view_at));
+        let verdict = self.entity.decide(&command, &known);
+        let content = command.store().map(|body| digest(&body.bytes)).unwrap_or_default();
+        let id = derived_uuid(&format!("look {stream} {} {} {content:?}", self.view_at, self.entity.position()));
+        let request = Request { command, id, principal: stream.to_string(), cause: Some(self.view_at) };
+        let draft = match self.entity.draft(&request, &known, &verdict) {
+            Ok(draft) => draft,
+            Err(error) => {
+                tracing::error!(supervisor = %stream, %error, "a decision cannot be stored");
+                return;
+            }
+        };
+        // Looking is not worth an entry when nothing follows; anything else is, unless it says the same again.
+        let nothing = draft.meta.outcome == Outcome::Nothing;
+        if nothing && (is_look || self.entity.repeats_nothing(&draft)) {
+            self.services.only_counted.set(self.services.only_counted.get() + 1);
+            return;
+        }
+        self.appending = true;
+        let services = self.services.clone();
+        let append = async move { services.append(vec![draft], Intake::Report).await };
+        ctx.spawn(append.into_actor(self).map(move |answer, actor, ctx| {
+            actor.appending = false;
+            match answer {
+                Ok(appended) => {
+                    actor.deciding = appended.entries.last().map(|entry| entry.header.position);
+                    actor.advance_and_act(ctx);
+                }
+                Err(error) => {
+                    tracing::error!(supervisor = %actor.entity.stream(), %error, "a decision was not recorded");
+                    actor.advance_and_act(ctx);
+                }
+            }
+        }));
+    }
+
+    fn advance_and_act(&mut self, ctx: &mut Context<Self>) {
+        self.advance();
+        self.send_orders(ctx);
+        self.step(ctx);
+    }
+
+    /// Sends the orders that wait for an answer and are not on their way.
+    fn send_orders(&mut self, ctx: &mut Context<Self>) {
+        let open = S::open_orders(&self.view);
+        let ids: BTreeSet<Uuid> = open.iter().map(|(id, ..)| *id).collect();
+        self.in_flight.retain(|id| ids.contains(id));
+        for (id, order, by) in open {
+            if !self.in_flight.insert(id) {
+                continue;
+            }
+            let stream = order.target();
+            let principal = self.entity.stream().to_string();
+            let origin = Origin { id, principal, cause: Some(by), routine: false };
+            let ask = Ask { stream: stream.clone(), command: command(order), origin };
+            let answer = self.registry.send(ask);
+            let again = async move {
+                match answer.await {
+                    // Its entry comes with the journal and closes the order.
+                    Ok(Ok(_)) | Ok(Err(AskError::Quarantined { .. } | AskError::Stopping)) | Err(_) => false,
+                    Ok(Err(error)) => {
+                        tracing::warn!(%stream, %error, "an order was not taken");
+                        tokio::time::sleep(AGAIN).await;
+                        true
+                    }
+                }
+            };
+            ctx.spawn(again.into_actor(self).map(move |again, actor, ctx| {
+                if again {
+                    actor.in_flight.remove(&id);
+                    actor.advance_and_act(ctx);
+                }
+            }));
+        }
+    }
+}
+
+fn command(order: Order) -> AnyCommand {
+    match order {
+        Order::Machine { command, .. } => AnyCommand::Machine(command),
+        Order::Volume { command, .. } => AnyCommand::Volume(command),
+        Order::VolumeAttachment { command, .. } => AnyCommand::VolumeAttachment(command),
+    }
+}
+
+impl<S: Supervise> Actor for SupervisorActor<S> {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        ctx.set_mailbox_capacity(self.services.limits.asks_max);
+        let mut head = self.services.head();
+        let address = ctx.address().downgrade();
+        let follow = async move {
+            while head.changed().await.is_ok() {
+                let Some(supervisor) = address.upgrade() else {
+                    return;
+                };
+                if supervisor.send(Advance).await.is_err() {
+                    return;
+                }
+            }
+        };
+        ctx.spawn(follow.into_actor(self));
+        // Something may have been left undone by an earlier run: look at everything once.
+        self.changed = everything(&self.services, S::View::wants);
+        S::watching(self, ctx);
+        self.advance_and_act(ctx);
+    }
+}
+
+fn everything(services: &Services, wants: fn(&str) -> bool) -> BTreeSet<StreamId> {
+    let streams = services.journal.streams("");
+    streams.into_iter().filter(|stream| stream.kind() != "supervisor" && wants(stream.kind())).collect()
+}
+
+impl<S: Supervise> Handler<Advance> for SupervisorActor<S> {
+    type Result = ();
+
+    fn handle(&mut self, _: Advance, ctx: &mut Self::Context) {
+        self.advance_and_act(ctx);
+    }
+}
+
+/// Where the views of the supervisors stand.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Position")]
+pub struct ViewAt;
+
+impl<S: Supervise> Handler<ViewAt> for SupervisorActor<S> {
+    type Result = actix::MessageResult<ViewAt>;
+
+    fn handle(&mut self, _: ViewAt, _ctx: &mut Self::Context) -> Self::Result {
+        actix::MessageResult(self.view_at)
+    }
+}
+
+/// The addresses of the supervisors.
+#[derive(Clone, Debug)]
+pub struct Supervisors {
+    pub machines: Addr<SupervisorActor<machines::State>>,
+    pub storage: Addr<SupervisorActor<storage::State>>,
+}
+
+/// Starts the supervisors with what was rebuilt.
+pub fn start_supervisors(
+    rebuilt: crate::shell::Rebuilt,
+    services: &Rc<Services>,
+    registry: &Addr<Registry>,
+) -> Supervisors {
+    let at = rebuilt.position;
+    let machines = SupervisorActor::new(
+        rebuilt.machines_supervisor,
+        rebuilt.machines_view,
+        at,
+        services.clone(),
+        registry.clone(),
+    );
+    let storage =
+        SupervisorActor::new(rebuilt.storage_supervisor, rebuilt.storage_view, at, services.clone(), registry.clone());
+    Supervisors { machines: machines.start(), storage: storage.start() }
+}
+
+impl Supervise for storage::State {
+    type Watch = ();
+
+    fn look(about: &BTreeSet<StreamId>) -> Option<storage::Command> {
+        (!about.is_empty()).then(|| storage::Command::Look { about: about.iter().cloned().collect() })
+    }
+
+    fn open_orders(view: &storage::View) -> Vec<(Uuid, Order, Position)> {
+        open(&view.orders)
+    }
+}
+
+pub(crate) fn open(orders: &super::Orders) -> Vec<(Uuid, Order, Position)> {
+    // In the order in which they were issued.
+    let by_entry: BTreeMap<(Position, Uuid), &Order> =
+        orders.open().map(|(id, issued)| ((issued.by, *id), &issued.order)).collect();
+    by_entry.into_iter().map(|((by, id), order)| (id, order.clone(), by)).collect()
+}

@@ -1,0 +1,55 @@
+//! What may be asked of a volume, and what the world may report to it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Spec;
+use crate::{
+    contract::Stored,
+    ports::ProvisionedVolume,
+    vocab::{Fault, Name, Timestamp},
+};
+
+/// A command to a volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// It shall exist, like this.
+    Declare(Spec),
+    /// It shall go, with its data, once it is attached nowhere.
+    Remove,
+    /// Try again what was given up, or waits.
+    RetryProvisioning,
+    /// An attachment to this machine is about to be made.
+    ReserveAttachment { machine: Name },
+    /// The attachment to this machine is gone.
+    ReleaseAttachment { machine: Name },
+    /// Something that was waited for is due.
+    Wake { due: Timestamp },
+    /// What the world reports.
+    Report(Report),
+}
+
+/// A report to a volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Report {
+    /// The provider has made it, or found it again.
+    Created {
+        attempt: u32,
+        volume: ProvisionedVolume,
+    },
+    CreateFailed {
+        attempt: u32,
+        fault: Fault,
+    },
+    /// The provider has destroyed it, or confirmed its absence.
+    Destroyed {
+        attempt: u32,
+    },
+    DestroyFailed {
+        attempt: u32,
+        fault: Fault,
+    },
+}
+
+impl Stored for Command {
+    const SCHEMA: u16 = 1;
+}

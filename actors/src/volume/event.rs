@@ -1,0 +1,62 @@
+//! What happened to a volume.
+
+use serde::{Deserialize, Serialize};
+
+use super::Spec;
+use crate::{
+    contract::Stored,
+    ports::ProvisionedVolume,
+    vocab::{Fault, Name, Timestamp},
+};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// It exists from now on, under a new uid.
+    Declared {
+        spec: Spec,
+    },
+    /// An intent to create it is open: its effect id follows from this event's version.
+    CreateRequested {
+        at: Timestamp,
+    },
+    Created {
+        volume: ProvisionedVolume,
+    },
+    CreateRetryScheduled {
+        until: Timestamp,
+        fault: Fault,
+    },
+    CreateGivenUp {
+        fault: Fault,
+    },
+    /// An intent to destroy what the present intent made, or may have made.
+    DestroyRequested {
+        at: Timestamp,
+    },
+    Destroyed,
+    DestroyRetryScheduled {
+        until: Timestamp,
+        fault: Fault,
+    },
+    DestroyGivenUp {
+        fault: Fault,
+    },
+    /// The next attempt at whatever waits has begun.
+    AttemptBegun,
+    AttachmentReserved {
+        machine: Name,
+    },
+    AttachmentReleased {
+        machine: Name,
+    },
+    /// It is dying: it is attached nowhere anew.
+    RemovalBegan,
+    /// It is attached nowhere.
+    Died,
+    Removed,
+}
+
+impl Stored for Event {
+    const SCHEMA: u16 = 1;
+}

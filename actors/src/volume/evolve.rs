@@ -1,0 +1,57 @@
+//! How events change a volume.
+
+use bailiwick_journal::Version;
+
+use super::{Event, State, Storage};
+use crate::vocab::{Effort, Life, Outlook};
+
+pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
+    match event {
+        Event::Declared { spec } => {
+            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
+        }
+        Event::CreateRequested { at: since } => state.storage = Storage::Creating(Effort::begun(at, *since)),
+        Event::Created { volume } => {
+            if let Storage::Creating(effort) = &state.storage {
+                state.storage = Storage::Provisioned { intent: effort.intent, volume: volume.clone() };
+            }
+        }
+        Event::CreateRetryScheduled { until, fault } | Event::DestroyRetryScheduled { until, fault } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.wait(*until, fault.clone());
+            }
+        }
+        Event::CreateGivenUp { fault } | Event::DestroyGivenUp { fault } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.outlook = Outlook::GivenUp { fault: fault.clone() };
+            }
+        }
+        Event::DestroyRequested { at: since } => {
+            let of = match &state.storage {
+                Storage::Creating(effort) => effort.intent,
+                Storage::Provisioned { intent, .. } => *intent,
+                Storage::Destroying { of, .. } => *of,
+                Storage::None => return,
+            };
+            state.storage = Storage::Destroying { of, effort: Effort::begun(at, *since) };
+        }
+        Event::Destroyed => state.storage = Storage::None,
+        Event::AttemptBegun => {
+            if let Some(effort) = effort_mut(state) {
+                effort.outlook = Outlook::Trying;
+            }
+        }
+        Event::AttachmentReserved { machine } => state.attached_to = Some(machine.clone()),
+        Event::AttachmentReleased { .. } => state.attached_to = None,
+        Event::RemovalBegan => state.life = Life::Dying,
+        Event::Died => state.life = Life::Dead,
+        Event::Removed => state.life = Life::Removed,
+    }
+}
+
+fn effort_mut(state: &mut State) -> Option<&mut Effort> {
+    match &mut state.storage {
+        Storage::Creating(effort) | Storage::Destroying { effort, .. } => Some(effort),
+        Storage::None | Storage::Provisioned { .. } => None,
+    }
+}

@@ -1,0 +1,70 @@
+//! Why something was done to a volume, left alone, or refused.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::{Code, Stored, reasons},
+    vocab::{Life, Name},
+};
+
+reasons! {
+    /// Why.
+    pub enum Reason {
+        NewlyDeclared = "newly-declared", "it was declared and has no storage yet";
+        AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
+        StorageMade = "storage-made", "the provider has made it";
+        WorthRetrying = "worth-retrying", "the failure may pass, so it is tried again later";
+        OutcomeUnknown = "outcome-unknown", "nobody knows whether the call took effect, so the provider is asked again later";
+        RetriesExhausted = "retries-exhausted", "no attempt is left";
+        NotRetryable = "not-retryable", "trying the same again cannot help";
+        RetryDue = "retry-due", "the time of the next attempt has come";
+        NotDueYet = "not-due-yet", "nothing is due yet";
+        NothingWaits = "nothing-waits", "nothing is waiting";
+        OperatorRetries = "operator-retries", "an operator asked to try again";
+        NothingToRetry = "nothing-to-retry", "nothing was given up";
+        StaleReport = "stale-report", "the report is about something that is over";
+        StorageAbsent = "storage-absent", "the provider confirmed that it is destroyed";
+        RemovalAsked = "removal-asked", "its removal was asked for and it is attached nowhere";
+        RemovalBlocked = "removal-blocked", "its removal was asked for and waits for its attachment";
+        AlreadyGoing = "already-going", "it is already on its way out";
+        AlreadyGone = "already-gone", "there is nothing to remove";
+        AttachmentWanted = "attachment-wanted", "it is to be attached to a machine";
+        AttachmentGone = "attachment-gone", "its attachment is gone";
+        LastAttachmentGone = "last-attachment-gone", "it is attached nowhere any more";
+        AttachmentUnknown = "attachment-unknown", "it has no such attachment";
+    }
+}
+
+/// Why not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Rejection {
+    #[error("there is no such volume")]
+    NotDeclared,
+    #[error("it is {life}, so nothing new can be asked of it; wait until it is removed")]
+    Leaving { life: Life },
+    #[error("{field} cannot change while it lives; remove it and declare it anew")]
+    Immutable { field: String },
+    #[error("it is attached to machine {machine}; detach it there first")]
+    AttachedElsewhere { machine: Name },
+    #[error("an earlier attachment of this machine is not undone yet; try again when it is removed")]
+    StillReserved,
+    #[error("no attempt {attempt} is under way")]
+    UnknownAttempt { attempt: u32 },
+}
+
+impl Code for Rejection {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NotDeclared => "not-declared",
+            Self::Leaving { .. } => "leaving",
+            Self::Immutable { .. } => "immutable",
+            Self::AttachedElsewhere { .. } => "attached-elsewhere",
+            Self::StillReserved => "still-reserved",
+            Self::UnknownAttempt { .. } => "unknown-attempt",
+        }
+    }
+}
+
+impl Stored for Rejection {
+    const SCHEMA: u16 = 1;
+}

@@ -1,0 +1,32 @@
+//! What the world still owes an attachment.
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::Version;
+
+use super::{Link, State};
+use crate::vocab::{Outlook, Timestamp};
+
+/// Work in the outside world.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Attach under this intent.
+    Attach { intent: Version, attempt: u32 },
+    /// Undo what was attached, or may have been, under this intent.
+    Detach { of: Version, attempt: u32 },
+    /// Say when it is time.
+    WakeAt(Timestamp),
+}
+
+pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
+    let Some(effort) = state.effort() else {
+        return BTreeSet::new();
+    };
+    let attempt = effort.attempt;
+    match (&effort.outlook, &state.link) {
+        (Outlook::Trying, Link::Detaching { of, .. }) => [Effect::Detach { of: *of, attempt }].into(),
+        (Outlook::Trying, _) => [Effect::Attach { intent: effort.intent, attempt }].into(),
+        (Outlook::Waiting { until, .. }, _) => [Effect::WakeAt(*until)].into(),
+        (Outlook::GivenUp { .. }, _) => BTreeSet::new(),
+    }
+}

@@ -1,0 +1,54 @@
+//! What happened to an attachment.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Spec, Target};
+use crate::{
+    contract::Stored,
+    ports::AttachmentInfo,
+    vocab::{Fault, Timestamp},
+};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// It exists from now on, under a new uid.
+    Declared {
+        spec: Spec,
+    },
+    /// An intent to attach is open: its effect id follows from this event's version.
+    AttachRequested {
+        target: Target,
+        at: Timestamp,
+    },
+    Attached {
+        info: AttachmentInfo,
+    },
+    AttachRetryScheduled {
+        until: Timestamp,
+        fault: Fault,
+    },
+    AttachGivenUp {
+        fault: Fault,
+    },
+    /// An intent to undo what the present intent did, or may have done.
+    DetachRequested {
+        at: Timestamp,
+    },
+    Detached,
+    DetachRetryScheduled {
+        until: Timestamp,
+        fault: Fault,
+    },
+    DetachGivenUp {
+        fault: Fault,
+    },
+    /// The next attempt at whatever waits has begun.
+    AttemptBegun,
+    RemovalBegan,
+    Removed,
+}
+
+impl Stored for Event {
+    const SCHEMA: u16 = 1;
+}

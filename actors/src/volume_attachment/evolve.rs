@@ -1,0 +1,55 @@
+//! How events change an attachment.
+
+use bailiwick_journal::Version;
+
+use super::{Event, Link, State};
+use crate::vocab::{Effort, Life, Outlook};
+
+pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
+    match event {
+        Event::Declared { spec } => {
+            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
+        }
+        Event::AttachRequested { target, at: since } => {
+            state.link = Link::Attaching { target: target.clone(), effort: Effort::begun(at, *since) };
+        }
+        Event::Attached { info } => {
+            if let Link::Attaching { target, effort } = &state.link {
+                state.link = Link::Attached { intent: effort.intent, target: target.clone(), info: info.clone() };
+            }
+        }
+        Event::AttachRetryScheduled { until, fault } | Event::DetachRetryScheduled { until, fault } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.wait(*until, fault.clone());
+            }
+        }
+        Event::AttachGivenUp { fault } | Event::DetachGivenUp { fault } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.outlook = Outlook::GivenUp { fault: fault.clone() };
+            }
+        }
+        Event::DetachRequested { at: since } => {
+            let (of, target) = match &state.link {
+                Link::Attaching { target, effort } => (effort.intent, target.clone()),
+                Link::Attached { intent, target, .. } => (*intent, target.clone()),
+                Link::Detaching { .. } | Link::Waiting => return,
+            };
+            state.link = Link::Detaching { of, target, effort: Effort::begun(at, *since) };
+        }
+        Event::Detached => state.link = Link::Waiting,
+        Event::AttemptBegun => {
+            if let Some(effort) = effort_mut(state) {
+                effort.outlook = Outlook::Trying;
+            }
+        }
+        Event::RemovalBegan => state.life = Life::Dying,
+        Event::Removed => state.life = Life::Removed,
+    }
+}
+
+fn effort_mut(state: &mut State) -> Option<&mut Effort> {
+    match &mut state.link {
+        Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => Some(effort),
+        Link::Waiting | Link::Attached { .. } => None,
+    }
+}

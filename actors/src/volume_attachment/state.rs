@@ -1,0 +1,103 @@
+//! What is true of an attachment now.
+
+use bailiwick_journal::{StreamId, Version};
+use serde::{Deserialize, Serialize};
+
+use super::Spec;
+use crate::{
+    ports::AttachmentInfo,
+    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Uid},
+};
+
+/// An attachment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub life: Life,
+    /// The version of the event that declared it: its uid follows from it.
+    pub declared_at: Version,
+    /// What was declared last; none before the first declaration.
+    pub spec: Option<Spec>,
+    pub link: Link,
+}
+
+/// The real thing at both ends.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Target {
+    /// The provider of the volume: it does the attaching.
+    pub provider: Name,
+    pub machine_effect: EffectId,
+    pub instance: InstanceId,
+    pub volume_effect: EffectId,
+    pub volume_id: InstanceId,
+}
+
+/// How machine and volume are connected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Link {
+    /// Not, and nothing is under way.
+    #[default]
+    Waiting,
+    Attaching {
+        target: Target,
+        effort: Effort,
+    },
+    Attached {
+        /// The version of the event that opened the intent it was made under.
+        intent: Version,
+        target: Target,
+        info: AttachmentInfo,
+    },
+    /// What was attached under `of` is being detached.
+    Detaching {
+        of: Version,
+        target: Target,
+        effort: Effort,
+    },
+}
+
+impl State {
+    /// The attachment's uid; meaningless before it was declared.
+    pub fn uid(&self, stream: &StreamId) -> Uid {
+        Uid::of(stream, self.declared_at)
+    }
+
+    /// The work in the outside world that is under way or waits.
+    pub fn effort(&self) -> Option<&Effort> {
+        match &self.link {
+            Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => Some(effort),
+            Link::Waiting | Link::Attached { .. } => None,
+        }
+    }
+
+    /// What it is or was connected to.
+    pub fn target(&self) -> Option<&Target> {
+        match &self.link {
+            Link::Attaching { target, .. } | Link::Attached { target, .. } | Link::Detaching { target, .. } => {
+                Some(target)
+            }
+            Link::Waiting => None,
+        }
+    }
+
+    /// Whether the workloads can use the volume.
+    pub fn is_ready(&self) -> bool {
+        self.life == Life::Alive && matches!(self.link, Link::Attached { .. })
+    }
+
+    /// One word for people: `attached`, `attaching`, `waiting`, `failed`.
+    pub fn status(&self) -> &'static str {
+        match (&self.link, self.life) {
+            (_, Life::Undeclared) => "undeclared",
+            (_, Life::Removed) => "removed",
+            (Link::Attaching { effort, .. } | Link::Detaching { effort, .. }, _)
+                if matches!(effort.outlook, Outlook::GivenUp { .. }) =>
+            {
+                "failed"
+            }
+            (Link::Attaching { .. }, _) => "attaching",
+            (Link::Detaching { .. }, _) => "detaching",
+            (Link::Attached { .. }, _) => "attached",
+            (Link::Waiting, _) => "waiting",
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Where entries are read from: the same blocks as in the log, in a store that is never precious.
+
+mod memory;
+mod sled;
+
+use std::{fmt, sync::Arc};
+
+pub use memory::MemoryStore;
+pub use sled::SledStore;
+
+/// Says that the store did not do what it was asked. The journal then reads from its log.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the block store failed to {action}: {problem}")]
+pub struct StoreError {
+    pub action: &'static str,
+    pub problem: String,
+}
+
+/// A place that can hold a block store.
+pub trait Store: Send + Sync + fmt::Debug {
+    /// Opens it, making it if there is none. May panic on damage; the caller is prepared.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    fn open(&self) -> Result<Box<dyn Blocks>, StoreError>;
+    /// Removes everything in it. It is not open.
+    ///
+    /// # Errors
+    /// If something cannot be removed.
+    fn wipe(&self) -> Result<(), StoreError>;
+    /// Whether there is anything in it, without opening it.
+    fn exists(&self) -> bool;
+    /// Whether it must not be touched from a runtime's thread.
+    fn wants_own_thread(&self) -> bool {
+        false
+    }
+}
+
+/// An open block store. All calls come from the journal's own threads.
+pub trait Blocks: Send + fmt::Debug {
+    /// Puts blocks with their numbers, in order.
+    ///
+    /// # Errors
+    /// If any of them is not stored.
+    fn put(&mut self, blocks: &[(u64, &[u8])]) -> Result<(), StoreError>;
+    /// Makes all that was put durable.
+    ///
+    /// # Errors
+    /// If that is not certain.
+    fn checkpoint(&mut self) -> Result<(), StoreError>;
+    /// Shows every block in order of its number.
+    ///
+    /// # Errors
+    /// If not everything can be read; then anything may be missing.
+    fn survey(&self, visit: &mut dyn FnMut(u64, &[u8])) -> Result<(), StoreError>;
+    /// The reading side.
+    fn reader(&self) -> Arc<dyn BlockReader>;
+    /// Whether [`Blocks::checkpoint`] outlives the process: then blocks missing after it are damage.
+    fn is_durable(&self) -> bool;
+}
+
+/// Reads blocks from any thread.
+pub trait BlockReader: Send + Sync + fmt::Debug {
+    /// The blocks with these numbers, unchecked; none where the store has none or cannot read it.
+    fn read(&self, numbers: &[u64]) -> Vec<Option<Vec<u8>>>;
+    /// Gives up all hold on the store; later reads find nothing.
+    fn stop(&self);
+}

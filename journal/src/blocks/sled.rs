@@ -1,0 +1,226 @@
+//! sled 0.34.7 as the block store.
+//!
+//! One tree; the key is the block's number and the part's, big endian. Parts are at most 32 KiB and segments 2 MiB, so
+//! that no node is large enough for a blob file: sled never syncs those. sled's own `flush` ends in `sync_file_range`;
+//! a checkpoint therefore ends in `fdatasync` of sled's file through a handle of our own.
+
+use std::{
+    fs::{self, File},
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, SyncSender},
+    },
+    thread::JoinHandle,
+};
+
+use super::{BlockReader, Blocks, Store, StoreError};
+use crate::frame::{self, HEADER_BYTES};
+
+const PART_BYTES: usize = 32 * 1024;
+const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
+const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+const TREE: &str = "blocks";
+
+/// A folder with a sled database.
+#[derive(Clone, Debug)]
+pub struct SledStore {
+    dir: PathBuf,
+}
+
+impl SledStore {
+    /// Uses a folder; nothing is touched yet.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+}
+
+impl Store for SledStore {
+    fn open(&self) -> Result<Box<dyn Blocks>, StoreError> {
+        remove_unfinished_snapshots(&self.dir).map_err(failed("open"))?;
+        let config = sled::Config::new()
+            .path(&self.dir)
+            .segment_size(SEGMENT_BYTES)
+            .cache_capacity(CACHE_BYTES)
+            .flush_every_ms(None);
+        let database = config.open().map_err(failed("open"))?;
+        let tree = database.open_tree(TREE).map_err(failed("open"))?;
+        let file = File::options().read(true).write(true).open(self.dir.join("db")).map_err(failed("open"))?;
+        Ok(Box::new(SledBlocks { database, tree, file, dir: self.dir.clone() }))
+    }
+
+    fn wipe(&self) -> Result<(), StoreError> {
+        match fs::remove_dir_all(&self.dir) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(failed("wipe")(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn exists(&self) -> bool {
+        self.dir.exists()
+    }
+
+    fn wants_own_thread(&self) -> bool {
+        true
+    }
+}
+
+/// A crash while sled writes its snapshot leaves a file that sled itself then refuses to open.
+fn remove_unfinished_snapshots(dir: &Path) -> std::io::Result<()> {
+    let listed = match fs::read_dir(dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        listed => listed?,
+    };
+    for entry in listed {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("snap.") && name.ends_with(".generating") {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn failed<E: std::fmt::Display>(action: &'static str) -> impl Fn(E) -> StoreError {
+    move |error| StoreError { action, problem: error.to_string() }
+}
+
+#[derive(Debug)]
+struct SledBlocks {
+    database: sled::Db,
+    tree: sled::Tree,
+    file: File,
+    dir: PathBuf,
+}
+
+impl Blocks for SledBlocks {
+    fn put(&mut self, blocks: &[(u64, &[u8])]) -> Result<(), StoreError> {
+        let mut batch = sled::Batch::default();
+        for (number, frame) in blocks {
+            for (part, bytes) in frame.chunks(PART_BYTES).enumerate() {
+                batch.insert(&key(*number, part as u16), bytes);
+            }
+        }
+        self.tree.apply_batch(batch).map_err(failed("put"))
+    }
+
+    fn checkpoint(&mut self) -> Result<(), StoreError> {
+        self.database.flush().map_err(failed("checkpoint"))?;
+        self.file.sync_data().map_err(failed("checkpoint"))?;
+        // The names inside are few and change only when sled writes a snapshot, at opening.
+        File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(failed("checkpoint"))
+    }
+
+    fn survey(&self, visit: &mut dyn FnMut(u64, &[u8])) -> Result<(), StoreError> {
+        let mut whole: Option<(u64, u16, Vec<u8>)> = None;
+        for pair in self.tree.iter() {
+            let (found, bytes) = pair.map_err(failed("survey"))?;
+            let Some((number, part)) = parts_of(&found) else {
+                return Err(failed("survey")("a key is not one of ours"));
+            };
+            whole = match whole.take() {
+                Some((open, last, mut frame)) if open == number && last.checked_add(1) == Some(part) => {
+                    frame.extend_from_slice(&bytes);
+                    Some((number, part, frame))
+                }
+                other => {
+                    if let Some((done, _, frame)) = other {
+                        visit(done, &frame);
+                    }
+                    Some((number, part, if part == 0 { bytes.to_vec() } else { Vec::new() }))
+                }
+            };
+        }
+        if let Some((done, _, frame)) = whole {
+            visit(done, &frame);
+        }
+        Ok(())
+    }
+
+    fn reader(&self) -> Arc<dyn BlockReader> {
+        Arc::new(SledReader::start(self.tree.clone()))
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+}
+
+fn key(number: u64, part: u16) -> [u8; 10] {
+    let mut key = [0; 10];
+    key[..8].copy_from_slice(&number.to_be_bytes());
+    key[8..].copy_from_slice(&part.to_be_bytes());
+    key
+}
+
+fn parts_of(key: &[u8]) -> Option<(u64, u16)> {
+    let (number, part) = key.split_first_chunk::<8>()?;
+    Some((u64::from_be_bytes(*number), u16::from_be_bytes(part.try_into().ok()?)))
+}
+
+type Question = (Vec<u64>, SyncSender<Vec<Option<Vec<u8>>>>);
+
+/// Asks sled on a thread of its own: whoever reads may be a runtime's thread, which sled must never hold up for good.
+#[derive(Debug)]
+struct SledReader {
+    thread: Mutex<Option<(mpsc::Sender<Question>, JoinHandle<()>)>>,
+}
+
+impl SledReader {
+    fn start(tree: sled::Tree) -> Self {
+        let (ask, questions) = mpsc::channel::<Question>();
+        let answer_all = move || {
+            for (numbers, answer) in questions {
+                let found = numbers.iter().map(|number| read_block(&tree, *number)).collect();
+                // Whoever asked may be gone; that is its business.
+                let _ = answer.send(found);
+            }
+        };
+        let spawned = std::thread::Builder::new().name("journal-read".into()).spawn(answer_all);
+        Self { thread: Mutex::new(spawned.ok().map(|thread| (ask, thread))) }
+    }
+}
+
+impl BlockReader for SledReader {
+    fn read(&self, numbers: &[u64]) -> Vec<Option<Vec<u8>>> {
+        let ask = {
+            let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+            thread.as_ref().map(|(ask, _)| ask.clone())
+        };
+        let (answer, answered) = mpsc::sync_channel(1);
+        let asked = ask.is_some_and(|ask| ask.send((numbers.to_vec(), answer)).is_ok());
+        let found = if asked { answered.recv().ok() } else { None };
+        found.unwrap_or_else(|| vec![None; numbers.len()])
+    }
+
+    fn stop(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((ask, thread)) = thread {
+            drop(ask);
+            // It ends with the last question; a panic inside sled has been answered with "nothing found" already.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for SledReader {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn read_block(tree: &sled::Tree, number: u64) -> Option<Vec<u8>> {
+    let first = tree.get(key(number, 0)).ok()??;
+    let header = frame::peek(&first).ok()?;
+    let length = HEADER_BYTES + header.records_bytes as usize;
+    let mut bytes = Vec::with_capacity(length);
+    bytes.extend_from_slice(&first);
+    let mut part = 1;
+    while bytes.len() < length {
+        bytes.extend_from_slice(&tree.get(key(number, part)).ok()??);
+        part += 1;
+    }
+    Some(bytes)
+}

@@ -1,0 +1,441 @@
+//! The one writer: takes what waits, makes one block of it, one sync, and answers all.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use uuid::Uuid;
+
+use crate::{
+    Answered, AppendError, Appended, COMMAND_WINDOW_MS, Done, Draft, Entry, Head, Header, Intake, Position, StreamId,
+    Version,
+    core::{Core, TailBlock},
+    crash,
+    disk::Disk,
+    frame::{self, FrameHeader, HEADER_BYTES},
+    head::HeadFile,
+    index::{Indexed, Item},
+    log::{Log, LogError, Tip},
+    record,
+};
+
+/// A group takes no further append once it has this many bytes.
+pub(crate) const GROUP_BYTES: usize = 512 * 1024;
+/// After how many groups, and bytes, the disk's free space is looked at again.
+const SPACE_EVERY_GROUPS: u32 = 16;
+const SPACE_EVERY_BYTES: usize = 256 * 1024;
+const MIB: u64 = 1024 * 1024;
+
+/// One append on its way to the disk, encoded on the caller's thread.
+pub(crate) struct Request {
+    drafts: Vec<Draft>,
+    /// The records of all drafts, without positions and versions.
+    records: Vec<u8>,
+    intake: Intake,
+    done: Done,
+}
+
+impl Request {
+    /// Checks what can be checked without the journal, and encodes.
+    pub(crate) fn new(drafts: Vec<Draft>, intake: Intake, done: Done) -> Result<Self, (AppendError, Done)> {
+        let mut records = Vec::with_capacity(drafts.iter().map(rough_bytes).sum());
+        for draft in &drafts {
+            let problem = match problem_of(draft) {
+                None => {
+                    record::encode(draft, &mut records);
+                    (records.len() > Draft::APPEND_BYTES_MAX).then_some("one append has too many bytes")
+                }
+                problem => problem,
+            };
+            if let Some(problem) = problem {
+                return Err((AppendError::Invalid { stream: draft.stream.clone(), problem }, done));
+            }
+        }
+        Ok(Self { drafts, records, intake, done })
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.records.len()
+    }
+
+    pub(crate) fn refuse(self, error: AppendError) {
+        answer(self.done, Err(error));
+    }
+}
+
+fn rough_bytes(draft: &Draft) -> usize {
+    let events: usize = draft.events.iter().map(|body| body.bytes.len() + 6).sum();
+    256 + draft.command.bytes.len() + draft.facts.bytes.len() + draft.verdict.bytes.len() + events
+}
+
+fn problem_of(draft: &Draft) -> Option<&'static str> {
+    let bodies = [&draft.command, &draft.facts, &draft.verdict];
+    let body_too_long = |body: &crate::Body| body.bytes.len() > Draft::BODY_BYTES_MAX;
+    let meta = &draft.meta;
+    let policy_name = meta.policy.as_ref().map_or("", |policy| &policy.name);
+    let text_too_long = |text: &str| text.len() > record::TEXT_BYTES_MAX;
+    if bodies.into_iter().chain(&draft.events).any(body_too_long) {
+        Some("a body is too long")
+    } else if draft.events.len() > Draft::EVENTS_MAX {
+        Some("there are too many events")
+    } else if [meta.code.as_str(), &meta.principal, policy_name].into_iter().any(text_too_long) {
+        Some("code, principal or policy name is too long")
+    } else {
+        None
+    }
+}
+
+/// Calls whoever waits. A panic over there is not ours: it is caught, so that the others are answered too.
+pub(crate) fn answer(done: Done, answer: Result<Appended, AppendError>) {
+    if catch_unwind(AssertUnwindSafe(|| done(answer))).is_err() {
+        tracing::error!("whoever waited for an append panicked over the answer");
+    }
+}
+
+/// Those who want to know of every group.
+#[derive(Default)]
+pub(crate) struct Notices {
+    next: AtomicU64,
+    all: Mutex<BTreeMap<u64, Notice>>,
+}
+
+type Notice = Arc<dyn Fn(Head) + Send + Sync>;
+
+impl Notices {
+    pub(crate) fn add(&self, notice: Notice) -> u64 {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.lock().insert(number, notice);
+        number
+    }
+
+    pub(crate) fn remove(&self, number: u64) {
+        self.lock().remove(&number);
+    }
+
+    /// Called without the lock held, so that a notice may end itself.
+    pub(crate) fn call(&self, head: Head) {
+        let all: Vec<_> = self.lock().values().cloned().collect();
+        for notice in all {
+            if catch_unwind(AssertUnwindSafe(|| notice(head))).is_err() {
+                tracing::error!("whoever follows the journal panicked over a notice");
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Notice>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the writer shares with those who hand in.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) notices: Notices,
+    /// Why nothing more is taken, once the log has failed.
+    failed: Mutex<Option<String>>,
+    pub(crate) groups: AtomicU64,
+    /// The head file could not be written: the log is whole, but a cut would no longer be seen.
+    pub(crate) head_trouble: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn failure(&self) -> Option<AppendError> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.clone().map(|problem| AppendError::Unknown { problem })
+    }
+
+    pub(crate) fn fail(&self, problem: String) -> AppendError {
+        tracing::error!(%problem, "the journal failed and takes nothing more");
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        AppendError::Unknown { problem: failed.get_or_insert(problem).clone() }
+    }
+}
+
+/// The writing end of the journal; there is one, on the commit thread or, inline, behind a lock.
+pub(crate) struct Writer {
+    pub(crate) core: Arc<Core>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) log: Log,
+    pub(crate) head_file: Arc<HeadFile>,
+    pub(crate) epoch: u64,
+    pub(crate) tip: Tip,
+    pub(crate) space: SpaceWatch,
+}
+
+/// Answers that are given once the writer's lock is released.
+pub(crate) struct Answers {
+    list: Vec<(Done, Result<Appended, AppendError>)>,
+    /// Set if a block became durable.
+    pub(crate) head: Option<Head>,
+}
+
+impl Answers {
+    pub(crate) fn give(self, notices: &Notices) {
+        for (done, result) in self.list {
+            answer(done, result);
+        }
+        crash::point("after-acknowledge");
+        if let Some(head) = self.head {
+            notices.call(head);
+        }
+    }
+}
+
+/// What a group is checked against beside the index: what the group itself has taken so far.
+#[derive(Default)]
+struct Group {
+    versions: HashMap<StreamId, Version>,
+    /// As `versions`, for the append that is being checked; it counts only if all its drafts pass.
+    own_versions: HashMap<StreamId, Version>,
+    commands: HashMap<Uuid, Answered>,
+    position: Position,
+    time_ms: u64,
+}
+
+impl Writer {
+    /// Makes one block of all these appends, as far as they pass, and says what to answer.
+    pub(crate) fn commit(&mut self, requests: Vec<Request>) -> Answers {
+        if let Some(failure) = self.shared.failure() {
+            return refused(requests, &failure);
+        }
+        let first = self.tip.position.next();
+        let mut frame = vec![0; HEADER_BYTES];
+        frame.reserve(requests.iter().map(Request::bytes).sum());
+        let mut entries: Vec<Arc<Entry>> = Vec::with_capacity(requests.len());
+        let mut answers: Vec<(Done, Result<Range<usize>, AppendError>)> = Vec::with_capacity(requests.len());
+        let low = self.space.low(&*self.disk);
+        self.admit(requests, low, &mut frame, &mut entries, &mut answers);
+        if entries.is_empty() {
+            return self.answers(answers, &entries, None);
+        }
+        match self.write(frame, first, &entries) {
+            Ok(head) => self.answers(answers, &entries, Some(head)),
+            Err(error) => {
+                // A refusal may have rested on what was not written: everybody has to ask again.
+                let list = answers.into_iter().map(|(done, _)| (done, Err(error.clone()))).collect();
+                Answers { list, head: None }
+            }
+        }
+    }
+
+    fn answers(
+        &self,
+        answers: Vec<(Done, Result<Range<usize>, AppendError>)>,
+        entries: &[Arc<Entry>],
+        head: Option<Head>,
+    ) -> Answers {
+        let appended = |range: Range<usize>| Appended { entries: entries[range].to_vec() };
+        let list = answers.into_iter().map(|(done, result)| (done, result.map(appended))).collect();
+        Answers { list, head }
+    }
+
+    fn admit(
+        &mut self,
+        requests: Vec<Request>,
+        low: Option<(u64, u64)>,
+        frame: &mut Vec<u8>,
+        entries: &mut Vec<Arc<Entry>>,
+        answers: &mut Vec<(Done, Result<Range<usize>, AppendError>)>,
+    ) {
+        let state = self.core.state();
+        let mut group = Group { position: self.tip.position, time_ms: state.index.last_time_ms, ..Group::default() };
+        for request in requests {
+            let refusal = match low {
+                Some((free_mib, floor_mib)) if request.intake == Intake::Ordinary => {
+                    Some(AppendError::NearlyFull { free_mib, floor_mib })
+                }
+                _ => check(&request.drafts, &state.index, &mut group).err(),
+            };
+            let result = match refusal {
+                Some(refusal) => Err(refusal),
+                None => {
+                    let begin = entries.len();
+                    take(request.drafts, &request.records, &state.index, &mut group, frame, entries);
+                    Ok(begin..entries.len())
+                }
+            };
+            answers.push((request.done, result));
+        }
+    }
+
+    /// Makes the block durable, then visible.
+    fn write(&mut self, mut frame: Vec<u8>, first: Position, entries: &[Arc<Entry>]) -> Result<Head, AppendError> {
+        let header = FrameHeader {
+            journal: self.core.journal,
+            block: self.tip.block + 1,
+            first,
+            epoch: self.epoch,
+            count: entries.len() as u32,
+            records_bytes: 0,
+            previous: self.tip.hash,
+            hash: [0; 32],
+        };
+        let hash = frame::seal(&mut frame, &header);
+        let tip = Tip { block: header.block, position: self.tip.position.plus(entries.len() as u64), hash };
+        crash::point("before-append");
+        let place = match self.log.append(&frame, tip) {
+            Ok(place) => place,
+            Err(LogError::Full) => return Err(self.space.found_full(&*self.disk)),
+            Err(LogError::Unclear(error)) => return Err(self.shared.fail(format!("cannot write the log: {error}"))),
+        };
+        crash::point("after-log-write");
+        self.log.sync().map_err(|error| self.shared.fail(format!("cannot sync the log: {error}")))?;
+        crash::point("after-sync");
+        let time_ms = entries.last().map_or(0, |entry| entry.header.meta.time_ms);
+        let head = Head { position: tip.position, time_ms, block: tip.block, hash };
+        self.tip = tip;
+        self.space.written(frame.len());
+        if let Err(error) = self.head_file.write(head) {
+            tracing::error!(%error, "cannot write the head file; a cut of the log would not be seen");
+            self.shared.head_trouble.fetch_add(1, Ordering::Relaxed);
+        }
+        self.show(head, place, frame, first, entries);
+        self.shared.groups.fetch_add(1, Ordering::Relaxed);
+        Ok(head)
+    }
+
+    fn show(&self, head: Head, place: crate::log::Place, frame: Vec<u8>, first: Position, entries: &[Arc<Entry>]) {
+        let block = Arc::new(TailBlock { number: head.block, entries: entries.to_vec(), frame });
+        let mut state = self.core.state_mut();
+        state.index.add_block(first, place);
+        for entry in entries {
+            let header = &entry.header;
+            state.index.add(Indexed {
+                stream: header.stream.clone(),
+                item: Item { position: header.position, next_version: header.last_version().next() },
+                time_ms: header.meta.time_ms,
+                command_id: header.meta.command_id,
+                command_hash: header.meta.command_hash,
+            });
+        }
+        state.head = head;
+        state.push_tail(block);
+    }
+}
+
+fn refused(requests: Vec<Request>, error: &AppendError) -> Answers {
+    let list = requests.into_iter().map(|request| (request.done, Err(error.clone()))).collect();
+    Answers { list, head: None }
+}
+
+/// Whether all drafts of one append may be taken. On success the group has not changed yet, except for scratch.
+fn check(drafts: &[Draft], index: &crate::index::Index, group: &mut Group) -> Result<(), AppendError> {
+    group.own_versions.clear();
+    let mut time_ms = group.time_ms;
+    for (at, draft) in drafts.iter().enumerate() {
+        let stream = &draft.stream;
+        let meta = &draft.meta;
+        let known = known_version(stream, index, group);
+        if draft.expected != known {
+            return Err(AppendError::Conflict { stream: stream.clone(), expected: draft.expected, found: known });
+        }
+        let earlier_here = drafts[..at].iter().any(|earlier| earlier.meta.command_id == meta.command_id);
+        if earlier_here {
+            return Err(AppendError::Invalid { stream: stream.clone(), problem: "two drafts have one command id" });
+        }
+        let before = group.commands.get(&meta.command_id).copied().or_else(|| {
+            // What the index has not yet forgotten may be too old by now: this append's time counts.
+            let answered = index.answered_at(&meta.command_id)?;
+            (answered.1.saturating_add(COMMAND_WINDOW_MS) >= meta.time_ms).then_some(answered.0)
+        });
+        if let Some(Answered { position, command_hash }) = before {
+            let same_content = command_hash == meta.command_hash;
+            return Err(AppendError::Repeated { command_id: meta.command_id, position, same_content });
+        }
+        if meta.time_ms < time_ms {
+            return Err(AppendError::Invalid {
+                stream: stream.clone(),
+                problem: "its time is before the last entry's",
+            });
+        }
+        time_ms = meta.time_ms;
+        let after = known.plus(draft.events.len() as u64);
+        group.own_versions.insert(stream.clone(), after);
+    }
+    Ok(())
+}
+
+fn known_version(stream: &StreamId, index: &crate::index::Index, group: &Group) -> Version {
+    let in_group = group.own_versions.get(stream).or_else(|| group.versions.get(stream));
+    in_group.copied().unwrap_or_else(|| index.version(stream))
+}
+
+/// Gives the drafts of a checked append their places.
+fn take(
+    drafts: Vec<Draft>,
+    records: &[u8],
+    index: &crate::index::Index,
+    group: &mut Group,
+    frame: &mut Vec<u8>,
+    entries: &mut Vec<Arc<Entry>>,
+) {
+    let begin = frame.len();
+    frame.extend_from_slice(records);
+    let mut at = begin;
+    group.own_versions.clear();
+    for draft in drafts {
+        let before = group.versions.get(&draft.stream).copied().unwrap_or_else(|| index.version(&draft.stream));
+        let first_version = before.next();
+        group.position = group.position.next();
+        group.time_ms = draft.meta.time_ms;
+        let position = group.position;
+        record::place(&mut frame[at..], position, first_version);
+        at += record::length(&frame[at..]);
+        let answered = Answered { position, command_hash: draft.meta.command_hash };
+        group.commands.insert(draft.meta.command_id, answered);
+        group.versions.insert(draft.stream.clone(), before.plus(draft.events.len() as u64));
+        let Draft { stream, meta, command, facts, verdict, events, .. } = draft;
+        let header = Header { position, stream, first_version, events: events.len() as u32, meta };
+        entries.push(Arc::new(Entry { header, command, facts, verdict, events }));
+    }
+}
+
+/// Looks at the free space now and then.
+#[derive(Debug)]
+pub(crate) struct SpaceWatch {
+    /// Bytes that are kept free; none: the smaller of 256 MiB and 5 % of the disk.
+    floor: Option<u64>,
+    groups: u32,
+    bytes: usize,
+    low: Option<(u64, u64)>,
+}
+
+impl SpaceWatch {
+    pub(crate) fn new(floor: Option<u64>) -> Self {
+        Self { floor, groups: SPACE_EVERY_GROUPS, bytes: 0, low: None }
+    }
+
+    /// Free and floor in MiB, if there is less free than the floor. Once low, it looks before every group.
+    fn low(&mut self, disk: &dyn Disk) -> Option<(u64, u64)> {
+        self.groups += 1;
+        let due = self.groups > SPACE_EVERY_GROUPS || self.bytes > SPACE_EVERY_BYTES || self.low.is_some();
+        if due {
+            (self.groups, self.bytes) = (0, 0);
+            // A disk that does not say is written to until it refuses.
+            self.low = disk.space().ok().and_then(|space| {
+                let floor = self.floor.unwrap_or_else(|| (256 * MIB).min(space.total / 20));
+                (space.free < floor).then_some((space.free / MIB, floor / MIB))
+            });
+        }
+        self.low
+    }
+
+    fn written(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
+    fn found_full(&mut self, disk: &dyn Disk) -> AppendError {
+        let free_mib = disk.space().map_or(0, |space| space.free / MIB);
+        let floor_mib = self.floor.map_or(256, |floor| floor / MIB);
+        // Looks again before the next group.
+        self.groups = SPACE_EVERY_GROUPS;
+        AppendError::NearlyFull { free_mib, floor_mib }
+    }
+}

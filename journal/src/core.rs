@@ -1,0 +1,198 @@
+//! The reading side that a running journal and a stopped one share: index, tail, and where to fetch blocks from.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{
+        Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use uuid::Uuid;
+
+use crate::{
+    Entry, Head, Position, ReadError,
+    blocks::BlockReader,
+    disk::Disk,
+    frame::{self, FrameHeader},
+    index::Index,
+    log::{LogReader, Place},
+};
+
+/// How many bytes of the newest blocks are kept in memory.
+const TAIL_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+pub(crate) struct Core {
+    pub(crate) journal: Uuid,
+    state: RwLock<State>,
+    log: LogReader,
+    store: RwLock<Option<Arc<dyn BlockReader>>>,
+    /// Blocks up to this one are in the store.
+    stored: AtomicU64,
+    /// Blocks that the store should have had and that came from the log instead.
+    store_misses: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) index: Index,
+    pub(crate) head: Head,
+    tail: VecDeque<Arc<TailBlock>>,
+    tail_bytes: usize,
+}
+
+/// One of the newest blocks, as it was written and as it is read.
+#[derive(Debug)]
+pub(crate) struct TailBlock {
+    pub(crate) number: u64,
+    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) frame: Vec<u8>,
+}
+
+/// A block that is about to be read.
+#[derive(Debug)]
+pub(crate) enum Loaded {
+    Live(Arc<TailBlock>),
+    Stored(Vec<u8>),
+}
+
+impl Loaded {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Live(block) => &block.frame,
+            Self::Stored(bytes) => bytes,
+        }
+    }
+}
+
+impl State {
+    pub(crate) fn new(index: Index, head: Head) -> Self {
+        Self { index, head, ..Self::default() }
+    }
+
+    /// Keeps the newest block, and lets go of old ones.
+    pub(crate) fn push_tail(&mut self, block: Arc<TailBlock>) {
+        self.tail_bytes += block.frame.len();
+        self.tail.push_back(block);
+        while self.tail_bytes > TAIL_BYTES_MAX
+            && self.tail.len() > 1
+            && let Some(oldest) = self.tail.pop_front()
+        {
+            self.tail_bytes -= oldest.frame.len();
+        }
+    }
+
+    fn in_tail(&self, number: u64) -> Option<&Arc<TailBlock>> {
+        let first = self.tail.front()?.number;
+        self.tail.get(usize::try_from(number.checked_sub(first)?).ok()?)
+    }
+}
+
+impl Core {
+    pub(crate) fn new(journal: Uuid, disk: Arc<dyn Disk>, state: State) -> Self {
+        Self {
+            journal,
+            state: RwLock::new(state),
+            log: LogReader::new(disk),
+            store: RwLock::new(None),
+            stored: AtomicU64::new(0),
+            store_misses: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_store(&self, reader: Option<Arc<dyn BlockReader>>) -> Option<Arc<dyn BlockReader>> {
+        std::mem::replace(&mut *self.store.write().unwrap_or_else(PoisonError::into_inner), reader)
+    }
+
+    pub(crate) fn stored(&self) -> u64 {
+        self.stored.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_stored(&self, block: u64) {
+        self.stored.store(block, Ordering::Release);
+    }
+
+    pub(crate) fn store_misses(&self) -> u64 {
+        self.store_misses.load(Ordering::Relaxed)
+    }
+
+    /// The blocks with these numbers, which exist, each from the tail, the store or the log, checked.
+    pub(crate) fn load(&self, numbers: &[u64]) -> Result<Vec<Loaded>, ReadError> {
+        let mut loaded: Vec<Option<Loaded>> = Vec::with_capacity(numbers.len());
+        let mut places = Vec::new();
+        {
+            let state = self.state();
+            for number in numbers {
+                let live = state.in_tail(*number).cloned().map(Loaded::Live);
+                if live.is_none()
+                    && let Some(block) = state.index.block(*number)
+                {
+                    places.push((*number, block.place, block.first));
+                }
+                loaded.push(live);
+            }
+        }
+        let mut fetched = self.fetch(&places)?.into_iter();
+        loaded.into_iter().map(|live| live.or_else(|| fetched.next()).ok_or_else(not_there)).collect()
+    }
+
+    fn fetch(&self, places: &[(u64, Place, Position)]) -> Result<Vec<Loaded>, ReadError> {
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let stored = self.stored();
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let asked: Vec<u64> = places.iter().map(|place| place.0).filter(|number| *number <= stored).collect();
+        let mut found = match &store {
+            Some(store) if !asked.is_empty() => store.read(&asked).into_iter(),
+            _ => Vec::new().into_iter(),
+        };
+        let mut loaded = Vec::with_capacity(places.len());
+        for (number, place, first) in places {
+            let from_store = if *number <= stored { found.next().flatten() } else { None };
+            let fits = from_store.filter(|bytes| self.is_block(bytes, *number));
+            if fits.is_none() && store.is_some() && *number <= stored {
+                self.store_misses.fetch_add(1, Ordering::Relaxed);
+            }
+            let bytes = match fits {
+                Some(bytes) => bytes,
+                None => self.from_log(*number, *place, *first)?,
+            };
+            loaded.push(Loaded::Stored(bytes));
+        }
+        Ok(loaded)
+    }
+
+    fn from_log(&self, number: u64, place: Place, first: Position) -> Result<Vec<u8>, ReadError> {
+        let bytes = self.log.read(place).map_err(|error| ReadError::Unreadable { problem: format!("log: {error}") })?;
+        if self.is_block(&bytes, number) {
+            return Ok(bytes);
+        }
+        Err(ReadError::Damaged { position: first, problem: format!("block {number} does not match its checksum") })
+    }
+
+    fn is_block(&self, bytes: &[u8], number: u64) -> bool {
+        let fits = |header: &FrameHeader| header.block == number && header.journal == self.journal;
+        frame::check(bytes)
+            .is_ok_and(|(header, records)| fits(&header) && bytes.len() == frame::HEADER_BYTES + records.len())
+    }
+}
+
+fn not_there() -> ReadError {
+    ReadError::Unreadable { problem: "a block is in no place".into() }
+}
+
+impl fmt::Debug for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Core").field("journal", &self.journal).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! What lies under log, head, snapshots and `FORMAT`: a folder of files, real or simulated.
+//!
+//! Names are relative to the journal's folder and use `/` (`log/0000000001.log`). There is no hidden state: what was
+//! written is not durable before [`DiskFile::sync`], and a new name not before [`Disk::sync_dir`].
+
+mod faulty;
+mod os;
+mod simulated;
+
+use std::{fmt, io};
+
+pub use faulty::{Fault, FaultyDisk};
+pub use os::OsDisk;
+pub use simulated::SimulatedDisk;
+
+/// A folder of files.
+pub trait Disk: Send + Sync + fmt::Debug {
+    /// The names in a folder (`""` is the journal's own), sorted; empty if there is no such folder.
+    fn list(&self, dir: &str) -> io::Result<Vec<String>>;
+    /// Makes a file, empty, and its folder if that is missing. An existing file is emptied.
+    fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
+    /// Opens an existing file; without `writable` nothing is written through it, ever.
+    fn open(&self, name: &str, access: Access) -> io::Result<Box<dyn DiskFile>>;
+    /// Gives a file or a folder another name, replacing a file that has it.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+    /// Removes a file, or a folder with all that is in it. What is not there is no error.
+    fn remove(&self, name: &str) -> io::Result<()>;
+    /// Makes the names in a folder durable.
+    fn sync_dir(&self, dir: &str) -> io::Result<()>;
+    /// What is left on the disk.
+    fn space(&self) -> io::Result<Space>;
+    /// Takes the journal's lock file for as long as the answer is kept.
+    fn lock(&self, how: LockMode) -> Result<Lock, LockError>;
+    /// Where this is, for messages.
+    fn path(&self) -> std::path::PathBuf;
+}
+
+/// One open file. All calls may be made from several threads.
+pub trait DiskFile: Send + Sync + fmt::Debug {
+    /// Fills the buffer from `offset`; returns less than its length only at the end of the file.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Writes all bytes at `offset`.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+    /// Reserves the range and fills it with zeros, so that writing into it changes no metadata.
+    fn allocate(&self, from: u64, to: u64) -> io::Result<()>;
+    /// Cuts or extends the file.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    /// The file's length in bytes.
+    fn size(&self) -> io::Result<u64>;
+    /// Makes content and length durable (`fdatasync`). After an error the file's state is unknown and must not be
+    /// synced again: the kernel may have dropped what it could not write.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// What is left on a disk, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    pub free: u64,
+    pub total: u64,
+}
+
+/// How the journal's folder is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    /// By a writer, which puts its process id into the lock file.
+    Exclusive,
+    /// By readers of a stopped journal; writes nothing.
+    Shared,
+}
+
+/// The lock; dropped, it is free again.
+pub struct Lock(#[allow(dead_code)] pub(crate) Box<dyn std::any::Any + Send + Sync>);
+
+impl fmt::Debug for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lock")
+    }
+}
+
+/// Why the lock was not given.
+#[derive(Debug)]
+pub enum LockError {
+    /// Another process has it: its process id, as far as it can be read.
+    Held {
+        holder: String,
+    },
+    Io(io::Error),
+}
+
+/// The whole content of a file.
+pub(crate) fn read_all(file: &dyn DiskFile) -> io::Result<Vec<u8>> {
+    let size = usize::try_from(file.size()?).map_err(io::Error::other)?;
+    let mut bytes = vec![0; size];
+    let read = file.read_at(&mut bytes, 0)?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+/// Writes a small file so that it is there in full or not at all: another name, sync, rename, sync of the folder.
+pub(crate) fn write_whole(disk: &dyn Disk, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let temporary = format!("{name}.tmp");
+    let file = disk.create(&temporary)?;
+    file.write_at(bytes, 0)?;
+    file.sync()?;
+    disk.rename(&temporary, name)?;
+    disk.sync_dir(folder_of(name))
+}
+
+pub(crate) fn folder_of(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(folder, _)| folder)
+}

@@ -1,0 +1,200 @@
+//! The real disk.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    io::{self, ErrorKind, Read, Write},
+    os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::FallocateFlags;
+
+use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space};
+
+const LOCK_FILE: &str = "lock";
+
+/// A folder of the operating system. It and its files are readable by their owner only.
+#[derive(Clone, Debug)]
+pub struct OsDisk {
+    root: PathBuf,
+}
+
+impl OsDisk {
+    /// Uses a folder; nothing is touched yet.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Makes the folder if it is missing, with its parents, and makes its name durable.
+    ///
+    /// # Errors
+    /// As the operating system's.
+    pub fn make_root(&self) -> io::Result<()> {
+        if self.root.is_dir() {
+            return Ok(());
+        }
+        make_dir(&self.root)?;
+        match self.root.canonicalize()?.parent() {
+            Some(parent) => File::open(parent)?.sync_all(),
+            None => Ok(()),
+        }
+    }
+
+    fn full(&self, name: &str) -> PathBuf {
+        if name.is_empty() { self.root.clone() } else { self.root.join(name) }
+    }
+}
+
+impl Disk for OsDisk {
+    fn list(&self, dir: &str) -> io::Result<Vec<String>> {
+        let folder = match fs::read_dir(self.full(dir)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            folder => folder?,
+        };
+        let mut names = Vec::new();
+        for entry in folder {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
+        let path = self.full(name);
+        if let Some(folder) = path.parent()
+            && !folder.is_dir()
+        {
+            make_dir(folder)?;
+            self.sync_dir(super::folder_of(super::folder_of(name)))?;
+        }
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        Ok(Box::new(OsFile(file)))
+    }
+
+    fn open(&self, name: &str, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        let file = OpenOptions::new().read(true).write(access == Access::Write).open(self.full(name))?;
+        Ok(Box::new(OsFile(file)))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.full(from), self.full(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let path = self.full(name);
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        match removed {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    fn sync_dir(&self, dir: &str) -> io::Result<()> {
+        File::open(self.full(dir))?.sync_all()
+    }
+
+    fn space(&self) -> io::Result<Space> {
+        let stat = rustix::fs::statvfs(&self.root)?;
+        Ok(Space { free: stat.f_bavail * stat.f_frsize, total: stat.f_blocks * stat.f_frsize })
+    }
+
+    fn lock(&self, how: LockMode) -> Result<Lock, LockError> {
+        let path = self.full(LOCK_FILE);
+        match how {
+            LockMode::Exclusive => lock_exclusive(&path),
+            LockMode::Shared => lock_shared(&path),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.root.clone()
+    }
+}
+
+fn make_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn lock_exclusive(path: &Path) -> Result<Lock, LockError> {
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    let mut file = opened.map_err(LockError::Io)?;
+    taken(&mut file, File::try_lock)?;
+    file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(LockError::Io)?;
+    Ok(Lock(Box::new(file)))
+}
+
+fn lock_shared(path: &Path) -> Result<Lock, LockError> {
+    let mut file = match File::open(path) {
+        // A copy without its lock file is held by nobody.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Lock(Box::new(()))),
+        opened => opened.map_err(LockError::Io)?,
+    };
+    taken(&mut file, File::try_lock_shared)?;
+    Ok(Lock(Box::new(file)))
+}
+
+fn taken(file: &mut File, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<(), LockError> {
+    match lock(file) {
+        Ok(()) => Ok(()),
+        Err(TryLockError::Error(error)) => Err(LockError::Io(error)),
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            // Whoever holds it may not have written its number yet, or be a reader, which writes none.
+            let _ = file.take(32).read_to_string(&mut text);
+            let pid = text.trim();
+            let holder = if pid.is_empty() { "unknown".to_owned() } else { pid.to_owned() };
+            Err(LockError::Held { holder })
+        }
+    }
+}
+
+#[derive(Debug)]
+struct OsFile(File);
+
+impl DiskFile for OsFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut read = 0;
+        while read < buffer.len() {
+            match self.0.read_at(&mut buffer[read..], offset + read as u64) {
+                Ok(0) => break,
+                Ok(count) => read += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => (),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.0.write_all_at(bytes, offset)
+    }
+
+    fn allocate(&self, from: u64, to: u64) -> io::Result<()> {
+        // Reserving first tells a full disk before anything is written; file systems that cannot reserve are written to.
+        match rustix::fs::fallocate(&self.0, FallocateFlags::empty(), from, to.saturating_sub(from)) {
+            Ok(()) => (),
+            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::INVAL) => (),
+            Err(error) => return Err(error.into()),
+        }
+        let zeros = vec![0; 256 * 1024];
+        let mut at = from;
+        while at < to {
+            let count = zeros.len().min(usize::try_from(to - at).unwrap_or(usize::MAX));
+            self.0.write_all_at(&zeros[..count], at)?;
+            at += count as u64;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}

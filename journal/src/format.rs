@@ -1,0 +1,69 @@
+//! The `FORMAT` file: what wrote this folder, and whose journal it is. Plain lines, so that a person can read them.
+
+use std::io;
+
+use uuid::Uuid;
+
+use crate::{
+    Draft,
+    disk::{self, Access, Disk},
+};
+
+pub(crate) const FORMAT_FILE: &str = "FORMAT";
+const FIRST_LINE: &str = "bailiwick-journal";
+const VERSION: u32 = 1;
+const BYTES_MAX: u64 = 4096;
+
+/// What the `FORMAT` file held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FoundFormat {
+    Missing,
+    /// It cannot be used; in words for a person.
+    Refused(String),
+    Journal(Uuid),
+}
+
+/// The content of the file.
+pub(crate) fn text(journal: Uuid) -> String {
+    let lines = format!(
+        "{FIRST_LINE}\nformat {VERSION}\nengine log 1, sled 0.34.7\ncodec bincode 1.3.3, fixed integers, little endian, \
+         {} bytes\njournal {journal}\n",
+        Draft::BODY_BYTES_MAX
+    );
+    let sum = crc32c::crc32c(lines.as_bytes());
+    format!("{lines}checksum {sum:08x}\n")
+}
+
+pub(crate) fn write(disk: &dyn Disk, journal: Uuid) -> io::Result<()> {
+    disk::write_whole(disk, FORMAT_FILE, text(journal).as_bytes())
+}
+
+pub(crate) fn read(disk: &dyn Disk) -> io::Result<FoundFormat> {
+    let file = match disk.open(FORMAT_FILE, Access::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FoundFormat::Missing),
+        file => file?,
+    };
+    if file.size()? > BYTES_MAX {
+        return Ok(FoundFormat::Refused("its FORMAT file is not one of ours".into()));
+    }
+    Ok(parse(&disk::read_all(&*file)?))
+}
+
+fn parse(bytes: &[u8]) -> FoundFormat {
+    let refused = |problem: &str| FoundFormat::Refused(problem.to_owned());
+    let Ok(found) = str::from_utf8(bytes) else { return refused("its FORMAT file is damaged") };
+    if found.lines().next() != Some(FIRST_LINE) {
+        return refused("its FORMAT file is not one of ours");
+    }
+    let value = |key: &str| found.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+    match value("format").and_then(|version| version.parse::<u32>().ok()) {
+        Some(VERSION) => (),
+        Some(newer) => return FoundFormat::Refused(format!("it has format {newer}, this version reads {VERSION}")),
+        None => return refused("its FORMAT file is damaged"),
+    }
+    let journal = value("journal").and_then(|id| id.parse().ok());
+    match journal {
+        Some(journal) if text(journal) == found => FoundFormat::Journal(journal),
+        _ => refused("its FORMAT file is damaged or of another engine"),
+    }
+}

@@ -1,0 +1,160 @@
+//! The stored form of one block: what one group of appends became, and the unit of the hash chain.
+//!
+//! ```text
+//!  0 [4]  "bwbk"                       16 [16] journal id            64 [32] chain value before this block
+//!  4 u8   format version, 1            32 u64  block, from 1         96 [32] chain value of this block
+//!  5 u8   codec of the bodies          40 u64  first position       128      records, one after the other
+//!  6 u8   packing of the records, 0    48 u64  writer epoch
+//!  7 u8   zero                         56 u32  number of entries
+//!  8 u32  length of the records        60 u32  zero
+//! 12 u32  CRC32C over all but these four bytes
+//! ```
+//!
+//! The chain value is BLAKE3 over bytes 0..12, 16..96 and the records; before block 1 it is BLAKE3 of the journal id.
+
+use uuid::Uuid;
+
+use crate::{CODEC_BINCODE_FIXED, Position, record::Record};
+
+pub(crate) const HEADER_BYTES: usize = 128;
+pub(crate) const MAGIC: [u8; 4] = *b"bwbk";
+pub(crate) const FORMAT: u8 = 1;
+/// The longest records of one block: one append of the largest size beside a full group. Bounds what damage can make
+/// a reader allocate.
+pub(crate) const RECORDS_BYTES_MAX: usize = 24 * 1024 * 1024;
+
+/// What the chain begins with.
+pub(crate) fn genesis(journal: Uuid) -> [u8; 32] {
+    *blake3::hash(journal.as_bytes()).as_bytes()
+}
+
+/// What a block says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FrameHeader {
+    pub journal: Uuid,
+    pub block: u64,
+    pub first: Position,
+    pub epoch: u64,
+    pub count: u32,
+    pub records_bytes: u32,
+    pub previous: [u8; 32],
+    pub hash: [u8; 32],
+}
+
+/// Why bytes are no block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameError {
+    /// Only zeros: nothing was ever written here.
+    Blank,
+    /// No magic, or too short.
+    NoFrame,
+    /// Written by a later version.
+    Newer { format: u8 },
+    /// Length, checksum or hash do not fit.
+    Damaged,
+}
+
+/// The first bytes of `bytes` as a frame's header, checked as far as possible without the records.
+pub(crate) fn peek(bytes: &[u8]) -> Result<FrameHeader, FrameError> {
+    let Some(head) = bytes.first_chunk::<HEADER_BYTES>() else {
+        let blank = bytes.iter().all(|byte| *byte == 0);
+        return Err(if blank { FrameError::Blank } else { FrameError::NoFrame });
+    };
+    if head.iter().all(|byte| *byte == 0) {
+        return Err(FrameError::Blank);
+    }
+    if head[..4] != MAGIC {
+        return Err(FrameError::NoFrame);
+    }
+    let header = FrameHeader {
+        journal: Uuid::from_bytes(part(head, 16)),
+        block: u64::from_le_bytes(part(head, 32)),
+        first: Position(u64::from_le_bytes(part(head, 40))),
+        epoch: u64::from_le_bytes(part(head, 48)),
+        count: u32::from_le_bytes(part(head, 56)),
+        records_bytes: u32::from_le_bytes(part(head, 8)),
+        previous: part(head, 64),
+        hash: part(head, 96),
+    };
+    if header.records_bytes as usize > RECORDS_BYTES_MAX {
+        return Err(FrameError::Damaged);
+    }
+    Ok(header)
+}
+
+/// The frame at the beginning of `bytes`, checked in full: header, records, and its length.
+pub(crate) fn check(bytes: &[u8]) -> Result<(FrameHeader, &[u8]), FrameError> {
+    let header = peek(bytes)?;
+    let length = HEADER_BYTES + header.records_bytes as usize;
+    let frame = bytes.get(..length).ok_or(FrameError::Damaged)?;
+    if crc(frame).to_le_bytes() != frame[12..16] {
+        return Err(FrameError::Damaged);
+    }
+    if frame[4] > FORMAT {
+        return Err(FrameError::Newer { format: frame[4] });
+    }
+    let plain = frame[4] == FORMAT && frame[5] == CODEC_BINCODE_FIXED && frame[6] == 0 && frame[7] == 0;
+    if !plain || frame[60..64] != [0; 4] {
+        return Err(FrameError::Damaged);
+    }
+    Ok((header, &frame[HEADER_BYTES..]))
+}
+
+/// Whether a checked frame's chain value is that of its content.
+pub(crate) fn hash_fits(frame: &[u8]) -> bool {
+    frame.len() >= HEADER_BYTES && frame[96..128] == chain_value(frame)
+}
+
+/// Completes a frame whose records already stand behind [`HEADER_BYTES`] bytes of room; returns its chain value.
+pub(crate) fn seal(frame: &mut [u8], header: &FrameHeader) -> [u8; 32] {
+    let records_bytes = (frame.len() - HEADER_BYTES) as u32;
+    frame[..4].copy_from_slice(&MAGIC);
+    frame[4..8].copy_from_slice(&[FORMAT, CODEC_BINCODE_FIXED, 0, 0]);
+    frame[8..12].copy_from_slice(&records_bytes.to_le_bytes());
+    frame[16..32].copy_from_slice(header.journal.as_bytes());
+    frame[32..40].copy_from_slice(&header.block.to_le_bytes());
+    frame[40..48].copy_from_slice(&header.first.0.to_le_bytes());
+    frame[48..56].copy_from_slice(&header.epoch.to_le_bytes());
+    frame[56..60].copy_from_slice(&header.count.to_le_bytes());
+    frame[60..64].fill(0);
+    frame[64..96].copy_from_slice(&header.previous);
+    let hash = chain_value(frame);
+    frame[96..128].copy_from_slice(&hash);
+    let sum = crc(frame);
+    frame[12..16].copy_from_slice(&sum.to_le_bytes());
+    hash
+}
+
+/// The records of a checked frame, by their order.
+pub(crate) fn records(bytes: &[u8]) -> impl Iterator<Item = Result<Record<'_>, &'static str>> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        match Record::at(rest) {
+            Ok((record, behind)) => {
+                rest = behind;
+                Some(Ok(record))
+            }
+            Err(problem) => {
+                rest = &[];
+                Some(Err(problem))
+            }
+        }
+    })
+}
+
+fn chain_value(frame: &[u8]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&frame[..12]).update(&frame[16..96]).update(&frame[HEADER_BYTES..]);
+    *hasher.finalize().as_bytes()
+}
+
+fn crc(frame: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&frame[..12]), &frame[16..])
+}
+
+fn part<const N: usize>(head: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
+    head[at..at + N].try_into().expect("the part lies inside the header")
+}

@@ -1,0 +1,235 @@
+//! The commit log: what is durable. Blocks one after the other in segment files that are filled with zeros ahead of
+//! the writing, so that a sync changes no metadata.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use uuid::Uuid;
+
+use crate::{
+    Position, crash,
+    disk::{Access, Disk, DiskFile},
+    frame::{self, FrameHeader, HEADER_BYTES},
+    segment::{self, End, LOG_DIR, MARK_BYTES, Mark},
+};
+
+/// How far ahead of the writing a segment is filled with zeros, in bytes.
+const FILL_AHEAD_BYTES: u64 = 1024 * 1024;
+/// How many segment files are kept open for reading.
+const OPEN_FILES_MAX: usize = 16;
+
+/// Where a block lies in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub segment: u32,
+    pub offset: u32,
+}
+
+/// The end of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tip {
+    pub block: u64,
+    pub position: Position,
+    pub hash: [u8; 32],
+}
+
+impl Tip {
+    pub(crate) fn genesis(journal: Uuid) -> Self {
+        Self { block: 0, position: Position::ZERO, hash: frame::genesis(journal) }
+    }
+}
+
+/// Why a block could not be appended.
+#[derive(Debug)]
+pub(crate) enum LogError {
+    /// There is no room, and nothing was written.
+    Full,
+    /// What the disk holds is unknown.
+    Unclear(io::Error),
+}
+
+/// The writing end.
+#[derive(Debug)]
+pub(crate) struct Log {
+    disk: Arc<dyn Disk>,
+    journal: Uuid,
+    segment_bytes: u64,
+    segment: u32,
+    file: Box<dyn DiskFile>,
+    /// Where the next block goes.
+    offset: u64,
+    /// Up to where the file is filled with zeros.
+    filled: u64,
+    tip: Tip,
+}
+
+impl Log {
+    /// Makes segment `segment` behind `tip` and writes on from there.
+    pub(crate) fn create(
+        disk: Arc<dyn Disk>,
+        journal: Uuid,
+        segment_bytes: u64,
+        segment: u32,
+        tip: Tip,
+    ) -> Result<Self, LogError> {
+        let (file, filled) = new_segment(&*disk, LOG_DIR, journal, segment_bytes, segment, tip)?;
+        Ok(Self { disk, journal, segment_bytes, segment, file, offset: MARK_BYTES as u64, filled, tip })
+    }
+
+    /// Writes on in an existing segment, whose bytes from `offset` on are zeros or missing.
+    pub(crate) fn resume(
+        disk: Arc<dyn Disk>,
+        journal: Uuid,
+        segment_bytes: u64,
+        segment: u32,
+        offset: u64,
+        tip: Tip,
+    ) -> io::Result<Self> {
+        let file = disk.open(&segment::name_of(segment), Access::Write)?;
+        let filled = file.size()?.max(offset);
+        Ok(Self { disk, journal, segment_bytes, segment, file, offset, filled, tip })
+    }
+
+    /// Writes one block; it is durable after [`Log::sync`].
+    pub(crate) fn append(&mut self, frame: &[u8], tip: Tip) -> Result<Place, LogError> {
+        let length = frame.len() as u64;
+        let begun = self.offset > MARK_BYTES as u64;
+        if begun && self.offset + length + MARK_BYTES as u64 > self.segment_bytes {
+            self.rotate()?;
+        }
+        self.fill(self.offset + length)?;
+        self.file.write_at(frame, self.offset).map_err(LogError::Unclear)?;
+        let place = Place { segment: self.segment, offset: self.offset as u32 };
+        self.offset += length;
+        self.tip = tip;
+        Ok(place)
+    }
+
+    /// Makes all appended blocks durable.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+
+    /// The next segment is made first: should there be no room for it, nothing has changed. A crash in between leaves
+    /// an empty segment behind an unsealed one, which opening completes.
+    fn rotate(&mut self) -> Result<(), LogError> {
+        crash::point("before-rotate");
+        let next = self.segment + 1;
+        let (file, filled) = new_segment(&*self.disk, LOG_DIR, self.journal, self.segment_bytes, next, self.tip)?;
+        crash::point("after-new-segment");
+        seal_file(&*self.file, self.journal, self.segment, self.offset, self.tip).map_err(LogError::Unclear)?;
+        crash::point("after-seal");
+        (self.segment, self.file, self.offset, self.filled) = (next, file, MARK_BYTES as u64, filled);
+        Ok(())
+    }
+
+    fn fill(&mut self, needed: u64) -> Result<(), LogError> {
+        if needed <= self.filled {
+            return Ok(());
+        }
+        let ahead = (needed + FILL_AHEAD_BYTES).min(self.segment_bytes).max(needed);
+        self.file.allocate(self.filled, ahead).map_err(full_or_unclear)?;
+        self.filled = ahead;
+        Ok(())
+    }
+}
+
+fn full_or_unclear(error: io::Error) -> LogError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LogError::Full,
+        _ => LogError::Unclear(error),
+    }
+}
+
+/// Makes a segment file with its first mark, durable with its name. Leaves nothing behind when there is no room.
+pub(crate) fn new_segment(
+    disk: &dyn Disk,
+    dir: &str,
+    journal: Uuid,
+    segment_bytes: u64,
+    segment: u32,
+    tip: Tip,
+) -> Result<(Box<dyn DiskFile>, u64), LogError> {
+    let name = segment::name_of(segment).replacen(LOG_DIR, dir, 1);
+    let made = try_new_segment(disk, dir, &name, journal, segment_bytes, segment, tip);
+    made.map_err(|error| match full_or_unclear(error) {
+        LogError::Full => match disk.remove(&name) {
+            Ok(()) => LogError::Full,
+            Err(error) => LogError::Unclear(error),
+        },
+        unclear => unclear,
+    })
+}
+
+fn try_new_segment(
+    disk: &dyn Disk,
+    dir: &str,
+    name: &str,
+    journal: Uuid,
+    segment_bytes: u64,
+    segment: u32,
+    tip: Tip,
+) -> io::Result<(Box<dyn DiskFile>, u64)> {
+    let first = tip.position.next();
+    let mark =
+        Mark { end: End::Begin, journal, segment, block: tip.block + 1, position: first, offset: 0, hash: tip.hash };
+    let file = disk.create(name)?;
+    let filled = FILL_AHEAD_BYTES.min(segment_bytes).max(MARK_BYTES as u64);
+    file.allocate(0, filled)?;
+    file.write_at(&mark.encode(), 0)?;
+    file.sync()?;
+    disk.sync_dir(dir)?;
+    Ok((file, filled))
+}
+
+/// Ends a full segment: the seal behind the last block, nothing behind the seal.
+pub(crate) fn seal_file(file: &dyn DiskFile, journal: Uuid, segment: u32, offset: u64, tip: Tip) -> io::Result<()> {
+    let mark =
+        Mark { end: End::Seal, journal, segment, block: tip.block, position: tip.position, offset, hash: tip.hash };
+    file.write_at(&mark.encode(), offset)?;
+    file.set_len(offset + MARK_BYTES as u64)?;
+    file.sync()
+}
+
+/// The reading end: blocks by their place, for whatever neither memory nor the block store has.
+#[derive(Debug)]
+pub(crate) struct LogReader {
+    disk: Arc<dyn Disk>,
+    files: Mutex<BTreeMap<u32, Arc<dyn DiskFile>>>,
+}
+
+impl LogReader {
+    pub(crate) fn new(disk: Arc<dyn Disk>) -> Self {
+        Self { disk, files: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// The bytes of the block at a place, as long as its header says; they are not checked here.
+    pub(crate) fn read(&self, place: Place) -> io::Result<Vec<u8>> {
+        let file = self.file(place.segment)?;
+        let mut bytes = vec![0; HEADER_BYTES];
+        let at = u64::from(place.offset);
+        let read = file.read_at(&mut bytes, at)?;
+        let header: Result<FrameHeader, _> = frame::peek(&bytes[..read]);
+        let Ok(header) = header else { return Ok(bytes) };
+        bytes.resize(HEADER_BYTES + header.records_bytes as usize, 0);
+        let read = file.read_at(&mut bytes[HEADER_BYTES..], at + HEADER_BYTES as u64)?;
+        bytes.truncate(HEADER_BYTES + read);
+        Ok(bytes)
+    }
+
+    fn file(&self, segment: u32) -> io::Result<Arc<dyn DiskFile>> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = files.get(&segment) {
+            return Ok(file.clone());
+        }
+        let file: Arc<dyn DiskFile> = self.disk.open(&segment::name_of(segment), Access::Read)?.into();
+        if files.len() >= OPEN_FILES_MAX {
+            files.pop_first();
+        }
+        files.insert(segment, file.clone());
+        Ok(file)
+    }
+}

@@ -1,0 +1,280 @@
+//! The stored form of one entry inside a block: the header first, so that a scan can skip the bodies.
+//!
+//! ```text
+//!  0 u32  length of the record         28 u64  time, ms            72 u8 + text  stream
+//!  4 u32  where the bodies begin       36 [16] command id              u8 + text  code
+//!  8 u64  position                     52 [16] command hash            u8 + text  principal
+//! 16 u64  first version                68 u8   kind                    u64        cause, if flag 1
+//! 24 u32  number of events             69 u8   outcome                 u64        view, if flag 2
+//!                                      70 u8   flags                   u8 + text, u64, [16]  policy, if flag 4
+//!                                      71 u8   zero
+//! bodies: command, facts, verdict, events: u16 schema, u32 length, bytes
+//! ```
+//!
+//! Little endian throughout. There is exactly one stored form of an entry, so that an imported journal has the same
+//! hashes as the exported one. Whoever calls [`Record::at`] has checked the block's checksum; the bounds are checked
+//! all the same.
+
+use uuid::Uuid;
+
+use crate::{Body, Draft, Entry, EntryKind, Header, Meta, Outcome, PolicyRef, Position, StreamId, Version};
+
+const FIXED: usize = 72;
+const FLAG_CAUSE: u8 = 1;
+const FLAG_VIEW: u8 = 2;
+const FLAG_POLICY: u8 = 4;
+
+/// The longest code, principal and policy name, in bytes.
+pub(crate) const TEXT_BYTES_MAX: usize = 255;
+
+/// Appends the stored form of a draft, with position and first version left zero for [`place`].
+pub(crate) fn encode(draft: &Draft, to: &mut Vec<u8>) {
+    let meta = &draft.meta;
+    let start = to.len();
+    to.extend_from_slice(&[0; 24]);
+    to.extend_from_slice(&(draft.events.len() as u32).to_le_bytes());
+    to.extend_from_slice(&meta.time_ms.to_le_bytes());
+    to.extend_from_slice(meta.command_id.as_bytes());
+    to.extend_from_slice(&meta.command_hash);
+    let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+    let flags = flag(meta.cause.is_some(), FLAG_CAUSE)
+        | flag(meta.view.is_some(), FLAG_VIEW)
+        | flag(meta.policy.is_some(), FLAG_POLICY);
+    to.extend_from_slice(&[kind_byte(meta.kind), outcome_byte(meta.outcome), flags, 0]);
+    put_text(to, draft.stream.as_str());
+    put_text(to, &meta.code);
+    put_text(to, &meta.principal);
+    for position in [meta.cause, meta.view].into_iter().flatten() {
+        to.extend_from_slice(&position.0.to_le_bytes());
+    }
+    if let Some(policy) = &meta.policy {
+        put_text(to, &policy.name);
+        to.extend_from_slice(&policy.revision.to_le_bytes());
+        to.extend_from_slice(&policy.digest);
+    }
+    let bodies_at = (to.len() - start) as u32;
+    for body in [&draft.command, &draft.facts, &draft.verdict].into_iter().chain(&draft.events) {
+        to.extend_from_slice(&body.schema.to_le_bytes());
+        to.extend_from_slice(&(body.bytes.len() as u32).to_le_bytes());
+        to.extend_from_slice(&body.bytes);
+    }
+    let length = (to.len() - start) as u32;
+    to[start..start + 4].copy_from_slice(&length.to_le_bytes());
+    to[start + 4..start + 8].copy_from_slice(&bodies_at.to_le_bytes());
+}
+
+/// Writes position and first version into an encoded record.
+pub(crate) fn place(record: &mut [u8], position: Position, first_version: Version) {
+    record[8..16].copy_from_slice(&position.0.to_le_bytes());
+    record[16..24].copy_from_slice(&first_version.0.to_le_bytes());
+}
+
+/// The length of an encoded record.
+pub(crate) fn length(record: &[u8]) -> usize {
+    u32::from_le_bytes(record[..4].try_into().expect("a record begins with its length")) as usize
+}
+
+/// The problem with a record that cannot be read.
+pub(crate) type Malformed = &'static str;
+
+/// A view of one stored entry; nothing is decoded before it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'a> {
+    header: &'a [u8],
+    bodies: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// The record at the beginning of `bytes`, and what follows it.
+    pub(crate) fn at(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Malformed> {
+        let mut cursor = Cursor(bytes);
+        let length = cursor.u32()? as usize;
+        let bodies_at = cursor.u32()? as usize;
+        if length > bytes.len() || bodies_at > length || bodies_at < FIXED {
+            return Err("a record's length is impossible");
+        }
+        let (record, rest) = bytes.split_at(length);
+        let (header, bodies) = record.split_at(bodies_at);
+        Ok((Self { header, bodies }, rest))
+    }
+
+    pub(crate) fn position(&self) -> Position {
+        Position(self.fixed_u64(8))
+    }
+
+    pub(crate) fn first_version(&self) -> Version {
+        Version(self.fixed_u64(16))
+    }
+
+    pub(crate) fn events(&self) -> u32 {
+        u32::from_le_bytes(self.header[24..28].try_into().expect("four bytes"))
+    }
+
+    pub(crate) fn time_ms(&self) -> u64 {
+        self.fixed_u64(28)
+    }
+
+    pub(crate) fn command_id(&self) -> Uuid {
+        Uuid::from_bytes(self.header[36..52].try_into().expect("sixteen bytes"))
+    }
+
+    pub(crate) fn command_hash(&self) -> [u8; 16] {
+        self.header[52..68].try_into().expect("sixteen bytes")
+    }
+
+    /// The stream's text, not checked to be a name.
+    pub(crate) fn stream_text(&self) -> Result<&'a str, Malformed> {
+        Cursor(&self.header[FIXED..]).text()
+    }
+
+    pub(crate) fn header(&self) -> Result<Header, Malformed> {
+        let mut cursor = Cursor(&self.header[68..]);
+        let kind = kind_of(cursor.u8()?)?;
+        let outcome = outcome_of(cursor.u8()?)?;
+        let flags = cursor.u8()?;
+        if flags > 7 || cursor.u8()? != 0 {
+            return Err("unknown flags");
+        }
+        let stream: StreamId = cursor.text()?.parse().map_err(|_| "the stream has no valid name")?;
+        let code = cursor.text()?.to_owned();
+        let principal = cursor.text()?.to_owned();
+        let mut position_if = |flag: u8| -> Result<Option<Position>, Malformed> {
+            if flags & flag == 0 { Ok(None) } else { cursor.u64().map(|number| Some(Position(number))) }
+        };
+        let cause = position_if(FLAG_CAUSE)?;
+        let view = position_if(FLAG_VIEW)?;
+        let policy = if flags & FLAG_POLICY == 0 { None } else { Some(cursor.policy()?) };
+        if !cursor.0.is_empty() {
+            return Err("a header has trailing bytes");
+        }
+        let meta = Meta {
+            kind,
+            outcome,
+            code,
+            time_ms: self.time_ms(),
+            command_id: self.command_id(),
+            command_hash: self.command_hash(),
+            cause,
+            principal,
+            policy,
+            view,
+        };
+        let first_version = self.first_version();
+        if first_version == Version::ZERO || self.position() == Position::ZERO {
+            return Err("a record was never placed");
+        }
+        Ok(Header { position: self.position(), stream, first_version, events: self.events(), meta })
+    }
+
+    pub(crate) fn entry(&self) -> Result<Entry, Malformed> {
+        let header = self.header()?;
+        let mut cursor = Cursor(self.bodies);
+        let (command, facts, verdict) = (cursor.body()?, cursor.body()?, cursor.body()?);
+        if header.events as usize > Draft::EVENTS_MAX {
+            return Err("too many events");
+        }
+        let mut events = Vec::with_capacity(header.events as usize);
+        for _ in 0..header.events {
+            events.push(cursor.body()?);
+        }
+        if !cursor.0.is_empty() {
+            return Err("a record has trailing bytes");
+        }
+        Ok(Entry { header, command, facts, verdict, events })
+    }
+
+    fn fixed_u64(&self, at: usize) -> u64 {
+        u64::from_le_bytes(self.header[at..at + 8].try_into().expect("eight bytes"))
+    }
+}
+
+/// The draft that an entry came from, to be encoded again.
+pub(crate) fn draft_of(entry: Entry) -> Draft {
+    let Entry { header, command, facts, verdict, events } = entry;
+    let expected = Version(header.first_version.0.saturating_sub(1));
+    Draft { stream: header.stream, expected, meta: header.meta, command, facts, verdict, events }
+}
+
+fn put_text(to: &mut Vec<u8>, text: &str) {
+    debug_assert!(text.len() <= TEXT_BYTES_MAX, "texts are bounded before they are encoded");
+    to.push(text.len() as u8);
+    to.extend_from_slice(text.as_bytes());
+}
+
+fn kind_byte(kind: EntryKind) -> u8 {
+    match kind {
+        EntryKind::Decision => 0,
+        EntryKind::Note => 1,
+    }
+}
+
+fn kind_of(byte: u8) -> Result<EntryKind, Malformed> {
+    match byte {
+        0 => Ok(EntryKind::Decision),
+        1 => Ok(EntryKind::Note),
+        _ => Err("unknown kind of entry"),
+    }
+}
+
+fn outcome_byte(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Done => 0,
+        Outcome::Nothing => 1,
+        Outcome::Refused => 2,
+    }
+}
+
+fn outcome_of(byte: u8) -> Result<Outcome, Malformed> {
+    match byte {
+        0 => Ok(Outcome::Done),
+        1 => Ok(Outcome::Nothing),
+        2 => Ok(Outcome::Refused),
+        _ => Err("unknown outcome"),
+    }
+}
+
+/// Takes from the front of a slice, never beyond its end.
+struct Cursor<'a>(&'a [u8]);
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or("a record ends too early")?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let taken = self.take(N)?;
+        Ok(taken.try_into().expect("as many bytes as were asked for"))
+    }
+
+    fn u8(&mut self) -> Result<u8, Malformed> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    fn u32(&mut self) -> Result<u32, Malformed> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64, Malformed> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn text(&mut self) -> Result<&'a str, Malformed> {
+        let length = usize::from(self.u8()?);
+        str::from_utf8(self.take(length)?).map_err(|_| "a text is not UTF-8")
+    }
+
+    fn policy(&mut self) -> Result<PolicyRef, Malformed> {
+        Ok(PolicyRef { name: self.text()?.to_owned(), revision: self.u64()?, digest: self.array()? })
+    }
+
+    fn body(&mut self) -> Result<Body, Malformed> {
+        let schema = self.array().map(u16::from_le_bytes)?;
+        let length = self.u32()? as usize;
+        if length > Draft::BODY_BYTES_MAX {
+            return Err("a body is too long");
+        }
+        Ok(Body { schema, bytes: self.take(length)?.to_vec() })
+    }
+}

@@ -1,0 +1,237 @@
+//! Reads the whole log, changes nothing, and says what it found: the blocks that hang together, and every fault.
+
+use std::io;
+
+use uuid::Uuid;
+
+use crate::{
+    Position,
+    disk::{self, Access, Disk},
+    frame::{self, FrameError, FrameHeader, HEADER_BYTES},
+    integrity::{Problem, ProblemKind},
+    log::{Place, Tip},
+    segment::{self, End, LOG_DIR, MARK_BYTES, Mark},
+};
+
+/// No segment that we write is longer; what is, is not read.
+const SEGMENT_FILE_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
+/// What is in the log.
+#[derive(Debug)]
+pub(crate) struct Scanned {
+    pub segments: Vec<Segment>,
+    /// The chain as far as it holds.
+    pub tip: Tip,
+    pub epoch: u64,
+    pub time_ms: u64,
+    /// The chain value of each block up to the tip.
+    pub hashes: Vec<[u8; 32]>,
+    pub faults: Vec<Fault>,
+    /// Sound blocks behind a fault, not linked to the chain before it.
+    pub later: Vec<(u64, Place)>,
+    /// The newest block that a seal or the beginning of a segment tells of.
+    pub told_block: u64,
+    /// Where the chain ends: segment and offset; none if there is no block.
+    pub end: Option<(u32, u64)>,
+    pub bytes: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    pub number: u32,
+    pub bytes: u64,
+    pub sealed: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub problem: Problem,
+    pub segment: u32,
+    pub offset: u64,
+    /// Whether this is history that differs, rather than history that cannot be read.
+    pub differs: bool,
+}
+
+/// Is shown every block of the chain; an error counts as a fault there.
+pub(crate) type Visit<'a> = dyn FnMut(&FrameHeader, &[u8], Place) -> Result<(), &'static str> + 'a;
+
+pub(crate) fn scan(disk: &dyn Disk, journal: Uuid, visit: &mut Visit<'_>) -> io::Result<Scanned> {
+    let mut numbers: Vec<u32> = disk.list(LOG_DIR)?.iter().filter_map(|name| segment::number_of(name)).collect();
+    numbers.sort_unstable();
+    let mut scanned = Scanned {
+        segments: Vec::new(),
+        tip: Tip::genesis(journal),
+        epoch: 0,
+        time_ms: 0,
+        hashes: Vec::new(),
+        faults: Vec::new(),
+        later: Vec::new(),
+        told_block: 0,
+        end: None,
+        bytes: 0,
+    };
+    for number in numbers {
+        let file = disk.open(&segment::name_of(number), Access::Read)?;
+        if file.size()? > SEGMENT_FILE_BYTES_MAX {
+            scanned.fault(number, ProblemKind::LogDamaged, 0, false);
+            continue;
+        }
+        let bytes = disk::read_all(&*file)?;
+        let mut one = OneSegment { scanned: &mut scanned, journal, number, bytes: &bytes, at: MARK_BYTES, visit };
+        one.read();
+    }
+    Ok(scanned)
+}
+
+impl Scanned {
+    /// Whether the chain itself is unbroken to the end of what is there.
+    pub(crate) fn differs(&self) -> bool {
+        self.faults.iter().any(|fault| fault.differs)
+    }
+
+    /// The number of the newest block that the log knows to have existed.
+    pub(crate) fn newest_block(&self) -> u64 {
+        self.later.iter().map(|later| later.0).max().unwrap_or(0).max(self.tip.block).max(self.told_block)
+    }
+
+    /// Whether something before the chain's end cannot be read, although no block is missing for it.
+    pub(crate) fn damaged_inside(&self) -> bool {
+        self.faults.iter().any(|fault| self.end.is_some_and(|end| (fault.segment, fault.offset) < end))
+    }
+
+    /// Whether the chain's last block is the last one of a full segment.
+    pub(crate) fn ends_in_sealed_segment(&self) -> bool {
+        let end = self.end.map(|end| end.0);
+        self.segments.iter().any(|segment| Some(segment.number) == end && segment.sealed)
+    }
+
+    fn fault(&mut self, segment: u32, kind: ProblemKind, offset: usize, differs: bool) {
+        let offset = offset as u64;
+        let problem = Problem { kind, file: segment::name_of(segment), offset: Some(offset), blocks: None };
+        self.faults.push(Fault { problem, segment, offset, differs });
+    }
+}
+
+struct OneSegment<'a, 'v> {
+    scanned: &'a mut Scanned,
+    journal: Uuid,
+    number: u32,
+    bytes: &'a [u8],
+    at: usize,
+    visit: &'a mut Visit<'v>,
+}
+
+impl OneSegment<'_, '_> {
+    fn read(&mut self) {
+        let begun_at = self.scanned.tip.block;
+        let later_before = self.scanned.later.len();
+        self.check_beginning();
+        let sealed = loop {
+            let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+            if let Some(mark) = Mark::decode(rest) {
+                self.check_seal(&mark);
+                break true;
+            }
+            match frame::check(rest) {
+                Ok((header, records)) => {
+                    self.take(&header, records);
+                    self.at += HEADER_BYTES + records.len();
+                }
+                Err(FrameError::Blank) if rest.iter().all(|byte| *byte == 0) => break false,
+                Err(error) => {
+                    let kind = match error {
+                        FrameError::Newer { format } => ProblemKind::NewerFormat { format },
+                        _ => ProblemKind::LogDamaged,
+                    };
+                    self.scanned.fault(self.number, kind, self.at, false);
+                    let Some(next) = self.next_sound_place() else { break false };
+                    self.at = next;
+                }
+            }
+        };
+        let has_blocks = self.scanned.tip.block > begun_at || self.scanned.later.len() > later_before;
+        self.check_order_of_segments(has_blocks);
+        self.scanned.segments.push(Segment { number: self.number, bytes: self.bytes.len() as u64, sealed });
+        self.scanned.bytes += self.bytes.len() as u64;
+    }
+
+    fn check_beginning(&mut self) {
+        let tip = self.scanned.tip;
+        let Some(mark) = Mark::decode(self.bytes).filter(|mark| mark.end == End::Begin) else {
+            self.scanned.fault(self.number, ProblemKind::SegmentBeginDamaged, 0, false);
+            return;
+        };
+        self.scanned.told_block = self.scanned.told_block.max(mark.block.saturating_sub(1));
+        if mark.journal != self.journal || mark.segment != self.number {
+            self.scanned.fault(self.number, ProblemKind::ForeignBlock, 0, true);
+        } else if mark.block == tip.block + 1 && mark.hash != tip.hash {
+            self.scanned.fault(self.number, ProblemKind::ChainBroken, 0, true);
+        }
+    }
+
+    fn check_seal(&mut self, mark: &Mark) {
+        let tip = self.scanned.tip;
+        let here = mark.end == End::Seal && mark.journal == self.journal && mark.segment == self.number;
+        if !here {
+            self.scanned.fault(self.number, ProblemKind::ForeignBlock, self.at, true);
+        } else if mark.block > tip.block && self.scanned.faults.is_empty() {
+            // Blocks before the seal are missing although what is there hangs together.
+            self.scanned.fault(self.number, ProblemKind::LogDamaged, self.at, false);
+        }
+        if here {
+            self.scanned.told_block = self.scanned.told_block.max(mark.block);
+        }
+    }
+
+    fn take(&mut self, header: &FrameHeader, records: &[u8]) {
+        let tip = self.scanned.tip;
+        let place = Place { segment: self.number, offset: self.at as u32 };
+        let frame = &self.bytes[self.at..self.at + HEADER_BYTES + records.len()];
+        if header.journal != self.journal {
+            self.scanned.fault(self.number, ProblemKind::ForeignBlock, self.at, true);
+        } else if header.block <= tip.block {
+            self.scanned.fault(self.number, ProblemKind::ChainBroken, self.at, true);
+        } else if header.block > tip.block + 1 {
+            if self.scanned.faults.is_empty() {
+                self.scanned.fault(self.number, ProblemKind::BlocksMissing, self.at, false);
+            }
+            self.scanned.later.push((header.block, place));
+        } else if header.previous != tip.hash || !frame::hash_fits(frame) {
+            self.scanned.fault(self.number, ProblemKind::ChainBroken, self.at, true);
+        } else if (self.visit)(header, records, place).is_err() {
+            self.scanned.fault(self.number, ProblemKind::RecordMalformed, self.at, true);
+        } else {
+            self.scanned.tip = Tip {
+                block: header.block,
+                position: Position(header.first.0 + u64::from(header.count) - 1),
+                hash: header.hash,
+            };
+            self.scanned.hashes.push(header.hash);
+            self.scanned.epoch = self.scanned.epoch.max(header.epoch);
+            let last = frame::records(records).last().and_then(Result::ok);
+            self.scanned.time_ms = last.map_or(self.scanned.time_ms, |record| record.time_ms());
+            self.scanned.end = Some((self.number, (self.at + frame.len()) as u64));
+        }
+    }
+
+    /// The next offset at which a whole block or a seal stands.
+    fn next_sound_place(&self) -> Option<usize> {
+        let begin = self.at + 1;
+        let candidates = self.bytes.get(begin..)?.windows(4).enumerate();
+        let starts = candidates.filter(|(_, four)| four.starts_with(b"bw"));
+        starts.map(|(skipped, _)| begin + skipped).find(|at| {
+            let rest = &self.bytes[*at..];
+            frame::check(rest).is_ok_and(|(header, _)| header.journal == self.journal)
+                || Mark::decode(rest).is_some_and(|mark| mark.journal == self.journal && mark.end == End::Seal)
+        })
+    }
+
+    /// Every segment but the last one is sealed, except that the last one may have no blocks yet.
+    fn check_order_of_segments(&mut self, has_blocks: bool) {
+        let unsealed_before = self.scanned.segments.last().is_some_and(|before| !before.sealed);
+        if unsealed_before && has_blocks {
+            let before = self.scanned.segments.last().map_or(0, |before| before.number);
+            self.scanned.fault(before, ProblemKind::SealDamaged, 0, false);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The marks at both ends of a segment file, and the names of segment files.
+//!
+//! ```text
+//!  0 [4]  "bwsg" at the beginning, "bwsl" behind the last block of a full segment
+//!  4 u8   format version, 1            16 [16] journal id            48 u64  position: of the first entry / the last
+//!  5 [7]  zero                         32 u64  segment, from 1       56 u64  offset of this mark
+//! 12 u32  CRC32C over all but these    40 u64  block: the first /    64 [32] chain value before the first block /
+//!         four bytes                           the last                      of the last
+//!                                                                    96 [32] zero
+//! ```
+
+use uuid::Uuid;
+
+use crate::Position;
+
+pub(crate) const MARK_BYTES: usize = 128;
+pub(crate) const LOG_DIR: &str = "log";
+const FORMAT: u8 = 1;
+
+/// Which end of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Begin,
+    Seal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub end: End,
+    pub journal: Uuid,
+    pub segment: u32,
+    pub block: u64,
+    pub position: Position,
+    pub offset: u64,
+    pub hash: [u8; 32],
+}
+
+impl Mark {
+    pub(crate) fn encode(&self) -> [u8; MARK_BYTES] {
+        let mut bytes = [0; MARK_BYTES];
+        bytes[..4].copy_from_slice(magic(self.end));
+        bytes[4] = FORMAT;
+        bytes[16..32].copy_from_slice(self.journal.as_bytes());
+        bytes[32..40].copy_from_slice(&u64::from(self.segment).to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.block.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.position.0.to_le_bytes());
+        bytes[56..64].copy_from_slice(&self.offset.to_le_bytes());
+        bytes[64..96].copy_from_slice(&self.hash);
+        let sum = crc(&bytes);
+        bytes[12..16].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    /// The mark at the beginning of `bytes`, if there is a whole one.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.first_chunk::<MARK_BYTES>()?;
+        let end = [End::Begin, End::Seal].into_iter().find(|end| bytes[..4] == *magic(*end))?;
+        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        if bytes[4] != FORMAT || crc(bytes).to_le_bytes() != bytes[12..16] {
+            return None;
+        }
+        Some(Self {
+            end,
+            journal: Uuid::from_slice(&bytes[16..32]).ok()?,
+            segment: u32::try_from(number(32)).ok()?,
+            block: number(40),
+            position: Position(number(48)),
+            offset: number(56),
+            hash: bytes[64..96].try_into().ok()?,
+        })
+    }
+}
+
+/// A later release may compress sealed segments; those will end in `.log.zst`.
+pub(crate) fn name_of(segment: u32) -> String {
+    format!("{LOG_DIR}/{segment:010}.log")
+}
+
+/// The segment's number, if this is the name of a segment file inside the log's folder.
+pub(crate) fn number_of(file_name: &str) -> Option<u32> {
+    let digits = file_name.strip_suffix(".log")?;
+    let number = digits.parse().ok()?;
+    (digits.len() == 10 && number > 0).then_some(number)
+}
+
+fn magic(end: End) -> &'static [u8; 4] {
+    match end {
+        End::Begin => b"bwsg",
+        End::Seal => b"bwsl",
+    }
+}
+
+fn crc(bytes: &[u8; MARK_BYTES]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&bytes[..12]), &bytes[16..])
+}
