@@ -143,7 +143,12 @@ impl Query {
                 Some(description) => json(&description),
                 None => Err(no_entity(fleet, entity)),
             },
-            Self::Log { filter } => json(&view::log(journal, &log_filter(filter)?).map_err(unreadable)?),
+            Self::Log { filter } => {
+                // The newest are wanted, and read best from the oldest to the newest.
+                let mut lines = view::log(journal, &log_filter(filter)?).map_err(unreadable)?;
+                lines.reverse();
+                json(&lines)
+            }
             Self::Schedule { limit, .. } => json(&view::upcoming(fleet, *limit)),
             Self::Why { entity, at } => {
                 let until = position(journal, *at)?;
