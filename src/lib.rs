@@ -9,3 +9,4 @@ pub mod cli;
 pub mod client;
 pub mod manifest;
 pub mod providers;
+pub mod text;

@@ -1,1 +1,199 @@
-//! What runs inside a local machine.
+//! What runs inside a local machine: `bailiwick agent`.
+//!
+//! The agent is the machine: it lives as long as the machine's instance does, in a process group of its own, in the
+//! machine's directory ([`directory`]). It reports to the node how things are and runs the workloads that the node asks
+//! for. It outlives the node: while nobody answers, everything goes on as it was last wished for.
+//!
+//! A machine's agent runs once. When it has ended, for whatever reason, the machine is lost: a second agent refuses to
+//! start in the same directory, and it is the control plane that decides what to do.
+//!
+//! If the agent is killed, its workloads have nobody who stops them at once (asking the kernel to end a child with its
+//! parent needs code between fork and exec, which safe Rust does not have). They are found and ended when the machine
+//! is deleted; writing output ends them earlier, because nobody reads it any more.
+
+mod conditions;
+pub mod directory;
+pub mod files;
+pub mod group;
+pub mod ledger;
+mod link;
+pub mod output;
+mod pressure;
+pub mod process;
+mod token;
+mod volume_probe;
+mod workload;
+mod workloads;
+
+use std::{
+    error::Error as _,
+    io,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use bailiwick_actors::vocab::EffectId;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    time::sleep,
+};
+use tracing::{error, info};
+
+pub use token::{agent_token, is_agent_token};
+pub use workload::STOP_GRACE;
+
+use self::{
+    conditions::Conditions,
+    directory::{HeldLock, MachineDir, MachineTag, Presence},
+    link::{Exchange, Link},
+    process::ProcessMark,
+    workloads::Workloads,
+};
+
+/// Arguments of `bailiwick agent`. The provider starts it; nobody needs to type this.
+#[derive(Clone, Debug, clap::Args)]
+pub struct AgentArgs {
+    /// The machine's directory
+    #[arg(long)]
+    pub dir: PathBuf,
+    /// The node's socket
+    #[arg(long)]
+    pub socket: PathBuf,
+    /// The effect id that the machine was made under
+    #[arg(long)]
+    pub effect: EffectId,
+}
+
+/// What an agent has to know.
+#[derive(Clone, Debug)]
+pub struct AgentConfig {
+    /// The machine's directory.
+    pub dir: PathBuf,
+    /// The node's socket; it need not be there.
+    pub socket: PathBuf,
+    /// The effect id that the machine was made under.
+    pub effect: EffectId,
+}
+
+impl From<AgentArgs> for AgentConfig {
+    fn from(args: AgentArgs) -> Self {
+        Self { dir: args.dir, socket: args.socket, effect: args.effect }
+    }
+}
+
+/// Why an agent did not run.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// There is no machine of this effect in the directory (any more).
+    #[error("{} is not the directory of a machine made under {effect}", dir.display())]
+    NoMachine { dir: PathBuf, effect: EffectId },
+    /// Another agent runs in the directory.
+    #[error("another agent runs in this directory")]
+    AlreadyRunning,
+    /// The machine's agent has ended; it is not started a second time.
+    #[error("the machine's agent has run and ended; a machine is not started twice")]
+    EndedBefore,
+    #[error("cannot {doing}")]
+    Io { doing: &'static str, source: io::Error },
+}
+
+/// How long an agent tries for the lock, since somebody may just be looking at it.
+const LOCK_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// The whole of the agent's process: runtime, log to standard error, exit code (0, or 1 if the agent could not run).
+pub fn main(args: AgentArgs) -> u8 {
+    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false);
+    let _ = log.with_max_level(tracing::Level::INFO).try_init();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            error!(%error, "cannot start");
+            return 1;
+        }
+    };
+    let ran = runtime.block_on(run(args.into()));
+    // A check that hangs on a dead disk must not keep the machine from ending.
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    match ran {
+        Ok(()) => 0,
+        Err(error) => {
+            error!(source = error.source().map(tracing::field::display), "{error}");
+            1
+        }
+    }
+}
+
+/// Is the machine's agent until SIGTERM, SIGINT or the node's word to stop; then all workloads have ended.
+///
+/// # Errors
+/// If it cannot be this machine's agent. Nothing that happens later ends it.
+pub async fn run(config: AgentConfig) -> Result<(), AgentError> {
+    let io = |doing| move |source| AgentError::Io { doing, source };
+    let dir = std::path::absolute(&config.dir).map_err(io("find the machine's directory"))?;
+    let directory = MachineDir::new(dir, config.effect);
+    // Before anything else: from now on a signal is a request, and a closed terminal is none of ours.
+    let mut terminate = signal(SignalKind::terminate()).map_err(io("listen for signals"))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(io("listen for signals"))?;
+    let _hangup = signal(SignalKind::hangup()).map_err(io("listen for signals"))?;
+
+    let (_lock, tag) = begin(&directory).await?;
+    let token = files::read(&directory.token()).map_err(io("read the token"))?.unwrap_or_default();
+    let token = String::from_utf8_lossy(&token).trim().to_owned();
+    info!(machine = %tag.machine, effect = %tag.effect, "the machine runs");
+
+    let mut link = Link::new(config.socket, &tag.machine, config.effect, token);
+    let mut conditions = Conditions::new(directory.path());
+    let mut workloads = Workloads::new(directory.clone(), tag.machine);
+    tokio::select! {
+        biased;
+        _ = terminate.recv() => info!("asked to end"),
+        _ = interrupt.recv() => info!("asked to end"),
+        () = follow(&directory, &mut link, &mut conditions, &mut workloads) => info!("the node asked to end"),
+    }
+    workloads.stop().await;
+    Ok(())
+}
+
+/// Becomes the one agent of this machine.
+async fn begin(directory: &MachineDir) -> Result<(HeldLock, MachineTag), AgentError> {
+    let io = |doing| move |source| AgentError::Io { doing, source };
+    let no_machine = || AgentError::NoMachine { dir: directory.path().to_owned(), effect: directory.effect() };
+    let until = Instant::now() + LOCK_TIME_MAX;
+    let lock = loop {
+        if let Some(lock) = directory.try_lock().map_err(io("lock the machine's directory"))? {
+            break lock;
+        }
+        match directory.presence().map_err(io("read the machine's directory"))? {
+            Presence::Absent => return Err(no_machine()),
+            Presence::Running(_) => return Err(AgentError::AlreadyRunning),
+            Presence::Ended(_) => return Err(AgentError::EndedBefore),
+            Presence::NeverStarted | Presence::Unproven if until <= Instant::now() => {
+                return Err(AgentError::AlreadyRunning);
+            }
+            Presence::NeverStarted | Presence::Unproven => sleep(Duration::from_millis(5)).await,
+        }
+    };
+    let tag = directory.read_tag().map_err(io("read the machine's tag"))?.ok_or_else(no_machine)?;
+    if directory.process().exists() {
+        return Err(AgentError::EndedBefore);
+    }
+    let mark = ProcessMark::of(std::process::id()).map_err(io("read its own start time"))?;
+    files::replace_json(&directory.process(), &mark).map_err(io("record its process"))?;
+    Ok((lock, tag))
+}
+
+/// Reports and follows, round by round, until the node says stop.
+async fn follow(directory: &MachineDir, link: &mut Link, conditions: &mut Conditions, workloads: &mut Workloads) {
+    loop {
+        let Exchange { answer, pause } = link.exchange(conditions.report().await, workloads.report()).await;
+        if let Some(answer) = answer {
+            if answer.stop {
+                return;
+            }
+            conditions.follow(&answer.volumes);
+            workloads.follow(&answer.workloads, &answer.volumes);
+        }
+        output::cut_when_full(&directory.agent_log(), output::LOG_BYTES_MAX);
+        sleep(pause).await;
+    }
+}

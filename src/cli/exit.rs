@@ -1,1 +1,246 @@
-//! Exit codes.
+//! How a command ends: the exit code, and what is said when something is in the way.
+
+use std::{
+    error::Error,
+    fmt,
+    io::{self, Write},
+    process::{ExitCode, Termination},
+};
+
+use serde::Serialize;
+
+use super::output::{Format, style};
+use crate::{
+    manifest::ManifestError,
+    text::{harmless, harmless_json},
+};
+
+/// The exit codes; stable, for scripts to rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// It is done.
+    Ok = 0,
+    /// Something failed.
+    Error = 1,
+    /// It is done, and there are differences (`plan`, `audit replay`).
+    Differences = 2,
+    /// It is done, and a condition that was asked for does not hold.
+    GateFailed = 3,
+    /// What was named is not there.
+    NotFound = 4,
+    /// The answer is no: refused, in conflict, or held by somebody else.
+    Refused = 5,
+    /// What is on the disk is not what was written there.
+    Integrity = 6,
+    /// The command line makes no sense.
+    Usage = 64,
+    /// The time to wait was over first.
+    TimedOut = 124,
+}
+
+impl Exit {
+    /// All of them, for the documentation and its test.
+    pub const ALL: [Self; 9] = [
+        Self::Ok,
+        Self::Error,
+        Self::Differences,
+        Self::GateFailed,
+        Self::NotFound,
+        Self::Refused,
+        Self::Integrity,
+        Self::Usage,
+        Self::TimedOut,
+    ];
+
+    /// The number that the shell sees.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.code().into()
+    }
+}
+
+impl Termination for Exit {
+    fn report(self) -> ExitCode {
+        self.into()
+    }
+}
+
+/// Why a command could not do what was asked: printed once, at the edge, by [`CliError::print`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CliError {
+    /// Stable, in kebab-case: `not-found`, `invalid-manifest`.
+    pub code: &'static str,
+    pub message: String,
+    /// The chain of causes, the nearest first.
+    #[serde(rename = "causes", skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<String>,
+    /// What to do about it.
+    #[serde(rename = "next", skip_serializing_if = "Option::is_none")]
+    pub next_step: Option<String>,
+    /// More than fits a sentence.
+    #[serde(rename = "details", skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
+    #[serde(skip)]
+    pub exit: Exit,
+}
+
+/// More than fits a sentence, for people and for programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Details {
+    /// Lines for people. Has to be harmless to a terminal already.
+    #[serde(skip)]
+    pub text: String,
+    pub json: serde_json::Value,
+}
+
+impl CliError {
+    /// An error without cause and without advice.
+    pub fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), causes: Vec::new(), next_step: None, details: None, exit }
+    }
+
+    /// The command line makes no sense.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, "usage", message).next("see `bailiwick help`")
+    }
+
+    /// Takes in an error and its sources as causes.
+    #[must_use]
+    pub fn because(mut self, error: &(dyn Error + 'static)) -> Self {
+        let mut next = Some(error);
+        while let Some(cause) = next {
+            self.causes.push(cause.to_string());
+            next = cause.source();
+        }
+        self
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn next(mut self, next_step: impl Into<String>) -> Self {
+        self.next_step = Some(next_step.into());
+        self
+    }
+
+    /// Writes the error to the standard error and answers with its exit code. The one place that does so.
+    ///
+    /// With JSON asked for it is one object on one line, else lines for people.
+    pub fn print(&self, format: Format) -> Exit {
+        // Nobody is left to tell if the standard error is closed.
+        let _ = self.write_to(&mut anstream::stderr().lock(), format);
+        self.exit
+    }
+
+    /// Writes the error as [`Self::print`] does.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn write_to(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
+        if format == Format::Json {
+            let json = serde_json::json!({ "error": self, "exit": self.exit.code() }).to_string();
+            return writeln!(out, "{}", harmless_json(&json));
+        }
+        let (bad, calm) = (style::BAD, style::FAINT);
+        writeln!(out, "{bad}error[{}]{bad:#}: {}", self.code, harmless(&self.message))?;
+        for cause in &self.causes {
+            writeln!(out, "  {calm}cause:{calm:#} {}", harmless(cause))?;
+        }
+        if let Some(details) = &self.details {
+            writeln!(out, "{}", details.text)?;
+        }
+        if let Some(next_step) = &self.next_step {
+            writeln!(out, "  {calm}next:{calm:#} {}", harmless(next_step))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for CliError {}
+
+impl From<ManifestError> for CliError {
+    fn from(error: ManifestError) -> Self {
+        let count = match (error.problems.len(), error.more) {
+            (1, false) => "1 problem".to_owned(),
+            (count, false) => format!("{count} problems"),
+            (count, true) => format!("{count} problems or more"),
+        };
+        let json = serde_json::to_value(&error).unwrap_or_default();
+        let details = Some(Details { text: error.to_string(), json });
+        let message = format!("the manifest has {count}, nothing was applied");
+        Self { details, ..Self::new(Exit::Error, "invalid-manifest", message) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::{self, Known, Source};
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("cannot open the journal")]
+    struct Outer(#[source] io::Error);
+
+    fn written(error: &CliError, format: Format) -> String {
+        let mut out = Vec::new();
+        error.write_to(&mut out, format).expect("written");
+        anstream::adapter::strip_str(&String::from_utf8(out).expect("text")).to_string()
+    }
+
+    fn refused() -> CliError {
+        CliError::new(Exit::Refused, "directory-in-use", "another node works in \x1b[1mhere")
+            .because(&Outer(io::Error::other("locked by 42")))
+            .next("stop it, or name another directory")
+    }
+
+    #[test]
+    fn codes_are_what_scripts_know() {
+        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 4, 5, 6, 64, 124]);
+    }
+
+    #[test]
+    fn an_error_says_code_cause_and_next_step() {
+        assert_eq!(
+            written(&refused(), Format::Table),
+            "error[directory-in-use]: another node works in \\u{1b}[1mhere\n  cause: cannot open the journal\n  cause: \
+             locked by 42\n  next: stop it, or name another directory\n"
+        );
+    }
+
+    #[test]
+    fn with_json_it_is_one_object_on_one_line() {
+        let text = written(&refused(), Format::Json);
+        assert_eq!(text.lines().count(), 1);
+        let value: serde_json::Value = serde_json::from_str(&text).expect("json");
+        assert_eq!(value["exit"], 5);
+        assert_eq!(value["error"]["code"], "directory-in-use");
+        assert_eq!(value["error"]["causes"][1], "locked by 42");
+    }
+
+    #[test]
+    fn a_bad_manifest_brings_its_problems() {
+        let source = Source::new("a.yaml", "kind: Machin\n");
+        let error = CliError::from(manifest::parse(&[source], &Known::default()).expect_err("wrong"));
+        assert_eq!(error.exit, Exit::Error);
+        assert!(written(&error, Format::Table).contains("a.yaml:1:7: kind: no kind `Machin` is known"));
+        let json: serde_json::Value = serde_json::from_str(&written(&error, Format::Json)).expect("json");
+        let codes: Vec<&str> = json["error"]["details"]["problems"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|problem| problem["code"].as_str().expect("a text"))
+            .collect();
+        assert!(codes.contains(&"unsupported-kind"), "{codes:?}");
+    }
+}

@@ -1,4 +1,5 @@
 //! The command line: one file per subcommand.
 
 pub mod exit;
+pub mod moment;
 pub mod output;

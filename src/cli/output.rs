@@ -1,1 +1,143 @@
-//! Tables, JSON and YAML.
+//! What commands print: tables for people, JSON and YAML for programs.
+//!
+//! A command builds what it has to say as one serializable value, and a [`Table`] of it for people. [`Output::show`]
+//! writes the one that was asked for.
+
+pub mod style;
+mod table;
+pub mod time;
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::text::{harmless_json, is_hostile};
+
+pub use table::{Cell, Column, Table};
+
+/// What `-o` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Aligned columns.
+    #[default]
+    Table,
+    /// Aligned columns, and more of them.
+    Wide,
+    /// One JSON value, indented.
+    Json,
+    /// One YAML document.
+    Yaml,
+}
+
+/// Why something could not be printed.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    #[error("cannot write the output")]
+    Write(#[from] io::Error),
+    #[error("cannot write the value as JSON")]
+    Json(#[from] serde_json::Error),
+    #[error("cannot write the value as YAML")]
+    Yaml(#[from] serde_saphyr::ser_error::Error),
+}
+
+impl OutputError {
+    /// Whether the reader has gone (`bailiwick log | head`), which is nobody's error.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl Format {
+    /// Whether it is meant for a program.
+    pub fn is_for_programs(self) -> bool {
+        matches!(self, Self::Json | Self::Yaml)
+    }
+
+    /// Writes the value, or the table of it, to the standard output: with colours if that is a terminal and `NO_COLOR` is
+    /// not set.
+    ///
+    /// # Errors
+    /// If the value cannot be serialized, or the standard output be written to.
+    pub fn show(self, value: &impl Serialize, table: impl FnOnce() -> Table) -> Result<(), OutputError> {
+        self.write_to(&mut anstream::stdout().lock(), value, table)
+    }
+
+    /// Writes as [`Self::show`] does.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn write_to(
+        self,
+        out: &mut impl Write,
+        value: &impl Serialize,
+        table: impl FnOnce() -> Table,
+    ) -> Result<(), OutputError> {
+        match self {
+            Self::Table => table().write_to(out, false)?,
+            Self::Wide => table().write_to(out, true)?,
+            Self::Json => writeln!(out, "{}", json(value)?)?,
+            Self::Yaml => write!(out, "{}", yaml(value)?)?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<String, OutputError> {
+    Ok(harmless_json(&serde_json::to_string_pretty(value)?).into_owned())
+}
+
+fn yaml(value: &impl Serialize) -> Result<String, OutputError> {
+    let text = serde_saphyr::to_string(value)?;
+    // The serializer escapes control characters, but not those that turn the direction of text. JSON is YAML too, and
+    // there everything can be escaped.
+    let is_harmless = text.chars().all(|letter| letter == '\n' || !is_hostile(letter));
+    if is_harmless { Ok(text) } else { Ok(json(value)? + "\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Machine {
+        name: &'static str,
+        life: &'static str,
+        note: &'static str,
+    }
+
+    fn printed(format: Format) -> String {
+        let machine = Machine { name: "clerk", life: "alive", note: "yes: no\n- \u{1b}[1m\u{202e}\u{9b}" };
+        let table = || {
+            let columns = [Column::always("NAME"), Column::always("LIFE"), Column::wide("NOTE")];
+            let mut table = Table::of(columns);
+            table.add([Cell::from(machine.name), Cell::good(machine.life), Cell::from(machine.note)]);
+            table
+        };
+        let mut out = anstream::StripStream::new(Vec::new());
+        format.write_to(&mut out, &machine, table).expect("written");
+        String::from_utf8(out.into_inner()).expect("text")
+    }
+
+    #[test]
+    fn the_table_is_for_people() {
+        assert_eq!(printed(Format::Table), "NAME   LIFE\nclerk  alive\n");
+        assert_eq!(printed(Format::Wide), "NAME   LIFE   NOTE\nclerk  alive  yes: no\\n- \\u{1b}[1m\\u{202e}\\u{9b}\n");
+    }
+
+    #[test]
+    fn json_and_yaml_say_the_same() {
+        let json: serde_json::Value = serde_json::from_str(&printed(Format::Json)).expect("json");
+        let yaml: serde_json::Value = serde_saphyr::from_str(&printed(Format::Yaml)).expect("yaml");
+        assert_eq!(json, yaml);
+        assert_eq!(json["note"], "yes: no\n- \u{1b}[1m\u{202e}\u{9b}");
+    }
+
+    #[test]
+    fn no_format_passes_control_characters_on() {
+        for format in [Format::Table, Format::Wide, Format::Json, Format::Yaml] {
+            let text = printed(format);
+            assert!(text.chars().all(|letter| letter == '\n' || !is_hostile(letter)), "{text:?}");
+        }
+    }
+}

@@ -1,1 +1,84 @@
 //! Declared wishes, read from YAML.
+//!
+//! A manifest is one or more documents of this shape, in one or more files; JSON is read as well:
+//!
+//! ```yaml
+//! apiVersion: bailiwick/v1
+//! kind: Volume
+//! metadata: {name: data}
+//! spec: {provider: local, size: 64M}
+//! ```
+//!
+//! What comes in is not trusted: files, documents, nesting and repetition are bounded ([`limits`]), and whatever is wrong
+//! is answered with file, line, column and field, all problems together ([`ManifestError`]). Nothing is half read: either
+//! every document is good, or there is no [`Manifest`].
+//!
+//! The way through the files: [`source`](self) (paths to text), `tree` (text to nodes with places), `fields` and `kinds`
+//! (nodes to wishes), `check` (wishes against one another).
+
+mod check;
+mod duration;
+mod fields;
+mod hint;
+mod kinds;
+pub mod limits;
+mod problem;
+mod source;
+mod tree;
+mod wish;
+
+use std::path::PathBuf;
+
+pub use check::Known;
+pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
+pub use source::Source;
+pub use wish::{Document, Manifest, Wish};
+
+use problem::Problems;
+
+/// Reads the manifests at these paths: files, directories (their `*.yaml` and `*.yml`, in the order of their names), and
+/// `-` for the standard input.
+///
+/// # Errors
+/// With everything that is wrong, up to [`limits::PROBLEMS_MAX`] problems.
+pub fn read(paths: &[PathBuf], known: &Known) -> Result<Manifest, ManifestError> {
+    let mut problems = Problems::default();
+    let sources = source::load(paths, &mut problems);
+    parsed(&sources, known, problems)
+}
+
+/// Reads manifests that are in memory.
+///
+/// # Errors
+/// As [`read`].
+///
+/// ```
+/// use bailiwick::manifest::{self, Known, Source};
+/// let text = "apiVersion: bailiwick/v1\nkind: Volume\nmetadata: {name: data}\nspec: {provider: local, sise: 64M}\n";
+/// let error = manifest::parse(&[Source::new("lab.yaml", text)], &Known::default()).unwrap_err();
+/// assert!(error.to_string().contains("did you mean `size`?"));
+/// ```
+pub fn parse(sources: &[Source], known: &Known) -> Result<Manifest, ManifestError> {
+    parsed(sources, known, Problems::default())
+}
+
+fn parsed(sources: &[Source], known: &Known, mut problems: Problems) -> Result<Manifest, ManifestError> {
+    let mut documents = Vec::new();
+    let mut documents_seen = 0;
+    for source in sources {
+        if problems.are_enough() {
+            break;
+        }
+        let Some(text) = source.text(&mut problems) else { continue };
+        kinds::read_source(source.name(), text, &mut documents_seen, &mut documents, &mut problems);
+    }
+    check::across_documents(&documents, known, sources, &mut problems);
+    if documents.is_empty() && problems.is_empty() {
+        let name = sources.first().map_or("manifest", |source| source.name());
+        problems.add(
+            Problem::new(Place::file(name), "", Code::Empty, "there is no document in it")
+                .next("see `examples/lab.yaml` for one that works"),
+        );
+    }
+    problems.or(Manifest { documents: documents.into_iter().map(|read| read.document).collect() })
+}

@@ -1,1 +1,104 @@
-//! What an agent and the node tell each other.
+//! What an agent and the node tell each other: `POST /v1/agents/{machine}/report`.
+//!
+//! The agent reports, the answer is what its machine should look like. Both sides ignore fields they do not know.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use bailiwick_actors::vocab::{EffectId, Name};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// What an agent reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The effect id that the machine was made under.
+    pub effect: EffectId,
+    /// New for every run of an agent.
+    pub boot_id: Uuid,
+    /// Counts the reports of one run, from 1; a lower one than the last is late and says nothing new.
+    pub sequence: u64,
+    pub conditions: Vec<Condition>,
+    pub workloads: Vec<WorkloadReport>,
+}
+
+/// One condition inside the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// `DiskPressure`, `MemoryPressure`, `VolumeWritable/data`, `VolumeReadable/data`.
+    pub kind: String,
+    pub healthy: bool,
+    /// For people; stays the same while nothing of note changes.
+    pub text: String,
+}
+
+/// How one workload fares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkloadReport {
+    pub name: Name,
+    pub state: WorkloadState,
+    /// How often it was started again after it had ended by itself, in this run of the agent.
+    pub restarts: u64,
+    pub last_exit: Option<LastExit>,
+}
+
+/// What a workload is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkloadState {
+    Starting,
+    Running,
+    /// It ended or could not be started; the next start waits.
+    BackingOff,
+    Stopping,
+}
+
+/// How a workload's last run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LastExit {
+    Code(i32),
+    Signal(i32),
+    /// It could not be started; the text is for people.
+    NotStarted(String),
+}
+
+/// What the machine should look like.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    #[serde(default)]
+    pub workloads: Vec<Workload>,
+    /// The volumes that are attached now.
+    #[serde(default)]
+    pub volumes: Vec<AttachedVolume>,
+    /// When to report next; the agent keeps it within its own bounds.
+    #[serde(default = "default_interval_ms")]
+    pub interval_ms: u64,
+    /// The agent is to stop its workloads and end. The machine is then stopped for good.
+    #[serde(default)]
+    pub stop: bool,
+}
+
+/// The interval of reports unless the node asks for another, in milliseconds.
+pub fn default_interval_ms() -> u64 {
+    2_000
+}
+
+/// One process to be kept running.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workload {
+    pub name: Name,
+    /// Program and arguments, run without a shell.
+    pub command: Vec<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+}
+
+/// One volume that workloads can use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttachedVolume {
+    pub name: Name,
+    /// The attachment's path, as the provider gave it.
+    pub path: PathBuf,
+    #[serde(default)]
+    pub read_only: bool,
+}

@@ -1,3 +1,4 @@
 //! The JSON shapes of `/v1`: types of their own, so that inner types can change.
 
 pub mod agent;
+pub mod problem;

@@ -1,0 +1,146 @@
+//! What is checked inside a machine: disk, memory and every attached volume.
+//!
+//! Each check runs on a thread of its own with a bound on its time, so that a disk that hangs shows up as a condition
+//! and not as a silent agent.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, timeout},
+};
+
+use super::{pressure, volume_probe};
+use crate::api::wire::agent::{AttachedVolume, Condition};
+
+/// A check that takes longer than this has failed.
+const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// A report waits at most this long for the checks; later results go into the next one.
+const REPORT_WAIT: Duration = Duration::from_millis(500);
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub healthy: bool,
+    /// For people; the same as long as nothing of note changes.
+    pub text: String,
+}
+
+impl Finding {
+    pub fn healthy(text: &str) -> Self {
+        Self { healthy: true, text: text.to_owned() }
+    }
+
+    pub fn unhealthy(text: impl fmt::Display) -> Self {
+        Self { healthy: false, text: text.to_string().chars().take(200).collect() }
+    }
+}
+
+/// All checks of one machine.
+#[derive(Debug)]
+pub struct Conditions {
+    directory: PathBuf,
+    checks: BTreeMap<String, Check>,
+    volumes: Vec<AttachedVolume>,
+}
+
+impl Conditions {
+    /// The checks that every machine has.
+    pub fn new(directory: &Path) -> Self {
+        let disk = {
+            let (directory, pressure) = (directory.to_owned(), pressure::Gauge::default());
+            Check::new(move || pressure.disk(&directory))
+        };
+        let memory = {
+            let pressure = pressure::Gauge::default();
+            Check::new(move || pressure.memory())
+        };
+        let checks = BTreeMap::from([("DiskPressure".to_owned(), disk), ("MemoryPressure".to_owned(), memory)]);
+        Self { directory: directory.to_owned(), checks, volumes: Vec::new() }
+    }
+
+    /// Checks exactly these volumes from now on; checks of volumes that stay go on undisturbed.
+    pub fn follow(&mut self, volumes: &[AttachedVolume]) {
+        if self.volumes == volumes {
+            return;
+        }
+        let staying = |kind: &String| {
+            !kind.contains('/') || volumes.iter().any(|new| kind_of(new) == *kind && self.volumes.contains(new))
+        };
+        self.checks.retain(|kind, _| staying(kind));
+        for volume in volumes {
+            let (directory, probed) = (self.directory.clone(), volume.clone());
+            let probe = volume_probe::VolumeProbe::default();
+            self.checks.entry(kind_of(volume)).or_insert_with(|| Check::new(move || probe.run(&directory, &probed)));
+        }
+        self.volumes = volumes.to_vec();
+    }
+
+    /// Checks everything and tells how it stands.
+    pub async fn report(&mut self) -> Vec<Condition> {
+        let until = Instant::now() + REPORT_WAIT;
+        self.checks.values_mut().for_each(Check::start);
+        let mut conditions = Vec::new();
+        for (kind, check) in &mut self.checks {
+            let Finding { healthy, text } = check.finding(until).await;
+            conditions.push(Condition { kind: kind.clone(), healthy, text });
+        }
+        conditions
+    }
+}
+
+fn kind_of(volume: &AttachedVolume) -> String {
+    let what = if volume.read_only { "VolumeReadable" } else { "VolumeWritable" };
+    format!("{what}/{}", volume.name)
+}
+
+type Look = Arc<dyn Fn() -> Finding + Send + Sync>;
+
+/// One check: at most one run at a time, and the last finding until there is a newer one.
+struct Check {
+    look: Look,
+    running: Option<(Instant, JoinHandle<Finding>)>,
+    last: Option<Finding>,
+}
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check").field("running", &self.running).field("last", &self.last).finish_non_exhaustive()
+    }
+}
+
+impl Check {
+    fn new(look: impl Fn() -> Finding + Send + Sync + 'static) -> Self {
+        Self { look: Arc::new(look), running: None, last: None }
+    }
+
+    fn start(&mut self) {
+        if self.running.is_none() {
+            let look = self.look.clone();
+            self.running = Some((Instant::now(), tokio::task::spawn_blocking(move || look())));
+        }
+    }
+
+    async fn finding(&mut self, until: Instant) -> Finding {
+        if let Some((since, run)) = &mut self.running {
+            match timeout(until.saturating_duration_since(Instant::now()), run).await {
+                Ok(found) => {
+                    self.last = Some(found.unwrap_or_else(|_| Finding::unhealthy("the check failed")));
+                    self.running = None;
+                }
+                Err(_) if since.elapsed() >= CHECK_TIME_MAX => {
+                    self.last = Some(Finding::unhealthy("the check does not end"));
+                }
+                Err(_) => (),
+            }
+        }
+        self.last.clone().unwrap_or_else(|| Finding::healthy("not checked yet"))
+    }
+}

@@ -1,0 +1,155 @@
+//! Whether an attached volume can be used.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Read, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rustix::fs::OFlags;
+
+use super::conditions::Finding;
+use crate::api::wire::agent::AttachedVolume;
+
+/// The write probe syncs a disk, so it runs only this often; the image is looked at every time.
+const WRITE_EVERY: Duration = Duration::from_secs(10);
+
+/// The file beside the image that the probe writes.
+const PROBE: &str = "probe";
+
+/// The probe of one volume.
+#[derive(Debug, Default)]
+pub struct VolumeProbe {
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// The image's size when it was first opened.
+    size: Option<u64>,
+    /// When the write probe last succeeded; none after any failure, so that the next run writes again.
+    written: Option<Instant>,
+}
+
+impl VolumeProbe {
+    /// Opens the image as a workload would, compares its size with the first one seen, and, unless it is read-only,
+    /// writes, syncs and reads a file beside it. The image's content is never touched.
+    pub fn run(&self, machine: &Path, volume: &AttachedVolume) -> Finding {
+        let expected = machine.join("volumes").join(volume.name.as_str());
+        if volume.path.parent() != Some(&expected) {
+            return Finding::unhealthy("its path is not inside this machine");
+        }
+        match self.look(volume) {
+            Ok(()) if volume.read_only => Finding::healthy("the image can be opened"),
+            Ok(()) => Finding::healthy("the image can be opened and the volume can be written"),
+            Err((what, error)) => Finding::unhealthy(format_args!("{what}: {error}")),
+        }
+    }
+
+    fn look(&self, volume: &AttachedVolume) -> Result<(), (&'static str, io::Error)> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = seen.written.take();
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let image = OpenOptions::new()
+            .read(true)
+            .write(!volume.read_only)
+            .custom_flags(flags.bits() as i32)
+            .open(&volume.path)
+            .map_err(|error| ("cannot open the image", error))?;
+        let size = image.metadata().map_err(|error| ("cannot look at the image", error))?.len();
+        if size != *seen.size.get_or_insert(size) {
+            return Err(("the image has changed its size", io::Error::from(io::ErrorKind::InvalidData)));
+        }
+        let fresh = written.filter(|written| written.elapsed() < WRITE_EVERY);
+        if fresh.is_none() && !volume.read_only {
+            write_probe(&volume.path.with_file_name(PROBE)).map_err(|error| ("the write probe failed", error))?;
+        }
+        seen.written = fresh.or_else(|| Some(Instant::now()));
+        Ok(())
+    }
+}
+
+fn write_probe(path: &Path) -> io::Result<()> {
+    let content = uuid::Uuid::new_v4().to_string();
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut file = OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(flags.bits() as i32)
+        .open(path)?;
+    file.write_all(content.as_bytes())?;
+    file.sync_data()?;
+    drop(file);
+    let mut back = String::new();
+    File::open(path)?.take(1024).read_to_string(&mut back)?;
+    if back == content { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "read back something else")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn volume(machine: &Path, read_only: bool) -> AttachedVolume {
+        let directory = machine.join("volumes/data");
+        fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("disk.img");
+        File::create(&path).unwrap().set_len(4096).unwrap();
+        AttachedVolume { name: "data".parse().unwrap(), path, read_only }
+    }
+
+    #[test]
+    fn a_volume_is_written_beside_its_image_only() {
+        let machine = tempfile::tempdir().unwrap();
+        let volume = volume(machine.path(), false);
+        let probe = VolumeProbe::default();
+        assert!(probe.run(machine.path(), &volume).healthy);
+        assert!(volume.path.with_file_name(PROBE).exists());
+        assert_eq!(fs::read(&volume.path).unwrap(), vec![0; 4096]);
+    }
+
+    #[test]
+    fn a_vanished_shrunk_or_unwritable_volume_is_unhealthy_until_it_is_back() {
+        let machine = tempfile::tempdir().unwrap();
+        let volume = volume(machine.path(), false);
+        let probe = VolumeProbe::default();
+        assert!(probe.run(machine.path(), &volume).healthy);
+        File::create(&volume.path).unwrap();
+        assert!(!probe.run(machine.path(), &volume).healthy);
+        File::create(&volume.path).unwrap().set_len(4096).unwrap();
+        assert!(probe.run(machine.path(), &volume).healthy);
+        fs::remove_file(&volume.path).unwrap();
+        let gone = probe.run(machine.path(), &volume);
+        assert_eq!(gone, probe.run(machine.path(), &volume), "the text stays the same");
+        assert!(!gone.healthy);
+        File::create(&volume.path).unwrap().set_len(4096).unwrap();
+        let beside = volume.path.with_file_name(PROBE);
+        fs::remove_file(&beside).unwrap();
+        fs::create_dir(&beside).unwrap();
+        assert!(!probe.run(machine.path(), &volume).healthy);
+        fs::remove_dir(&beside).unwrap();
+        assert!(probe.run(machine.path(), &volume).healthy);
+    }
+
+    #[test]
+    fn a_read_only_volume_is_not_written() {
+        let machine = tempfile::tempdir().unwrap();
+        let volume = volume(machine.path(), true);
+        assert!(VolumeProbe::default().run(machine.path(), &volume).healthy);
+        assert!(!volume.path.with_file_name(PROBE).exists());
+    }
+
+    #[test]
+    fn a_path_outside_of_the_machine_is_not_touched() {
+        let (machine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let volume = volume(other.path(), false);
+        assert!(!VolumeProbe::default().run(machine.path(), &volume).healthy);
+        assert!(!volume.path.with_file_name(PROBE).exists());
+    }
+}

@@ -1,0 +1,187 @@
+//! One workload: started, watched, started again, stopped.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    os::unix::process::ExitStatusExt,
+    path::PathBuf,
+    process::{Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bailiwick_actors::vocab::Name;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
+use tracing::{info, warn};
+
+use super::{
+    files,
+    group::Group,
+    ledger::Ledger,
+    output::{RotatingLog, drain},
+};
+use crate::api::wire::agent::{LastExit, WorkloadState};
+
+/// How long a workload has to end when it is asked to.
+pub const STOP_GRACE: Duration = Duration::from_secs(5);
+
+/// The first wait before a workload that ended is started again; doubled every time.
+const RESTART_FIRST: Duration = Duration::from_secs(1);
+
+/// The longest wait before a workload is started again.
+const RESTART_MAX: Duration = Duration::from_secs(30);
+
+/// Whoever ran this long starts again with the first wait.
+const RUN_COUNTS_AS_GOOD: Duration = Duration::from_secs(60);
+
+/// What is to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// The whole environment.
+    pub env: BTreeMap<String, String>,
+}
+
+/// How it fares.
+#[derive(Clone, Debug)]
+pub struct Status {
+    pub state: WorkloadState,
+    pub restarts: u64,
+    pub last_exit: Option<LastExit>,
+}
+
+/// Everything that one workload's keeper needs.
+#[derive(Debug)]
+pub struct Keeper {
+    pub name: Name,
+    pub work: PathBuf,
+    pub log: Arc<Mutex<RotatingLog>>,
+    pub ledger: Arc<Ledger>,
+    pub status: Arc<Mutex<Status>>,
+}
+
+impl Keeper {
+    /// Keeps running what is wished for, until nothing is wished for any more.
+    pub async fn keep(self, mut wish: watch::Receiver<Option<Run>>) {
+        let mut failures = 0;
+        loop {
+            // Nobody wishes for anything once the sender is gone.
+            if wish.has_changed().is_err() {
+                return;
+            }
+            let Some(run) = wish.borrow_and_update().clone() else { return };
+            self.set_state(WorkloadState::Starting);
+            let started = Instant::now();
+            match self.start(&run) {
+                Ok(group) => {
+                    if self.watch(group, &run, &mut wish).await == Ending::Asked {
+                        failures = 0;
+                        continue;
+                    }
+                }
+                Err(error) => {
+                    warn!(workload = %self.name, %error, "cannot start");
+                    self.set_last_exit(LastExit::NotStarted(error.to_string().chars().take(200).collect()));
+                }
+            }
+            failures = if started.elapsed() >= RUN_COUNTS_AS_GOOD { 0 } else { failures + 1 };
+            self.set_state(WorkloadState::BackingOff);
+            tokio::select! {
+                biased;
+                () = changed(&mut wish, &run) => failures = 0,
+                () = sleep(restart_delay(failures)) => self.count_restart(),
+            }
+        }
+    }
+
+    fn start(&self, run: &Run) -> io::Result<Group> {
+        let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidInput, text);
+        let (program, arguments) = run.command.split_first().ok_or_else(|| invalid("the command is empty"))?;
+        if run.env.keys().any(|name| name.is_empty() || name.contains('=')) {
+            return Err(invalid("a variable's name is empty or contains '='"));
+        }
+        files::make_directory(&self.work)?;
+        let (reader, writer) = io::pipe()?;
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().envs(&run.env).current_dir(&self.work);
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        let group = Group::start(&mut command)?;
+        self.ledger.started(&self.name, group.mark());
+        self.set_state(WorkloadState::Running);
+        info!(workload = %self.name, pid = group.mark().pid, "started");
+        // Without its reader the pipe is closed: the workload then runs without output.
+        if let Err(error) = drain(reader, self.log.clone()) {
+            warn!(workload = %self.name, %error, "its output is lost");
+        }
+        Ok(group)
+    }
+
+    /// Waits until the workload ends or something else is wished for; either way nothing of its group is left after.
+    async fn watch(&self, group: Group, run: &Run, wish: &mut watch::Receiver<Option<Run>>) -> Ending {
+        let ending = tokio::select! {
+            biased;
+            () = group.leader_ended() => Ending::ByItself,
+            () = changed(wish, run) => Ending::Asked,
+        };
+        if ending == Ending::Asked {
+            self.set_state(WorkloadState::Stopping);
+        }
+        let status = group.stop(STOP_GRACE).await;
+        self.ledger.ended(&self.name);
+        info!(workload = %self.name, ?status, ?ending, "ended");
+        if let Some(exit) = status.and_then(exit) {
+            self.set_last_exit(exit);
+        }
+        ending
+    }
+
+    fn set_state(&self, state: WorkloadState) {
+        self.lock_status(|status| status.state = state);
+    }
+
+    fn set_last_exit(&self, exit: LastExit) {
+        self.lock_status(|status| status.last_exit = Some(exit));
+    }
+
+    fn count_restart(&self) {
+        self.lock_status(|status| status.restarts += 1);
+    }
+
+    fn lock_status(&self, change: impl FnOnce(&mut Status)) {
+        change(&mut self.status.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    ByItself,
+    Asked,
+}
+
+/// Waits until something else than `run` is wished for. A wish whose owner is gone is a wish for nothing.
+async fn changed(wish: &mut watch::Receiver<Option<Run>>, run: &Run) {
+    let _ = wish.wait_for(|wish| wish.as_ref() != Some(run)).await;
+}
+
+fn restart_delay(failures: u32) -> Duration {
+    RESTART_FIRST.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(RESTART_MAX)
+}
+
+fn exit(status: ExitStatus) -> Option<LastExit> {
+    status.code().map(LastExit::Code).or_else(|| status.signal().map(LastExit::Signal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_doubles_up_to_its_bound() {
+        let waits: Vec<u64> = [0, 1, 2, 3, 5, 6, 7, u32::MAX].map(|n| restart_delay(n).as_secs()).into();
+        assert_eq!(waits, [1, 1, 2, 4, 16, 30, 30, 30]);
+    }
+}

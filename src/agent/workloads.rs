@@ -1,0 +1,140 @@
+//! All workloads of a machine.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bailiwick_actors::vocab::Name;
+use tokio::{sync::watch, task::JoinHandle};
+
+use super::{
+    directory::MachineDir,
+    group::MACHINE_VARIABLE,
+    ledger::Ledger,
+    output::{LOG_BYTES_MAX, RotatingLog},
+    workload::{Keeper, Run, Status},
+};
+use crate::api::wire::agent::{AttachedVolume, Workload, WorkloadReport, WorkloadState};
+
+/// The programs that a workload finds unless it declares another `PATH`, where the agent was given none.
+const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// The workloads of one machine, each kept by a task of its own.
+///
+/// A workload starts as soon as it is wished for, whether or not all volumes are attached by then. Its environment tells
+/// which are; when that changes (or its own declaration does), it is stopped and started again.
+#[derive(Debug)]
+pub struct Workloads {
+    directory: MachineDir,
+    machine: Name,
+    ledger: Arc<Ledger>,
+    kept: BTreeMap<Name, Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    wish: watch::Sender<Option<Run>>,
+    status: Arc<Mutex<Status>>,
+    task: JoinHandle<()>,
+}
+
+impl Workloads {
+    /// No workloads yet.
+    pub fn new(directory: MachineDir, machine: Name) -> Self {
+        let ledger = Arc::new(Ledger::new(directory.workloads()));
+        Self { directory, machine, ledger, kept: BTreeMap::new() }
+    }
+
+    /// Runs exactly these from now on.
+    pub fn follow(&mut self, workloads: &[Workload], volumes: &[AttachedVolume]) {
+        let mut wanted: BTreeMap<&Name, Run> =
+            workloads.iter().map(|workload| (&workload.name, self.run(workload, volumes))).collect();
+        for (name, kept) in &mut self.kept {
+            let wish = wanted.remove(name);
+            if wish.is_some() && kept.task.is_finished() {
+                let status = kept.status.clone();
+                *kept = keep(&self.directory, &self.ledger, name, wish, status);
+            } else {
+                kept.wish.send_if_modified(|current| {
+                    *current != wish && {
+                        *current = wish;
+                        true
+                    }
+                });
+            }
+        }
+        for (name, run) in wanted {
+            let status = Status { state: WorkloadState::Starting, restarts: 0, last_exit: None };
+            let kept = keep(&self.directory, &self.ledger, name, Some(run), Arc::new(Mutex::new(status)));
+            self.kept.insert(name.clone(), kept);
+        }
+        self.kept.retain(|_, kept| kept.wish.borrow().is_some() || !kept.task.is_finished());
+    }
+
+    /// How they fare, those that are being stopped included.
+    pub fn report(&self) -> Vec<WorkloadReport> {
+        let report = |(name, kept): (&Name, &Kept)| {
+            let status = kept.status.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            WorkloadReport {
+                name: name.clone(),
+                state: status.state,
+                restarts: status.restarts,
+                last_exit: status.last_exit,
+            }
+        };
+        self.kept.iter().filter(|(_, kept)| !kept.task.is_finished()).map(report).collect()
+    }
+
+    /// Stops all at once and waits until they have ended.
+    pub async fn stop(self) {
+        for kept in self.kept.values() {
+            kept.wish.send_replace(None);
+        }
+        for kept in self.kept.into_values() {
+            let _ = kept.task.await;
+        }
+    }
+
+    /// What a workload runs with. Our own variables win over declared ones: cleaning up depends on them.
+    fn run(&self, workload: &Workload, volumes: &[AttachedVolume]) -> Run {
+        let path = std::env::var("PATH").unwrap_or_else(|_| PATH_DEFAULT.to_owned());
+        let mut env = BTreeMap::from([("PATH".to_owned(), path)]);
+        env.extend(workload.env.clone());
+        env.insert("BAILIWICK_MACHINE".to_owned(), self.machine.to_string());
+        env.insert(MACHINE_VARIABLE.to_owned(), self.directory.path().to_string_lossy().into_owned());
+        env.insert("BAILIWICK_VOLUMES".to_owned(), self.directory.volumes().to_string_lossy().into_owned());
+        for volume in volumes {
+            let variable = variable_of(&volume.name);
+            if volume.read_only {
+                env.insert(format!("{variable}_READ_ONLY"), "1".to_owned());
+            }
+            env.insert(variable, volume.path.to_string_lossy().into_owned());
+        }
+        Run { command: workload.command.clone(), env }
+    }
+}
+
+fn keep(
+    directory: &MachineDir,
+    ledger: &Arc<Ledger>,
+    name: &Name,
+    run: Option<Run>,
+    status: Arc<Mutex<Status>>,
+) -> Kept {
+    let log = RotatingLog::new(directory.logs().join(format!("{name}.log")), LOG_BYTES_MAX);
+    let keeper = Keeper {
+        name: name.clone(),
+        work: directory.work().join(name.as_str()),
+        log: Arc::new(Mutex::new(log)),
+        ledger: ledger.clone(),
+        status: status.clone(),
+    };
+    let (wish, wished) = watch::channel(run);
+    Kept { wish, status, task: tokio::spawn(keeper.keep(wished)) }
+}
+
+/// `BAILIWICK_VOLUME_DATA_1` for the volume `data-1`.
+fn variable_of(volume: &Name) -> String {
+    format!("BAILIWICK_VOLUME_{}", volume.as_str().to_ascii_uppercase().replace('-', "_"))
+}

@@ -1,0 +1,181 @@
+//! Plain aligned columns, without boxes.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+use unicode_width::UnicodeWidthStr;
+
+use super::style;
+use crate::text::harmless;
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub title: &'static str,
+    /// Shown with `-o wide` alone.
+    pub wide_only: bool,
+}
+
+impl Column {
+    /// A column that is always shown.
+    pub const fn always(title: &'static str) -> Self {
+        Self { title, wide_only: false }
+    }
+
+    /// A column for `-o wide`.
+    pub const fn wide(title: &'static str) -> Self {
+        Self { title, wide_only: true }
+    }
+}
+
+/// One cell: a text that is harmless to a terminal, and its colour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    /// A cell in a colour.
+    pub fn styled(text: impl AsRef<str>, style: Style) -> Self {
+        Self { text: harmless(text.as_ref()).into_owned(), style }
+    }
+
+    /// As it should be.
+    pub fn good(text: impl AsRef<str>) -> Self {
+        Self::styled(text, style::GOOD)
+    }
+
+    /// On its way.
+    pub fn busy(text: impl AsRef<str>) -> Self {
+        Self::styled(text, style::BUSY)
+    }
+
+    /// Failed.
+    pub fn bad(text: impl AsRef<str>) -> Self {
+        Self::styled(text, style::BAD)
+    }
+
+    /// Nothing to show.
+    pub fn none() -> Self {
+        Self::styled("-", style::FAINT)
+    }
+}
+
+impl<T: AsRef<str>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::styled(text, style::PLAIN)
+    }
+}
+
+/// Rows under titles. Each row has one cell per column, the wide ones included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn of(columns: impl IntoIterator<Item = Column>) -> Self {
+        Self { columns: columns.into_iter().collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it does not have one cell per column.
+    pub fn add(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let row: Vec<Cell> = cells.into_iter().collect();
+        assert_eq!(row.len(), self.columns.len(), "a row has one cell per column");
+        self.rows.push(row);
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Writes titles and rows; two spaces stand between columns, and nothing stands at the end of a line.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn write_to(&self, out: &mut impl Write, wide: bool) -> io::Result<()> {
+        let shown: Vec<usize> =
+            (0..self.columns.len()).filter(|index| wide || !self.columns[*index].wide_only).collect();
+        let titles: Vec<Cell> = self.columns.iter().map(|column| Cell::styled(column.title, style::HEADING)).collect();
+        let lines: Vec<&Vec<Cell>> = std::iter::once(&titles).chain(&self.rows).collect();
+        let widths: Vec<usize> =
+            shown.iter().map(|index| lines.iter().map(|cells| cells[*index].text.width()).max().unwrap_or(0)).collect();
+        for cells in lines {
+            let filled: Vec<usize> = shown
+                .iter()
+                .enumerate()
+                .filter(|(_, index)| !cells[**index].text.is_empty())
+                .map(|(at, _)| at)
+                .collect();
+            let last = filled.last().map_or(0, |at| at + 1);
+            for (at, index) in shown.iter().enumerate().take(last) {
+                let Cell { text, style } = &cells[*index];
+                let padding = if at + 1 == last { 0 } else { widths[at] - text.width() + 2 };
+                write!(out, "{style}{text}{style:#}{:padding$}", "")?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    fn printed(rows: &[[&str; 3]], wide: bool) -> String {
+        let mut table = Table::of([Column::always("NAME"), Column::wide("ZONE"), Column::always("STATE")]);
+        for row in rows {
+            table.add(row.map(Cell::from));
+        }
+        let mut out = anstream::StripStream::new(Vec::new());
+        table.write_to(&mut out, wide).expect("written");
+        String::from_utf8(out.into_inner()).expect("text")
+    }
+
+    #[test]
+    fn columns_are_aligned_by_what_is_seen() {
+        let rows = [["größe", "z", "up"], ["機械", "zone-1", "down"], ["x", "", ""]];
+        assert_eq!(printed(&rows, false), "NAME   STATE\ngröße  up\n機械   down\nx\n");
+        assert_eq!(printed(&rows, true), "NAME   ZONE    STATE\ngröße  z       up\n機械   zone-1  down\nx\n");
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_titles() {
+        assert_eq!(printed(&[], false), "NAME  STATE\n");
+    }
+
+    #[test]
+    fn colour_goes_round_the_text_and_not_round_the_gap() {
+        let mut table = Table::of([Column::always("A"), Column::always("B")]);
+        table.add([Cell::good("x"), Cell::none()]);
+        let mut out = Vec::new();
+        table.write_to(&mut out, false).expect("written");
+        let text = String::from_utf8(out).expect("text");
+        assert!(text.ends_with("\u{1b}[32mx\u{1b}[0m  \u{1b}[2m-\u{1b}[0m\n"), "{text:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_row_is_one_harmless_line(rows in vec(["\\PC{0,8}", ".{0,8}", ".{0,8}"], 0..8)) {
+            let rows: Vec<[&str; 3]> = rows.iter().map(|row| [&*row[0], &*row[1], &*row[2]]).collect();
+            let text = printed(&rows, true);
+            prop_assert_eq!(text.lines().count(), rows.len() + 1);
+            prop_assert!(text.chars().all(|letter| letter == '\n' || !crate::text::is_hostile(letter)));
+        }
+    }
+}

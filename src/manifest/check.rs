@@ -1,0 +1,102 @@
+//! Wishes against one another: what is declared twice, and what names something that is not there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bailiwick_actors::vocab::Name;
+use bailiwick_journal::StreamId;
+
+use super::{
+    hint::nearest,
+    problem::{Code, Place, Problem, Problems},
+    source::Source,
+    wish::{Document, Wish},
+};
+
+/// What exists already, so that a manifest may name it without declaring it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    pub machines: BTreeSet<Name>,
+    pub volumes: BTreeSet<Name>,
+}
+
+/// A document as it was read, with the names of others in it.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub document: Document,
+    pub references: Vec<Reference>,
+}
+
+/// A name of something else.
+#[derive(Debug)]
+pub(super) struct Reference {
+    /// `machine` or `volume`.
+    pub kind: &'static str,
+    pub name: Name,
+    pub place: Place,
+    pub field: String,
+}
+
+/// Finds doubles and dangling references. Two attachments of one volume are no matter for this place: the volume itself
+/// refuses what it cannot serve, for it alone knows what is attached.
+pub(super) fn across_documents(documents: &[Read], known: &Known, sources: &[Source], problems: &mut Problems) {
+    let is_whole = problems.is_empty();
+    doubles(documents, sources, problems);
+    // What is missing may stand in a document that could not be read: that would be noise, not news.
+    if is_whole {
+        dangling(documents, known, sources, problems);
+    }
+}
+
+fn doubles(documents: &[Read], sources: &[Source], problems: &mut Problems) {
+    let mut first: BTreeMap<StreamId, &Place> = BTreeMap::new();
+    for Read { document, .. } in documents {
+        if problems.are_enough() {
+            return;
+        }
+        let stream = document.wish.stream();
+        if let Some(place) = first.get(&stream) {
+            let field = if matches!(document.wish, Wish::VolumeAttachment { .. }) { "" } else { "metadata.name" };
+            let message = format!("{stream} is declared twice, first at {place}");
+            let problem = Problem::new(document.place.clone(), field, Code::Duplicate, message);
+            add(problem.next("keep one of them, or give it another name"), sources, problems);
+        } else {
+            first.insert(stream, &document.place);
+        }
+    }
+}
+
+fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mut Problems) {
+    let mut machines = known.machines.clone();
+    let mut volumes = known.volumes.clone();
+    for Read { document, .. } in documents {
+        match &document.wish {
+            Wish::Machine { name, .. } => drop(machines.insert(name.clone())),
+            Wish::Volume { name, .. } => drop(volumes.insert(name.clone())),
+            Wish::VolumeAttachment { .. } | Wish::Policy { .. } => (),
+        }
+    }
+    for reference in documents.iter().flat_map(|read| &read.references) {
+        let there = if reference.kind == "machine" { &machines } else { &volumes };
+        if there.contains(&reference.name) {
+            continue;
+        }
+        if problems.are_enough() {
+            return;
+        }
+        let Reference { kind, name, place, field } = reference;
+        let message = format!("no {kind} `{name}` is declared here, nor does one exist");
+        let next = match nearest(name.as_str(), there.iter().map(Name::as_str)) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("declare it, or name a {kind} that exists"),
+        };
+        add(Problem::new(place.clone(), field, Code::DanglingReference, message).next(next), sources, problems);
+    }
+}
+
+fn add(problem: Problem, sources: &[Source], problems: &mut Problems) {
+    let source = sources.iter().find(|source| source.name() == &*problem.place.file);
+    problems.add(match source {
+        Some(source) => problem.shown_in(source.excerpt_text()),
+        None => problem,
+    });
+}

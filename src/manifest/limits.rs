@@ -1,0 +1,33 @@
+//! How much a manifest may hold. Whoever needs more splits it, or tells us.
+
+/// The longest file, in bytes.
+pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The files read in one go.
+pub const FILES_MAX: usize = 1_000;
+/// All files read in one go, in bytes.
+pub const FILES_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The documents read in one go, empty ones included.
+pub const DOCUMENTS_MAX: usize = 10_000;
+/// The deepest nesting of lists and mappings.
+pub const DEPTH_MAX: usize = 32;
+/// The values in one document: texts, lists and mappings, keys not counted.
+pub const NODES_MAX: usize = 100_000;
+/// What aliases (`*anchor`) may repeat in one file, in bytes of text, each value counted as at least 16.
+pub const REPEATED_BYTES_MAX: usize = 1024 * 1024;
+/// The problems that are reported.
+pub const PROBLEMS_MAX: usize = 20;
+
+/// The longest text in a document, in bytes.
+pub const TEXT_BYTES_MAX: usize = 4 * 1024;
+/// The workloads of one machine.
+pub const WORKLOADS_MAX: usize = 64;
+/// The elements of one command.
+pub const ARGUMENTS_MAX: usize = 256;
+/// The environment variables of one workload.
+pub const VARIABLES_MAX: usize = 256;
+/// The labels of one machine.
+pub const LABELS_MAX: usize = 64;
+/// The longest label name, in bytes.
+pub const LABEL_NAME_BYTES_MAX: usize = 63;
+/// The longest period in a policy: ten years, in milliseconds.
+pub const PERIOD_MS_MAX: u64 = 3650 * 24 * 3_600_000;

@@ -1,0 +1,324 @@
+//! From text to nodes that know their place.
+//!
+//! The parser's events are taken one by one, and every bound is checked before anything grows; there is no recursion over
+//! the input. A document that is broken is answered and skipped, and reading goes on with the next one.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
+
+use serde_saphyr::granit_parser::{ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, StrInput, Tag};
+
+use super::{limits, problem::Code};
+use crate::text::cut;
+
+/// Line and column, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub line: u32,
+    pub column: u32,
+}
+
+/// One value.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub at: Spot,
+    pub body: Body,
+    /// Levels of lists and mappings, this one included.
+    depth: usize,
+    /// What it would cost to have it once more: its texts in bytes, every value counted as at least 16.
+    weight: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    /// `plain` is a text without quotes, which may mean a number or a truth value.
+    Text {
+        text: Rc<str>,
+        plain: bool,
+    },
+    List(Vec<Rc<Node>>),
+    /// In the order of the source, without doubles.
+    Mapping(Vec<(Key, Rc<Node>)>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    pub at: Spot,
+    pub text: Rc<str>,
+}
+
+/// What is wrong with the text as such.
+#[derive(Debug)]
+pub(super) struct Flaw {
+    pub at: Spot,
+    pub code: Code,
+    pub message: String,
+}
+
+impl Node {
+    /// Whether it says that there is nothing: absent, `null` or `~`.
+    pub(super) fn is_null(&self) -> bool {
+        matches!(&self.body, Body::Text { text, plain: true } if matches!(&**text, "" | "~" | "null" | "Null" | "NULL"))
+    }
+}
+
+/// A document, and what was wrong with it without keeping it from being read (a key given twice).
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub root: Rc<Node>,
+    pub flaws: Vec<Flaw>,
+}
+
+/// Takes the documents of a text one after the other.
+pub(super) struct Documents<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    repeated_bytes: usize,
+    over: bool,
+}
+
+impl<'a> Documents<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let mut options = Options::default();
+        options.set_emit_comments(false);
+        Self { parser: Parser::new_from_str_with_options(text, options), repeated_bytes: 0, over: false }
+    }
+}
+
+impl Iterator for Documents<'_> {
+    type Item = Result<Tree, Flaw>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.over {
+            return None;
+        }
+        let answer = self.document();
+        // The rest of a broken document is skipped. Where a bound was met, or skipping fails, so is the rest of the file.
+        if let Some(Err(flaw)) = &answer {
+            let beyond_bounds = matches!(flaw.code, Code::TooDeep | Code::TooMany | Code::TooLarge);
+            self.over = beyond_bounds || !matches!(self.parser.proceed_next_document(), Ok(true));
+        }
+        answer
+    }
+}
+
+impl Documents<'_> {
+    fn document(&mut self) -> Option<Result<Tree, Flaw>> {
+        let mut building = Building::default();
+        loop {
+            let (event, span) = match self.parser.next_event()? {
+                Ok(event) => event,
+                Err(error) => return Some(Err(scan_flaw(&error))),
+            };
+            let at = spot(&span.start);
+            let step = match event {
+                Event::StreamEnd => return None,
+                Event::DocumentEnd => {
+                    let flaws = std::mem::take(&mut building.flaws);
+                    let root = building.root.take().unwrap_or_else(|| Rc::new(text_node(at, "".into(), true)));
+                    return Some(Ok(Tree { root, flaws }));
+                }
+                Event::Scalar(text, style, anchor, tag) => {
+                    building.scalar(at, text.into_owned().into(), style, anchor, tag.as_deref())
+                }
+                Event::SequenceStart(_, anchor, tag) => {
+                    building.open(at, anchor, tag.as_deref(), Growing::List(Vec::new()))
+                }
+                Event::MappingStart(_, anchor, tag) => {
+                    building.open(at, anchor, tag.as_deref(), Growing::Mapping { entries: Vec::new(), key: None })
+                }
+                Event::SequenceEnd | Event::MappingEnd => building.close(),
+                Event::Alias(anchor) => building.alias(at, anchor, &mut self.repeated_bytes),
+                _ => Ok(()),
+            };
+            if let Err(flaw) = step {
+                return Some(Err(flaw));
+            }
+        }
+    }
+}
+
+/// A document that is being read: the open lists and mappings, outermost first.
+#[derive(Default)]
+struct Building {
+    open: Vec<Open>,
+    anchors: BTreeMap<usize, Rc<Node>>,
+    root: Option<Rc<Node>>,
+    flaws: Vec<Flaw>,
+    nodes: usize,
+}
+
+struct Open {
+    at: Spot,
+    anchor: usize,
+    content: Growing,
+}
+
+enum Growing {
+    List(Vec<Rc<Node>>),
+    Mapping { entries: Vec<(Key, Rc<Node>)>, key: Option<Key> },
+}
+
+impl Building {
+    fn scalar(
+        &mut self,
+        at: Spot,
+        text: Rc<str>,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+    ) -> Result<(), Flaw> {
+        let plain = style == ScalarStyle::Plain && !means_text(at, tag)?;
+        self.finished(anchor, Rc::new(text_node(at, text, plain)))
+    }
+
+    fn open(&mut self, at: Spot, anchor: usize, tag: Option<&Tag>, content: Growing) -> Result<(), Flaw> {
+        means_text(at, tag)?;
+        if self.open.len() == limits::DEPTH_MAX {
+            return Err(too_deep(at));
+        }
+        self.open.push(Open { at, anchor, content });
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Flaw> {
+        let Open { at, anchor, content } = self.open.pop().expect("the parser closes what it opened");
+        let body = match content {
+            Growing::List(items) => Body::List(items),
+            Growing::Mapping { entries, .. } => Body::Mapping(self.settled(entries)?),
+        };
+        let children: Vec<&Rc<Node>> = match &body {
+            Body::List(items) => items.iter().collect(),
+            Body::Mapping(entries) => entries.iter().map(|(_, value)| value).collect(),
+            Body::Text { .. } => Vec::new(),
+        };
+        let depth = 1 + children.iter().map(|child| child.depth).max().unwrap_or(0);
+        let weight = children.iter().fold(16, |sum: usize, child| sum.saturating_add(child.weight));
+        self.finished(anchor, Rc::new(Node { at, body, depth, weight }))
+    }
+
+    fn alias(&mut self, at: Spot, anchor: usize, repeated_bytes: &mut usize) -> Result<(), Flaw> {
+        let Some(node) = self.anchors.get(&anchor).cloned() else {
+            return Err(flaw(at, Code::BadYaml, "the alias stands inside the value that it repeats"));
+        };
+        if self.open.len() + node.depth > limits::DEPTH_MAX {
+            return Err(too_deep(at));
+        }
+        *repeated_bytes = repeated_bytes.saturating_add(node.weight);
+        if *repeated_bytes > limits::REPEATED_BYTES_MAX {
+            return Err(flaw(at, Code::TooLarge, "aliases repeat more than 1 MiB"));
+        }
+        self.finished(0, node)
+    }
+
+    /// Puts a finished value where it belongs: into the list or mapping that is open, or at the root.
+    fn finished(&mut self, anchor: usize, node: Rc<Node>) -> Result<(), Flaw> {
+        self.nodes += 1;
+        if self.nodes > limits::NODES_MAX {
+            let message = format!("more than {} values in one document", limits::NODES_MAX);
+            return Err(flaw(node.at, Code::TooMany, message));
+        }
+        if anchor != 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.open.last_mut().map(|open| &mut open.content) {
+            None => self.root = Some(node),
+            Some(Growing::List(items)) => items.push(node),
+            Some(Growing::Mapping { entries, key }) => match key.take() {
+                Some(key) => entries.push((key, node)),
+                None => *key = Some(as_key(&node)?),
+            },
+        }
+        Ok(())
+    }
+
+    /// The entries with merge keys (`<<`) carried out and later doubles of a key reported and left out.
+    fn settled(&mut self, entries: Vec<(Key, Rc<Node>)>) -> Result<Vec<(Key, Rc<Node>)>, Flaw> {
+        let mut seen: BTreeMap<Rc<str>, Spot> = BTreeMap::new();
+        let mut kept = Vec::with_capacity(entries.len());
+        let mut merged = Vec::new();
+        for (key, value) in entries {
+            if &*key.text == "<<" {
+                merged.push(value);
+            } else if let Some(first) = seen.get(&key.text) {
+                if self.flaws.len() < limits::PROBLEMS_MAX {
+                    let message = format!("`{}` is given twice, first in line {}", cut(&key.text, 60), first.line);
+                    self.flaws.push(flaw(key.at, Code::Duplicate, message));
+                }
+            } else {
+                seen.insert(key.text.clone(), key.at);
+                kept.push((key, value));
+            }
+        }
+        let mut present: BTreeSet<Rc<str>> = seen.into_keys().collect();
+        for (key, value) in merged.iter().map(mappings_of).collect::<Result<Vec<_>, _>>()?.concat() {
+            if present.insert(key.text.clone()) {
+                kept.push((key, value));
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// What a merge key brings: the entries of a mapping, or of a list of mappings.
+fn mappings_of(value: &Rc<Node>) -> Result<Vec<(Key, Rc<Node>)>, Flaw> {
+    let wrong = |at| flaw(at, Code::WrongType, "`<<` takes a mapping or a list of mappings");
+    match &value.body {
+        Body::Mapping(entries) => Ok(entries.clone()),
+        Body::Text { .. } => Err(wrong(value.at)),
+        Body::List(items) => {
+            let mut all = Vec::new();
+            for item in items {
+                let Body::Mapping(entries) = &item.body else { return Err(wrong(item.at)) };
+                all.extend(entries.iter().cloned());
+            }
+            Ok(all)
+        }
+    }
+}
+
+fn as_key(node: &Node) -> Result<Key, Flaw> {
+    match &node.body {
+        Body::Text { text, .. } => Ok(Key { at: node.at, text: text.clone() }),
+        Body::List(_) | Body::Mapping(_) => Err(flaw(node.at, Code::WrongType, "a field's name has to be a text")),
+    }
+}
+
+/// Whether the tag says that a plain text is a text and nothing else. Tags of other kinds are refused.
+fn means_text(at: Spot, tag: Option<&Tag>) -> Result<bool, Flaw> {
+    let Some(tag) = tag else { return Ok(false) };
+    match tag.core_suffix() {
+        Some("str") => Ok(true),
+        Some(_) => Ok(false),
+        None if tag.original() == "!" => Ok(true),
+        None => Err(flaw(at, Code::BadYaml, format!("tags such as {} mean nothing here", cut(&tag.original(), 60)))),
+    }
+}
+
+fn text_node(at: Spot, text: Rc<str>, plain: bool) -> Node {
+    let weight = text.len().max(16);
+    Node { at, body: Body::Text { text, plain }, depth: 0, weight }
+}
+
+fn spot(marker: &Marker) -> Spot {
+    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    Spot { line: number(marker.line()).max(1), column: number(marker.col()).saturating_add(1) }
+}
+
+fn scan_flaw(error: &ScanError) -> Flaw {
+    let at = spot(error.marker());
+    match error.kind() {
+        // The scanner reads ahead, so its own bound may be met before ours.
+        ErrorKind::RecursionLimitExceeded => too_deep(at),
+        _ => flaw(at, Code::BadYaml, error.info()),
+    }
+}
+
+fn too_deep(at: Spot) -> Flaw {
+    flaw(at, Code::TooDeep, format!("nested more than {} levels deep", limits::DEPTH_MAX))
+}
+
+fn flaw(at: Spot, code: Code, message: impl Into<String>) -> Flaw {
+    Flaw { at, code, message: message.into() }
+}

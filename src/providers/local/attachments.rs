@@ -1,0 +1,212 @@
+//! Attachments: a claim on the volume, and a link in the machine's directory. Everything here blocks.
+//!
+//! In this order they are made, each step durable before the next: the record of the attachment (which volume it is
+//! about), the claim (exclusive: whoever comes second is refused), the link. They go in the order link, claim, record.
+//! Every step can be repeated.
+
+use std::{
+    fs, io,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+use bailiwick_actors::{
+    ports::{AttachVolume, AttachmentInfo, DetachVolume, Lookup},
+    vocab::{EffectId, Fault, FaultCode, Name},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Inner,
+    fault::{OrFault, failed_precondition},
+    volumes,
+};
+use crate::agent::{directory::MachineDir, files};
+
+/// Who holds a volume; stands in its directory as `attached.json` and, as the record, in `attachments/`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Claim {
+    attachment: EffectId,
+    machine: Name,
+    machine_effect: EffectId,
+    volume: Name,
+    volume_effect: EffectId,
+    read_only: bool,
+}
+
+/// Attaches a volume, or finds that it is attached under this id.
+pub fn attach(inner: &Inner, wish: AttachVolume) -> Result<AttachmentInfo, Fault> {
+    let claim = Claim {
+        attachment: wish.id,
+        machine: wish.machine,
+        machine_effect: wish.machine_effect,
+        volume: wish.volume,
+        volume_effect: wish.volume_effect,
+        read_only: wish.read_only,
+    };
+    let machine = inner.home.machine(claim.machine_effect);
+    if !is_there(&machine)? {
+        return Err(Fault::new(FaultCode::NotFound, format!("there is no machine {}", claim.machine)));
+    }
+    if !volumes::exists(inner, claim.volume_effect)? {
+        return Err(Fault::new(FaultCode::NotFound, format!("there is no volume {}", claim.volume)));
+    }
+    if let Some(holder) = read_claim(inner, claim.volume_effect)?.filter(|held| *held != claim) {
+        if is_there(&inner.home.machine(holder.machine_effect))? {
+            return failed_precondition(format!("the volume is attached to machine {}", holder.machine));
+        }
+        forget_stale_claim(inner, claim.volume_effect)?;
+    }
+    ensure_name_is_free(inner, &machine, &claim)?;
+    let record = inner.home.attachment(claim.attachment);
+    files::replace_json(&record, &claim).or_fault("record the attachment")?;
+    place_claim(inner, &claim).or_fault("claim the volume")?;
+    match place_link(&machine, &claim) {
+        // The machine went while we were at it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            take_back(inner, &claim)?;
+            Err(Fault::new(FaultCode::NotFound, format!("there is no machine {} any more", claim.machine)))
+        }
+        placed => placed.or_fault("link the volume").map(|()| info(&machine, &claim)),
+    }
+}
+
+/// Detaches a volume; whatever is already gone is fine.
+pub fn detach(inner: &Inner, wish: DetachVolume) -> Result<(), Fault> {
+    let claim = read_claim(inner, wish.volume_effect)?.filter(|claim| claim.attachment == wish.id);
+    match claim {
+        Some(claim) => take_back(inner, &claim),
+        None => files::remove_file(&inner.home.attachment(wish.id)).or_fault("remove the attachment's record"),
+    }
+}
+
+/// What is known about the attachment made under this id.
+pub fn lookup(inner: &Inner, id: EffectId) -> Result<Lookup<AttachmentInfo>, Fault> {
+    let record = inner.home.attachment(id);
+    let Some(recorded) = files::read_json::<Claim>(&record).or_fault("read the attachment's record")? else {
+        return Ok(Lookup::Absent);
+    };
+    let _turn = inner.keys.blocking_turn(recorded.volume_effect);
+    let claim = read_claim(inner, recorded.volume_effect)?.filter(|claim| claim.attachment == id);
+    let Some(claim) = claim else {
+        files::remove_file(&record).or_fault("remove the record of an attachment that was never made")?;
+        return Ok(Lookup::Absent);
+    };
+    let machine = inner.home.machine(claim.machine_effect);
+    if is_there(&machine)? && has_link(&machine, &claim) {
+        return Ok(Lookup::Present(info(&machine, &claim)));
+    }
+    take_back(inner, &claim)?;
+    Ok(Lookup::Absent)
+}
+
+/// The machine that a volume is attached to; a claim of a machine that is gone does not count.
+pub fn holder(inner: &Inner, volume: EffectId) -> Result<Option<Name>, Fault> {
+    match read_claim(inner, volume)? {
+        Some(claim) if is_there(&inner.home.machine(claim.machine_effect))? => Ok(Some(claim.machine)),
+        _ => Ok(None),
+    }
+}
+
+/// Removes the claim of a machine that is gone.
+pub fn forget_stale_claim(inner: &Inner, volume: EffectId) -> Result<(), Fault> {
+    read_claim(inner, volume)?.map_or(Ok(()), |claim| take_back(inner, &claim))
+}
+
+fn info(machine: &MachineDir, claim: &Claim) -> AttachmentInfo {
+    let path = volumes::image(&machine.volume(&claim.volume)).to_string_lossy().into_owned();
+    AttachmentInfo { path, read_only: claim.read_only }
+}
+
+/// A machine is there as long as its directory is, whether it runs or not.
+fn is_there(machine: &MachineDir) -> Result<bool, Fault> {
+    match fs::symlink_metadata(machine.path()) {
+        Ok(found) => Ok(found.is_dir()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).or_fault("find the machine's directory"),
+    }
+}
+
+fn claim_path(inner: &Inner, volume: EffectId) -> PathBuf {
+    inner.home.volume(volume).join("attached.json")
+}
+
+fn read_claim(inner: &Inner, volume: EffectId) -> Result<Option<Claim>, Fault> {
+    files::read_json(&claim_path(inner, volume)).or_fault("read who holds the volume")
+}
+
+/// Puts the claim in place with its whole content, or fails if there is one: a hard link does both.
+fn place_claim(inner: &Inner, claim: &Claim) -> io::Result<()> {
+    let place = claim_path(inner, claim.volume_effect);
+    let unfinished = place.with_extension("json.new");
+    files::remove_file(&unfinished)?;
+    files::write_new(&unfinished, &serde_json::to_vec_pretty(claim)?)?;
+    match fs::hard_link(&unfinished, &place) {
+        // Ours, from an earlier attempt; whoever else held it was refused before, or was quicker this instant.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if files::read_json::<Claim>(&place)?.as_ref() != Some(claim) {
+                return Err(error);
+            }
+        }
+        placed => placed?,
+    }
+    files::remove_file(&unfinished)?;
+    files::sync_parent(&place)
+}
+
+/// Relative, so that the whole root can be moved.
+fn link_target(volume: EffectId) -> PathBuf {
+    Path::new("../../../volumes").join(volume.to_string())
+}
+
+fn has_link(machine: &MachineDir, claim: &Claim) -> bool {
+    let target = link_target(claim.volume_effect);
+    fs::read_link(machine.volume(&claim.volume)).is_ok_and(|found| found == target)
+}
+
+/// A volume that was removed and declared again has the same name under another id; the link of the first one must not be
+/// taken away while it is attached.
+fn ensure_name_is_free(inner: &Inner, machine: &MachineDir, claim: &Claim) -> Result<(), Fault> {
+    let link = machine.volume(&claim.volume);
+    let Ok(found) = fs::read_link(&link) else {
+        return if link.symlink_metadata().is_ok() { failed_precondition("the link's place is taken") } else { Ok(()) };
+    };
+    let linked = found.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<EffectId>().ok());
+    let Some(linked) = linked.filter(|linked| *linked != claim.volume_effect) else { return Ok(()) };
+    let holds = |held: &Claim| held.machine_effect == claim.machine_effect && held.volume == claim.volume;
+    if read_claim(inner, linked)?.is_some_and(|held| holds(&held)) {
+        return failed_precondition(format!("another volume is attached as {}", claim.volume));
+    }
+    Ok(())
+}
+
+fn place_link(machine: &MachineDir, claim: &Claim) -> io::Result<()> {
+    if has_link(machine, claim) {
+        return Ok(());
+    }
+    let link = machine.volume(&claim.volume);
+    files::remove_file(&link)?;
+    symlink(link_target(claim.volume_effect), &link)?;
+    files::sync_parent(&link)
+}
+
+/// Undoes all steps of an attachment, the last one first.
+fn take_back(inner: &Inner, claim: &Claim) -> Result<(), Fault> {
+    let machine = inner.home.machine(claim.machine_effect);
+    if has_link(&machine, claim) {
+        let link = machine.volume(&claim.volume);
+        remove_durably(&link).or_fault("remove the link")?;
+    }
+    let place = claim_path(inner, claim.volume_effect);
+    remove_durably(&place).or_fault("remove the claim")?;
+    files::remove_file(&inner.home.attachment(claim.attachment)).or_fault("remove the attachment's record")
+}
+
+/// Removes a file or link for good; if its directory goes at the same time, that does it too.
+fn remove_durably(path: &Path) -> io::Result<()> {
+    files::remove_file(path)?;
+    match files::sync_parent(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        synced => synced,
+    }
+}

@@ -1,0 +1,194 @@
+//! The conformance cases: facts about the systems that our behaviour comes from, run against our public functions.
+//!
+//!     cargo test --release --test it cases -- --nocapture
+//!     BAILIWICK_CASES=some/folder cargo test --release --test it cases -- --nocapture
+//!
+//! The files in `tests/cases/` are copies and are not edited. With `BAILIWICK_CASES` the files of the same names in that
+//! folder are run as well. For every group there is a line with how many of its cases passed, or why it was not run. A
+//! field that a case has and the runner does not understand is a failure, and so is a group that nobody has heard of.
+
+mod storage;
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+/// One case: what it is called, and all that it says.
+type Case = (String, Value);
+
+/// What is done with the cases of a group.
+enum Plan {
+    /// Each is run by this function, which answers with the first difference.
+    Run(fn(&Value) -> Result<(), String>),
+    /// None is run yet, and this is why.
+    Skip(&'static str),
+}
+
+/// One file of cases: how it falls into groups, and what is done with each.
+struct File {
+    name: &'static str,
+    groups: fn(&Value) -> Vec<(String, Vec<Case>)>,
+    plan: fn(&str) -> Option<Plan>,
+}
+
+const FILES: [File; 6] = [
+    File { name: "storage", groups: storage::groups, plan: storage::plan },
+    File {
+        name: "provisioner",
+        groups: by_top_level_key,
+        plan: |_| Some(Plan::Skip("the machine supervisor is not built yet")),
+    },
+    File {
+        name: "machine-reconcile",
+        groups: |file| by_field(file, "/flow"),
+        plan: |_| Some(Plan::Skip("the flows of a machine's whole life are not built yet")),
+    },
+    File { name: "peer-group", groups: |file| by_field(file, "/kind"), plan: replica_set },
+    File { name: "peer-group-random", groups: |file| by_field(file, "/kind"), plan: replica_set },
+    File {
+        name: "facade",
+        groups: |file| by_field(&file["cases"], "/call/method"),
+        plan: |_| Some(Plan::Skip("the provisioner facade is not built yet")),
+    },
+];
+
+fn replica_set(_: &str) -> Option<Plan> {
+    Some(Plan::Skip("replica sets are not built yet"))
+}
+
+/// What came of one group.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Ran { total: usize, failures: Vec<(String, String)> },
+    Skipped(&'static str),
+    Unknown,
+}
+
+#[derive(Debug, PartialEq)]
+struct Line {
+    file: &'static str,
+    group: String,
+    outcome: Outcome,
+}
+
+impl Line {
+    fn is_good(&self) -> bool {
+        match &self.outcome {
+            Outcome::Ran { failures, .. } => failures.is_empty(),
+            Outcome::Skipped(_) => true,
+            Outcome::Unknown => false,
+        }
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cases {}/{}: ", self.file, self.group)?;
+        match &self.outcome {
+            Outcome::Skipped(reason) => write!(f, "skipped ({reason})"),
+            Outcome::Unknown => f.write_str("0/0\n  the runner does not know this group"),
+            Outcome::Ran { total, failures } => {
+                write!(f, "{}/{total}", total - failures.len())?;
+                failures.iter().try_for_each(|(name, difference)| write!(f, "\n  {name}: {difference}"))
+            }
+        }
+    }
+}
+
+fn run(file: &File, content: &Value) -> Vec<Line> {
+    let line = |(group, cases): (String, Vec<Case>)| {
+        let outcome = match (file.plan)(&group) {
+            None => Outcome::Unknown,
+            Some(Plan::Skip(reason)) => Outcome::Skipped(reason),
+            Some(Plan::Run(check)) => {
+                let total = cases.len();
+                let failure = |(name, case): Case| check(&case).err().map(|difference| (name, difference));
+                Outcome::Ran { total, failures: cases.into_iter().filter_map(failure).collect() }
+            }
+        };
+        Line { file: file.name, group, outcome }
+    };
+    (file.groups)(content).into_iter().map(line).collect()
+}
+
+fn run_folder(folder: &Path) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for file in &FILES {
+        let path = folder.join(file.name).with_extension("json");
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let content = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        lines.extend(run(file, &content));
+    }
+    lines
+}
+
+#[test]
+fn every_case_passes() {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut lines = run_folder(&own);
+    assert!(FILES.iter().all(|file| lines.iter().any(|line| line.file == file.name)), "a file of cases is missing");
+    if let Some(folder) = std::env::var_os("BAILIWICK_CASES") {
+        let more = run_folder(Path::new(&folder));
+        assert!(!more.is_empty(), "BAILIWICK_CASES names a folder without cases: {}", Path::new(&folder).display());
+        lines.extend(more);
+    }
+    for line in &lines {
+        println!("{line}");
+    }
+    let failed: Vec<String> = lines.iter().filter(|line| !line.is_good()).map(Line::to_string).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn a_wrong_case_fails_and_is_named() {
+    let content = serde_json::json!({"format": "bailiwick storage cases v1", "sizes": [["1G", 1024], ["1G", 1025]]});
+    let [line] = &run(&FILES[0], &content)[..] else { panic!("one group") };
+    assert!(!line.is_good());
+    assert_eq!(line.to_string(), "cases storage/sizes: 1/2\n  1G: expected 1025 MiB, got 1024");
+}
+
+#[test]
+fn an_unknown_field_fails() {
+    let case = serde_json::json!({"name": "a", "source": "b", "steps": [], "expect_more": 1});
+    let lines = run(&FILES[0], &serde_json::json!({"schedule": [case]}));
+    assert!(!lines[0].is_good());
+    assert!(lines[0].to_string().contains("expect_more"), "{}", lines[0]);
+}
+
+#[test]
+fn an_unknown_group_fails() {
+    let lines = run(&FILES[0], &serde_json::json!({"surprises": [{"name": "a"}]}));
+    assert_eq!(lines[0].outcome, Outcome::Unknown);
+    assert!(!lines[0].is_good());
+}
+
+/// Groups that are top-level keys of the file; texts at the top are for the reader.
+fn by_top_level_key(file: &Value) -> Vec<(String, Vec<Case>)> {
+    let groups = file.as_object().into_iter().flatten().filter(|(_, content)| !content.is_string());
+    groups.map(|(group, content)| (group.clone(), cases_of(content))).collect()
+}
+
+/// Groups that the cases themselves name, in the order of their first case.
+fn by_field(list: &Value, pointer: &str) -> Vec<(String, Vec<Case>)> {
+    let mut groups: Vec<(String, Vec<Case>)> = Vec::new();
+    for (name, case) in cases_of(list) {
+        let group = case.pointer(pointer).and_then(Value::as_str).unwrap_or("without a group").to_owned();
+        match groups.iter_mut().find(|(known, _)| *known == group) {
+            Some((_, cases)) => cases.push((name, case)),
+            None => groups.push((group, vec![(name, case)])),
+        }
+    }
+    groups
+}
+
+/// The cases of a list, by name or else by place; anything but a list is one case.
+fn cases_of(content: &Value) -> Vec<Case> {
+    let Some(list) = content.as_array() else { return vec![("it".to_owned(), content.clone())] };
+    let name = |(place, case): (usize, &Value)| {
+        (case["name"].as_str().map_or_else(|| place.to_string(), str::to_owned), case.clone())
+    };
+    list.iter().enumerate().map(name).collect()
+}

@@ -1,0 +1,149 @@
+//! The cases about storage: sizes, waiting, and what is due when.
+
+use bailiwick::actors::{
+    schedule::{Timetable, backoff_ms},
+    vocab::{SizeMib, Timestamp},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Case, Plan, by_top_level_key};
+
+/// Groups are top-level keys; what a case of a table is called differs from table to table.
+pub(super) fn groups(file: &Value) -> Vec<(String, Vec<Case>)> {
+    let mut groups = by_top_level_key(file);
+    for (group, cases) in &mut groups {
+        match group.as_str() {
+            "sizes" => cases.iter_mut().for_each(|(name, case)| *name = text_of(&case[0])),
+            "directives" => cases.iter_mut().for_each(|(name, case)| *name = text_of(&case["text"])),
+            _ => (),
+        }
+    }
+    groups
+}
+
+pub(super) fn plan(group: &str) -> Option<Plan> {
+    Some(match group {
+        "sizes" => Plan::Run(size),
+        "backoff" => Plan::Run(backoff),
+        "schedule" => Plan::Run(schedule),
+        "timelines" => Plan::Skip("the storage supervisor is not built yet"),
+        "directives" | "directive_maps" | "pool_names" => Plan::Skip("storage pools are not built yet"),
+        "providers" => Plan::Skip("loop, rootfs, tmpfs and managed providers are not built yet"),
+        "ebs_validation" => Plan::Skip("there is no EC2 provider yet"),
+        _ => return None,
+    })
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// `[text, MiB]` or `[text, "error"]`.
+fn size(case: &Value) -> Result<(), String> {
+    let (text, expected): (String, Value) = read(case)?;
+    match (text.parse::<SizeMib>(), expected.as_u64()) {
+        (Ok(size), Some(mib)) if size.0 == mib => Ok(()),
+        (Err(_), None) if expected == "error" => Ok(()),
+        (Ok(size), Some(mib)) => Err(format!("expected {mib} MiB, got {}", size.0)),
+        (Ok(size), None) => Err(format!("expected {expected}, got {} MiB", size.0)),
+        (Err(error), _) => Err(format!("expected {expected}, got the error: {error}")),
+    }
+}
+
+/// What is for the reader in every case, and compared in none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Backoff {
+    #[serde(rename = "name")]
+    _name: String,
+    #[serde(rename = "source")]
+    _source: String,
+    min: f64,
+    max: f64,
+    factor: u32,
+    delays: Vec<f64>,
+    attempt_times: Vec<f64>,
+}
+
+fn backoff(case: &Value) -> Result<(), String> {
+    let case: Backoff = read(case)?;
+    if case.factor != 2 {
+        return Err(format!("waits are doubled, a factor of {} cannot be asked for", case.factor));
+    }
+    let delay = |attempt: u32| backoff_ms(attempt, ms(case.min), ms(case.max));
+    let attempts = |count: usize| 1..=u32::try_from(count).expect("few attempts");
+    let delays: Vec<u64> = attempts(case.delays.len()).map(delay).collect();
+    same("delays", &case.delays, &delays)?;
+    let mut passed = 0;
+    let times: Vec<u64> = attempts(case.attempt_times.len())
+        .map(|attempt| {
+            passed += delay(attempt);
+            passed
+        })
+        .collect();
+    same("attempt_times", &case.attempt_times, &times)
+}
+
+fn same(what: &str, expected_s: &[f64], got_ms: &[u64]) -> Result<(), String> {
+    let expected_ms: Vec<u64> = expected_s.iter().copied().map(ms).collect();
+    if expected_ms == got_ms { Ok(()) } else { Err(format!("{what}: expected {expected_ms:?} ms, got {got_ms:?}")) }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Schedule {
+    #[serde(rename = "name")]
+    _name: String,
+    #[serde(rename = "source", default)]
+    _source: Value,
+    #[serde(rename = "decision", default)]
+    _decision: Value,
+    #[serde(rename = "seed_deviation", default)]
+    _seed_deviation: Value,
+    #[serde(rename = "older", default)]
+    _older: Value,
+    steps: Vec<Vec<Value>>,
+}
+
+fn schedule(case: &Value) -> Result<(), String> {
+    let case: Schedule = read(case)?;
+    let mut timetable: Timetable<String, String> = Timetable::default();
+    let mut now = Timestamp(0);
+    for (number, step) in case.steps.iter().enumerate() {
+        let wrong = |difference: String| Err(format!("step {number} {}: {difference}", Value::from(step.clone())));
+        let (Some(what), arguments) = (step.first().and_then(Value::as_str), step.get(1..).unwrap_or_default()) else {
+            return wrong("no step".to_owned());
+        };
+        match (what, arguments) {
+            ("add", [Value::String(key), Value::String(value), Value::Number(due)]) => {
+                timetable.add(key.clone(), value.clone(), Timestamp(ms(due.as_f64().unwrap_or(f64::NAN))));
+            }
+            ("remove", [Value::String(key)]) => drop(timetable.remove(key)),
+            ("advance", [Value::Number(seconds)]) => now = now.after(ms(seconds.as_f64().unwrap_or(f64::NAN))),
+            ("next", [expected]) => {
+                let delay = timetable.next_due().map(|due| due.since(now));
+                if delay != expected.as_f64().map(ms) || (expected.as_f64().is_none() && !expected.is_null()) {
+                    return wrong(format!("the next is due in {delay:?} ms"));
+                }
+            }
+            ("ready", [Value::Array(expected)]) => {
+                let values: Vec<Value> = timetable.ready(now).into_iter().map(|(_, value)| value.into()).collect();
+                if values != *expected {
+                    return wrong(format!("ready are {}", Value::from(values)));
+                }
+            }
+            _ => return wrong("the runner does not know this step".to_owned()),
+        }
+    }
+    Ok(())
+}
+
+fn ms(seconds: f64) -> u64 {
+    assert!(seconds.is_finite() && seconds >= 0.0, "{seconds} is no time of a case");
+    (seconds * 1_000.0).round() as u64
+}
+
+fn read<'a, T: Deserialize<'a>>(case: &'a Value) -> Result<T, String> {
+    T::deserialize(case).map_err(|error| format!("the runner does not understand the case: {error}"))
+}

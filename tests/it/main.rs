@@ -1,0 +1,5 @@
+//! All integration tests, in one binary.
+
+mod cases;
+mod manifest;
+mod tidy;

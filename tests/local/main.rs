@@ -1,0 +1,7 @@
+//! The local provider with real processes and real files.
+
+mod agent;
+mod machines;
+mod node;
+mod support;
+mod volumes;
