@@ -9,4 +9,5 @@ pub mod cli;
 pub mod client;
 pub mod manifest;
 pub mod providers;
+pub mod simulation;
 pub mod text;

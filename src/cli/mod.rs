@@ -3,3 +3,4 @@
 pub mod exit;
 pub mod moment;
 pub mod output;
+pub mod simulate;

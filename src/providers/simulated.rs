@@ -31,7 +31,11 @@ pub struct SimulatedProvider {
     name: Name,
     world: World,
     clock: Arc<dyn Clock>,
+    watch: Option<Watch>,
 }
+
+/// Is told before a call has been made and before it is answered.
+pub type Watch = Arc<dyn Fn(&'static str) + Send + Sync>;
 
 impl fmt::Debug for SimulatedProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,11 +65,24 @@ enum Ending {
 impl SimulatedProvider {
     /// A provider of this name in a world. The clock tells the time of the world, which nobody sets back.
     pub fn new(name: Name, world: World, clock: Arc<dyn Clock>) -> Self {
-        Self { name, world, clock }
+        Self { name, world, clock, watch: None }
+    }
+
+    /// As this one; somebody watches its calls.
+    #[must_use]
+    pub fn watched(self, watch: Watch) -> Self {
+        Self { watch: Some(watch), ..self }
+    }
+
+    fn tell(&self, point: &'static str) {
+        if let Some(watch) = &self.watch {
+            watch(point);
+        }
     }
 
     /// The call has been made; decides what becomes of it.
     fn fate(&self, operation: &str) -> Result<Fate, (u64, Fault)> {
+        self.tell("before-call");
         let now = self.clock.now();
         let mut state = self.world.at(now);
         *state.calls.entry(format!("{} {operation}", self.name)).or_default() += 1;
@@ -138,6 +155,7 @@ impl SimulatedProvider {
             };
             items.iter().zip(failures).map(answer).collect()
         };
+        self.tell("after-call");
         pause(fate.back_ms).await;
         match fate.answer {
             Ending::Answered => Ok(answers),
@@ -178,6 +196,7 @@ impl SimulatedProvider {
                 })
                 .collect()
         };
+        self.tell("after-call");
         pause(fate.back_ms).await;
         match fate.answer {
             Ending::Answered | Ending::Miscounted => Ok(answers),
@@ -218,6 +237,7 @@ impl SimulatedProvider {
                 Ok(Listing { complete: !partial, as_of, items })
             }
         };
+        self.tell("after-call");
         pause(fate.back_ms).await;
         match fate.answer {
             Ending::Never => std::future::pending().await,

@@ -1,1 +1,3 @@
-#[test] fn nothing() {}
+//! The whole node in a simulated world.
+
+mod first;
