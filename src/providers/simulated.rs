@@ -320,9 +320,8 @@ impl VolumeProvider for SimulatedProvider {
     }
 
     fn attach_volumes(&self, attachments: Vec<AttachVolume>) -> BulkAnswer<'_, AttachmentInfo> {
-        let plan = |_: &WorldState, attach: &AttachVolume| {
-            Ok(Change::Attach(self.name.clone(), Box::new(attach.clone())))
-        };
+        let plan =
+            |_: &WorldState, attach: &AttachVolume| Ok(Change::Attach(self.name.clone(), Box::new(attach.clone())));
         let outcome = |state: &mut WorldState, attach: &AttachVolume| match state.attachments.get(&attach.id) {
             Some(attachment) => Ok(attachment.info.clone()),
             // It has not happened: the world says why.

@@ -25,6 +25,11 @@ pub enum CrashKind {
     PowerCut,
 }
 
+impl CrashKind {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Kill, Self::PowerCut];
+}
+
 /// A crash at the n-th point that a simulation reaches: before and after an append, a provider call, its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrashAt {
@@ -102,10 +107,6 @@ impl Points {
         let kept = state.kept.take()?;
         state.storage = kept.storage.clone();
         Some(kept)
-    }
-
-    pub(super) fn has_crashed(&self) -> bool {
-        self.state().kept.is_some()
     }
 
     pub(super) fn reached(&self) -> u64 {

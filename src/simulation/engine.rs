@@ -69,6 +69,8 @@ struct Course {
     clock: Arc<SimulatedClock>,
     points: Points,
     next: usize,
+    /// What the operator is asking for in this step: after a crash it is asked for again, in the same words.
+    asking: Option<(usize, Vec<(StreamId, AnyCommand)>)>,
     crashes: u64,
     converged: bool,
     /// Lines that no entry tells, with the number of entries before them.
@@ -106,6 +108,7 @@ impl Simulation {
             clock,
             points,
             next: 0,
+            asking: None,
             crashes: 0,
             converged: false,
             asides: Vec::new(),
@@ -218,16 +221,13 @@ impl Course {
         match &planned.what {
             Happening::Apply(wishes) => self.ask(running, commands_for(wishes, known)).await?,
             Happening::Remove(streams) => {
-                let removals =
-                    streams.iter().filter_map(|stream| Some((stream.clone(), removal(stream)?))).collect();
+                let removals = streams.iter().filter_map(|stream| Some((stream.clone(), removal(stream)?))).collect();
                 self.ask(running, removals).await?;
             }
             Happening::RetryFailed => {
-                for stream in known.given_up() {
-                    if let Some(command) = retrial(&stream) {
-                        self.ask(running, vec![(stream, command)]).await?;
-                    }
-                }
+                let retrials =
+                    known.given_up().into_iter().filter_map(|stream| Some((stream.clone(), retrial(&stream)?)));
+                self.ask(running, retrials.collect()).await?;
             }
             Happening::Kill(machine) => drop(self.world.kill(machine)),
             Happening::Vanish(machine) => drop(self.world.vanish(machine)),
@@ -242,10 +242,15 @@ impl Course {
     }
 
     /// An operator asks; whoever gets no answer because the node crashed asks again under the same id.
-    async fn ask(&self, running: &Running, commands: Vec<(StreamId, AnyCommand)>) -> Result<(), AskError> {
+    async fn ask(&mut self, running: &Running, commands: Vec<(StreamId, AnyCommand)>) -> Result<(), AskError> {
         if commands.is_empty() {
             return Ok(());
         }
+        let commands = match self.asking.take() {
+            Some((step, earlier)) if step == self.next => earlier,
+            _ => commands,
+        };
+        self.asking = Some((self.next, commands.clone()));
         let first = commands.first().map(|(stream, _)| stream.to_string()).unwrap_or_default();
         let id = derived_uuid(&format!("simulation {} {} {first}", self.setup.seed, self.next));
         let origin = Origin { id, principal: "operator".into(), cause: None, routine: false };

@@ -1,11 +1,6 @@
 //! What happens in a simulation, and when.
 
-use bailiwick_actors::{
-    machine,
-    shell::AnyCommand,
-    vocab::Name,
-    volume, volume_attachment,
-};
+use bailiwick_actors::{machine, shell::AnyCommand, vocab::Name, volume, volume_attachment};
 use bailiwick_journal::StreamId;
 
 use super::{CrashKind, Observer};
@@ -33,28 +28,17 @@ pub enum Happening {
     /// The instances of a machine are gone without a trace.
     Vanish(Name),
     /// The agents of a machine say nothing for this long.
-    Silence {
-        machine: Name,
-        for_ms: u64,
-    },
+    Silence { machine: Name, for_ms: u64 },
     /// The node ends without warning, and starts again.
     Crash(CrashKind),
     /// A provider cannot be reached for this long.
-    Outage {
-        provider: Name,
-        for_ms: u64,
-    },
+    Outage { provider: Name, for_ms: u64 },
     /// A provider misbehaves from now on.
-    Misbehave {
-        provider: Name,
-        faults: Box<Faults>,
-    },
+    Misbehave { provider: Name, faults: Box<Faults> },
     /// All providers behave from now on.
     Calm,
     /// Somebody sets the wall clock.
-    Jump {
-        by_ms: i64,
-    },
+    Jump { by_ms: i64 },
 }
 
 impl Happening {

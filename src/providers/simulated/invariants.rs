@@ -57,6 +57,7 @@ fn duplicates(world: &WorldState) -> Vec<String> {
     wrong.extend(
         volumes.iter().filter(|(_, count)| **count > 1).map(|((_, name), _)| format!("duplicate: volume {name}")),
     );
-    wrong.extend(attached.iter().filter(|(_, count)| **count > 1).map(|(id, _)| format!("attached twice: volume {id}")));
+    wrong
+        .extend(attached.iter().filter(|(_, count)| **count > 1).map(|(id, _)| format!("attached twice: volume {id}")));
     wrong
 }

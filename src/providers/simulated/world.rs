@@ -266,7 +266,8 @@ impl WorldState {
         };
         let twin = self.volumes.values().find(|other| other.uid == create.uid && other.provider == provider);
         if let Some(twin) = twin {
-            self.violations.push(format!("volume {} has {} and {}", create.volume, twin.seen.volume_id, seen.volume_id));
+            self.violations
+                .push(format!("volume {} has {} and {}", create.volume, twin.seen.volume_id, seen.volume_id));
         }
         let volume = SimulatedVolume { provider, volume: create.volume, uid: create.uid, seen };
         self.volumes.insert(create.id, volume);
