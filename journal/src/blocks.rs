@@ -30,6 +30,10 @@ pub trait Store: Send + Sync + fmt::Debug {
     fn wipe(&self) -> Result<(), StoreError>;
     /// Whether there is anything in it, without opening it.
     fn exists(&self) -> bool;
+    /// Whether it must not be touched from a runtime's thread.
+    fn wants_own_thread(&self) -> bool {
+        false
+    }
 }
 
 /// An open block store. All calls come from the journal's own threads.

@@ -74,7 +74,7 @@ fn rough_bytes(draft: &Draft) -> usize {
     256 + draft.command.bytes.len() + draft.facts.bytes.len() + draft.verdict.bytes.len() + events
 }
 
-fn problem_of(draft: &Draft) -> Option<&'static str> {
+pub(crate) fn problem_of(draft: &Draft) -> Option<&'static str> {
     let bodies = [&draft.command, &draft.facts, &draft.verdict];
     let body_too_long = |body: &crate::Body| body.bytes.len() > Draft::BODY_BYTES_MAX;
     let meta = &draft.meta;
@@ -301,14 +301,7 @@ impl Writer {
         Ok(head)
     }
 
-    fn show(
-        &self,
-        head: Head,
-        place: crate::log::Place,
-        frame: Vec<u8>,
-        first: Position,
-        entries: &[Arc<Entry>],
-    ) {
+    fn show(&self, head: Head, place: crate::log::Place, frame: Vec<u8>, first: Position, entries: &[Arc<Entry>]) {
         let block = Arc::new(TailBlock { number: head.block, entries: entries.to_vec(), frame });
         let mut state = self.core.state_mut();
         state.index.add_block(first, place);
@@ -357,7 +350,10 @@ fn check(drafts: &[Draft], index: &crate::index::Index, group: &mut Group) -> Re
             return Err(AppendError::Repeated { command_id: meta.command_id, position, same_content });
         }
         if meta.time_ms < time_ms {
-            return Err(AppendError::Invalid { stream: stream.clone(), problem: "its time is before the last entry's" });
+            return Err(AppendError::Invalid {
+                stream: stream.clone(),
+                problem: "its time is before the last entry's",
+            });
         }
         time_ms = meta.time_ms;
         let after = known.plus(draft.events.len() as u64);

@@ -57,6 +57,15 @@ pub(crate) enum Loaded {
     Stored(Vec<u8>),
 }
 
+impl Loaded {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Live(block) => &block.frame,
+            Self::Stored(bytes) => bytes,
+        }
+    }
+}
+
 impl State {
     pub(crate) fn new(index: Index, head: Head) -> Self {
         Self { index, head, ..Self::default() }
@@ -136,11 +145,6 @@ impl Core {
         loaded.into_iter().map(|live| live.or_else(|| fetched.next()).ok_or_else(not_there)).collect()
     }
 
-    /// The bytes of one block, for the store.
-    pub(crate) fn frame(&self, number: u64) -> Result<Loaded, ReadError> {
-        self.load(&[number])?.pop().ok_or_else(not_there)
-    }
-
     fn fetch(&self, places: &[(u64, Place, Position)]) -> Result<Vec<Loaded>, ReadError> {
         if places.is_empty() {
             return Ok(Vec::new());
@@ -169,8 +173,7 @@ impl Core {
     }
 
     fn from_log(&self, number: u64, place: Place, first: Position) -> Result<Vec<u8>, ReadError> {
-        let bytes =
-            self.log.read(place).map_err(|error| ReadError::Unreadable { problem: format!("log: {error}") })?;
+        let bytes = self.log.read(place).map_err(|error| ReadError::Unreadable { problem: format!("log: {error}") })?;
         if self.is_block(&bytes, number) {
             return Ok(bytes);
         }
@@ -179,9 +182,8 @@ impl Core {
 
     fn is_block(&self, bytes: &[u8], number: u64) -> bool {
         let fits = |header: &FrameHeader| header.block == number && header.journal == self.journal;
-        frame::check(bytes).is_ok_and(|(header, records)| {
-            fits(&header) && bytes.len() == frame::HEADER_BYTES + records.len()
-        })
+        frame::check(bytes)
+            .is_ok_and(|(header, records)| fits(&header) && bytes.len() == frame::HEADER_BYTES + records.len())
     }
 }
 

@@ -88,7 +88,9 @@ impl fmt::Debug for Lock {
 #[derive(Debug)]
 pub enum LockError {
     /// Another process has it: its process id, as far as it can be read.
-    Held { holder: String },
+    Held {
+        holder: String,
+    },
     Io(io::Error),
 }
 

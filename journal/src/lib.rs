@@ -1,6 +1,4 @@
 //! Streams of decisions on disk.
-//!
-//! (The layout on disk is described here; see the modules.)
 
 mod codec;
 mod entry;
@@ -8,20 +6,53 @@ mod error;
 mod journal;
 mod stream;
 
+pub mod blocks;
+pub mod crash;
+pub mod disk;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+mod check;
+mod commit;
+mod core;
+mod export;
+mod follow;
+mod format;
+mod frame;
+mod head;
+mod hex;
+mod import;
+mod index;
+mod integrity;
+mod keeper;
+mod local;
+mod log;
+mod note;
+mod open;
+mod queue;
+mod reading;
+mod readonly;
+mod record;
+mod repair;
+mod scan;
+mod segment;
+mod snapshot;
+mod stat;
+
+pub use check::{CheckReport, check, check_on};
 pub use codec::{CODEC_BINCODE_FIXED, CodecError, decode, digest, encode};
 pub use entry::*;
 pub use error::*;
+pub use export::{ExportError, Exported, export};
+pub use follow::Follower;
+pub use import::{ImportError, LineProblem, import, import_on};
+pub use integrity::{IntegrityReport, MissingEvents, Problem, ProblemKind};
 pub use journal::*;
+pub use local::{CloseError, Config, LocalJournal, Settings, Stats, Threads};
+pub use note::{JournalNote, NOTE_STREAM};
+pub use open::OpenReport;
+pub use queue::QueueLimits;
+pub use readonly::ReadOnlyJournal;
+pub use snapshot::{Snapshot, Snapshots};
+pub use stat::{Amount, JournalStat, stat, stat_on};
 pub use stream::*;
-
-/// What `check` and `open` found wrong (placeholder shape until `check.rs` lands).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IntegrityReport {
-    pub problems: Vec<String>,
-}
-
-impl std::fmt::Display for IntegrityReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.problems.join("; "))
-    }
-}

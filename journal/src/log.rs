@@ -118,8 +118,7 @@ impl Log {
     fn rotate(&mut self) -> Result<(), LogError> {
         crash::point("before-rotate");
         let next = self.segment + 1;
-        let (file, filled) =
-            new_segment(&*self.disk, LOG_DIR, self.journal, self.segment_bytes, next, self.tip)?;
+        let (file, filled) = new_segment(&*self.disk, LOG_DIR, self.journal, self.segment_bytes, next, self.tip)?;
         crash::point("after-new-segment");
         seal_file(&*self.file, self.journal, self.segment, self.offset, self.tip).map_err(LogError::Unclear)?;
         crash::point("after-seal");

@@ -118,6 +118,10 @@ impl<T: Readable> Iterator for Scan<'_, T> {
             }
             if let Err(error) = self.refill() {
                 self.failed = Some(error);
+                if self.direction == Direction::Back {
+                    // What was read before the failure is older than what was not.
+                    self.read.clear();
+                }
                 (self.from, self.to) = (Position(1), Position::ZERO);
             }
         }
@@ -191,6 +195,9 @@ impl Iterator for StreamScan<'_> {
             }
             if let Err(error) = self.refill() {
                 self.failed = Some(error);
+                if self.direction == Direction::Back {
+                    self.read.clear();
+                }
                 self.to = self.from;
             }
         }

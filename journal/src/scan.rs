@@ -29,23 +29,24 @@ pub(crate) struct Scanned {
     pub faults: Vec<Fault>,
     /// Sound blocks behind a fault, not linked to the chain before it.
     pub later: Vec<(u64, Place)>,
-    /// Where the next block goes: segment and offset.
+    /// The newest block that a seal or the beginning of a segment tells of.
+    pub told_block: u64,
+    /// Where the chain ends: segment and offset; none if there is no block.
     pub end: Option<(u32, u64)>,
-    /// Whether the segment that the chain ends in is sealed.
-    pub end_sealed: bool,
     pub bytes: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub number: u32,
-    pub bytes: u64,
     pub sealed: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub problem: Problem,
+    pub segment: u32,
+    pub offset: u64,
     /// Whether this is history that differs, rather than history that cannot be read.
     pub differs: bool,
 }
@@ -64,11 +65,10 @@ pub(crate) fn scan(disk: &dyn Disk, journal: Uuid, visit: &mut Visit<'_>) -> io:
         hashes: Vec::new(),
         faults: Vec::new(),
         later: Vec::new(),
+        told_block: 0,
         end: None,
-        end_sealed: false,
         bytes: 0,
     };
-    let last = numbers.last().copied();
     for number in numbers {
         let file = disk.open(&segment::name_of(number), Access::Read)?;
         if file.size()? > SEGMENT_FILE_BYTES_MAX {
@@ -77,25 +77,32 @@ pub(crate) fn scan(disk: &dyn Disk, journal: Uuid, visit: &mut Visit<'_>) -> io:
         }
         let bytes = disk::read_all(&*file)?;
         let mut one = OneSegment { scanned: &mut scanned, journal, number, bytes: &bytes, at: MARK_BYTES, visit };
-        one.read(Some(number) == last);
+        one.read();
     }
     Ok(scanned)
 }
 
 impl Scanned {
-    /// Whether the chain itself is unbroken to the end of what is there.
-    pub(crate) fn differs(&self) -> bool {
-        self.faults.iter().any(|fault| fault.differs)
+    /// The number of the newest block that the log knows to have existed.
+    pub(crate) fn newest_block(&self) -> u64 {
+        self.later.iter().map(|later| later.0).max().unwrap_or(0).max(self.tip.block).max(self.told_block)
     }
 
-    /// The number of the newest sound block anywhere in the log.
-    pub(crate) fn newest_block(&self) -> u64 {
-        self.later.iter().map(|later| later.0).max().unwrap_or(0).max(self.tip.block)
+    /// Whether something before the chain's end cannot be read, although no block is missing for it.
+    pub(crate) fn damaged_inside(&self) -> bool {
+        self.faults.iter().any(|fault| self.end.is_some_and(|end| (fault.segment, fault.offset) < end))
+    }
+
+    /// Whether the chain's last block is the last one of a full segment.
+    pub(crate) fn ends_in_sealed_segment(&self) -> bool {
+        let end = self.end.map(|end| end.0);
+        self.segments.iter().any(|segment| Some(segment.number) == end && segment.sealed)
     }
 
     fn fault(&mut self, segment: u32, kind: ProblemKind, offset: usize, differs: bool) {
-        let problem = Problem { kind, file: segment::name_of(segment), offset: Some(offset as u64), blocks: None };
-        self.faults.push(Fault { problem, differs });
+        let offset = offset as u64;
+        let problem = Problem { kind, file: segment::name_of(segment), offset: Some(offset), blocks: None };
+        self.faults.push(Fault { problem, segment, offset, differs });
     }
 }
 
@@ -109,7 +116,7 @@ struct OneSegment<'a, 'v> {
 }
 
 impl OneSegment<'_, '_> {
-    fn read(&mut self, is_last: bool) {
+    fn read(&mut self) {
         let begun_at = self.scanned.tip.block;
         let later_before = self.scanned.later.len();
         self.check_beginning();
@@ -137,17 +144,9 @@ impl OneSegment<'_, '_> {
             }
         };
         let has_blocks = self.scanned.tip.block > begun_at || self.scanned.later.len() > later_before;
-        self.check_order_of_segments(sealed, has_blocks);
-        self.scanned.segments.push(Segment { number: self.number, bytes: self.bytes.len() as u64, sealed });
+        self.check_order_of_segments(has_blocks);
+        self.scanned.segments.push(Segment { number: self.number, sealed });
         self.scanned.bytes += self.bytes.len() as u64;
-        let _ = is_last;
-        let chain_ends_here = self.scanned.tip.block > begun_at || self.scanned.faults.is_empty();
-        if chain_ends_here {
-            self.scanned.end_sealed = sealed;
-            if self.scanned.faults.is_empty() {
-                self.scanned.end = Some((self.number, self.at.min(self.bytes.len()).max(MARK_BYTES) as u64));
-            }
-        }
     }
 
     fn check_beginning(&mut self) {
@@ -156,6 +155,7 @@ impl OneSegment<'_, '_> {
             self.scanned.fault(self.number, ProblemKind::SegmentBeginDamaged, 0, false);
             return;
         };
+        self.scanned.told_block = self.scanned.told_block.max(mark.block.saturating_sub(1));
         if mark.journal != self.journal || mark.segment != self.number {
             self.scanned.fault(self.number, ProblemKind::ForeignBlock, 0, true);
         } else if mark.block == tip.block + 1 && mark.hash != tip.hash {
@@ -172,9 +172,8 @@ impl OneSegment<'_, '_> {
             // Blocks before the seal are missing although what is there hangs together.
             self.scanned.fault(self.number, ProblemKind::LogDamaged, self.at, false);
         }
-        if here && mark.block > self.scanned.newest_block() {
-            let place = Place { segment: self.number, offset: 0 };
-            self.scanned.later.push((mark.block, place));
+        if here {
+            self.scanned.told_block = self.scanned.told_block.max(mark.block);
         }
     }
 
@@ -222,8 +221,7 @@ impl OneSegment<'_, '_> {
     }
 
     /// Every segment but the last one is sealed, except that the last one may have no blocks yet.
-    fn check_order_of_segments(&mut self, sealed: bool, has_blocks: bool) {
-        let _ = sealed;
+    fn check_order_of_segments(&mut self, has_blocks: bool) {
         let unsealed_before = self.scanned.segments.last().is_some_and(|before| !before.sealed);
         if unsealed_before && has_blocks {
             let before = self.scanned.segments.last().map_or(0, |before| before.number);

@@ -1,6 +1,6 @@
 //! What commands print: tables for people, JSON and YAML for programs.
 //!
-//! A command builds what it has to say as one serializable value, and a [`Table`] of it for people. [`Output::show`]
+//! A command builds what it has to say as one serializable value, and a [`Table`] of it for people. [`Format::show`]
 //! writes the one that was asked for.
 
 pub mod style;

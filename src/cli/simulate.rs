@@ -8,24 +8,23 @@ use std::{
 
 use clap::Args;
 
-use super::exit::{CliError, Exit};
-use super::output::Format;
+use super::{
+    Global,
+    exit::{CliError, Exit},
+    output::Format,
+};
 use crate::simulation::{self, Options, Report, Scenario};
 
-/// Run a scenario on virtual time and tell its story.
 #[derive(Clone, Debug, Args)]
-pub struct SimulateArgs {
-    /// The scenario file.
+pub(super) struct SimulateArgs {
+    /// The scenario file
     pub scenario: PathBuf,
-    /// The seed of all chance, instead of the file's.
+    /// The seed of all chance, instead of the file's
     #[arg(long)]
     pub seed: Option<u64>,
-    /// When it ends, such as 90s, 30m or 2h, instead of the file's.
+    /// When it ends, such as 90s, 30m or 2h, instead of the file's
     #[arg(long, value_parser = period)]
     pub until: Option<u64>,
-    /// How the story is told: `table` for lines of text, `json` for one object per line.
-    #[arg(short, long, default_value = "table")]
-    pub output: Format,
 }
 
 fn period(text: &str) -> Result<u64, String> {
@@ -33,30 +32,22 @@ fn period(text: &str) -> Result<u64, String> {
     u64::try_from(duration.as_millis()).map_err(|_| "a period is not negative".to_owned())
 }
 
-/// Runs the command; the answer is the exit code: 3 if what the scenario expects does not hold.
-pub fn main(args: &SimulateArgs) -> u8 {
-    let scenario = match simulation::read(&args.scenario) {
-        Ok(scenario) => scenario,
-        Err(error) => {
-            let error = CliError::new(Exit::Error, "bad-scenario", "the scenario cannot be used").because(&error);
-            return error.print(args.output).code();
-        }
-    };
+/// Runs the command; what the scenario expects and does not find is a failed gate.
+pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError> {
+    let scenario = simulation::read(&args.scenario)
+        .map_err(|error| CliError::new(Exit::Error, "bad-scenario", "the scenario cannot be used").because(&error))?;
     let expect = scenario.expect.clone();
-    let (report, took) = match timed(scenario, args) {
-        Ok(done) => done,
-        Err(error) => return error.print(args.output).code(),
-    };
+    let (report, took) = timed(scenario, &args)?;
     let unmet = expect.unmet(&report);
-    let told = tell(&report, &unmet, args.output, &mut anstream::stdout().lock());
+    let told = tell(&report, &unmet, global.output, &mut anstream::stdout().lock());
     // How fast it was depends on the machine, so it is no part of the story.
     let speed = report.virtual_ms as f64 / took.as_secs_f64().max(0.000_001) / 1000.0;
     let _ = writeln!(anstream::stderr(), "{speed:.0} times real time ({:.3} s)", took.as_secs_f64());
     match told {
-        Ok(()) if unmet.is_empty() => Exit::Ok.code(),
-        Ok(()) => Exit::GateFailed.code(),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok.code(),
-        Err(_) => Exit::Error.code(),
+        Ok(()) if unmet.is_empty() => Ok(Exit::Ok),
+        Ok(()) => Ok(Exit::GateFailed),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),
+        Err(error) => Err(CliError::new(Exit::Error, "output", "the story cannot be written").because(&error)),
     }
 }
 

@@ -117,7 +117,7 @@ impl MachineProvider for LocalProvider {
     }
 
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
-        self.change(&self.lanes.slow, ids, |id| (*id, None), |inner, id| machines::delete(inner, id))
+        self.change(&self.lanes.slow, ids, |id| (*id, None), machines::delete)
     }
 
     fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
@@ -135,7 +135,7 @@ impl VolumeProvider for LocalProvider {
     }
 
     fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
-        self.change(&self.lanes.quick, ids, |id| (*id, None), |inner, id| volumes::destroy(inner, id))
+        self.change(&self.lanes.quick, ids, |id| (*id, None), volumes::destroy)
     }
 
     fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>> {

@@ -6,7 +6,8 @@ use std::{
 };
 
 use bailiwick_journal::{
-    Answered, Done, Draft, Entries, Filter, Head, Headers, Intake, Journal, Position, StreamId, Subscription, Version,
+    Answered, AppendError, Appended, Done, Draft, Entries, Filter, Head, Headers, Intake, Journal, Position, StreamId,
+    Subscription, Version,
 };
 use serde::Deserialize;
 use tokio::sync::Notify;
@@ -43,6 +44,8 @@ pub struct CrashAt {
 pub(super) struct Kept {
     pub storage: Storage,
     pub world: WorldState,
+    /// The durable entries at that moment, as far as the journal had said so.
+    pub entries: u64,
     pub at: &'static str,
 }
 
@@ -63,13 +66,15 @@ struct State {
     reached: u64,
     planned: Vec<CrashAt>,
     storage: Storage,
+    /// The last entry that was acknowledged.
+    entries: u64,
     kept: Option<Kept>,
 }
 
 impl Points {
     pub(super) fn new(mut planned: Vec<CrashAt>, storage: Storage, world: World, seed: u64) -> Self {
         planned.sort_by_key(|crash| std::cmp::Reverse(crash.point));
-        let state = Mutex::new(State { reached: 0, planned, storage, kept: None });
+        let state = Mutex::new(State { reached: 0, planned, storage, entries: 0, kept: None });
         Self(Arc::new(Inner { state, crashed: Notify::new(), world, seed }))
     }
 
@@ -85,6 +90,14 @@ impl Points {
         }
         if let Some(crash) = state.planned.pop() {
             self.keep(&mut state, crash.kind, name);
+        }
+    }
+
+    /// Entries up to this one are durable.
+    fn acknowledged(&self, position: u64) {
+        let mut state = self.state();
+        if state.kept.is_none() {
+            state.entries = position;
         }
     }
 
@@ -115,7 +128,7 @@ impl Points {
 
     fn keep(&self, state: &mut State, kind: CrashKind, at: &'static str) {
         let storage = state.storage.after(kind, self.0.seed ^ state.reached);
-        state.kept = Some(Kept { storage, world: self.0.world.snapshot(), at });
+        state.kept = Some(Kept { storage, world: self.0.world.snapshot(), entries: state.entries, at });
         self.0.crashed.notify_one();
     }
 
@@ -140,7 +153,10 @@ impl Journal for WatchedJournal {
     fn append(&self, drafts: Vec<Draft>, intake: Intake, done: Done) {
         self.points.reach("before-append");
         let points = self.points.clone();
-        let told = move |answer| {
+        let told = move |answer: Result<Appended, AppendError>| {
+            if let Some(last) = answer.as_ref().ok().and_then(|appended| appended.entries.last()) {
+                points.acknowledged(last.header.position.0);
+            }
             points.reach("appended");
             done(answer);
             points.reach("after-append");

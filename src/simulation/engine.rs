@@ -9,7 +9,7 @@ use bailiwick_actors::{
     shell::{AnyCommand, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
     vocab::{Name, Timestamp, derived_uuid},
 };
-use bailiwick_journal::{Journal, StreamId};
+use bailiwick_journal::{Journal, OpenError, StreamId};
 
 use super::{
     CrashAt, Happening, Observer, Planned, Report, SimulatedClock, agents,
@@ -51,6 +51,8 @@ pub enum SimulationError {
     Assemble(#[source] Box<AssembleError>),
     #[error("the journal of the simulated node cannot be understood")]
     Journal(#[from] StoredError),
+    #[error("the simulated journal does not open")]
+    Open(#[from] OpenError),
     #[error("what happens at {at_ms} ms could not be carried out: {what}")]
     Happening { at_ms: u64, what: String, source: AskError },
 }
@@ -65,6 +67,8 @@ enum Ended {
 struct Course {
     setup: Simulation,
     storage: Storage,
+    /// The journal of the last run, for the report.
+    journal: Option<Arc<dyn Journal>>,
     world: World,
     clock: Arc<SimulatedClock>,
     points: Points,
@@ -104,6 +108,7 @@ impl Simulation {
         let mut course = Course {
             setup: self,
             storage,
+            journal: None,
             world,
             clock,
             points,
@@ -129,22 +134,33 @@ impl Course {
             let mut builder = tokio::runtime::Builder::new_current_thread();
             builder.enable_time().start_paused(true).build().expect("a runtime without I/O")
         });
-        runner.block_on(async {
-            self.clock.begin();
-            let ended = self.live().await;
-            self.clock.end();
-            ended
-        })
+        let points = self.points.clone();
+        let live = || {
+            runner.block_on(async {
+                self.clock.begin();
+                let ended = self.live().await;
+                self.clock.end();
+                ended
+            })
+        };
+        within_points(points, live)
     }
 
     async fn live(&mut self) -> Result<Ended, SimulationError> {
-        let journal: Arc<dyn Journal> =
-            Arc::new(WatchedJournal { inner: self.storage.open(), points: self.points.clone() });
+        let inner = match self.storage.open(self.clock.now()) {
+            Ok(journal) => journal,
+            Err(error) => match self.crashed(0) {
+                Some(ended) => return Ok(ended),
+                None => return Err(error.into()),
+            },
+        };
+        let journal: Arc<dyn Journal> = Arc::new(WatchedJournal { inner, points: self.points.clone() });
+        self.journal = Some(journal.clone());
         let assembled =
             assemble(journal.clone(), self.clock.clone(), self.simulated_providers(), self.setup.limits).await;
         let running = match assembled {
             Ok(running) => running,
-            Err(error) => match self.crashed(&*journal) {
+            Err(error) => match self.crashed(journal.head().position.0) {
                 Some(ended) => return Ok(ended),
                 None => return Err(SimulationError::Assemble(Box::new(error))),
             },
@@ -152,7 +168,7 @@ impl Course {
         actix::spawn(agents::report_all(self.world.clone(), self.clock.clone(), running.supervisors.clone()));
         let mut observer = Observer::default();
         loop {
-            if let Some(ended) = self.crashed(&*journal) {
+            if let Some(ended) = self.crashed(journal.head().position.0) {
                 return Ok(ended);
             }
             let now_ms = self.clock.elapsed_ms();
@@ -160,7 +176,7 @@ impl Course {
             let due = self.setup.script.get(self.next).filter(|planned| planned.at_ms <= now_ms).cloned();
             if let Some(planned) = due {
                 let failed = self.happen(&planned, &running, &observer).await.err();
-                if let Some(ended) = self.crashed(&*journal) {
+                if let Some(ended) = self.crashed(journal.head().position.0) {
                     self.next += usize::from(matches!(planned.what, Happening::Crash(_)));
                     return Ok(ended);
                 }
@@ -192,11 +208,11 @@ impl Course {
         }
     }
 
-    fn crashed(&mut self, journal: &dyn Journal) -> Option<Ended> {
+    /// Whether the node has crashed meanwhile. What it did after that moment has never been.
+    fn crashed(&mut self, entries: u64) -> Option<Ended> {
         let kept = self.points.take()?;
         let text = format!("crash ({})", kept.at);
-        let entries = kept.storage.open().head().position.0.min(journal.head().position.0);
-        self.aside(entries, text);
+        self.aside(entries.min(kept.entries), text);
         Some(Ended::Crashed(Box::new(kept)))
     }
 
@@ -269,14 +285,14 @@ impl Course {
     }
 
     fn report(self) -> Result<Report, SimulationError> {
-        let journal = self.storage.open();
+        let journal = self.journal.as_ref().expect("a simulation runs at least once");
         let mut observer = Observer::default();
-        observer.advance(&*journal)?;
+        observer.advance(&**journal)?;
         let wrong = check(&self.world.snapshot(), &observer.claims());
         let head = journal.head();
         Ok(Report {
             seed: self.setup.seed,
-            story: tell(&*journal, self.setup.epoch, self.asides)?,
+            story: tell(&**journal, self.setup.epoch, self.asides)?,
             journal_hash: head.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
             converged: self.converged,
             entries: head.position.0,
@@ -288,4 +304,15 @@ impl Course {
             wrong,
         })
     }
+}
+
+/// Counts the journal's own points too, where they are compiled in.
+#[cfg(feature = "crash-points")]
+fn within_points<T>(points: Points, act: impl FnOnce() -> T) -> T {
+    bailiwick_journal::crash::with_hook(move |name| points.reach(name), act)
+}
+
+#[cfg(not(feature = "crash-points"))]
+fn within_points<T>(_points: Points, act: impl FnOnce() -> T) -> T {
+    act()
 }

@@ -193,6 +193,7 @@ impl Handler<Turn> for Executor {
             for batch in items.chunks(self.services.limits.bulk_max) {
                 let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
                 self.busy.extend(streams.iter().cloned());
+                self.services.calls.set(self.services.calls.get() + streams.len());
                 let services = self.services.clone();
                 let registry = self.registry.clone();
                 let executor = ctx.address().downgrade();
@@ -217,6 +218,8 @@ impl Handler<Finished> for Executor {
     type Result = ();
 
     fn handle(&mut self, finished: Finished, ctx: &mut Self::Context) {
+        let calls = &self.services.calls;
+        calls.set(calls.get().saturating_sub(finished.streams.len()));
         for stream in finished.streams {
             self.busy.remove(&stream);
             if let Some(next) = self.next.remove(&stream) {

@@ -178,6 +178,8 @@ pub struct RegistryStats {
     pub idle: usize,
     /// Commands that wait for their answers.
     pub asks: usize,
+    /// Items of provider calls under way.
+    pub calls: usize,
     pub quarantined: Vec<StreamId>,
     /// Decisions that were only counted.
     pub only_counted: u64,
@@ -683,6 +685,7 @@ impl Handler<Stats> for Registry {
             actors: self.slots.len(),
             idle: self.idle.len(),
             asks: self.asks,
+            calls: self.services.calls.get(),
             quarantined: self.quarantined.iter().cloned().collect(),
             only_counted: self.services.only_counted.get(),
         })

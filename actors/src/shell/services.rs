@@ -72,6 +72,9 @@ pub struct Services {
     /// The last durable position, told by the journal's own thread.
     head: watch::Receiver<Position>,
     _subscription: Subscription,
+    /// Provider calls under way.
+    pub calls: Cell<usize>,
+    failed: watch::Sender<Option<String>>,
     /// Decisions that were only counted, because they said once more that nothing had to be done.
     pub only_counted: Cell<u64>,
 }
@@ -105,6 +108,8 @@ impl Services {
             last_time,
             head,
             _subscription: subscription,
+            calls: Cell::new(0),
+            failed: watch::Sender::new(None),
             only_counted: Cell::new(0),
         }
     }
@@ -167,9 +172,19 @@ impl Services {
     ) -> impl Future<Output = Result<Appended, AppendError>> + use<> {
         let (send, receive) = tokio::sync::oneshot::channel();
         self.journal.append(drafts, intake, Box::new(move |answer| drop(send.send(answer))));
+        let failed = self.failed.clone();
         async move {
-            let ended = || AppendError::Unknown { problem: "the journal's thread ended".into() };
-            receive.await.unwrap_or_else(|_| Err(ended()))
+            let ended = |_| Err(AppendError::Unknown { problem: "the journal's thread ended".into() });
+            let answer = receive.await.unwrap_or_else(ended);
+            if let Err(AppendError::Unknown { problem }) = &answer {
+                failed.send_replace(Some(problem.clone()));
+            }
+            answer
         }
+    }
+
+    /// Tells when the journal has failed: then the node ends in order, and verifies at the next start.
+    pub fn failed(&self) -> watch::Receiver<Option<String>> {
+        self.failed.subscribe()
     }
 }

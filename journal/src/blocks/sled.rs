@@ -60,6 +60,10 @@ impl Store for SledStore {
     fn exists(&self) -> bool {
         self.dir.exists()
     }
+
+    fn wants_own_thread(&self) -> bool {
+        true
+    }
 }
 
 /// A crash while sled writes its snapshot leaves a file that sled itself then refuses to open.

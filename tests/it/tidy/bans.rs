@@ -26,6 +26,15 @@ const STOPWATCHES: &[(&str, &str)] = &[
     ("journal/src/open.rs", "measures how long opening took, for the report"),
 ];
 
+/// Those who wait for real processes, which tell nobody when they are ready.
+const WAITERS: &[(&str, &str)] = &[
+    (
+        "tests/local/support.rs",
+        "`eventually`, the one function that looks again and again, and ends as soon as it is so",
+    ),
+    ("tests/local/node.rs", "the stand-in for a node looks for callers, and for its end"),
+];
+
 const BANS: &[Ban] = &[
     Ban {
         tokens: &["do_send", "("],
@@ -53,7 +62,7 @@ const BANS: &[Ban] = &[
     },
     Ban { tokens: &["HashMap"], reason: MAPS, holds: |path, is_test| is_decider(path) && !is_test, allowed: &[] },
     Ban { tokens: &["HashSet"], reason: MAPS, holds: |path, is_test| is_decider(path) && !is_test, allowed: &[] },
-    Ban { tokens: &["thread", ":", ":", "sleep"], reason: SLEEP, holds: |_, is_test| is_test, allowed: &[] },
+    Ban { tokens: &["thread", ":", ":", "sleep"], reason: SLEEP, holds: |_, is_test| is_test, allowed: WAITERS },
     Ban { tokens: &["time", ":", ":", "sleep"], reason: SLEEP, holds: |_, is_test| is_test, allowed: &[] },
 ];
 

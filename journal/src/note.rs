@@ -1,0 +1,152 @@
+//! What the journal records about itself, in the stream `node/journal`.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{Body, CodecError, Draft, EntryKind, Meta, OpenReport, Outcome, Position, StreamId, Version, codec};
+
+/// The stream of the journal's own notes.
+pub const NOTE_STREAM: &str = "node/journal";
+const SCHEMA: u16 = 1;
+
+/// What the journal records about itself; the one event of a note in [`NOTE_STREAM`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
+pub enum JournalNote {
+    /// A writer opened the journal. Counts are 0 and flags false after a clean stop.
+    WriterOpened {
+        /// Counts the writers, from 1; every block carries its writer's.
+        epoch: u64,
+        /// The last writer had stopped in order.
+        clean: bool,
+        /// Blocks that the block store did not have yet: normal after a crash.
+        caught_up_blocks: u64,
+        /// The block store was damaged and was built anew from the log.
+        store_rebuilt: bool,
+        /// Blocks of the log that were damaged and were taken from the block store.
+        log_filled_blocks: u64,
+        /// A write that was never acknowledged was cut off.
+        torn_cut: bool,
+        /// The head file was missing or damaged and was written anew.
+        head_rewritten: bool,
+    },
+}
+
+/// What the journal holds. Variants are only ever added, at the end.
+#[derive(Clone, Serialize, Deserialize)]
+enum Stored {
+    WriterOpenedV1 {
+        epoch: u64,
+        clean: bool,
+        caught_up_blocks: u64,
+        store_rebuilt: bool,
+        log_filled_blocks: u64,
+        torn_cut: bool,
+        head_rewritten: bool,
+    },
+}
+
+impl From<Stored> for JournalNote {
+    fn from(stored: Stored) -> Self {
+        let Stored::WriterOpenedV1 {
+            epoch,
+            clean,
+            caught_up_blocks,
+            store_rebuilt,
+            log_filled_blocks,
+            torn_cut,
+            head_rewritten,
+        } = stored;
+        Self::WriterOpened {
+            epoch,
+            clean,
+            caught_up_blocks,
+            store_rebuilt,
+            log_filled_blocks,
+            torn_cut,
+            head_rewritten,
+        }
+    }
+}
+
+impl From<JournalNote> for Stored {
+    fn from(note: JournalNote) -> Self {
+        let JournalNote::WriterOpened {
+            epoch,
+            clean,
+            caught_up_blocks,
+            store_rebuilt,
+            log_filled_blocks,
+            torn_cut,
+            head_rewritten,
+        } = note;
+        Self::WriterOpenedV1 {
+            epoch,
+            clean,
+            caught_up_blocks,
+            store_rebuilt,
+            log_filled_blocks,
+            torn_cut,
+            head_rewritten,
+        }
+    }
+}
+
+impl JournalNote {
+    /// The note's stored form.
+    ///
+    /// # Errors
+    /// None in practice: a note is small.
+    pub fn encode(&self) -> Result<Body, CodecError> {
+        codec::encode(SCHEMA, self)
+    }
+
+    /// Reads a note from the event of an entry in [`NOTE_STREAM`].
+    ///
+    /// # Errors
+    /// If the body is no note that this version knows.
+    pub fn decode(body: &Body) -> Result<Self, CodecError> {
+        codec::decode(body)
+    }
+}
+
+/// The stream of the journal's own notes.
+pub(crate) fn stream() -> StreamId {
+    NOTE_STREAM.parse().expect("the notes' stream has a valid name")
+}
+
+/// The entry that says what opening found.
+pub(crate) fn writer_opened(journal: Uuid, report: &OpenReport, expected: Version, time_ms: u64) -> Draft {
+    let note = JournalNote::WriterOpened {
+        epoch: report.epoch,
+        clean: report.clean,
+        caught_up_blocks: report.caught_up_blocks,
+        store_rebuilt: report.store_rebuilt.is_some(),
+        log_filled_blocks: report.log_filled_blocks,
+        torn_cut: report.torn_cut.is_some(),
+        head_rewritten: report.head_rewritten,
+    };
+    let event = note.encode().expect("a note fits a body");
+    let meta = Meta {
+        kind: EntryKind::Note,
+        outcome: Outcome::Done,
+        code: "writer-opened".into(),
+        time_ms,
+        command_id: Uuid::new_v5(&journal, format!("writer-opened/{}", report.epoch).as_bytes()),
+        command_hash: codec::digest(&event.bytes),
+        cause: None::<Position>,
+        principal: "node".into(),
+        policy: None,
+        view: None,
+    };
+    let nothing = Body::default();
+    Draft {
+        stream: stream(),
+        expected,
+        meta,
+        command: nothing.clone(),
+        facts: nothing.clone(),
+        verdict: nothing,
+        events: vec![event],
+    }
+}
