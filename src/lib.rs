@@ -14,6 +14,7 @@ pub mod manifest;
 pub mod node;
 pub mod plan;
 pub mod providers;
+pub mod simulation;
 pub mod text;
 pub mod view;
 pub mod words;

@@ -124,6 +124,13 @@ pub trait Journal: Send + Sync + fmt::Debug {
 /// Ends a subscription when dropped.
 pub struct Subscription(pub(crate) Option<Box<dyn FnOnce() + Send>>);
 
+impl Subscription {
+    /// A guard that calls `end` when it is dropped; for implementations of [`Journal`].
+    pub fn new(end: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(Box::new(end)))
+    }
+}
+
 impl Drop for Subscription {
     fn drop(&mut self) {
         if let Some(end) = self.0.take() {

@@ -1,0 +1,5 @@
+//! What tests of actors need.
+
+mod memory_journal;
+
+pub use memory_journal::MemoryJournal;

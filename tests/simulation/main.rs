@@ -1,0 +1,4 @@
+//! The whole node in a simulated world.
+
+mod first;
+mod seeds;
