@@ -25,7 +25,7 @@ fn work(journal: &LocalJournal, rounds: u64, acknowledged: &mut Acknowledged) ->
         let (one, two) = (format!("machine/{}", number % 3), format!("volume/{number}"));
         let expected = journal.version(&one.parse().unwrap()).0;
         let time_ms = journal.head().time_ms.max(1_000);
-        let drafts = vec![draft(&one, expected, time_ms, &[number]), draft(&two, 0, time_ms, &vec![number; 20])];
+        let drafts = vec![draft(&one, expected, time_ms, &[number]), draft(&two, 0, time_ms, &[number; 20])];
         match append_blocking(journal, drafts) {
             Ok(appended) => acknowledged.extend(appended.entries),
             // Nothing was written, and it may be tried again.
