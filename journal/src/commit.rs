@@ -1,7 +1,7 @@
 //! The one writer: takes what waits, makes one block of it, one sync, and answers all.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ops::Range,
     sync::{Arc, atomic::Ordering},
 };
@@ -61,6 +61,7 @@ struct Group {
     versions: HashMap<StreamId, Version>,
     /// As `versions`, for the append that is being checked; it counts only if all its drafts pass.
     own_versions: HashMap<StreamId, Version>,
+    own_commands: HashSet<Uuid>,
     commands: HashMap<Uuid, Answered>,
     position: Position,
     time_ms: u64,
@@ -195,16 +196,16 @@ fn refused(requests: Vec<Request>, error: &AppendError) -> Answers {
 /// Whether all drafts of one append may be taken. On success the group has not changed yet, except for scratch.
 fn check(drafts: &[Draft], index: &Index, group: &mut Group) -> Result<(), AppendError> {
     group.own_versions.clear();
+    group.own_commands.clear();
     let mut time_ms = group.time_ms;
-    for (at, draft) in drafts.iter().enumerate() {
+    for draft in drafts {
         let stream = &draft.stream;
         let meta = &draft.meta;
         let known = known_version(stream, index, group);
         if draft.expected != known {
             return Err(AppendError::Conflict { stream: stream.clone(), expected: draft.expected, found: known });
         }
-        let earlier_here = drafts[..at].iter().any(|earlier| earlier.meta.command_id == meta.command_id);
-        if earlier_here {
+        if !group.own_commands.insert(meta.command_id) {
             return Err(AppendError::Invalid { stream: stream.clone(), problem: "two drafts have one command id" });
         }
         let before = group.commands.get(&meta.command_id).copied().or_else(|| {

@@ -16,6 +16,7 @@ use bailiwick_journal::{
 use crate::tools::config;
 
 const CYCLES: u64 = 20;
+const SHORT_DIR: &str = "BAILIWICK_TEST_SHORT_CHILD_DIR";
 const DIR: &str = "BAILIWICK_TEST_CHILD_DIR";
 
 /// Not a test of its own: the process that is killed. Says each acknowledgement on its standard output.
@@ -91,6 +92,49 @@ fn killed_at_any_moment_nothing_acknowledged_is_lost() {
     assert!(!report.repaired(), "a kill damages nothing: {report}");
     assert_all_there(&journal, &acknowledged);
     assert!(acknowledged.len() > 1_000);
+}
+
+/// Not a test of its own: a short life from opening to closing, which `BAILIWICK_CRASH_AT` ends somewhere.
+#[test]
+fn child_that_lives_shortly() {
+    let Some(dir) = std::env::var_os(SHORT_DIR) else { return };
+    let (journal, _) = LocalJournal::open(config(Path::new(&dir))).unwrap();
+    for expected in 0..3 {
+        let mut draft = draft_by_chance("machine/0", expected);
+        draft.events.truncate(1);
+        let appended = append_blocking(&journal, vec![draft]).unwrap();
+        let line = format!("ack {} machine/0 {}\n", appended.entries[0].header.position, expected + 1);
+        std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
+    }
+    journal.close().unwrap();
+}
+
+#[test]
+fn killed_at_every_crash_point_it_opens_with_all_that_was_acknowledged() {
+    let mut points = 0;
+    loop {
+        points += 1;
+        let place = tempfile::tempdir().unwrap();
+        let dir = place.path().join("journal");
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["kill::child_that_lives_shortly", "--exact", "--nocapture", "--test-threads=1"])
+            .env(SHORT_DIR, &dir)
+            .env("BAILIWICK_CRASH_AT", points.to_string())
+            .output()
+            .unwrap();
+        let mut acknowledged = BTreeMap::new();
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            note(line, &mut acknowledged);
+        }
+        let (journal, report) = LocalJournal::open(config(&dir)).unwrap_or_else(|error| panic!("{points}: {error}"));
+        assert!(!report.repaired(), "point {points}: a kill damages nothing: {report}");
+        assert_all_there(&journal, &acknowledged);
+        if output.status.success() {
+            assert_eq!(acknowledged.len(), 3);
+            break;
+        }
+    }
+    assert!(points > 20, "there are many points: {points}");
 }
 
 fn note(line: &str, acknowledged: &mut BTreeMap<u64, (String, u64)>) -> bool {
