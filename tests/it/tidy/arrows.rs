@@ -45,7 +45,7 @@ const ROOMS: &[&[&str]] = &[
     &["handle"],
     &["api", "web"],
     &["node"],
-    &["chaos", "simulate"],
+    &["chaos", "simulation"],
     &["cli"],
     &["main"],
 ];
