@@ -17,6 +17,7 @@ pub mod providers;
 pub mod simulation;
 pub mod text;
 pub mod view;
+pub mod words;
 
 pub use config::{Config, LocalMachines};
 pub use node::{Handle, Node, StartError, Started, StopError};

@@ -11,11 +11,10 @@ use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message
 use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, digest};
 use uuid::Uuid;
 
-use super::{Order, machines, storage};
+use super::{Order, decision_id, machines, storage};
 use crate::{
     contract::{Decider, Entity, Request, View},
     shell::{AnyCommand, Ask, AskError, Origin, Registry, Services},
-    vocab::derived_uuid,
 };
 
 /// Entities looked at in one decision; the rest follows in the next.
@@ -157,7 +156,7 @@ impl<S: Supervise> SupervisorActor<S> {
         let known = self.services.known_with(&self.view, Some(self.view_at));
         let verdict = self.entity.decide(&command, &known);
         let content = command.store().map(|body| digest(&body.bytes)).unwrap_or_default();
-        let id = derived_uuid(&format!("look {stream} {} {} {content:?}", self.view_at, self.entity.position()));
+        let id = decision_id(&stream, self.view_at, self.entity.position(), content);
         let request =
             Request { command: command.clone(), id, principal: stream.to_string(), cause: Some(self.view_at) };
         let draft = match self.entity.draft(&request, &known, &verdict) {
