@@ -60,35 +60,14 @@ fn timed(scenario: Scenario, args: &SimulateArgs) -> Result<(Report, Duration), 
 }
 
 /// Writes the story and what came out.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn tell(report: &Report, unmet: &[String], format: Format, out: &mut impl Write) -> io::Result<()> {
-    if format.is_for_programs() {
-        for line in &report.story {
-            writeln!(out, "{}", serde_json::to_string(line)?)?;
-        }
-        let mut summary = serde_json::to_value(report)?;
-        summary["unmet"] = serde_json::to_value(unmet)?;
-        return writeln!(out, "{}", serde_json::json!({ "summary": summary }));
+fn tell(report: &Report, unmet: &[String], format: Format, out: &mut impl Write) -> io::Result<()> {
+    if !format.is_for_programs() {
+        return out.write_all(report.text(unmet).as_bytes());
     }
-    out.write_all(report.story_text().as_bytes())?;
-    writeln!(out)?;
-    let converged = if report.converged { "converged" } else { "not converged" };
-    let (seconds, ms) = (report.virtual_ms / 1000, report.virtual_ms % 1000);
-    writeln!(
-        out,
-        "{converged} after {seconds}.{ms:03} s: {} entries, {} provider calls, {} crashes, seed {}",
-        report.entries,
-        report.calls_total(),
-        report.crashes,
-        report.seed
-    )?;
-    for (stream, status) in &report.statuses {
-        writeln!(out, "  {stream:<32} {status}")?;
+    for line in &report.story {
+        writeln!(out, "{}", serde_json::to_string(line)?)?;
     }
-    for line in unmet {
-        writeln!(out, "not as expected: {line}")?;
-    }
-    writeln!(out, "journal {}", report.journal_hash)
+    let mut summary = serde_json::to_value(report)?;
+    summary["unmet"] = serde_json::to_value(unmet)?;
+    writeln!(out, "{}", serde_json::json!({ "summary": summary }))
 }

@@ -44,4 +44,26 @@ impl Report {
     pub fn story_text(&self) -> String {
         self.story.iter().map(|line| format!("{line}\n")).collect()
     }
+
+    /// Story, statuses and what was not as expected: everything that a person wants to read, and a golden file holds.
+    pub fn text(&self, unmet: &[String]) -> String {
+        let converged = if self.converged { "converged" } else { "not converged" };
+        let (seconds, ms) = (self.virtual_ms / 1000, self.virtual_ms % 1000);
+        let mut text = self.story_text();
+        text.push_str(&format!(
+            "\n{converged} after {seconds}.{ms:03} s: {} entries, {} provider calls, {} crashes, seed {}\n",
+            self.entries,
+            self.calls_total(),
+            self.crashes,
+            self.seed
+        ));
+        for (stream, status) in &self.statuses {
+            text.push_str(&format!("  {stream:<32} {status}\n"));
+        }
+        for line in unmet {
+            text.push_str(&format!("not as expected: {line}\n"));
+        }
+        text.push_str(&format!("journal {}\n", self.journal_hash));
+        text
+    }
 }

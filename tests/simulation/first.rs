@@ -51,8 +51,6 @@ fn a_lab_comes_up_and_goes() {
         Planned { at_ms: 60_000, what: Happening::Remove(vec!["machine/alpha".parse().unwrap()]) },
     ];
     let report = simulation.run().unwrap();
-    println!("{}", report.story_text());
-    println!("{report:?}");
     assert_eq!(report.wrong, Vec::<String>::new());
     assert!(report.converged);
     assert_eq!(report.statuses["machine/alpha"], "removed");

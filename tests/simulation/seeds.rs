@@ -30,8 +30,8 @@ pub fn bad_day(seed: u64) -> Simulation {
     let remove = remove[dice.below(4) as usize].parse().unwrap();
     at(10_000 + dice.below(500_000), Happening::Remove(vec![remove]));
     at(600_000, Happening::Calm);
-    for hours in 1..6 {
-        at(600_000 + hours * 3_600_000, Happening::RetryFailed);
+    for round in 1..30 {
+        at(600_000 + round * 600_000, Happening::RetryFailed);
     }
     simulation.script.sort_by_key(|planned| planned.at_ms);
     simulation.until_ms = 8 * 3_600_000;
