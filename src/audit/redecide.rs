@@ -196,7 +196,8 @@ impl Audit<'_> {
         let Entry { header, command, facts, .. } = self.entry;
         let meta = &header.meta;
         if entity.version().next() != header.first_version {
-            let text = format!("the stream is at version {}, the entry begins at {}", entity.version(), header.first_version);
+            let text =
+                format!("the stream is at version {}, the entry begins at {}", entity.version(), header.first_version);
             self.say(What::Version, text);
         }
         if digest(&command.bytes) != meta.command_hash {

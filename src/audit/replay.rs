@@ -135,17 +135,15 @@ impl Pass {
 
     fn policy(&mut self, entry: &Entry) -> Option<Arc<PolicyInForce>> {
         let reference = entry.header.meta.policy.as_ref();
-        let named = || reference.map(|policy| format!("{} revision {}", policy.name, policy.revision)).unwrap_or_default();
+        let named =
+            || reference.map(|policy| format!("{} revision {}", policy.name, policy.revision)).unwrap_or_default();
         match self.policies.cited(reference) {
             Cited::Found(policy) => Some(policy),
             Cited::Other(policy) => {
                 self.say(entry, What::Policy, format!("policy {} is not what it was when it was cited", named()));
                 // What is decided is compared under the settings that are there; only the digest differs.
                 let reference = reference.cloned();
-                Some(Arc::new(PolicyInForce {
-                    reference,
-                    document: policy.document.clone(),
-                }))
+                Some(Arc::new(PolicyInForce { reference, document: policy.document.clone() }))
             }
             Cited::Missing => {
                 self.say(entry, What::Policy, format!("policy {} was not there when it was cited", named()));

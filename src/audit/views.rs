@@ -21,9 +21,14 @@ pub(super) struct LaggingView<'j, V> {
 #[derive(Debug)]
 pub(super) enum ViewFault {
     /// It stood further on for an earlier decision.
-    Back { from: Position },
+    Back {
+        from: Position,
+    },
     /// The entry cannot be understood.
-    Undecodable { position: Position, problem: String },
+    Undecodable {
+        position: Position,
+        problem: String,
+    },
     Unreadable(ReadError),
 }
 

@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::{Decider, Stored},
     machine, policy,
-    vocab::{Effort, EffectId, Outlook},
+    vocab::{EffectId, Effort, Outlook},
     volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, Journal, StreamId, Version};

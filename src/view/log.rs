@@ -38,10 +38,8 @@ pub fn log(journal: &dyn Journal, filter: &LogFilter) -> Result<Vec<Line>, ReadE
         Some(At::Position(position)) => Position(position),
         Some(At::Time(ms)) => position_at(journal, Timestamp(ms))?,
     };
-    let wanted = Filter {
-        kinds: filter.kind.iter().cloned().collect(),
-        streams: filter.entity.iter().cloned().collect(),
-    };
+    let wanted =
+        Filter { kinds: filter.kind.iter().cloned().collect(), streams: filter.entity.iter().cloned().collect() };
     let mut lines = Vec::new();
     if from > to || filter.limit == 0 {
         return Ok(lines);

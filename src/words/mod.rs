@@ -165,7 +165,6 @@ fn because<D: Decider>(entry: &Entry) -> Result<String, StoredError> {
     })
 }
 
-
 /// "1 volume", "2 volumes".
 pub(crate) fn count(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }

@@ -6,7 +6,10 @@ use bailiwick_journal::{Journal, StreamId};
 const KINDS: [(&str, &[&str]); 5] = [
     ("machine", &["machines", "m"]),
     ("volume", &["volumes", "vol", "v"]),
-    ("volume-attachment", &["volume-attachments", "volumeattachment", "volumeattachments", "attachment", "attachments", "va"]),
+    (
+        "volume-attachment",
+        &["volume-attachments", "volumeattachment", "volumeattachments", "attachment", "attachments", "va"],
+    ),
     ("policy", &["policies"]),
     ("supervisor", &["supervisors"]),
 ];

@@ -65,7 +65,9 @@ impl Words for volume_attachment::State {
             }
             Command::Remove => "be removed".into(),
             Command::Retry => "try again what failed".into(),
-            Command::Attach { target } => format!("connect volume {} to instance {}", target.volume_id, target.instance),
+            Command::Attach { target } => {
+                format!("connect volume {} to instance {}", target.volume_id, target.instance)
+            }
             Command::Detach { .. } => "let go of an instance that is going or gone".into(),
             Command::Wake { due } => format!("go on with what was due at {}", rfc3339(due.0)),
             Command::Report(report) => match report {

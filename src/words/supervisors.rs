@@ -79,7 +79,9 @@ fn changes_in_words(changes: &[Change]) -> String {
 
 fn change_in_words(change: &Change) -> String {
     match change {
-        Change::Appeared { instance } => format!("instance {} of machine/{} appeared", instance.instance, instance.machine),
+        Change::Appeared { instance } => {
+            format!("instance {} of machine/{} appeared", instance.instance, instance.machine)
+        }
         Change::StatusChanged { status: InstanceStatus::Running, .. } => "an instance runs again".into(),
         Change::StatusChanged { status: InstanceStatus::Stopped, .. } => "an instance has stopped".into(),
         Change::Vanished { machine, .. } => format!("the instance of machine/{machine} has vanished"),
