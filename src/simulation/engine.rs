@@ -22,6 +22,8 @@ use crate::providers::simulated::{SimulatedProvider, World, check};
 
 /// How often the simulation looks whether the node has converged.
 const LOOK_MS: u64 = 1_000;
+/// What has happened to the world is noticed within this time; before it nothing is called converged.
+const NOTICE_MS: u64 = 30_000;
 /// The moment at which simulations begin unless told otherwise: 2026-01-01T00:00:00Z.
 const EPOCH: Timestamp = Timestamp(1_767_225_600_000);
 
@@ -188,7 +190,9 @@ impl Course {
                 continue;
             }
             let all_has_happened = self.next == self.setup.script.len();
-            self.converged = all_has_happened && observer.is_converged();
+            let last_ms = self.setup.script.last().map_or(0, |planned| planned.at_ms);
+            let is_noticed = last_ms + NOTICE_MS <= now_ms;
+            self.converged = all_has_happened && is_noticed && observer.is_converged();
             if now_ms >= self.setup.until_ms || (self.converged && self.setup.ends_when_converged) {
                 return Ok(Ended::AtTheEnd);
             }
@@ -280,7 +284,7 @@ impl Course {
     }
 
     fn aside(&mut self, entries: u64, text: String) {
-        let at_ms = self.clock.elapsed_ms();
+        let at_ms = self.clock.now().since(self.setup.epoch);
         self.asides.push((entries, StoryLine::aside(at_ms, text)));
     }
 

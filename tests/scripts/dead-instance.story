@@ -41,8 +41,20 @@
 00:01:10.000    39 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
 00:01:10.027    40 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 39)
 00:02:00.000     --- the instance of beta vanishes
+00:02:00.026    41 supervisor/machines          observed vanished, issued to beta: lost, because the world differs from what was seen last (supervisor/machines, after 40)
+00:02:00.026    42 machine/beta                 instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 41)
+00:02:00.026    43 supervisor/storage           issued to beta:logs: detach, because something follows from what is seen (supervisor/storage, after 42)
+00:02:00.026    44 volume-attachment/beta:logs  detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 43)
+00:02:00.055    45 volume-attachment/beta:logs  detached, because the provider has detached it, and it waits for machine and volume again (executor, after 44)
+00:02:00.063    46 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 42)
+00:02:00.092    47 machine/beta                 created i-0021, because the provider has made its instance (executor, after 46)
+00:02:00.092    48 supervisor/storage           issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 47)
+00:02:00.092    49 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 48)
+00:02:00.116    50 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 49)
+00:02:05.031    51 supervisor/machines          observed appeared and forgotten, because the world differs from what was seen last (supervisor/machines, after 50)
+00:02:10.000    52 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
 
-converged after 120.000 s: 40 entries, 31 provider calls, 0 crashes, seed 5
+converged after 150.000 s: 52 entries, 41 provider calls, 0 crashes, seed 5
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
@@ -50,4 +62,4 @@ converged after 120.000 s: 40 entries, 31 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 101145e05ed83dccb4fd2e04ce6b29b79df8e2561f1b79ca1a20c4a5520ab6ff
+journal 59058a622f3bbdd9031e61b3d2e6642ac2295b879debb08218c5d8ffea41b839

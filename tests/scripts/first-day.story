@@ -35,8 +35,10 @@
 00:01:00.043    33 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 32)
 00:01:00.043    34 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 32)
 00:01:00.064    35 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 34)
+00:01:05.028    36 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 35)
+00:01:10.015    37 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 36)
 
-converged after 61.000 s: 35 entries, 18 provider calls, 0 crashes, seed 1
+converged after 90.000 s: 37 entries, 23 provider calls, 0 crashes, seed 1
   machine/alpha                    removed
   machine/beta                     ready
   machine/gamma                    ready
@@ -44,4 +46,4 @@ converged after 61.000 s: 35 entries, 18 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal fe90967372197409abcc2d2ee55be86f30fd2186bcbdeccdc8fd9be246be1d7a
+journal f6c38d3bd66cfd5bdc4f8823201c0d39eed0cd489fc5371d13546cf136484d8e

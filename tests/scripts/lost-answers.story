@@ -91,8 +91,10 @@
 00:27:40.034    89 supervisor/machines          list recovered, because the provider answers again (supervisor/machines, after 88)
 00:28:10.041    90 supervisor/machines          list failed [unknown], because the provider could not be asked (supervisor/machines, after 89)
 00:30:00.000     --- all providers behave from now on
+00:30:15.000    91 supervisor/machines          list failed [deadline-exceeded], because the provider could not be asked (supervisor/machines, after 90)
+00:30:15.022    92 supervisor/machines          list recovered, because the provider answers again (supervisor/machines, after 91)
 
-converged after 1800.000 s: 90 entries, 92 provider calls, 0 crashes, seed 3
+converged after 1830.000 s: 92 entries, 95 provider calls, 0 crashes, seed 3
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
@@ -100,4 +102,4 @@ converged after 1800.000 s: 90 entries, 92 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal e5acf52729a19e8405854006b162f74caa21a510f06597368a333d25fd2a6ebc
+journal 767dd5a4d9bd48882ac6b9cd65e31307d841cbea6bc72ab9cf91d882bd2c1670

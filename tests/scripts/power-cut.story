@@ -34,7 +34,7 @@
 00:00:10.018    29 node/journal                 writer opened (node)
 00:00:20.018    30 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
 
-converged after 21.018 s: 30 entries, 11 provider calls, 3 crashes, seed 11
+converged after 30.018 s: 30 entries, 12 provider calls, 3 crashes, seed 11
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready

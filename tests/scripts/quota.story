@@ -13,34 +13,47 @@
 00:00:00.000    11 machine/beta                 attachment reserved logs, because a volume is to be attached to it (operator)
 00:00:00.000    12 volume/logs                  attachment reserved beta, because it is to be attached to a machine (operator)
 00:00:00.000    13 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
-00:00:00.020    14 machine/alpha                created i-0008, because the provider has made its instance (executor, after 3)
-00:00:00.020    15 machine/beta                 created i-0009, because the provider has made its instance (executor, after 4)
-00:00:00.020    16 machine/gamma                created i-0010, because the provider has made its instance (executor, after 5)
+00:00:00.020    14 machine/alpha                created i-0007, because the provider has made its instance (executor, after 3)
+00:00:00.020    15 machine/beta                 created i-0008, because the provider has made its instance (executor, after 4)
+00:00:00.020    16 machine/gamma                create retry scheduled until 00:00:10.020 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 5)
 00:00:00.021    17 volume/data                  created, because the provider has made it (executor, after 6)
 00:00:00.021    18 volume/logs                  created, because the provider has made it (executor, after 7)
 00:00:00.021    19 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 18)
 00:00:00.021    20 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 19)
 00:00:00.021    21 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 19)
-00:00:00.042    22 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 21)
+00:00:00.042    22 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 21)
 00:00:00.048    23 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 21)
 00:00:00.048    24 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 20)
-00:00:10.000    25 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    26 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    27 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    25 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    26 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:10.020    27 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:00:10.066    28 machine/gamma                create retry scheduled until 00:00:30.066 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 27)
+00:00:30.066    29 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:00:30.139    30 machine/gamma                create retry scheduled until 00:01:10.139 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 29)
+00:01:10.139    31 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:01:10.198    32 machine/gamma                create retry scheduled until 00:02:30.198 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 31)
+00:02:30.198    33 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:02:30.225    34 machine/gamma                create retry scheduled until 00:05:10.225 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 33)
+00:05:10.225    35 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:05:10.264    36 machine/gamma                create retry scheduled until 00:08:10.264 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 35)
 00:06:00.000     --- an operator removes machine/alpha
-00:06:00.000    28 machine/alpha                removal began, because its removal was asked for and waits for its attachments (operator)
-00:06:00.000    29 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage, after 28)
-00:06:00.000    30 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 29)
-00:06:00.030    31 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 30)
-00:06:00.030    32 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage, after 31)
-00:06:00.030    33 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 32)
-00:06:00.030    34 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 32)
-00:06:00.057    35 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 34)
-00:06:05.023    36 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 35)
-00:06:10.010    37 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 36)
+00:06:00.000    37 machine/alpha                removal began, because its removal was asked for and waits for its attachments (operator)
+00:06:00.000    38 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage, after 37)
+00:06:00.000    39 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 38)
+00:06:00.012    40 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 39)
+00:06:00.012    41 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage, after 40)
+00:06:00.012    42 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 41)
+00:06:00.012    43 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 41)
+00:06:00.045    44 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 43)
+00:06:05.035    45 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 44)
+00:06:10.036    46 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 45)
+00:08:10.264    47 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:08:10.311    48 machine/gamma                created i-0014, because the provider has made its instance (executor, after 47)
+00:08:15.017    49 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines, after 48)
+00:08:20.000    50 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
 00:40:00.000     --- an operator has everything tried again that was given up
 
-converged after 2400.000 s: 37 entries, 485 provider calls, 0 crashes, seed 17
+converged after 2430.000 s: 50 entries, 503 provider calls, 0 crashes, seed 17
   machine/alpha                    removed
   machine/beta                     ready
   machine/gamma                    ready
@@ -48,4 +61,4 @@ converged after 2400.000 s: 37 entries, 485 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal ee3439ac1b30b3dbdc4decaada92d26011369817a1aab6017ac66be4259aa899
+journal f8e515886e587ed0656d2665fd55d830aea598d88604563c31444e31953cc1fb

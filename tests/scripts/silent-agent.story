@@ -27,13 +27,13 @@
 00:00:10.000    26 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
 00:00:10.000    27 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
 00:02:00.000     --- the wall clock is set forward by 86400.000 s
-00:03:00.000     --- the wall clock is set back by 172800.000 s
-00:05:00.000     --- the agent of alpha is silent for 120.000 s
+24:03:00.000     --- the wall clock is set back by 172800.000 s
+24:05:00.000     --- the agent of alpha is silent for 120.000 s
 24:05:35.000    28 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
 24:07:00.000    29 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
-00:20:00.000     --- all providers behave from now on
+24:20:00.000     --- all providers behave from now on
 
-converged after 1200.000 s: 29 entries, 243 provider calls, 0 crashes, seed 13
+converged after 1230.000 s: 29 entries, 249 provider calls, 0 crashes, seed 13
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready

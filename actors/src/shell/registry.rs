@@ -17,7 +17,7 @@ use bailiwick_journal::{AppendError, Body, Draft, Entry, EntryKind, Filter, Inta
 use super::{
     Answer, AnyCommand, Ask, AskError, AskGroup, EntityActor, Executor, GroupAnswer, Kind, Limits, Origin, Recorded,
     Retire, ScheduleActor, Services, Snapshot, Submit,
-    entity_actor::{Proposal, propose_on, verdict_text},
+    entity_actor::{Proposal, propose_on, read_on, verdict_text},
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// How often a group is decided again because somebody else changed one of its streams meanwhile.
-const GROUP_TRIES_MAX: u32 = 8;
+const GROUP_TRIES_MAX: u32 = 16;
 /// How often a note about a broken actor is tried again because the stream has changed meanwhile.
 const NOTE_TRIES_MAX: u32 = 5;
 
@@ -50,6 +50,16 @@ enum AnyEntity {
 }
 
 impl AnyEntity {
+    /// Takes in what the journal has and it has not seen.
+    fn catch_up(&mut self, stream: &StreamId, services: &Services) -> Result<(), AskError> {
+        match self {
+            Self::Machine(entity) => read_on(entity, stream, services),
+            Self::Volume(entity) => read_on(entity, stream, services),
+            Self::VolumeAttachment(entity) => read_on(entity, stream, services),
+            Self::Policy(entity) => read_on(entity, stream, services),
+        }
+    }
+
     /// What it would answer; it is then as it will be once that is recorded.
     fn propose(
         &mut self,
@@ -539,6 +549,10 @@ fn propose_all(
 ) -> Result<Vec<Proposal>, AskError> {
     let known = services.known();
     let mut proposals = Vec::with_capacity(commands.len());
+    for (stream, entity) in entities.iter_mut() {
+        // Whatever was recorded since its snapshot was taken; what is still on its way into the journal is a conflict.
+        entity.catch_up(stream, services)?;
+    }
     for (stream, command, origin) in commands {
         let entity = entities.get_mut(stream).expect("every stream of the group has a snapshot");
         proposals.push(entity.propose(stream, command.clone(), origin.clone(), &known)?);

@@ -2,6 +2,9 @@
 
 mod desk;
 mod memory_journal;
+mod plant;
 
 pub use desk::{Desk, name};
 pub use memory_journal::MemoryJournal;
+pub(crate) use plant::trip;
+pub use plant::{Plant, plant};
