@@ -196,23 +196,23 @@ fn all_attempts_share_one_intent() {
 }
 
 fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
-    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value % 8 == 0);
+    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
     let intent = match &state.storage {
         Storage::Creating(effort) => effort.intent,
         Storage::Provisioned { intent, .. } => *intent,
         Storage::Destroying { of, .. } => *of,
         Storage::None => version,
     };
-    let machine = name(if value % 3 == 0 { "db" } else { "web" });
+    let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
     match kind % 12 {
-        0 | 1 => Command::Declare(spec(if value % 5 == 0 { 65 } else { 64 })),
+        0 | 1 => Command::Declare(spec(if value.is_multiple_of(5) { 65 } else { 64 })),
         2 => Command::Remove,
         3 => Command::RetryProvisioning,
         4 => Command::ReserveAttachment { machine },
         5 => Command::ReleaseAttachment { machine },
         6 => Command::Wake { due: Timestamp(0) },
-        7 | 8 => created(attempt, if value % 7 == 0 { 1 } else { intent.0 }, 60 + u64::from(value % 8)),
+        7 | 8 => created(attempt, if value.is_multiple_of(7) { 1 } else { intent.0 }, 60 + u64::from(value % 8)),
         9 => Command::Report(Report::CreateFailed { attempt, fault }),
         10 => Command::Report(Report::Destroyed { attempt }),
         _ => Command::Report(Report::DestroyFailed { attempt, fault }),

@@ -192,11 +192,11 @@ fn what_was_attached_under_one_intent_is_detached_under_it() {
 }
 
 fn command(state: &State, _version: Version, kind: u8, value: u8) -> Command {
-    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value % 8 == 0);
+    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
     let at = u64::from(value % 2);
     match kind % 12 {
-        0 | 1 => Command::Declare(spec(value % 5 == 0)),
+        0 | 1 => Command::Declare(spec(value.is_multiple_of(5))),
         2 => Command::Remove,
         3 => Command::Retry,
         4 | 5 => Command::Attach { target: target(at) },
