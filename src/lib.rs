@@ -8,8 +8,16 @@ pub mod api;
 pub mod audit;
 pub mod cli;
 pub mod client;
+pub mod clock;
+pub mod config;
 pub mod manifest;
+pub mod node;
+pub mod plan;
 pub mod providers;
+pub mod simulation;
 pub mod text;
 pub mod view;
 pub mod words;
+
+pub use config::{Config, LocalMachines};
+pub use node::{Handle, Node, StartError, Started, StopError};

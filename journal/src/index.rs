@@ -120,10 +120,6 @@ impl Index {
         Ok(())
     }
 
-    pub(crate) fn blocks(&self) -> u64 {
-        self.blocks.len() as u64
-    }
-
     /// The block with this number, from 1.
     pub(crate) fn block(&self, number: u64) -> Option<BlockPlace> {
         let at = usize::try_from(number.checked_sub(1)?).ok()?;

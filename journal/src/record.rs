@@ -122,6 +122,10 @@ impl<'a> Record<'a> {
         self.header[52..68].try_into().expect("sixteen bytes")
     }
 
+    pub(crate) fn bytes(&self) -> usize {
+        self.header.len() + self.bodies.len()
+    }
+
     /// The stream's text, not checked to be a name.
     pub(crate) fn stream_text(&self) -> Result<&'a str, Malformed> {
         Cursor(&self.header[FIXED..]).text()
@@ -186,13 +190,6 @@ impl<'a> Record<'a> {
     fn fixed_u64(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.header[at..at + 8].try_into().expect("eight bytes"))
     }
-}
-
-/// The draft that an entry came from, to be encoded again.
-pub(crate) fn draft_of(entry: Entry) -> Draft {
-    let Entry { header, command, facts, verdict, events } = entry;
-    let expected = Version(header.first_version.0.saturating_sub(1));
-    Draft { stream: header.stream, expected, meta: header.meta, command, facts, verdict, events }
 }
 
 fn put_text(to: &mut Vec<u8>, text: &str) {

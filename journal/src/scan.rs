@@ -39,7 +39,6 @@ pub(crate) struct Scanned {
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub number: u32,
-    pub bytes: u64,
     pub sealed: bool,
 }
 
@@ -84,11 +83,6 @@ pub(crate) fn scan(disk: &dyn Disk, journal: Uuid, visit: &mut Visit<'_>) -> io:
 }
 
 impl Scanned {
-    /// Whether the chain itself is unbroken to the end of what is there.
-    pub(crate) fn differs(&self) -> bool {
-        self.faults.iter().any(|fault| fault.differs)
-    }
-
     /// The number of the newest block that the log knows to have existed.
     pub(crate) fn newest_block(&self) -> u64 {
         self.later.iter().map(|later| later.0).max().unwrap_or(0).max(self.tip.block).max(self.told_block)
@@ -151,7 +145,7 @@ impl OneSegment<'_, '_> {
         };
         let has_blocks = self.scanned.tip.block > begun_at || self.scanned.later.len() > later_before;
         self.check_order_of_segments(has_blocks);
-        self.scanned.segments.push(Segment { number: self.number, bytes: self.bytes.len() as u64, sealed });
+        self.scanned.segments.push(Segment { number: self.number, sealed });
         self.scanned.bytes += self.bytes.len() as u64;
     }
 

@@ -243,7 +243,9 @@ fn one_bad_append_harms_no_other(journal: &Arc<dyn Journal>) {
 
 fn notices_come_after_durability_and_end(journal: &Arc<dyn Journal>) {
     let (send, heads) = std::sync::mpsc::channel();
-    let subscription = journal.on_append(Box::new(move |head| drop(send.send(head))));
+    let subscription = journal.on_append(Box::new(move |head| {
+        let _ = send.send(head);
+    }));
     append(&**journal, vec![draft("machine/0", 0, 10, &[1])]).expect("appends");
     let noticed = heads.recv().expect("a notice comes");
     assert_eq!(noticed, journal.head());

@@ -1,6 +1,7 @@
 //! How a command ends: the exit code, and what is said when something is in the way.
 
 use std::{
+    borrow::Cow,
     error::Error,
     fmt,
     io::{self, Write},
@@ -74,7 +75,7 @@ impl Termination for Exit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CliError {
     /// Stable, in kebab-case: `not-found`, `invalid-manifest`.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     pub message: String,
     /// The chain of causes, the nearest first.
     #[serde(rename = "causes", skip_serializing_if = "Vec::is_empty")]
@@ -84,7 +85,7 @@ pub struct CliError {
     pub next_step: Option<String>,
     /// More than fits a sentence.
     #[serde(rename = "details", skip_serializing_if = "Option::is_none")]
-    pub details: Option<Details>,
+    pub details: Option<Box<Details>>,
     #[serde(skip)]
     pub exit: Exit,
 }
@@ -101,8 +102,8 @@ pub struct Details {
 
 impl CliError {
     /// An error without cause and without advice.
-    pub fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), causes: Vec::new(), next_step: None, details: None, exit }
+    pub fn new(exit: Exit, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), causes: Vec::new(), next_step: None, details: None, exit }
     }
 
     /// The command line makes no sense.
@@ -177,7 +178,7 @@ impl From<ManifestError> for CliError {
             (count, true) => format!("{count} problems or more"),
         };
         let json = serde_json::to_value(&error).unwrap_or_default();
-        let details = Some(Details { text: error.to_string(), json });
+        let details = Some(Box::new(Details { text: error.to_string(), json }));
         let message = format!("the manifest has {count}, nothing was applied");
         Self { details, ..Self::new(Exit::Error, "invalid-manifest", message) }
     }

@@ -1,5 +1,177 @@
 //! The command line: one file per subcommand.
 
+mod agent;
+mod apply;
+mod audit;
+mod completion;
+mod delete;
+mod describe;
 pub mod exit;
+mod failures;
+mod get;
+mod journal;
+mod log;
 pub mod moment;
 pub mod output;
+mod plan;
+mod progress;
+mod retry;
+mod schedule;
+mod serve;
+mod session;
+mod simulate;
+mod status;
+mod up;
+mod wait;
+mod why;
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+
+use self::{
+    exit::{CliError, Exit},
+    output::Format,
+};
+
+/// A control plane that can explain itself
+///
+/// Declared machines, volumes and attachments become real through providers, and every decision is kept in a journal
+/// with everything it was made from.
+#[derive(Debug, Parser)]
+#[command(name = "bailiwick", version, max_term_width = 100, infer_subcommands = false)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of all commands.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// Where the node keeps everything [default: the user's data directory]
+    #[arg(long, global = true, value_name = "DIR", env = "BAILIWICK_DATA_DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// How to print
+    #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    pub output: Format,
+    /// What to log to the standard error: off, error, warn, info, debug, trace, or a filter such as `warn,bailiwick=debug`
+    #[arg(long, global = true, default_value = "warn", value_name = "FILTER", env = "BAILIWICK_LOG")]
+    pub log_level: String,
+    /// How to log
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    pub log_format: LogFormat,
+}
+
+/// How to log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a node, apply manifests, and show how they become real
+    Up(up::UpArgs),
+    /// Remove what was declared, and wait until it is gone
+    Down(up::DownArgs),
+    /// Run a node
+    Serve(serve::ServeArgs),
+    /// Declare what manifests say: all of it or nothing
+    Apply(apply::ApplyArgs),
+    /// Show what apply would do; exits with 2 if anything would change
+    Plan(plan::PlanArgs),
+    /// List entities
+    Get(get::GetArgs),
+    /// Show everything about one entity
+    Describe(describe::DescribeArgs),
+    /// Show how everything is, trouble first
+    Status(status::StatusArgs),
+    /// Ask entities to go
+    Delete(delete::DeleteArgs),
+    /// Try again now what failed or waits
+    Retry(retry::RetryArgs),
+    /// Wait until something is so
+    Wait(wait::WaitArgs),
+    /// Show decisions, the newest last
+    Log(log::LogArgs),
+    /// Show what happens next, when, and why
+    Schedule(schedule::ScheduleArgs),
+    /// Explain the last decision about an entity
+    Why(why::WhyArgs),
+    /// Decide history again
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    /// Look after the journal of a stopped node
+    #[command(subcommand)]
+    Journal(journal::JournalCommand),
+    /// Run a scenario in virtual time, deterministically
+    Simulate(simulate::SimulateArgs),
+    /// Print a script for a shell's completion
+    Completion(completion::CompletionArgs),
+    /// What runs inside a local machine; the provider starts it
+    #[command(hide = true)]
+    Agent(crate::agent::AgentArgs),
+}
+
+/// Runs one command line; the answer is the exit code.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are asked for; anything else is a usage error. Nobody is left to tell if this fails.
+            drop(error.print());
+            return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+        }
+    };
+    let Cli { global, command } = cli;
+    if let Command::Agent(args) = command {
+        return agent::main(args);
+    }
+    match start_logging(&global).and_then(|()| run(&global, command)) {
+        Ok(exit) => exit,
+        Err(error) => error.print(global.output),
+    }
+}
+
+fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
+    match command {
+        Command::Up(args) => up::up(global, args),
+        Command::Down(args) => up::down(global, args),
+        Command::Serve(args) => serve::main(global, args),
+        Command::Apply(args) => apply::main(global, args),
+        Command::Plan(args) => plan::main(global, args),
+        Command::Get(args) => get::main(global, args),
+        Command::Describe(args) => describe::main(global, args),
+        Command::Status(args) => status::main(global, args),
+        Command::Delete(args) => delete::main(global, args),
+        Command::Retry(args) => retry::main(global, args),
+        Command::Wait(args) => wait::main(global, args),
+        Command::Log(args) => log::main(global, args),
+        Command::Schedule(args) => schedule::main(global, args),
+        Command::Why(args) => why::main(global, args),
+        Command::Audit(command) => audit::main(global, command),
+        Command::Journal(command) => journal::main(global, command),
+        Command::Simulate(args) => simulate::main(global, args),
+        Command::Completion(args) => completion::main(args),
+        Command::Agent(args) => Ok(agent::main(args)),
+    }
+}
+
+fn start_logging(global: &Global) -> Result<(), CliError> {
+    use tracing_subscriber::EnvFilter;
+    let filter = EnvFilter::try_new(&global.log_level)
+        .map_err(|error| CliError::usage("the log filter cannot be read").because(&error))?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let has_colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
+    let started = match global.log_format {
+        LogFormat::Text => builder.with_ansi(has_colours).try_init(),
+        LogFormat::Json => builder.json().try_init(),
+    };
+    started.map_err(|error| CliError::new(Exit::Error, "logging", error.to_string()))
+}

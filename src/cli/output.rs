@@ -1,6 +1,6 @@
 //! What commands print: tables for people, JSON and YAML for programs.
 //!
-//! A command builds what it has to say as one serializable value, and a [`Table`] of it for people. [`Output::show`]
+//! A command builds what it has to say as one serializable value, and a [`Table`] of it for people. [`Format::show`]
 //! writes the one that was asked for.
 
 pub mod style;
@@ -45,6 +45,18 @@ impl OutputError {
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
+}
+
+/// Writes lines for people to the standard output, made harmless to a terminal.
+///
+/// # Errors
+/// If the standard output cannot be written to.
+pub fn lines(text: &str) -> Result<(), OutputError> {
+    let mut out = anstream::stdout().lock();
+    for line in text.lines() {
+        writeln!(out, "{}", crate::text::harmless(line))?;
+    }
+    Ok(())
 }
 
 impl Format {

@@ -38,11 +38,11 @@ pub(super) struct Reference {
 
 /// Finds doubles and dangling references. Two attachments of one volume are no matter for this place: the volume itself
 /// refuses what it cannot serve, for it alone knows what is attached.
-pub(super) fn across_documents(documents: &[Read], known: &Known, sources: &[Source], problems: &mut Problems) {
+pub(super) fn across_documents(documents: &[Read], known: Option<&Known>, sources: &[Source], problems: &mut Problems) {
     let is_whole = problems.is_empty();
     doubles(documents, sources, problems);
     // What is missing may stand in a document that could not be read: that would be noise, not news.
-    if is_whole {
+    if is_whole && let Some(known) = known {
         dangling(documents, known, sources, problems);
     }
 }

@@ -13,7 +13,7 @@
 //! is answered with file, line, column and field, all problems together ([`ManifestError`]). Nothing is half read: either
 //! every document is good, or there is no [`Manifest`].
 //!
-//! The way through the files: [`source`](self) (paths to text), `tree` (text to nodes with places), `fields` and `kinds`
+//! The way through the files: `source` (paths to text), `tree` (text to nodes with places), `fields` and `kinds`
 //! (nodes to wishes), `check` (wishes against one another).
 
 mod check;
@@ -44,7 +44,7 @@ use problem::Problems;
 pub fn read(paths: &[PathBuf], known: &Known) -> Result<Manifest, ManifestError> {
     let mut problems = Problems::default();
     let sources = source::load(paths, &mut problems);
-    parsed(&sources, known, problems)
+    parsed(&sources, Some(known), problems)
 }
 
 /// Reads manifests that are in memory.
@@ -59,10 +59,33 @@ pub fn read(paths: &[PathBuf], known: &Known) -> Result<Manifest, ManifestError>
 /// assert!(error.to_string().contains("did you mean `size`?"));
 /// ```
 pub fn parse(sources: &[Source], known: &Known) -> Result<Manifest, ManifestError> {
-    parsed(sources, known, Problems::default())
+    parsed(sources, Some(known), Problems::default())
 }
 
-fn parsed(sources: &[Source], known: &Known, mut problems: Problems) -> Result<Manifest, ManifestError> {
+/// Reads manifests of which nobody here knows what they may point at: everything is looked at but that.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse_open(sources: &[Source]) -> Result<Manifest, ManifestError> {
+    parsed(sources, None, Problems::default())
+}
+
+/// The texts at these paths, unread.
+///
+/// # Errors
+/// If a path cannot be read.
+pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, ManifestError> {
+    let mut problems = Problems::default();
+    let sources = source::load(paths, &mut problems);
+    problems.or(sources)
+}
+
+/// Milliseconds of a period such as `500ms`, `10s`, `3m` or `1h30m`; none if the text is no period.
+pub fn duration_ms(text: &str) -> Option<u64> {
+    duration::parse_ms(text).ok()
+}
+
+fn parsed(sources: &[Source], known: Option<&Known>, mut problems: Problems) -> Result<Manifest, ManifestError> {
     let mut documents = Vec::new();
     let mut documents_seen = 0;
     for source in sources {

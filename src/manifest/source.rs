@@ -30,6 +30,11 @@ impl Source {
         &self.name
     }
 
+    /// The text as it is; empty if it is none.
+    pub fn as_text(&self) -> &str {
+        str::from_utf8(&self.bytes).unwrap_or("")
+    }
+
     /// The text without a byte order mark; none, with a problem, if it is none or too long.
     pub(super) fn text(&self, problems: &mut Problems) -> Option<&str> {
         if self.bytes.len() > limits::FILE_BYTES_MAX {

@@ -13,6 +13,8 @@ use super::{
 pub struct Upcoming {
     pub due_ms: u64,
     pub due: String,
+    /// How long until then; 0 if it is due.
+    pub in_ms: u64,
     pub entity: String,
     pub why: String,
 }
@@ -20,10 +22,17 @@ pub struct Upcoming {
 /// The first `limit` due times, soonest first.
 pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     let mut all = Vec::new();
+    let now_ms = fleet.time.0;
     let mut add = |kind: &str, name: &str, due: Option<u64>, why: Option<String>| {
         if let Some(due_ms) = due {
             let due = crate::words::rfc3339(due_ms);
-            all.push(Upcoming { due_ms, due, entity: format!("{kind}/{name}"), why: why.unwrap_or_default() });
+            all.push(Upcoming {
+                due_ms,
+                due,
+                in_ms: due_ms.saturating_sub(now_ms),
+                entity: format!("{kind}/{name}"),
+                why: why.unwrap_or_default(),
+            });
         }
     };
     for row in machines(fleet) {

@@ -19,6 +19,9 @@ use serde_json::Value;
 /// One case: what it is called, and all that it says.
 type Case = (String, Value);
 
+/// A group of a file, by name.
+type Group = (String, Vec<Case>);
+
 /// What is done with the cases of a group.
 enum Plan {
     /// Each is run by this function, which answers with the first difference.
@@ -30,7 +33,7 @@ enum Plan {
 /// One file of cases: how it falls into groups, and what is done with each.
 struct File {
     name: &'static str,
-    groups: fn(&Value) -> Vec<(String, Vec<Case>)>,
+    groups: fn(&Value) -> Vec<Group>,
     plan: fn(&str) -> Option<Plan>,
 }
 
@@ -99,7 +102,7 @@ impl fmt::Display for Line {
 }
 
 fn run(file: &File, content: &Value) -> Vec<Line> {
-    let line = |(group, cases): (String, Vec<Case>)| {
+    let line = |(group, cases): Group| {
         let outcome = match (file.plan)(&group) {
             None => Outcome::Unknown,
             Some(Plan::Skip(reason)) => Outcome::Skipped(reason),
@@ -166,14 +169,14 @@ fn an_unknown_group_fails() {
 }
 
 /// Groups that are top-level keys of the file; texts at the top are for the reader.
-fn by_top_level_key(file: &Value) -> Vec<(String, Vec<Case>)> {
+fn by_top_level_key(file: &Value) -> Vec<Group> {
     let groups = file.as_object().into_iter().flatten().filter(|(_, content)| !content.is_string());
     groups.map(|(group, content)| (group.clone(), cases_of(content))).collect()
 }
 
 /// Groups that the cases themselves name, in the order of their first case.
-fn by_field(list: &Value, pointer: &str) -> Vec<(String, Vec<Case>)> {
-    let mut groups: Vec<(String, Vec<Case>)> = Vec::new();
+fn by_field(list: &Value, pointer: &str) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
     for (name, case) in cases_of(list) {
         let group = case.pointer(pointer).and_then(Value::as_str).unwrap_or("without a group").to_owned();
         match groups.iter_mut().find(|(known, _)| *known == group) {

@@ -360,7 +360,7 @@ fn mutated(text: &str, edits: &[(usize, u8, u8)]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_bytes_get_an_answer(bytes in vec(any::<u8>(), 0..2_000)) {

@@ -167,8 +167,9 @@ impl Actor for Executor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Self::Context) {
-        // One place for every actor that may be in memory: entities have at most one effect out at a time.
-        ctx.set_mailbox_capacity(self.services.limits.actors_max.saturating_mul(2));
+        // No bound here (0): what comes is bounded by the entities, which have at most one effect out at a time, and an
+        // effect that was turned away would be forgotten until the next restart.
+        ctx.set_mailbox_capacity(0);
     }
 }
 
@@ -192,6 +193,7 @@ impl Handler<Turn> for Executor {
             for batch in items.chunks(self.services.limits.bulk_max) {
                 let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
                 self.busy.extend(streams.iter().cloned());
+                self.services.calls.set(self.services.calls.get() + streams.len());
                 let services = self.services.clone();
                 let registry = self.registry.clone();
                 let executor = ctx.address().downgrade();
@@ -216,6 +218,8 @@ impl Handler<Finished> for Executor {
     type Result = ();
 
     fn handle(&mut self, finished: Finished, ctx: &mut Self::Context) {
+        let calls = &self.services.calls;
+        calls.set(calls.get().saturating_sub(finished.streams.len()));
         for stream in finished.streams {
             self.busy.remove(&stream);
             if let Some(next) = self.next.remove(&stream) {

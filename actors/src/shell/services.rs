@@ -4,11 +4,12 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     fmt,
+    future::Future,
     sync::Arc,
 };
 
 use bailiwick_journal::{AppendError, Appended, Draft, Intake, Journal, Position, Subscription};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 use uuid::Uuid;
 
 use crate::{
@@ -66,10 +67,14 @@ pub struct Services {
     pub providers: Providers,
     pub limits: Limits,
     policy: RefCell<Arc<PolicyInForce>>,
-    last_time: Cell<Timestamp>,
+    /// The last answer of `now`, and when it was given by the monotonic clock.
+    last_time: Cell<(Timestamp, Instant)>,
     /// The last durable position, told by the journal's own thread.
     head: watch::Receiver<Position>,
     _subscription: Subscription,
+    /// Provider calls under way.
+    pub calls: Cell<usize>,
+    failed: watch::Sender<Option<String>>,
     /// Decisions that were only counted, because they said once more that nothing had to be done.
     pub only_counted: Cell<u64>,
 }
@@ -89,7 +94,7 @@ impl Services {
         limits: Limits,
         policy: PolicyInForce,
     ) -> Self {
-        let last_time = Cell::new(Timestamp(journal.head().time_ms));
+        let last_time = Cell::new((Timestamp(journal.head().time_ms), Instant::now()));
         let (tell, head) = watch::channel(journal.head().position);
         let subscription = journal.on_append(Box::new(move |head| {
             tell.send_replace(head.position);
@@ -103,15 +108,27 @@ impl Services {
             last_time,
             head,
             _subscription: subscription,
+            calls: Cell::new(0),
+            failed: watch::Sender::new(None),
             only_counted: Cell::new(0),
         }
     }
 
     /// Now; never before an earlier answer, nor before the journal's last entry.
+    ///
+    /// A wall clock that was set back does not make time stand still until it has caught up: nothing that waits would
+    /// become due. Time goes on from where it was.
     pub fn now(&self) -> Timestamp {
-        let now = self.clock.now().max(self.last_time.get());
-        self.last_time.set(now);
-        now
+        let (last, at) = self.last_time.get();
+        let gone_by = u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let steady = Timestamp(last.0.saturating_add(gone_by));
+        let wall = self.clock.now();
+        if wall > steady {
+            self.last_time.set((wall, Instant::now()));
+            return wall;
+        }
+        // The base stays, so that parts of a millisecond are not lost with every call.
+        steady
     }
 
     /// The policy revision in force.
@@ -145,9 +162,29 @@ impl Services {
     }
 
     /// Makes drafts durable, together or not at all.
-    pub async fn append(&self, drafts: Vec<Draft>, intake: Intake) -> Result<Appended, AppendError> {
+    ///
+    /// They are handed in at once, not when the answer is first waited for: a draft has the time at which it was decided,
+    /// and nothing with a later time must come before it.
+    pub fn append(
+        &self,
+        drafts: Vec<Draft>,
+        intake: Intake,
+    ) -> impl Future<Output = Result<Appended, AppendError>> + use<> {
         let (send, receive) = tokio::sync::oneshot::channel();
         self.journal.append(drafts, intake, Box::new(move |answer| drop(send.send(answer))));
-        receive.await.unwrap_or_else(|_| Err(AppendError::Unknown { problem: "the journal's thread ended".into() }))
+        let failed = self.failed.clone();
+        async move {
+            let ended = |_| Err(AppendError::Unknown { problem: "the journal's thread ended".into() });
+            let answer = receive.await.unwrap_or_else(ended);
+            if let Err(AppendError::Unknown { problem }) = &answer {
+                failed.send_replace(Some(problem.clone()));
+            }
+            answer
+        }
+    }
+
+    /// Tells when the journal has failed: then the node ends in order, and verifies at the next start.
+    pub fn failed(&self) -> watch::Receiver<Option<String>> {
+        self.failed.subscribe()
     }
 }

@@ -1,3 +1,10 @@
 //! One binary for all tests that go through the public interface.
 
+mod conflict;
+mod damage;
+mod golden;
+mod kill;
+mod reopen;
 mod stores;
+mod tools;
+mod torn_tail;

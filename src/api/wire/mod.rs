@@ -1,4 +1,5 @@
 //! The JSON shapes of `/v1`: types of their own, so that inner types can change.
 
 pub mod agent;
+pub mod change;
 pub mod problem;

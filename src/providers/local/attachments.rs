@@ -14,6 +14,7 @@ use bailiwick_actors::{
     ports::{AttachVolume, AttachmentInfo, DetachVolume, Lookup},
     vocab::{EffectId, Fault, FaultCode, Name},
 };
+use bailiwick_journal::crash;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -60,7 +61,9 @@ pub fn attach(inner: &Inner, wish: AttachVolume) -> Result<AttachmentInfo, Fault
     ensure_name_is_free(inner, &machine, &claim)?;
     let record = inner.home.attachment(claim.attachment);
     files::replace_json(&record, &claim).or_fault("record the attachment")?;
+    crash::point("local-after-record");
     place_claim(inner, &claim).or_fault("claim the volume")?;
+    crash::point("local-after-claim");
     match place_link(&machine, &claim) {
         // The machine went while we were at it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -197,8 +200,10 @@ fn take_back(inner: &Inner, claim: &Claim) -> Result<(), Fault> {
         let link = machine.volume(&claim.volume);
         remove_durably(&link).or_fault("remove the link")?;
     }
+    crash::point("local-after-unlink");
     let place = claim_path(inner, claim.volume_effect);
     remove_durably(&place).or_fault("remove the claim")?;
+    crash::point("local-after-unclaim");
     files::remove_file(&inner.home.attachment(claim.attachment)).or_fault("remove the attachment's record")
 }
 

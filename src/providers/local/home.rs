@@ -8,6 +8,7 @@ use std::{
 };
 
 use bailiwick_actors::vocab::EffectId;
+use bailiwick_journal::crash;
 use tracing::warn;
 
 use super::keys::Keys;
@@ -75,8 +76,11 @@ pub fn make_whole(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io
         let _ = files::remove_directory(&unfinished);
         return Err(error);
     }
+    crash::point("local-before-appearing");
     fs::rename(&unfinished, path)?;
-    files::sync_parent(path)
+    files::sync_parent(path)?;
+    crash::point("local-after-appearing");
+    Ok(())
 }
 
 /// Removes a directory: first its name, so that after a crash it is not there any more; then its content, following no
@@ -89,6 +93,7 @@ pub fn discard(path: &Path) -> io::Result<()> {
         renamed => renamed?,
     }
     files::sync_parent(path)?;
+    crash::point("local-after-vanishing");
     files::remove_directory(&trash)
 }
 

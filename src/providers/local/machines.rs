@@ -13,6 +13,7 @@ use bailiwick_actors::{
     ports::{CreateMachine, InstanceStatus, Listing, Lookup, MachineInstance},
     vocab::{EffectId, Fault, FaultCode, InstanceId},
 };
+use bailiwick_journal::crash;
 use tracing::warn;
 
 use super::{
@@ -57,6 +58,7 @@ pub fn create(inner: &Inner, wish: CreateMachine) -> Result<MachineInstance, Fau
         None
     };
     let mark = wait_for_agent(&directory, ended)?;
+    crash::point("local-after-create");
     let tag = read_tag(&directory)?;
     if tag.uid != wish.uid {
         return Err(Fault::new(FaultCode::AlreadyExists, "another machine was made under this id"));
@@ -123,6 +125,7 @@ pub fn delete(inner: &Inner, id: EffectId) -> Result<(), Fault> {
         Err(error) => return Err(error).or_fault("find the machine's directory"),
     }
     let _lock = end_machine(&directory)?;
+    crash::point("local-after-ending");
     home::discard(directory.path()).or_fault("remove the machine's directory")
 }
 

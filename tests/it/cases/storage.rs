@@ -4,13 +4,13 @@ use bailiwick::actors::{
     schedule::{Timetable, backoff_ms},
     vocab::{SizeMib, Timestamp},
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Case, Plan, by_top_level_key};
+use super::{Group, Plan, by_top_level_key};
 
 /// Groups are top-level keys; what a case of a table is called differs from table to table.
-pub(super) fn groups(file: &Value) -> Vec<(String, Vec<Case>)> {
+pub(super) fn groups(file: &Value) -> Vec<Group> {
     let mut groups = by_top_level_key(file);
     for (group, cases) in &mut groups {
         match group.as_str() {
@@ -51,14 +51,9 @@ fn size(case: &Value) -> Result<(), String> {
     }
 }
 
-/// What is for the reader in every case, and compared in none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Backoff {
-    #[serde(rename = "name")]
-    _name: String,
-    #[serde(rename = "source")]
-    _source: String,
     min: f64,
     max: f64,
     factor: u32,
@@ -93,16 +88,6 @@ fn same(what: &str, expected_s: &[f64], got_ms: &[u64]) -> Result<(), String> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Schedule {
-    #[serde(rename = "name")]
-    _name: String,
-    #[serde(rename = "source", default)]
-    _source: Value,
-    #[serde(rename = "decision", default)]
-    _decision: Value,
-    #[serde(rename = "seed_deviation", default)]
-    _seed_deviation: Value,
-    #[serde(rename = "older", default)]
-    _older: Value,
     steps: Vec<Vec<Value>>,
 }
 
@@ -144,6 +129,14 @@ fn ms(seconds: f64) -> u64 {
     (seconds * 1_000.0).round() as u64
 }
 
-fn read<'a, T: Deserialize<'a>>(case: &'a Value) -> Result<T, String> {
-    T::deserialize(case).map_err(|error| format!("the runner does not understand the case: {error}"))
+/// Where a case comes from and how it is to be taken: for the reader, and not compared.
+const FOR_THE_READER: [&str; 5] = ["name", "source", "seed_deviation", "decision", "older"];
+
+/// Reads what is compared; a field that is not understood is an error.
+fn read<T: DeserializeOwned>(case: &Value) -> Result<T, String> {
+    let mut case = case.clone();
+    if let Value::Object(fields) = &mut case {
+        FOR_THE_READER.iter().for_each(|key| drop(fields.remove(*key)));
+    }
+    serde_json::from_value(case).map_err(|error| format!("the runner does not understand the case: {error}"))
 }

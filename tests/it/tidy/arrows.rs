@@ -33,21 +33,28 @@ const ROOMS: &[&[&str]] = &[
     &["text", "clock"],
     // What entries say to people; read models and the audit both tell them.
     &["words"],
+    &["view", "audit", "manifest"],
+    &["plan"],
     // The JSON shapes of the API: `api::wire`.
     &["wire"],
     &["client"],
     &["agent"],
-    &["view", "providers", "audit", "manifest"],
+    &["providers"],
     &["config"],
+    // What a running node can be asked: `node/handle.rs`. The API serves it, the rest of `node` puts both together.
+    &["handle"],
     &["api", "web"],
     &["node"],
-    &["chaos", "simulate"],
+    &["chaos", "simulation"],
     &["cli"],
     &["main"],
 ];
 
 /// The public names of the room `declared`.
 const DECLARED: [&str; 8] = ["Spec", "Workload", "spec", "Document", "Machines", "Storage", "WhenLost", "document"];
+
+/// The public names of the room `handle`.
+const HANDLE: [&str; 4] = ["Handle", "Applied", "ApplyError", "handle"];
 
 fn row(room: &str) -> Option<usize> {
     ROOMS.iter().position(|rooms| rooms.contains(&room))
@@ -74,6 +81,9 @@ fn room_of(path: &str) -> Option<String> {
     }
     if rest.starts_with("api/wire") {
         return Some("wire".to_owned());
+    }
+    if rest == "node/handle.rs" {
+        return Some("handle".to_owned());
     }
     let first = rest.split('/').next().unwrap_or(rest);
     Some(first.trim_end_matches(".rs").to_owned())
@@ -113,6 +123,9 @@ fn target(source: &str, segments: &[String]) -> Option<String> {
     }
     if !in_actors && room == "api" && rest.first().is_some_and(|next| next == "wire") {
         return Some("wire".to_owned());
+    }
+    if !in_actors && room == "node" && rest.first().is_some_and(|item| HANDLE.contains(&item.as_str())) {
+        return Some("handle".to_owned());
     }
     Some(room.clone())
 }
@@ -181,6 +194,7 @@ mod tests {
             ("actors/src/ports/machines.rs", "use crate::machine::{Spec, Workload};"),
             ("actors/src/machine/decide.rs", "use crate::policy::Document;"),
             ("src/api/server.rs", "use crate::{api::wire::Node, view, actors::machine::Spec};"),
+            ("src/api/server.rs", "use crate::node::Handle;"),
             ("src/lib.rs", "pub use crate::node::Node;"),
             ("src/view/a.rs", "#[cfg(test)] mod tests { use crate::node::Node; }"),
             ("tests/it/x.rs", "use bailiwick::cli;"),
@@ -204,6 +218,7 @@ mod tests {
             ("src/view/machines.rs", "use bailiwick::cli::exit::Exit;"),
             ("src/agent/link.rs", "use crate::api::{server, wire};"),
             ("src/node.rs", "fn f() -> Result<(), crate::cli::exit::CliError> { todo() }"),
+            ("src/api/server.rs", "use crate::node::{Handle, Node};"),
             ("src/surprise.rs", ""),
             ("src/node.rs", "use crate::surprise::Box;"),
         ] {

@@ -1,0 +1,545 @@
+//! The opening table, row by row; and what opening leaves alone.
+
+use std::sync::Arc;
+
+use bailiwick_journal::{
+    AppendError, Config, Journal, JournalNote, LocalJournal, OpenError, ProblemKind, ReadOnlyJournal, Version,
+    append_blocking,
+    blocks::{MemoryStore, Store},
+    check, check_on,
+    disk::{Disk, FaultyDisk, SimulatedDisk, Space},
+    export, import,
+    testing::{all, draft, draft_with_id},
+};
+use uuid::Uuid;
+
+use crate::tools::{
+    ID, Stopped, assert_holds, config, frames, inline, open, reopened, segment, segments, stopped, write,
+};
+
+fn refused(disk: &SimulatedDisk, store: &dyn Store) -> bailiwick_journal::IntegrityReport {
+    let before = disk.contents();
+    let OpenError::Integrity { report, .. } = open(disk, store).expect_err("is refused") else {
+        panic!("is refused for its history");
+    };
+    assert!(!report.is_whole());
+    let (mut before, mut after) = (before, disk.contents());
+    before.remove("lock");
+    after.remove("lock");
+    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "a refusal changes no file");
+    assert!(before == after, "a refusal changes nothing");
+    *report
+}
+
+fn kinds(report: &bailiwick_journal::IntegrityReport) -> Vec<ProblemKind> {
+    report.problems.iter().map(|problem| problem.kind).collect()
+}
+
+#[test]
+fn equal_after_a_clean_stop_goes() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    let (journal, report) = reopened(&disk, &store, &entries);
+    assert!(report.clean && !report.created && !report.repaired());
+    assert_eq!((report.epoch, report.caught_up_blocks), (2, 0));
+    let note = journal.read_stream_back(&"node/journal".parse().unwrap()).next().unwrap().unwrap();
+    assert!(matches!(
+        JournalNote::decode(&note.events[0]),
+        Ok(JournalNote::WriterOpened { epoch: 2, clean: true, caught_up_blocks: 0, .. })
+    ));
+}
+
+#[test]
+fn store_behind_is_caught_up_and_is_no_repair() {
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 60);
+    let entries = all(&journal);
+    let disk = disk.after_kill();
+    let lagging = store.copy();
+    lagging.damage(|blocks| {
+        let last = *blocks.last_key_value().unwrap().0;
+        blocks.retain(|number, _| *number <= last - 3);
+    });
+    let (_, report) = reopened(&disk, &lagging, &entries);
+    assert_eq!(report.caught_up_blocks, 3);
+    assert!(!report.repaired() && !report.clean);
+}
+
+#[test]
+fn store_missing_a_synced_tail_is_rebuilt() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    store.damage(|blocks| drop(blocks.pop_last()));
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(report.store_rebuilt.is_some() && report.repaired());
+}
+
+#[test]
+fn store_empty_is_rebuilt_from_the_log_alone() {
+    let Stopped { disk, entries, .. } = stopped(60);
+    let store = MemoryStore::durable();
+    let (journal, report) = reopened(&disk, &store, &entries);
+    assert!(report.store_rebuilt.is_some());
+    drop(journal);
+    let mut stored = 0;
+    store.damage(|blocks| stored = blocks.len());
+    assert_eq!(stored as u64, report.head.block + 1);
+}
+
+#[test]
+fn store_with_a_damaged_block_is_rebuilt() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    store.damage(|blocks| blocks.get_mut(&7).unwrap()[200] ^= 1);
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert_eq!(report.store_rebuilt.as_deref(), Some("block 7 is damaged"));
+}
+
+#[test]
+fn store_with_a_hole_is_rebuilt() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    store.damage(|blocks| drop(blocks.remove(&7)));
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(report.store_rebuilt.is_some());
+}
+
+#[test]
+fn store_that_panics_is_rebuilt() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    store.panic_on_open();
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert_eq!(report.store_rebuilt.as_deref(), Some("it panicked"));
+}
+
+#[test]
+fn store_that_refuses_to_open_is_rebuilt() {
+    for action in ["open", "survey"] {
+        let Stopped { disk, store, entries, .. } = stopped(60);
+        store.fail_next(action);
+        let (_, report) = reopened(&disk, &store, &entries);
+        assert!(report.store_rebuilt.is_some(), "{action}");
+    }
+}
+
+#[test]
+fn store_that_cannot_be_filled_degrades_and_the_log_is_read() {
+    let Stopped { disk, entries, .. } = stopped(60);
+    let store = MemoryStore::durable();
+    store.fail_next("put");
+    let (journal, report) = reopened(&disk, &store, &entries);
+    assert!(report.store_unavailable.is_some());
+    write(&journal, 5);
+    assert!(journal.stats().degraded.is_some());
+}
+
+#[test]
+fn store_that_fails_after_an_acknowledgement_degrades_and_poisons_nothing() {
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 10);
+    store.fail_next("put");
+    write(&journal, 10);
+    let stats = journal.stats();
+    assert!(stats.degraded.is_some() && stats.failed.is_none());
+    assert_eq!(all(&journal).len(), 21);
+}
+
+#[test]
+fn torn_last_frame_is_cut_and_said() {
+    let Stopped { disk, store, entries, .. } = stopped(3);
+    disk.damage(&segment(1), |bytes| {
+        let end = *frames(bytes).last().unwrap();
+        let length = 128 + u32::from_le_bytes(bytes[end + 8..end + 12].try_into().unwrap()) as usize;
+        bytes[end + length..end + length + 60].copy_from_slice(&[0xAB; 60]);
+    });
+    let (journal, report) = reopened(&disk, &store, &entries);
+    assert_eq!(report.torn_cut, Some(60));
+    assert!(!report.clean && !report.repaired());
+    drop(journal);
+    let (_, report) = open(&disk, &store).unwrap();
+    assert_eq!(report.torn_cut, None, "it is cut once");
+}
+
+#[test]
+fn damage_inside_the_log_is_filled_from_the_store() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    assert!(segments(&disk).len() > 2);
+    disk.damage(&segment(1), |bytes| bytes[400] ^= 4);
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert_eq!(report.log_filled_blocks, 1);
+    assert!(report.repaired());
+    let aside = report.damaged_log.unwrap();
+    assert!(!disk.list(&aside).unwrap().is_empty(), "the damaged log is kept aside");
+    let without_store = MemoryStore::durable();
+    let disk = disk.after_kill();
+    open(&disk, &without_store).unwrap();
+}
+
+#[test]
+fn everything_is_rebuilt_from_the_store_alone() {
+    let Stopped { disk, store, entries, head, .. } = stopped(60);
+    for name in segments(&disk) {
+        disk.damage(&name, |bytes| bytes.fill(0xEE));
+    }
+    let (journal, report) = reopened(&disk, &store, &entries);
+    assert_eq!(report.log_filled_blocks, head.block);
+    assert_eq!(report.head, head);
+    journal.close().unwrap();
+    let (_, report) = open(&disk, &MemoryStore::durable()).unwrap();
+    assert!(report.log_filled_blocks == 0 && report.damaged_log.is_none(), "the log written anew is whole");
+}
+
+#[test]
+fn a_segment_missing_in_the_middle_is_filled_from_the_store() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    disk.remove(&segment(2)).unwrap();
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(report.log_filled_blocks > 0);
+}
+
+#[test]
+fn damage_inside_the_log_without_a_store_is_refused() {
+    let Stopped { disk, .. } = stopped(60);
+    disk.damage(&segment(1), |bytes| bytes[400] ^= 4);
+    let report = refused(&disk, &MemoryStore::durable());
+    assert!(kinds(&report).contains(&ProblemKind::LogDamaged));
+}
+
+#[test]
+fn damage_that_the_next_writer_would_hide_is_not_cut() {
+    let Stopped { disk, .. } = stopped(3);
+    disk.damage(&segment(1), |bytes| {
+        let last = *frames(bytes).last().unwrap();
+        bytes[last + 130] ^= 1;
+    });
+    let report = refused(&disk, &MemoryStore::durable());
+    assert!(kinds(&report).contains(&ProblemKind::LogCut), "the head file knows the block: {report}");
+}
+
+#[test]
+fn head_file_ahead_of_the_log_is_refused() {
+    let Stopped { disk, head, .. } = stopped(3);
+    disk.damage(&segment(1), |bytes| {
+        let last = *frames(bytes).last().unwrap();
+        bytes[last..].fill(0);
+    });
+    let report = refused(&disk, &MemoryStore::new());
+    assert_eq!(kinds(&report), [ProblemKind::LogCut]);
+    assert_eq!(report.missing_positions, Some((head.position, head.position)));
+    assert!(report.to_string().contains("salvage"));
+}
+
+#[test]
+fn store_ahead_of_the_log_is_refused_and_names_what_is_missing() {
+    let Stopped { disk, store, .. } = stopped(3);
+    disk.remove("head").unwrap();
+    disk.damage(&segment(1), |bytes| {
+        let found = frames(bytes);
+        bytes[found[2]..].fill(0);
+    });
+    let report = refused(&disk, &store);
+    assert_eq!(kinds(&report), [ProblemKind::LogCut]);
+    let streams: Vec<&str> = report.missing.iter().map(|missing| missing.stream.as_str()).collect();
+    assert_eq!(streams, ["machine/1", "machine/2"]);
+    assert_eq!((report.missing[1].first, report.missing[1].last), (Version(1), Version(2)));
+}
+
+#[test]
+fn the_whole_log_missing_is_refused() {
+    let Stopped { disk, store, .. } = stopped(60);
+    disk.remove("log").unwrap();
+    refused(&disk, &store);
+    disk.remove("head").unwrap();
+    refused(&disk, &store);
+}
+
+#[test]
+fn an_older_log_put_back_is_refused() {
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 3);
+    let older = disk.contents()[&segment(1)].clone();
+    write(&journal, 3);
+    journal.close().unwrap();
+    disk.damage(&segment(1), |bytes| *bytes = older);
+    refused(&disk, &store);
+    refused(&disk, &MemoryStore::new());
+}
+
+#[test]
+fn a_block_that_differs_is_refused() {
+    let Stopped { disk, .. } = stopped(5);
+    let other = stopped(5);
+    let report = refused(&disk, &other.store);
+    assert!(kinds(&report).contains(&ProblemKind::StoreDiffers));
+}
+
+#[test]
+fn another_journals_log_is_refused() {
+    let Stopped { disk, .. } = stopped(5);
+    let other = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(other.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    write(&made.unwrap().0, 5);
+    let foreign = other.contents()[&segment(1)].clone();
+    disk.damage(&segment(1), |bytes| *bytes = foreign);
+    let report = refused(&disk, &MemoryStore::new());
+    assert!(kinds(&report).contains(&ProblemKind::ForeignBlock));
+}
+
+#[test]
+fn a_head_file_that_is_missing_or_damaged_is_written_anew_and_said() {
+    for damage in [
+        |disk: &SimulatedDisk| disk.remove("head").unwrap(),
+        |disk: &SimulatedDisk| {
+            disk.damage("head", |bytes| bytes.fill(7));
+        },
+    ] {
+        let Stopped { disk, store, entries, .. } = stopped(20);
+        damage(&disk);
+        let (_, report) = reopened(&disk, &store, &entries);
+        assert!(report.head_rewritten && report.repaired());
+    }
+}
+
+#[test]
+fn a_damaged_seal_is_mended_and_said() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    disk.damage(&segment(1), |bytes| {
+        let last = bytes.len() - 1;
+        bytes[last - 100] ^= 1;
+    });
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(report.damaged_log.is_some());
+    assert_eq!(report.log_filled_blocks, 0);
+}
+
+#[test]
+fn hostile_folders_are_refused_by_name() {
+    let foreign = SimulatedDisk::new();
+    foreign.create("holiday.jpg").unwrap();
+    let error = open(&foreign, &MemoryStore::new()).err().unwrap();
+    assert!(matches!(&error, OpenError::Foreign { problem, .. } if problem.contains("holiday.jpg")), "{error}");
+    assert_eq!(foreign.contents().len(), 1, "nothing is written into it");
+
+    let Stopped { disk, store, .. } = stopped(3);
+    let format = disk.contents()["FORMAT"].clone();
+    let newer = String::from_utf8(format.clone()).unwrap().replace("format 1", "format 9");
+    disk.damage("FORMAT", |bytes| *bytes = newer.into_bytes());
+    let error = open(&disk, &store).err().unwrap();
+    assert!(matches!(&error, OpenError::Foreign { problem, .. } if problem.contains("format 9")), "{error}");
+    for at in 0..format.len() {
+        disk.damage("FORMAT", |bytes| {
+            bytes.clone_from(&format);
+            bytes[at] ^= 1;
+        });
+        assert!(matches!(open(&disk, &store), Err(OpenError::Foreign { .. })));
+    }
+    disk.remove("FORMAT").unwrap();
+    let error = open(&disk, &store).err().unwrap();
+    assert!(matches!(&error, OpenError::Foreign { problem, .. } if problem.contains("FORMAT")), "{error}");
+}
+
+#[test]
+fn a_second_opening_is_refused_with_the_holders_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    let this = std::process::id().to_string();
+    let second = LocalJournal::open(config(dir.path())).err().unwrap();
+    assert!(matches!(&second, OpenError::InUse { holder, .. } if *holder == this), "{second}");
+    let reader = ReadOnlyJournal::open(dir.path()).err().unwrap();
+    assert!(matches!(&reader, OpenError::InUse { holder, .. } if *holder == this), "{reader}");
+    journal.close().unwrap();
+    let reader = ReadOnlyJournal::open(dir.path()).unwrap();
+    assert_eq!(reader.head(), journal.head());
+    assert!(matches!(LocalJournal::open(config(dir.path())), Err(OpenError::InUse { .. })), "readers hold it too");
+}
+
+#[test]
+fn reading_a_stopped_journal_writes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    write(&journal, 50);
+    journal.close().unwrap();
+    let before = listing(dir.path());
+    let reader = ReadOnlyJournal::open(dir.path()).unwrap();
+    assert_eq!(all(&reader), all(&journal));
+    assert_eq!(append_blocking(&reader, vec![draft("m/0", 0, 9_999, &[1])]).unwrap_err(), AppendError::Closed);
+    drop(reader);
+    let report = check(dir.path()).unwrap();
+    assert!(report.is_whole() && report.clean && report.mendable.is_empty(), "{report}");
+    export(dir.path(), &mut Vec::new()).unwrap();
+    let stat = bailiwick_journal::stat(dir.path()).unwrap();
+    assert_eq!((stat.total.entries, stat.by_kind["machine"].entries), (51, 50));
+    assert_eq!(listing(dir.path()), before);
+}
+
+fn listing(dir: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>, std::time::SystemTime)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(listing(&path));
+        } else {
+            let changed = path.metadata().unwrap().modified().unwrap();
+            found.push((path.clone(), std::fs::read(&path).unwrap(), changed));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn an_idle_journal_writes_nothing() {
+    let disk = SimulatedDisk::new();
+    let counting = FaultyDisk::new(Arc::new(disk), 0, bailiwick_journal::disk::Fault::Error);
+    let store = MemoryStore::durable();
+    let (journal, _) = LocalJournal::open_with(Arc::new(counting.clone()), &store, ID, 0, inline()).unwrap();
+    write(&journal, 5);
+    let operations = counting.operations();
+    assert!(append_blocking(&journal, vec![draft("machine/0", 99, 9_999, &[1])]).is_err());
+    assert_eq!(all(&journal).len(), 6);
+    journal.stats();
+    assert_eq!(counting.operations(), operations, "reads and refusals write nothing");
+}
+
+#[test]
+fn command_ids_are_remembered_after_a_restart() {
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let id = Uuid::from_u128(77);
+    let (journal, _) = open(&disk, &store).unwrap();
+    let first = append_blocking(&journal, vec![draft_with_id("machine/0", 0, 50, &[1], id)]).unwrap();
+    drop(journal);
+    let (journal, _) = open(&disk, &store).unwrap();
+    let again = append_blocking(&journal, vec![draft_with_id("machine/0", 1, 60, &[1], id)]).unwrap_err();
+    let position = first.entries[0].header.position;
+    assert_eq!(again, AppendError::Repeated { command_id: id, position, same_content: true });
+}
+
+#[test]
+fn a_nearly_full_disk_takes_reports_only_and_recovers() {
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    let total = 1 << 30;
+    disk.set_space(Space { free: total / 20 - 1, total });
+    let mut version = 0;
+    let refused = loop {
+        match append_blocking(&journal, vec![draft("machine/0", version, 10, &[1])]) {
+            Ok(_) => version += 1,
+            Err(error) => break error,
+        }
+        assert!(version < 100, "it is noticed soon");
+    };
+    assert_eq!(refused, AppendError::NearlyFull { free_mib: 51, floor_mib: 51 });
+    let (send, answers) = std::sync::mpsc::channel();
+    let report = vec![draft("machine/0", version, 10, &[1])];
+    journal.append(report, bailiwick_journal::Intake::Report, Box::new(move |answer| send.send(answer).unwrap()));
+    assert!(answers.recv().unwrap().is_ok());
+    disk.set_space(Space { free: total / 2, total });
+    append_blocking(&journal, vec![draft("machine/0", version + 1, 10, &[1])]).unwrap();
+}
+
+#[test]
+fn sled_is_rebuilt_when_its_folder_is_gone_or_nonsense() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    write(&journal, 100);
+    journal.close().unwrap();
+    let mut entries = all(&journal);
+    for nonsense in [false, true] {
+        let sled = dir.path().join("sled");
+        std::fs::remove_dir_all(&sled).unwrap();
+        if nonsense {
+            std::fs::create_dir(&sled).unwrap();
+            std::fs::write(sled.join("db"), [0x5A; 70_000]).unwrap();
+        }
+        let (journal, report) = LocalJournal::open(config(dir.path())).unwrap();
+        assert!(report.store_rebuilt.is_some(), "{report}");
+        assert_holds(&journal, &entries);
+        journal.close().unwrap();
+        entries = all(&journal);
+    }
+    let (_, report) = LocalJournal::open(config(dir.path())).unwrap();
+    assert!(report.clean, "{report}");
+}
+
+#[test]
+fn sled_makes_no_blob_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    let mut version = 0;
+    for round in 0..40 {
+        let mut large = draft("machine/0", version, 10 + round, &[1; 200]);
+        large.facts.bytes = vec![round as u8; 60_000];
+        let more = draft("machine/1", round, 10 + round, &[round]);
+        append_blocking(&journal, vec![large, more]).unwrap();
+        version += 200;
+    }
+    journal.close().unwrap();
+    let blobs = dir.path().join("sled/blobs");
+    let count = std::fs::read_dir(&blobs).map_or(0, Iterator::count);
+    assert_eq!(count, 0, "sled does not sync blob files");
+    let (_, report) = LocalJournal::open(config(dir.path())).unwrap();
+    assert!(report.clean, "{report}");
+}
+
+#[test]
+fn export_and_import_keep_every_hash() {
+    let from = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(from.path())).unwrap();
+    write(&journal, 200);
+    journal.close().unwrap();
+    let mut lines = Vec::new();
+    let exported = export(from.path(), &mut lines).unwrap();
+    let to = tempfile::tempdir().unwrap();
+    let target = to.path().join("copy");
+    assert_eq!(import(&mut lines.as_slice(), &target).unwrap(), exported);
+    let mut again = Vec::new();
+    export(&target, &mut again).unwrap();
+    assert_eq!(again, lines);
+    let (copy, _) = LocalJournal::open(Config { id: None, ..config(&target) }).unwrap();
+    assert_eq!(copy.id(), ID);
+    assert_holds(&copy, &all(&journal));
+    assert!(import(&mut lines.as_slice(), &target).is_err(), "a folder that is not empty is refused");
+}
+
+#[test]
+fn hostile_exports_are_refused_with_their_line() {
+    let Stopped { disk, .. } = stopped(10);
+    let journal = ReadOnlyJournal::open_on(Arc::new(disk)).unwrap();
+    let mut lines = Vec::new();
+    journal.export(&mut lines).unwrap();
+    let text = String::from_utf8(lines).unwrap();
+    let attempt = |text: &str| {
+        let disk = SimulatedDisk::new();
+        let result = bailiwick_journal::import_on(&mut text.as_bytes(), Arc::new(disk.clone()));
+        assert!(result.is_ok() || !disk.contents().contains_key("FORMAT"), "a failed import leaves no journal");
+        result.map_err(|error| error.to_string())
+    };
+    attempt(&text).unwrap();
+    let all_lines: Vec<&str> = text.lines().collect();
+    for (number, line) in all_lines.iter().enumerate() {
+        let mut without = all_lines.clone();
+        without.remove(number);
+        assert!(attempt(&without.join("\n")).is_err(), "without line {}", number + 1);
+        for (from, to) in [("1", "2"), ("tested", "tasted"), ("\"", ""), ("{", "[")] {
+            if line.contains(from) {
+                let mut changed: Vec<String> = all_lines.iter().map(|line| (*line).to_owned()).collect();
+                changed[number] = line.replacen(from, to, 1);
+                assert!(attempt(&changed.join("\n")).is_err(), "line {} with {from:?} as {to:?}", number + 1);
+            }
+        }
+    }
+    assert!(attempt(&format!("{text}x\n")).is_err());
+    assert!(attempt("").unwrap_err().starts_with("line 1:"));
+}
+
+#[test]
+fn check_names_what_it_finds_and_changes_nothing() {
+    let Stopped { disk, .. } = stopped(60);
+    let whole = check_on(Arc::new(disk.clone())).unwrap();
+    assert!(whole.is_whole() && whole.clean);
+    disk.damage(&segment(2), |bytes| bytes[600] ^= 1);
+    let before = disk.contents();
+    let report = check_on(Arc::new(disk.clone())).unwrap();
+    assert_eq!(report.integrity.problems.last().map(|problem| problem.file.clone()), Some(segment(2)));
+    assert!(report.to_string().contains(&segment(2)));
+    assert!(disk.contents() == before);
+}

@@ -1,0 +1,101 @@
+//! What operators ask to be changed.
+
+use actix_web::{http::StatusCode, web};
+use bailiwick_actors::{
+    contract::Decider,
+    machine,
+    shell::{Answer, AnyCommand},
+    volume, volume_attachment,
+};
+use uuid::Uuid;
+
+use super::{
+    errors::Failure,
+    server::Shared,
+    wire::change::{Changed, Decided, Declare, Remove, Retry},
+};
+use crate::{
+    manifest::{self, Manifest, Source},
+    node::Applied,
+    plan::{Plan, Prune},
+};
+
+pub(super) fn routes(config: &mut web::ServiceConfig) {
+    config
+        .route("/apply", web::post().to(apply))
+        .route("/plan", web::post().to(plan))
+        .route("/remove", web::post().to(remove))
+        .route("/retry", web::post().to(retry));
+}
+
+async fn apply(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
+    let manifest = read(&shared, &declare)?;
+    let id = declare.id.unwrap_or_else(Uuid::new_v4);
+    let applied = shared.node.apply(&manifest.documents, prune(&declare), id).await?;
+    Ok(web::Json(changed(applied)))
+}
+
+async fn plan(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
+    let manifest = read(&shared, &declare)?;
+    let plan = shared.node.plan(&manifest.documents, prune(&declare))?;
+    Ok(web::Json(planned(plan)))
+}
+
+async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
+    let id = remove.id.unwrap_or_else(Uuid::new_v4);
+    let missing = shared.node.look(|fleet| remove.entities.iter().find(|stream| !fleet.exists(stream)).cloned())?;
+    if let Some(missing) = missing {
+        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {missing}"))
+            .next("`bailiwick get` lists what there is"));
+    }
+    let applied = shared.node.remove(&remove.entities, id).await?;
+    Ok(web::Json(changed(applied)))
+}
+
+async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
+    let command = match retry.entity.kind() {
+        machine::State::KIND => AnyCommand::Machine(machine::Command::RetryProvisioning),
+        volume::State::KIND => AnyCommand::Volume(volume::Command::RetryProvisioning),
+        volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Retry),
+        kind => {
+            let message = format!("a {kind} has nothing to retry");
+            return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
+        }
+    };
+    let id = retry.id.unwrap_or_else(Uuid::new_v4);
+    let answer = shared.node.ask(retry.entity.clone(), command, id).await?;
+    if answer.outcome == bailiwick_journal::Outcome::Refused {
+        return Err(Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text)));
+    }
+    Ok(web::Json(decided(&answer)))
+}
+
+fn read(shared: &Shared, declare: &Declare) -> Result<Manifest, Failure> {
+    let sources: Vec<Source> = declare.files.iter().map(|file| Source::new(&file.name, file.text.as_bytes())).collect();
+    Ok(manifest::parse(&sources, &shared.node.known()?)?)
+}
+
+fn prune(declare: &Declare) -> Prune {
+    if declare.prune { Prune::Yes } else { Prune::No }
+}
+
+/// What was done, as it is told.
+pub(crate) fn changed(applied: Applied) -> Changed {
+    let decisions = applied.answers.iter().map(decided).collect();
+    Changed { decisions, ..planned(applied.plan) }
+}
+
+/// What would be done, as it is told.
+pub(crate) fn planned(plan: Plan) -> Changed {
+    Changed { changes: plan.changes(), steps: plan.steps, decisions: Vec::new() }
+}
+
+fn decided(answer: &Answer) -> Decided {
+    Decided {
+        entity: answer.stream.to_string(),
+        position: answer.position.map(|position| position.0),
+        code: answer.code.clone(),
+        reason: answer.text.clone(),
+        repeated: answer.repeated,
+    }
+}

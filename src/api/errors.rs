@@ -1,0 +1,127 @@
+//! Failures as problems with a status.
+
+use std::fmt;
+
+use actix_web::{HttpResponse, ResponseError, http::StatusCode};
+use bailiwick_actors::shell::AskError;
+use bailiwick_journal::{AppendError, ReadError};
+
+use super::wire::problem::Problem;
+use crate::{manifest::ManifestError, node::ApplyError};
+
+/// A problem on its way out.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    status: StatusCode,
+    pub(super) problem: Problem,
+}
+
+impl Failure {
+    pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        Self { status, problem: Problem { code: code.into(), message: message.into(), ..Problem::default() } }
+    }
+
+    pub(super) fn next(mut self, next_step: &str) -> Self {
+        self.problem.next_step = Some(next_step.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem.message)
+    }
+}
+
+impl ResponseError for Failure {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        HttpResponse::build(self.status).json(&self.problem)
+    }
+}
+
+impl From<Problem> for Failure {
+    /// The status follows from the code.
+    fn from(problem: Problem) -> Self {
+        let status = match problem.code.as_str() {
+            "not-found" => StatusCode::NOT_FOUND,
+            "integrity" => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Self { status, problem }
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "integrity", error.to_string())
+            .next("stop the node and run `bailiwick journal check`")
+    }
+}
+
+impl From<ManifestError> for Failure {
+    fn from(error: ManifestError) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-manifest", error.to_string())
+    }
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Self {
+        let message = error.to_string();
+        match &error {
+            AskError::Overloaded => Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
+                .next("try again in a moment, under the same id"),
+            AskError::Stopping => Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message),
+            AskError::Contended => Self::new(StatusCode::CONFLICT, "contended", message),
+            AskError::CommandReused { .. } => Self::new(StatusCode::CONFLICT, "command-reused", message),
+            AskError::Misdirected { .. } => Self::new(StatusCode::BAD_REQUEST, "misdirected", message),
+            AskError::Unstorable { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message),
+            AskError::NotRecorded(cause) => not_recorded(&message, cause),
+            AskError::Crashed { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "crashed", message)
+                .next("this is a defect; `bailiwick log` shows the command that it broke on"),
+            AskError::Quarantined { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "quarantined", message),
+            AskError::Unreadable { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "integrity", message)
+                .next("stop the node and run `bailiwick journal check`"),
+        }
+    }
+}
+
+fn not_recorded(message: &str, cause: &AppendError) -> Failure {
+    let failure = match cause {
+        AppendError::NearlyFull { .. } => Failure::new(StatusCode::INSUFFICIENT_STORAGE, "disk-nearly-full", message)
+            .next("make room on the disk of the data directory; running work is still recorded"),
+        AppendError::Overloaded { .. } => Failure::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message),
+        AppendError::Unknown { .. } => Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "outcome-unknown", message)
+            .next("ask again under the same id: the first answer comes back if it was recorded"),
+        AppendError::Closed => Failure::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message),
+        AppendError::Conflict { .. } | AppendError::Repeated { .. } | AppendError::Invalid { .. } => {
+            Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "not-recorded", message)
+        }
+    };
+    Failure { problem: Problem { detail: vec![cause.to_string()], ..failure.problem }, ..failure }
+}
+
+impl From<ApplyError> for Failure {
+    fn from(error: ApplyError) -> Self {
+        match error {
+            ApplyError::Ask(error) => error.into(),
+            ApplyError::Read(error) => error.into(),
+            ApplyError::Refused { refusals } => {
+                let detail = refusals
+                    .iter()
+                    .map(|answer| {
+                        let at = answer.position.map(|at| format!(" (entry {at})")).unwrap_or_default();
+                        format!("{}: {} [{}]{at}", answer.stream, answer.text, answer.code)
+                    })
+                    .collect();
+                let message = "nothing was applied, because something was refused";
+                let failure = Self::new(StatusCode::CONFLICT, "refused", message)
+                    .next("mend what was refused, or wait until it is possible, and apply again");
+                Self { problem: Problem { detail, ..failure.problem }, ..failure }
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Questions: asked in the same way of a running node and of a stopped node's journal, and answered by the same code.
+
+use std::fmt::Write as _;
+
+use bailiwick_actors::vocab::Timestamp;
+use bailiwick_journal::{Journal, Position, StreamId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::wire::problem::Problem;
+use crate::{
+    audit::why,
+    view::{self, At, Fleet, LogFilter},
+};
+
+/// What a question may add to its path: `?at=@17&limit=20`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Parameters {
+    /// `@POSITION`, or milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Only this entity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<StreamId>,
+    /// Only this kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Only this outcome: `done`, `nothing`, `refused`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// Only what was decided at or after this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+}
+
+/// A question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// How is everything? Trouble first.
+    Status { at: Option<At> },
+    /// What entities of this kind are there?
+    List { kind: String, at: Option<At> },
+    /// Everything about one entity.
+    Describe { entity: StreamId, at: Option<At> },
+    /// What was decided?
+    Log { filter: Parameters },
+    /// What happens next, when, and why?
+    Schedule { limit: usize, at: Option<At> },
+    /// Why was it decided so?
+    Why { entity: StreamId, at: Option<At> },
+    /// What is declared and not so yet?
+    Pending { at: Option<At> },
+}
+
+/// How many log lines or due times there are unless more are asked for.
+pub const LIMIT_DEFAULT: usize = 100;
+
+/// Reads the form of a moment that stands in a path: `@POSITION`, or milliseconds since 1970.
+pub fn moment(text: &str) -> Option<At> {
+    match text.strip_prefix('@') {
+        Some(position) => position.parse().ok().map(At::Position),
+        None => text.parse().ok().map(At::Time),
+    }
+}
+
+/// The form of a moment that stands in a path.
+pub fn moment_text(at: At) -> String {
+    match at {
+        At::Position(position) => format!("@{position}"),
+        At::Time(ms) => ms.to_string(),
+    }
+}
+
+impl Query {
+    /// The path that asks it.
+    pub fn path(&self) -> String {
+        let (path, at) = match self {
+            Self::Status { at } => ("/v1/status".to_owned(), at),
+            Self::List { kind, at } => (format!("/v1/entities/{kind}"), at),
+            Self::Describe { entity, at } => (format!("/v1/entities/{entity}"), at),
+            Self::Log { filter } => return log_path(filter),
+            Self::Schedule { limit, at } => (format!("/v1/schedule?limit={limit}"), at),
+            Self::Why { entity, at } => (format!("/v1/why/{entity}"), at),
+            Self::Pending { at } => ("/v1/pending".to_owned(), at),
+        };
+        let Some(at) = at else {
+            return path;
+        };
+        let joint = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{joint}at={}", moment_text(*at))
+    }
+
+    /// Whether it asks for the present state.
+    pub fn is_about_now(&self) -> bool {
+        self.at().is_none()
+    }
+
+    fn at(&self) -> Option<At> {
+        match self {
+            Self::Status { at }
+            | Self::List { at, .. }
+            | Self::Describe { at, .. }
+            | Self::Schedule { at, .. }
+            | Self::Why { at, .. }
+            | Self::Pending { at } => *at,
+            Self::Log { filter } => filter.at.as_deref().and_then(moment),
+        }
+    }
+
+    /// The answer from a journal alone.
+    ///
+    /// `now` is the moment that ages are told at, if the question is about the present.
+    ///
+    /// # Errors
+    /// If the journal cannot be read, or has no such entity or moment.
+    pub fn answer_from(&self, journal: &dyn Journal, now: Timestamp) -> Result<Value, Problem> {
+        let position = position(journal, self.at())?;
+        let mut fleet = Fleet::at(journal, position).map_err(unreadable)?;
+        if self.is_about_now() {
+            fleet.time = fleet.time.max(now);
+        }
+        self.answer(journal, &fleet)
+    }
+
+    /// The answer from a fleet that stands where the question asks, and the journal behind it.
+    ///
+    /// # Errors
+    /// As [`Query::answer_from`].
+    pub fn answer(&self, journal: &dyn Journal, fleet: &Fleet) -> Result<Value, Problem> {
+        match self {
+            Self::Status { .. } => json(&view::status(fleet)),
+            Self::List { kind, .. } => match kind.as_str() {
+                "machine" => json(&view::machines(fleet)),
+                "volume" => json(&view::volumes(fleet)),
+                "volume-attachment" => json(&view::attachments(fleet)),
+                "policy" => json(&view::policies(fleet)),
+                _ => Err(not_found(&format!("there is no kind {kind}"), KINDS)),
+            },
+            Self::Describe { entity, .. } => match view::describe(journal, fleet, entity).map_err(unreadable)? {
+                Some(description) => json(&description),
+                None => Err(no_entity(fleet, entity)),
+            },
+            Self::Log { filter } => {
+                // The newest are wanted, and read best from the oldest to the newest.
+                let mut lines = view::log(journal, &log_filter(filter)?).map_err(unreadable)?;
+                lines.reverse();
+                json(&lines)
+            }
+            Self::Schedule { limit, .. } => json(&view::upcoming(fleet, *limit)),
+            Self::Why { entity, at } => {
+                let until = position(journal, *at)?;
+                match why::why(journal, entity, until).map_err(unreadable)? {
+                    Some(why) => {
+                        let mut answer = json(&why)?;
+                        answer["text"] = why.to_string().into();
+                        Ok(answer)
+                    }
+                    None => Err(no_entity(fleet, entity)),
+                }
+            }
+            Self::Pending { .. } => json(&view::pending(fleet)),
+        }
+    }
+}
+
+const KINDS: &str = "kinds are machine, volume, volume-attachment and policy";
+
+fn log_path(filter: &Parameters) -> String {
+    let mut path = "/v1/log".to_owned();
+    let limit = filter.limit.map(|limit| limit.to_string());
+    let entity = filter.entity.as_ref().map(ToString::to_string);
+    let parameters = [
+        ("at", filter.at.as_ref()),
+        ("limit", limit.as_ref()),
+        ("entity", entity.as_ref()),
+        ("kind", filter.kind.as_ref()),
+        ("outcome", filter.outcome.as_ref()),
+        ("since", filter.since.as_ref()),
+    ];
+    let mut joint = '?';
+    for (name, value) in parameters {
+        if let Some(value) = value {
+            // All values are of letters that need no escaping: names, numbers, and words checked before.
+            write!(path, "{joint}{name}={value}").expect("a string takes everything");
+            joint = '&';
+        }
+    }
+    path
+}
+
+fn log_filter(parameters: &Parameters) -> Result<LogFilter, Problem> {
+    let read = |text: &Option<String>| match text {
+        None => Ok(None),
+        Some(text) => moment(text).map(Some).ok_or_else(|| bad(&format!("{text:?} is no moment"))),
+    };
+    let (since, until) = (read(&parameters.since)?, read(&parameters.at)?);
+    let outcome = match parameters.outcome.as_deref() {
+        None => None,
+        Some("done") => Some(bailiwick_journal::Outcome::Done),
+        Some("nothing") => Some(bailiwick_journal::Outcome::Nothing),
+        Some("refused") => Some(bailiwick_journal::Outcome::Refused),
+        Some(other) => return Err(bad(&format!("{other:?} is no outcome: done, nothing or refused"))),
+    };
+    Ok(LogFilter {
+        entity: parameters.entity.clone(),
+        kind: parameters.kind.clone(),
+        outcome,
+        since,
+        until,
+        limit: parameters.limit.unwrap_or(LIMIT_DEFAULT),
+    })
+}
+
+/// The position that a moment means.
+///
+/// # Errors
+/// If the journal does not reach so far.
+pub fn position(journal: &dyn Journal, at: Option<At>) -> Result<Position, Problem> {
+    let head = journal.head().position;
+    match view::position_of(journal, at).map_err(unreadable)? {
+        Some(position) => Ok(position),
+        None => Err(not_found("the journal does not reach so far", &format!("the last entry is {head}"))),
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<Value, Problem> {
+    serde_json::to_value(value).map_err(|error| Problem {
+        code: "internal".into(),
+        message: "the answer cannot be written as JSON".into(),
+        detail: vec![error.to_string()],
+        next_step: None,
+    })
+}
+
+fn unreadable(error: impl std::error::Error) -> Problem {
+    Problem {
+        code: "integrity".into(),
+        message: error.to_string(),
+        next_step: Some("stop the node and run `bailiwick journal check`".into()),
+        ..Problem::default()
+    }
+}
+
+fn bad(message: &str) -> Problem {
+    Problem { code: "bad-request".into(), message: message.into(), ..Problem::default() }
+}
+
+fn not_found(message: &str, next_step: &str) -> Problem {
+    Problem {
+        code: "not-found".into(),
+        message: message.into(),
+        next_step: Some(next_step.into()),
+        ..Problem::default()
+    }
+}
+
+fn no_entity(fleet: &Fleet, entity: &StreamId) -> Problem {
+    let near = view::near_matches(fleet, entity);
+    let next_step = match near.as_slice() {
+        [] => format!("`bailiwick get {}` lists what there is", entity.kind()),
+        near => format!("did you mean {}?", near.join(" or ")),
+    };
+    not_found(&format!("there is no {entity}"), &next_step)
+}

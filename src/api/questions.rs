@@ -1,0 +1,109 @@
+//! Questions over HTTP.
+
+use actix_web::web;
+use bailiwick_journal::StreamId;
+use serde_json::Value;
+
+use super::{
+    errors::Failure,
+    query::{LIMIT_DEFAULT, Parameters, Query, moment},
+    server::Shared,
+    wire::problem::Problem,
+};
+use crate::view::At;
+
+type Answer = Result<web::Json<Value>, Failure>;
+
+pub(super) fn routes(config: &mut web::ServiceConfig) {
+    config
+        .route("/node", web::get().to(node))
+        .route("/status", web::get().to(status))
+        .route("/pending", web::get().to(pending))
+        .route("/log", web::get().to(log))
+        .route("/schedule", web::get().to(schedule))
+        .route("/why/{entity:.*}", web::get().to(why))
+        .route("/entities/{kind}", web::get().to(list))
+        .route("/entities/{entity:.*}", web::get().to(describe));
+}
+
+async fn node(shared: web::Data<Shared>) -> Answer {
+    let stats = shared.node.stats().await?;
+    let journal = shared.node.journal();
+    let head = journal.head();
+    Ok(web::Json(serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "pid": std::process::id(),
+        "journal": journal.id(),
+        "position": head.position,
+        "time": shared.node.now(),
+        "actors": stats.actors,
+        "idleActors": stats.idle,
+        "waitingCommands": stats.asks,
+        "runningCalls": stats.calls,
+        "quarantined": stats.quarantined,
+        "onlyCounted": stats.only_counted,
+    })))
+}
+
+async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Status { at: at(&parameters)? }).await
+}
+
+async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Pending { at: at(&parameters)? }).await
+}
+
+async fn log(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Log { filter: parameters.into_inner() }).await
+}
+
+async fn schedule(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    let limit = parameters.limit.unwrap_or(LIMIT_DEFAULT);
+    answer(&shared, Query::Schedule { limit, at: at(&parameters)? }).await
+}
+
+async fn why(shared: web::Data<Shared>, entity: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Why { entity: stream(&entity)?, at: at(&parameters)? }).await
+}
+
+async fn list(shared: web::Data<Shared>, kind: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::List { kind: kind.into_inner(), at: at(&parameters)? }).await
+}
+
+async fn describe(shared: web::Data<Shared>, entity: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Describe { entity: stream(&entity)?, at: at(&parameters)? }).await
+}
+
+/// Folding history may take a while: it runs beside the worker, so that heartbeats are not held up.
+async fn answer(shared: &Shared, query: Query) -> Answer {
+    let node = shared.node.clone();
+    let answered = web::block(move || {
+        let journal = node.journal();
+        if query.is_about_now() {
+            let answer = node.look(|fleet| query.answer(&*journal, fleet));
+            return answer.map_err(Failure::from)?.map_err(Failure::from);
+        }
+        query.answer_from(&*journal, node.now()).map_err(Failure::from)
+    });
+    let ended = |_| Failure::from(Problem { code: "stopping".into(), ..Problem::default() });
+    Ok(web::Json(answered.await.map_err(ended)??))
+}
+
+fn at(parameters: &Parameters) -> Result<Option<At>, Failure> {
+    let Some(text) = &parameters.at else {
+        return Ok(None);
+    };
+    let bad = || Problem {
+        code: "bad-request".into(),
+        message: format!("{text:?} is no moment"),
+        next_step: Some("write @POSITION, or milliseconds since 1970".into()),
+        ..Problem::default()
+    };
+    Ok(Some(moment(text).ok_or_else(bad)?))
+}
+
+fn stream(text: &str) -> Result<StreamId, Failure> {
+    text.parse().map_err(|error: bailiwick_journal::InvalidStreamId| {
+        Failure::from(Problem { code: "bad-request".into(), message: error.to_string(), ..Problem::default() })
+    })
+}

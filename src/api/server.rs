@@ -1,0 +1,107 @@
+//! The server: its own thread and workers, so that no question ever holds up a decision.
+
+use std::{
+    fs, io,
+    os::unix::{fs::PermissionsExt, net::UnixListener},
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use actix_web::{App, HttpServer, dev::ServerHandle, http::StatusCode, web};
+
+use super::{agents, changes, errors::Failure, questions};
+use crate::{client::SocketPath, node::Handle};
+
+/// The longest body of a change, in bytes: a manifest's limit and some room.
+const CHANGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The longest body of anything else.
+const BODY_BYTES_MAX: usize = 256 * 1024;
+
+/// A running server.
+#[derive(Debug)]
+pub struct Server {
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
+    socket: PathBuf,
+}
+
+/// What every request can use.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub(super) node: Handle,
+    pub(super) key: Arc<[u8; 32]>,
+}
+
+/// Listens on the socket; an old one that nobody listens on is replaced. `address` is a name of `real` that is short
+/// enough for the system.
+///
+/// # Errors
+/// If the socket cannot be made.
+pub fn start(node: Handle, key: [u8; 32], address: &SocketPath, real: &Path) -> io::Result<Server> {
+    match fs::remove_file(real) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => (),
+    }
+    let listener = UnixListener::bind(address.path())?;
+    fs::set_permissions(real, fs::Permissions::from_mode(0o600))?;
+    let shared = Shared { node, key: Arc::new(key) };
+    let (ready, is_ready) = mpsc::sync_channel(1);
+    let thread = thread::Builder::new().name("bailiwick-api".into()).spawn(move || serve(listener, shared, &ready))?;
+    let handle = is_ready.recv().map_err(|_| io::Error::other("the server's thread ended"))??;
+    Ok(Server { handle, thread: Some(thread), socket: real.to_owned() })
+}
+
+fn serve(listener: UnixListener, shared: Shared, ready: &mpsc::SyncSender<io::Result<ServerHandle>>) {
+    let system = actix_web::rt::System::new();
+    let served = system.block_on(async {
+        let server = HttpServer::new(move || {
+            let json = web::JsonConfig::default().limit(CHANGE_BYTES_MAX).error_handler(|error, _| {
+                let message = format!("the body cannot be read: {error}");
+                Failure::new(StatusCode::BAD_REQUEST, "bad-request", message).into()
+            });
+            let query = web::QueryConfig::default().error_handler(|error, _| {
+                Failure::new(StatusCode::BAD_REQUEST, "bad-request", error.to_string()).into()
+            });
+            App::new()
+                .app_data(web::Data::new(shared.clone()))
+                .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
+                .app_data(json)
+                .app_data(query)
+                .service(
+                    web::scope("/v1").configure(questions::routes).configure(changes::routes).configure(agents::routes),
+                )
+                .default_service(web::to(nowhere))
+        })
+        .workers(1)
+        .max_connections(1_000)
+        .client_request_timeout(Duration::from_secs(5))
+        .client_disconnect_timeout(Duration::from_secs(1))
+        .shutdown_timeout(2)
+        .disable_signals()
+        .listen_uds(listener)?
+        .run();
+        drop(ready.send(Ok(server.handle())));
+        server.await
+    });
+    if let Err(error) = served {
+        tracing::error!(%error, "the server ended");
+        drop(ready.send(Err(error)));
+    }
+}
+
+async fn nowhere() -> Result<&'static str, Failure> {
+    Err(Failure::new(StatusCode::NOT_FOUND, "not-found", "there is no such path; paths begin with /v1"))
+}
+
+impl Server {
+    /// Ends the server; requests under way have two seconds.
+    pub async fn stop(mut self) {
+        self.handle.stop(true).await;
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+        drop(fs::remove_file(&self.socket));
+    }
+}

@@ -1,0 +1,45 @@
+//! `bailiwick delete`: asks entities to go.
+
+use bailiwick_journal::StreamId;
+use clap::Args;
+use uuid::Uuid;
+
+use super::{
+    Global, apply,
+    exit::{CliError, Exit},
+    get::kind_of,
+    session, wait,
+};
+use crate::api::wire::change::{Changed, Remove};
+
+#[derive(Debug, Args)]
+pub(super) struct DeleteArgs {
+    /// Entities: `machine/web`, `volume/data`, `attachment/web:data`
+    #[arg(required = true, value_name = "KIND/NAME")]
+    entities: Vec<String>,
+    /// Wait until they are gone
+    #[arg(long)]
+    wait: bool,
+    /// How long to wait, with --wait: `90s`, `5m`
+    #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
+    timeout: std::time::Duration,
+}
+
+pub(super) fn main(global: &Global, args: DeleteArgs) -> Result<Exit, CliError> {
+    let entities = args.entities.iter().map(|text| entity(text)).collect::<Result<Vec<_>, _>>()?;
+    let remove = Remove { entities: entities.clone(), id: Some(Uuid::new_v4()) };
+    let changed: Changed = session::send(global, "/v1/remove", &remove)?;
+    apply::show(global, &changed)?;
+    if args.wait {
+        return wait::until_gone(global, &entities, args.timeout);
+    }
+    Ok(Exit::Ok)
+}
+
+/// The entity that people mean.
+pub(super) fn entity(text: &str) -> Result<StreamId, CliError> {
+    let Some((kind, name)) = text.split_once('/') else {
+        return Err(CliError::usage(format!("{text:?} names no entity")).next("write KIND/NAME, such as machine/web"));
+    };
+    StreamId::new(kind_of(kind)?, name).map_err(|error| CliError::usage(error.to_string()))
+}

@@ -1,0 +1,127 @@
+//! Errors of everything below, as they are told at the edge: code, cause, and what to do next.
+
+use std::error::Error;
+
+use bailiwick_journal::{OpenError, ReadError};
+
+use super::{
+    exit::{CliError, Exit},
+    output::OutputError,
+};
+use crate::{
+    api::wire::problem::Problem,
+    client::ClientError,
+    node::{ApplyError, StartError, StopError},
+    view::FleetError,
+};
+
+impl From<OpenError> for CliError {
+    fn from(error: OpenError) -> Self {
+        let message = error.to_string();
+        match &error {
+            OpenError::InUse { .. } => Self::new(Exit::Refused, "in-use", message)
+                .next("ask the running node (`bailiwick apply`, `get`, `status`), or stop it first"),
+            OpenError::Foreign { .. } => Self::new(Exit::Error, "foreign-directory", message)
+                .next("name another directory with --data-dir DIR; nothing was changed in this one"),
+            OpenError::Integrity { .. } => Self::new(Exit::Integrity, "integrity", message)
+                .next("nothing was changed; keep a copy of the directory, and run `bailiwick journal check`"),
+            OpenError::Io { source, .. } => Self::new(Exit::Error, "disk", message).because(source),
+        }
+    }
+}
+
+impl From<StartError> for CliError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Journal(error) => error.into(),
+            StartError::Assemble(error) => {
+                Self::new(Exit::Integrity, "cannot-rebuild", "the state cannot be rebuilt from the journal")
+                    .because(&error)
+                    .next("run `bailiwick journal check`; was the journal written by a later release?")
+            }
+            StartError::Io { ref source, .. } => Self::new(Exit::Error, "disk", error.to_string()).because(source),
+            StartError::Ended => Self::new(Exit::Error, "node-ended", error.to_string()),
+        }
+    }
+}
+
+impl From<StopError> for CliError {
+    fn from(error: StopError) -> Self {
+        Self::new(Exit::Error, "not-stopped-in-order", error.to_string())
+            .next("nothing acknowledged is lost; the next start looks the journal through")
+    }
+}
+
+impl From<ApplyError> for CliError {
+    fn from(error: ApplyError) -> Self {
+        match error {
+            ApplyError::Refused { refusals } => {
+                let mut told =
+                    Self::new(Exit::Refused, "refused", "nothing was applied, because something was refused")
+                        .next("mend what was refused, or wait until it is possible, and apply again");
+                told.causes = refusals.iter().map(|answer| format!("{}: {}", answer.stream, answer.text)).collect();
+                told
+            }
+            ApplyError::Read(error) => error.into(),
+            ApplyError::Ask(error) => {
+                let told = Self::new(Exit::Error, "not-answered", error.to_string());
+                error.source().into_iter().fold(told, |told, cause| told.because(cause))
+            }
+        }
+    }
+}
+
+impl From<ReadError> for CliError {
+    fn from(error: ReadError) -> Self {
+        Self::new(Exit::Integrity, "integrity", error.to_string())
+            .next("stop the node and run `bailiwick journal check`")
+    }
+}
+
+impl From<FleetError> for CliError {
+    fn from(error: FleetError) -> Self {
+        let told = Self::new(Exit::Integrity, "integrity", error.to_string())
+            .next("stop the node and run `bailiwick journal check`");
+        error.source().into_iter().fold(told, |told, cause| told.because(cause))
+    }
+}
+
+impl From<Problem> for CliError {
+    fn from(problem: Problem) -> Self {
+        let exit = match problem.code.as_str() {
+            "not-found" => Exit::NotFound,
+            "integrity" => Exit::Integrity,
+            "refused" | "contended" | "command-reused" => Exit::Refused,
+            _ => Exit::Error,
+        };
+        let mut error = Self::new(exit, problem.code, problem.message);
+        error.causes = problem.detail;
+        error.next_step = problem.next_step;
+        error
+    }
+}
+
+impl From<ClientError> for CliError {
+    fn from(error: ClientError) -> Self {
+        let message = error.to_string();
+        match error {
+            ClientError::NotRunning { .. } => Self::new(Exit::Error, "not-running", message)
+                .next("start one with `bailiwick serve` or `bailiwick up FILE`, or name another with --data-dir DIR"),
+            ClientError::Refused { problem, .. } => problem.into(),
+            ClientError::TimedOut => Self::new(Exit::Error, "no-answer", message)
+                .next("it may have happened: look with `bailiwick log`, or ask again with the same --id"),
+            ClientError::Broken { source, .. } => {
+                let error: &(dyn Error + 'static) = &*source;
+                Self::new(Exit::Error, "broken-connection", message).because(error)
+            }
+        }
+    }
+}
+
+impl From<OutputError> for CliError {
+    fn from(error: OutputError) -> Self {
+        // A reader that has gone (`bailiwick log | head`) has seen what it wanted.
+        let exit = if error.is_broken_pipe() { Exit::Ok } else { Exit::Error };
+        Self::new(exit, "output", "cannot print").because(&error)
+    }
+}

@@ -1,0 +1,145 @@
+//! `bailiwick get`: lists entities.
+
+use clap::Args;
+use serde_json::Value;
+
+use super::{
+    Global,
+    exit::{CliError, Exit},
+    output::{Cell, Column, Table, time},
+    session,
+};
+use crate::api::query::Query;
+
+#[derive(Debug, Args)]
+pub(super) struct GetArgs {
+    /// machines, volumes, volume-attachments or policies; with a name after a slash, that one alone
+    #[arg(value_name = "KIND[/NAME]")]
+    what: String,
+    /// At which moment: a position, a time, or how long ago (`-2h`)
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    at: Option<String>,
+}
+
+pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
+    let (kind, name) = match args.what.split_once('/') {
+        Some((kind, name)) => (kind, Some(name)),
+        None => (args.what.as_str(), None),
+    };
+    let kind = kind_of(kind)?;
+    let at = session::at(args.at.as_deref())?;
+    let mut rows = session::ask(global, &Query::List { kind: kind.into(), at })?;
+    if let (Some(name), Value::Array(all)) = (name, &mut rows) {
+        all.retain(|row| row["name"] == name);
+        if all.is_empty() {
+            return Err(CliError::new(Exit::NotFound, "not-found", format!("there is no {kind}/{name}"))
+                .next(format!("`bailiwick get {kind}` lists what there is")));
+        }
+    }
+    global.output.show(&rows, || table(kind, &rows))?;
+    Ok(Exit::Ok)
+}
+
+/// The kind that people mean.
+pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
+    match text {
+        "machine" | "machines" | "m" => Ok("machine"),
+        "volume" | "volumes" | "v" => Ok("volume"),
+        "volume-attachment" | "volume-attachments" | "attachment" | "attachments" | "va" => Ok("volume-attachment"),
+        "policy" | "policies" => Ok("policy"),
+        _ => Err(CliError::usage(format!("there is no kind {text:?}"))
+            .next("kinds are machines, volumes, volume-attachments and policies")),
+    }
+}
+
+/// The table of a list.
+pub(super) fn table(kind: &str, rows: &Value) -> Table {
+    type Of = fn(&Value) -> Cell;
+    let columns: &[(&'static str, bool, Of)] = match kind {
+        "machine" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("STATUS", false, |row| status(&row["status"])),
+            ("PROVIDER", false, |row| text(&row["provider"])),
+            ("INSTANCE", false, |row| text(&row["instance"])),
+            ("NODE", false, |row| text(&row["node"])),
+            ("VOLUMES", false, |row| list(&row["attachments"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("DETAIL", false, |row| text(&row["detail"])),
+            ("LABELS", true, |row| map(&row["labels"])),
+            ("UID", true, |row| text(&row["uid"])),
+        ],
+        "volume" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("STATUS", false, |row| status(&row["status"])),
+            ("SIZE", false, |row| text(&row["size"])),
+            ("PROVIDER", false, |row| text(&row["provider"])),
+            ("VOLUME", false, |row| text(&row["volumeId"])),
+            ("MACHINE", false, |row| text(&row["attachedTo"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("DETAIL", false, |row| text(&row["detail"])),
+            ("UID", true, |row| text(&row["uid"])),
+        ],
+        "volume-attachment" => &[
+            ("MACHINE", false, |row| text(&row["machine"])),
+            ("VOLUME", false, |row| text(&row["volume"])),
+            ("STATUS", false, |row| status(&row["status"])),
+            ("MODE", false, |row| if row["readOnly"] == true { "read-only".into() } else { "read-write".into() }),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("DETAIL", false, |row| text(&row["detail"])),
+            ("PATH", true, |row| text(&row["path"])),
+            ("UID", true, |row| text(&row["uid"])),
+        ],
+        _ => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("REVISION", false, |row| text(&row["revision"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("DIGEST", true, |row| text(&row["digest"])),
+        ],
+    };
+    let column = |(title, wide_only, _): &(&'static str, bool, Of)| Column { title, wide_only: *wide_only };
+    let mut table = Table::of(columns.iter().map(column));
+    for row in rows.as_array().into_iter().flatten() {
+        table.add(columns.iter().map(|(_, _, of)| of(row)));
+    }
+    table
+}
+
+/// A text or number; a dash for nothing.
+pub(super) fn text(value: &Value) -> Cell {
+    match value {
+        Value::String(text) if text.is_empty() => Cell::none(),
+        Value::String(text) => text.as_str().into(),
+        Value::Null => Cell::none(),
+        other => other.to_string().into(),
+    }
+}
+
+/// A status in its colour.
+pub(super) fn status(value: &Value) -> Cell {
+    match value.as_str() {
+        Some(word @ ("ready" | "available" | "attached" | "reserved")) => Cell::good(word),
+        Some(word @ ("failed" | "lost" | "stale" | "unhealthy")) => Cell::bad(word),
+        Some(word) => Cell::busy(word),
+        None => Cell::none(),
+    }
+}
+
+/// A period given in milliseconds.
+pub(super) fn age(value: &Value) -> Cell {
+    value.as_u64().map_or_else(Cell::none, |ms| time::period(ms).into())
+}
+
+fn list(value: &Value) -> Cell {
+    let items: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if items.is_empty() { Cell::none() } else { items.join(",").into() }
+}
+
+fn map(value: &Value) -> Cell {
+    let items: Vec<String> = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
+        .collect();
+    if items.is_empty() { Cell::none() } else { items.join(",").into() }
+}

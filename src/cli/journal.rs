@@ -1,0 +1,236 @@
+//! `bailiwick journal`: looks after the journal of a stopped node.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use bailiwick_actors::vocab::Timestamp;
+use bailiwick_journal::{Amount, CheckReport, ExportError, Exported, ImportError, JournalStat, MissingEvents};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{
+    Global,
+    exit::{CliError, Exit},
+    output::{Cell, Column, OutputError, Table, time},
+    progress::say,
+    session,
+};
+use crate::config::journal_dir;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum JournalCommand {
+    /// Walk the whole journal and look whether anything is lost or was changed; exits with 6 if so
+    Check,
+    /// Show how much there is of what
+    Stat,
+    /// Write the whole journal as lines of JSON
+    Export(ExportArgs),
+    /// Make a journal from exported lines
+    Import(ImportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// The file to write; - for the standard output
+    #[arg(default_value = "-", value_name = "FILE")]
+    file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// The file to read; - for the standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(super) fn main(global: &Global, command: JournalCommand) -> Result<Exit, CliError> {
+    let data_dir = session::data_dir(global)?;
+    let dir = journal_dir(&data_dir);
+    match command {
+        JournalCommand::Import(args) => import(global, &data_dir, &dir, &args),
+        JournalCommand::Check | JournalCommand::Stat | JournalCommand::Export(_) if !dir.exists() => {
+            Err(session::no_node(&data_dir))
+        }
+        JournalCommand::Check => check(global, &dir),
+        JournalCommand::Stat => stat(global, &dir),
+        JournalCommand::Export(args) => export(&dir, &args),
+    }
+}
+
+fn check(global: &Global, dir: &Path) -> Result<Exit, CliError> {
+    let report = bailiwick_journal::check(dir)?;
+    global.output.show(&check_json(&report), || check_table(&report))?;
+    if report.is_whole() { Ok(Exit::Ok) } else { Ok(Exit::Integrity) }
+}
+
+fn check_json(report: &CheckReport) -> Value {
+    json!({
+        "journal": report.journal,
+        "whole": report.is_whole(),
+        "cleanStop": report.clean,
+        "position": report.head.position,
+        "block": report.head.block,
+        "hash": hex(&report.head.hash),
+        "epoch": report.epoch,
+        "streams": report.streams,
+        "segments": report.segments,
+        "bytes": report.bytes,
+        "mendable": report.mendable.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "problems": report.integrity.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "missing": report.integrity.missing.iter().map(missing).collect::<Vec<_>>(),
+    })
+}
+
+fn check_table(report: &CheckReport) -> Table {
+    let mut table = fields();
+    let whole = if report.is_whole() { Cell::good("whole") } else { Cell::bad("lost or changed history") };
+    table.add([Cell::from("history"), whole]);
+    let clean = if report.clean { "in order" } else { "not in order; the next start catches up" };
+    table.add([Cell::from("last stop"), clean.into()]);
+    table.add([Cell::from("journal"), report.journal.to_string().into()]);
+    table.add([Cell::from("entries"), report.head.position.to_string().into()]);
+    table.add([Cell::from("streams"), report.streams.to_string().into()]);
+    table.add([Cell::from("blocks"), report.head.block.to_string().into()]);
+    table.add([Cell::from("hash"), hex(&report.head.hash).into()]);
+    table.add([Cell::from("writers so far"), report.epoch.to_string().into()]);
+    let size = format!("{} bytes in {} segments", report.bytes, report.segments);
+    table.add([Cell::from("log"), size.into()]);
+    for problem in &report.mendable {
+        table.add([Cell::busy("the next start mends"), problem.to_string().into()]);
+    }
+    for problem in &report.integrity.problems {
+        table.add([Cell::bad("problem"), problem.to_string().into()]);
+    }
+    for events in &report.integrity.missing {
+        table.add([Cell::bad("missing"), missing(events).into()]);
+    }
+    table
+}
+
+fn missing(events: &MissingEvents) -> String {
+    format!("{}: events {} to {} ({} entries)", events.stream, events.first, events.last, events.entries)
+}
+
+fn fields() -> Table {
+    Table::of([Column::always("FIELD"), Column::always("VALUE")])
+}
+
+fn stat(global: &Global, dir: &Path) -> Result<Exit, CliError> {
+    let stat = bailiwick_journal::stat(dir)?;
+    let json = stat_json(&stat);
+    global.output.show(&json, || stat_table(&stat))?;
+    Ok(Exit::Ok)
+}
+
+fn stat_json(stat: &JournalStat) -> Value {
+    let amount = |amount: &Amount| json!({"entries": amount.entries, "events": amount.events, "bytes": amount.bytes});
+    let kinds: serde_json::Map<String, Value> =
+        stat.by_kind.iter().map(|(kind, some)| (kind.clone(), amount(some))).collect();
+    let streams: serde_json::Map<String, Value> =
+        stat.by_stream.iter().map(|(stream, some)| (stream.to_string(), amount(some))).collect();
+    json!({
+        "journal": stat.journal,
+        "position": stat.head.position,
+        "first": time::rfc3339(Timestamp(stat.first_time_ms)),
+        "last": time::rfc3339(Timestamp(stat.head.time_ms)),
+        "segments": stat.segments,
+        "fileBytes": stat.file_bytes,
+        "total": amount(&stat.total),
+        "kinds": kinds,
+        "streams": streams,
+    })
+}
+
+fn stat_table(stat: &JournalStat) -> Table {
+    let mut table = Table::of([
+        Column::always("KIND"),
+        Column::always("STREAMS"),
+        Column::always("ENTRIES"),
+        Column::always("EVENTS"),
+        Column::always("BYTES"),
+    ]);
+    let mut add = |name: &str, streams: usize, some: &Amount| {
+        let numbers = [some.entries, some.events, some.bytes].map(|number| Cell::from(number.to_string()));
+        table.add([Cell::from(name), streams.to_string().into()].into_iter().chain(numbers));
+    };
+    for (kind, some) in &stat.by_kind {
+        let streams = stat.by_stream.keys().filter(|stream| stream.kind() == kind).count();
+        add(kind, streams, some);
+    }
+    add("all", stat.by_stream.len(), &stat.total);
+    table
+}
+
+fn export(dir: &Path, args: &ExportArgs) -> Result<Exit, CliError> {
+    let to_stdout = args.file == Path::new("-");
+    let exported = if to_stdout {
+        bailiwick_journal::export(dir, &mut BufWriter::new(io::stdout().lock()))
+    } else {
+        let unwritable = |error: io::Error| {
+            CliError::new(Exit::Error, "unwritable", format!("cannot write {}", args.file.display())).because(&error)
+        };
+        let mut file = BufWriter::new(File::create(&args.file).map_err(unwritable)?);
+        let exported = bailiwick_journal::export(dir, &mut file);
+        file.flush().and_then(|()| file.get_ref().sync_all()).map_err(unwritable)?;
+        exported
+    };
+    say(&format!("exported {}", words(&exported?)));
+    Ok(Exit::Ok)
+}
+
+fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Result<Exit, CliError> {
+    if dir.exists() {
+        let message = format!("there is a journal in {} already", data_dir.display());
+        return Err(CliError::new(Exit::Refused, "exists", message).next("name an empty place with --data-dir DIR"));
+    }
+    let imported = if args.file == Path::new("-") {
+        bailiwick_journal::import(&mut io::stdin().lock(), dir)
+    } else {
+        let file = File::open(&args.file).map_err(|error| {
+            CliError::new(Exit::Error, "unreadable", format!("cannot read {}", args.file.display())).because(&error)
+        })?;
+        bailiwick_journal::import(&mut BufReader::new(file), dir)
+    }?;
+    let json = json!({"journal": imported.journal, "entries": imported.entries, "blocks": imported.blocks, "hash": hex(&imported.hash)});
+    global.output.show(&json, || {
+        let mut table = fields();
+        table.add([Cell::from("imported"), words(&imported).into()]);
+        table
+    })?;
+    Ok(Exit::Ok)
+}
+
+fn words(exported: &Exported) -> String {
+    format!(
+        "{} entries in {} blocks of journal {}; hash {}",
+        exported.entries,
+        exported.blocks,
+        exported.journal,
+        hex(&exported.hash)
+    )
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl From<ExportError> for CliError {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Open { source } => source.into(),
+            ExportError::Read { source } => source.into(),
+            ExportError::Write { source } => OutputError::Write(source).into(),
+        }
+    }
+}
+
+impl From<ImportError> for CliError {
+    fn from(error: ImportError) -> Self {
+        let exit = if matches!(error, ImportError::Line { .. }) { Exit::Integrity } else { Exit::Error };
+        let told = Self::new(exit, "not-imported", error.to_string());
+        std::error::Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))
+    }
+}

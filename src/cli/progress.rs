@@ -1,0 +1,112 @@
+//! Progress: bars on a terminal, plain lines in a pipe; always on the standard error.
+
+use std::{
+    collections::BTreeMap,
+    io::{IsTerminal, Write},
+};
+
+use bailiwick_actors::{contract::Decider, machine, volume, volume_attachment};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{text::harmless, view::Fleet};
+
+/// How one entity is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Now {
+    status: &'static str,
+    ready: bool,
+}
+
+/// Shows how entities come along.
+#[derive(Debug)]
+pub(super) struct Progress {
+    bar: Option<ProgressBar>,
+    known: BTreeMap<String, Now>,
+}
+
+impl Progress {
+    /// Bars if the standard error is a terminal, else lines.
+    pub(super) fn new() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(0);
+            let style = ProgressStyle::with_template("{spinner} [{bar:30}] {pos}/{len} {wide_msg}");
+            bar.set_style(style.expect("the template is checked by a test").progress_chars("=> "));
+            bar
+        });
+        Self { bar, known: BTreeMap::new() }
+    }
+
+    /// Takes the present state in, and says what is new.
+    pub(super) fn update(&mut self, fleet: &Fleet) {
+        let now = entities(fleet);
+        let ready = now.values().filter(|now| now.ready).count();
+        for (entity, state) in &now {
+            if self.known.get(entity) != Some(state) {
+                self.say(&format!("{entity} is {}", state.status));
+            }
+        }
+        for entity in self.known.keys().filter(|entity| !now.contains_key(*entity)) {
+            self.say(&format!("{entity} is removed"));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_length(now.len() as u64);
+            bar.set_position(ready as u64);
+            let open: Vec<String> = now
+                .iter()
+                .filter(|(_, now)| !now.ready)
+                .map(|(entity, now)| format!("{entity} {}", now.status))
+                .collect();
+            bar.set_message(harmless(&open.join(", ")).into_owned());
+            bar.tick();
+        }
+        self.known = now;
+    }
+
+    /// One line, above the bar if there is one.
+    pub(super) fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(harmless(line)),
+            None => say(line),
+        }
+    }
+
+    /// The bar is done with; lines from here on.
+    pub(super) fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// One line on the standard error, where there is no bar.
+pub(super) fn say(line: &str) {
+    // Nobody is left to tell if the standard error is closed.
+    drop(writeln!(anstream::stderr().lock(), "{}", harmless(line)));
+}
+
+fn entities(fleet: &Fleet) -> BTreeMap<String, Now> {
+    let mut entities = BTreeMap::new();
+    for (name, folded) in fleet.machines.iter().filter(|(_, folded)| folded.state.life.exists()) {
+        let now = Now { status: folded.state.status(), ready: folded.state.is_ready() };
+        entities.insert(format!("{}/{name}", machine::State::KIND), now);
+    }
+    for (name, folded) in fleet.volumes.iter().filter(|(_, folded)| folded.state.life.exists()) {
+        let now = Now { status: folded.state.status(), ready: folded.state.is_ready() };
+        entities.insert(format!("{}/{name}", volume::State::KIND), now);
+    }
+    for (name, folded) in fleet.attachments.iter().filter(|(_, folded)| folded.state.life.exists()) {
+        let now = Now { status: folded.state.status(), ready: folded.state.is_ready() };
+        entities.insert(format!("{}/{name}", volume_attachment::State::KIND), now);
+    }
+    entities
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_of_the_bar_can_be_read() {
+        assert!(ProgressStyle::with_template("{spinner} [{bar:30}] {pos}/{len} {wide_msg}").is_ok());
+    }
+}

@@ -1,0 +1,31 @@
+//! `bailiwick retry`: tries again now what failed or waits.
+
+use clap::Args;
+use uuid::Uuid;
+
+use super::{
+    Global,
+    delete::entity,
+    exit::{CliError, Exit},
+    output::{Column, Table},
+    session,
+};
+use crate::api::wire::change::{Decided, Retry};
+
+#[derive(Debug, Args)]
+pub(super) struct RetryArgs {
+    /// The entity: `machine/web`, `volume/data`, `attachment/web:data`
+    #[arg(value_name = "KIND/NAME")]
+    entity: String,
+}
+
+pub(super) fn main(global: &Global, args: RetryArgs) -> Result<Exit, CliError> {
+    let retry = Retry { entity: entity(&args.entity)?, id: Some(Uuid::new_v4()) };
+    let decided: Decided = session::send(global, "/v1/retry", &retry)?;
+    global.output.show(&decided, || {
+        let mut table = Table::of([Column::always("ENTITY"), Column::always("DECISION"), Column::always("BECAUSE")]);
+        table.add([decided.entity.as_str().into(), decided.code.as_str().into(), decided.reason.as_str().into()]);
+        table
+    })?;
+    Ok(Exit::Ok)
+}

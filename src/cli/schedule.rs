@@ -1,0 +1,42 @@
+//! `bailiwick schedule`: what happens next, when, and why.
+
+use clap::Args;
+
+use super::{
+    Global,
+    exit::{CliError, Exit},
+    get::{age, text},
+    output::{Column, Table},
+    session,
+};
+use crate::api::query::Query;
+
+#[derive(Debug, Args)]
+pub(super) struct ScheduleArgs {
+    /// At most so many, the soonest
+    #[arg(long, default_value_t = 20)]
+    next: usize,
+    /// At which moment: a position, a time, or how long ago (`-2h`)
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    at: Option<String>,
+}
+
+pub(super) fn main(global: &Global, args: ScheduleArgs) -> Result<Exit, CliError> {
+    let at = session::at(args.at.as_deref())?;
+    let answer = session::ask(global, &Query::Schedule { limit: args.next, at })?;
+    global.output.show(&answer, || {
+        let mut table =
+            Table::of([Column::always("DUE"), Column::always("IN"), Column::always("ENTITY"), Column::always("WHY")]);
+        for row in answer.as_array().into_iter().flatten() {
+            table.add([
+                text(&row["due"]),
+                age(&row["inMs"]),
+                text(&row["entity"]),
+                text(&row["what"]),
+                text(&row["why"]),
+            ]);
+        }
+        table
+    })?;
+    Ok(Exit::Ok)
+}

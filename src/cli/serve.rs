@@ -1,0 +1,22 @@
+//! `bailiwick serve`: runs a node until it is told to stop.
+
+use clap::Args;
+
+use super::{
+    Global,
+    exit::{CliError, Exit},
+    session, up,
+};
+
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {}
+
+pub(super) fn main(global: &Global, _args: ServeArgs) -> Result<Exit, CliError> {
+    let node = up::start(global)?;
+    session::block_on(async {
+        let mut signals = up::Signals::new()?;
+        up::stay(&node, &mut signals, None).await;
+        Ok::<(), CliError>(())
+    })??;
+    up::stop(node)
+}

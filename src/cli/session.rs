@@ -1,0 +1,98 @@
+//! How a command reaches a node: over its socket while it runs, in its journal while it does not.
+
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+};
+
+use bailiwick_actors::ports::Clock;
+use bailiwick_journal::{Journal, ReadOnlyJournal};
+use hyper::Method;
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    Global,
+    exit::{CliError, Exit},
+    moment::Moment,
+};
+use crate::{
+    api::query::Query,
+    client::{Client, ClientError, socket_address},
+    clock::SystemClock,
+    config::{default_data_dir, journal_dir},
+    view::At,
+};
+
+/// The data directory that a command is about.
+pub(super) fn data_dir(global: &Global) -> Result<PathBuf, CliError> {
+    global.data_dir.clone().or_else(default_data_dir).ok_or_else(|| {
+        CliError::usage("there is no home directory to keep data in").next("name one with --data-dir DIR")
+    })
+}
+
+/// Runs something asynchronous to its end, on this thread.
+pub(super) fn block_on<T>(run: impl Future<Output = T>) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CliError::new(Exit::Error, "runtime", "cannot start").because(&error))?;
+    Ok(runtime.block_on(run))
+}
+
+/// A running node's client.
+pub(super) fn client(global: &Global) -> Result<Client, CliError> {
+    let dir = data_dir(global)?;
+    // A long path is resolved by the client again; here it only has to be possible.
+    socket_address(&dir).map_err(|error| {
+        let message = format!("cannot use the socket in {}", dir.display());
+        CliError::new(Exit::Error, "socket", message).because(&error)
+    })?;
+    Ok(Client::new(dir.join("node.sock")))
+}
+
+/// Asks a running node to change something.
+pub(super) fn send<B: Serialize, T: DeserializeOwned>(global: &Global, path: &str, body: &B) -> Result<T, CliError> {
+    let client = client(global)?;
+    Ok(block_on(client.send_json(Method::POST, path, body, None))??)
+}
+
+/// Asks a question: a running node, or the journal of one that is stopped.
+pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
+    let client = client(global)?;
+    match block_on(client.get_json(&query.path()))? {
+        Err(ClientError::NotRunning { .. }) => {
+            with_journal(global, |journal| query.answer_from(journal, SystemClock::new().now()))
+        }
+        answer => Ok(answer?),
+    }
+}
+
+/// Reads the journal of a stopped node.
+pub(super) fn with_journal<T, E: Into<CliError>>(
+    global: &Global,
+    read: impl FnOnce(&dyn Journal) -> Result<T, E>,
+) -> Result<T, CliError> {
+    let dir = data_dir(global)?;
+    let journal_dir = journal_dir(&dir);
+    if !journal_dir.exists() {
+        return Err(no_node(&dir));
+    }
+    let journal = ReadOnlyJournal::open(&journal_dir)?;
+    read(&journal).map_err(Into::into)
+}
+
+/// Says that a data directory holds no node.
+pub(super) fn no_node(data_dir: &Path) -> CliError {
+    CliError::new(Exit::NotFound, "no-node", format!("there is no node in {}", data_dir.display()))
+        .next("start one with `bailiwick up FILE`, or name another with --data-dir DIR")
+}
+
+/// What `--at` means, as it goes to the node.
+pub(super) fn at(text: Option<&str>) -> Result<Option<At>, CliError> {
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    match Moment::parse(text, SystemClock::new().now()) {
+        Ok(Moment::Position(position)) => Ok(Some(At::Position(position))),
+        Ok(Moment::Time(time)) => Ok(Some(At::Time(time.0))),
+        Err(error) => Err(CliError::usage(error.to_string())),
+    }
+}

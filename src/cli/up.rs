@@ -1,0 +1,279 @@
+//! `bailiwick up` and `down`: the main job, from a manifest to real machines and back.
+
+use std::{
+    ffi::OsString,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use bailiwick_journal::StreamId;
+use clap::Args;
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    time::interval,
+};
+use uuid::Uuid;
+
+use super::{
+    Global,
+    delete::entity,
+    exit::{CliError, Exit},
+    progress::{Progress, say},
+    session, status, wait,
+};
+use crate::{
+    Config, LocalMachines, Node,
+    api::query::Query,
+    client::ClientError,
+    manifest,
+    plan::{Action, Prune},
+    view::{self, Fleet},
+};
+
+/// How often the state is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Args)]
+pub(super) struct UpArgs {
+    /// Manifests: files, folders, or - for the standard input; without any, the node only runs on
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// End when everything that is declared is so; machines keep running
+    #[arg(long)]
+    once: bool,
+    /// How long it may take until everything is so: `90s`, `5m` [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = wait::duration)]
+    timeout: Option<Duration>,
+    /// Remove what is not declared any more
+    #[arg(long)]
+    prune: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DownArgs {
+    /// Entities; without any, everything that is declared
+    #[arg(value_name = "KIND/NAME")]
+    entities: Vec<String>,
+    /// How long it may take: `90s`, `5m`
+    #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
+    timeout: Duration,
+}
+
+/// What ends a command from outside.
+#[derive(Debug)]
+pub(super) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    pub(super) fn new() -> Result<Self, CliError> {
+        let failed = |error: std::io::Error| CliError::new(Exit::Error, "signals", "cannot listen").because(&error);
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt()).map_err(failed)?,
+            terminate: signal(SignalKind::terminate()).map_err(failed)?,
+        })
+    }
+
+    async fn any(&mut self) {
+        tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => (),
+            _ = self.terminate.recv() => (),
+        }
+    }
+}
+
+/// Starts a node with local machines, and says what it found.
+pub(super) fn start(global: &Global) -> Result<Node, CliError> {
+    let dir = session::data_dir(global)?;
+    let binary = std::env::current_exe().map_err(|error| {
+        CliError::new(Exit::Error, "own-path", "cannot find this program's own path").because(&error)
+    })?;
+    let agent_command = vec![binary.into_os_string(), OsString::from("agent")];
+    let config = Config { local: LocalMachines::With { agent_command }, ..Config::new(dir) };
+    let node = Node::start(config)?;
+    for line in node.started().lines() {
+        say(&line);
+    }
+    Ok(node)
+}
+
+/// Stops the node and says how that went.
+pub(super) fn stop(node: Node) -> Result<Exit, CliError> {
+    node.stop()?;
+    say("stopped; machines keep running and are found again at the next start");
+    Ok(Exit::Ok)
+}
+
+pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
+    // What is wrong with the manifests is said before anything is started.
+    let sources = manifest::sources(&args.files)?;
+    if !sources.is_empty() {
+        manifest::parse_open(&sources)?;
+    }
+    let node = start(global)?;
+    let ended = session::block_on(run(global, &node, &args, &sources))?;
+    let stopped = stop(node);
+    match ended {
+        Ok(Exit::Ok) => stopped,
+        Ok(exit) => stopped.map(|_| exit),
+        Err(error) => Err(error),
+    }
+}
+
+async fn run(global: &Global, node: &Node, args: &UpArgs, sources: &[manifest::Source]) -> Result<Exit, CliError> {
+    let mut signals = Signals::new()?;
+    let mut progress = Progress::new();
+    let handle = node.handle();
+    if !sources.is_empty() {
+        let manifest = manifest::parse(sources, &handle.known()?)?;
+        let prune = if args.prune { Prune::Yes } else { Prune::No };
+        let applied = handle.apply(&manifest.documents, prune, Uuid::new_v4()).await?;
+        progress.say(&summary(&applied.plan.steps));
+    }
+    let begun = Instant::now();
+    let mut looks = interval(LOOK);
+    loop {
+        tokio::select! {
+            biased;
+            () = signals.any() => {
+                progress.finish();
+                progress.say("stopping before everything is so");
+                return Ok(Exit::Ok);
+            }
+            _ = looks.tick() => (),
+        }
+        let pending = handle.look(|fleet| {
+            progress.update(fleet);
+            view::pending(fleet)
+        })?;
+        if pending.is_empty() {
+            break;
+        }
+        if args.once && pending.iter().all(|open| open.status == "failed") {
+            progress.finish();
+            return Err(unfinished(Exit::Error, "failed", "not everything could be made so", &pending));
+        }
+        if args.timeout.is_some_and(|limit| begun.elapsed() >= limit) {
+            progress.finish();
+            return Err(unfinished(Exit::TimedOut, "timed-out", "the time is over", &pending));
+        }
+        if !node.is_running() {
+            return Ok(Exit::Error);
+        }
+    }
+    progress.finish();
+    let answer = handle.look(|fleet| Query::Status { at: None }.answer(&*handle.journal(), fleet))??;
+    global.output.show(&answer, || status::table(&answer))?;
+    if args.once {
+        return Ok(Exit::Ok);
+    }
+    progress.say("everything is so; Ctrl-C stops the node, machines keep running");
+    stay(node, &mut signals, Some(progress)).await;
+    Ok(Exit::Ok)
+}
+
+fn summary(steps: &[crate::plan::Step]) -> String {
+    let count = |action: Action| steps.iter().filter(|step| step.action == action).count();
+    let parts = [
+        (Action::Create, "to create"),
+        (Action::Change, "to change"),
+        (Action::Remove, "to remove"),
+        (Action::Unchanged, "unchanged"),
+        (Action::Keep, "kept although not declared (--prune removes them)"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(action, _)| count(*action) > 0)
+        .map(|(action, words)| format!("{} {words}", count(action)))
+        .collect();
+    format!("applied: {}", parts.join(", "))
+}
+
+fn unfinished(exit: Exit, code: &'static str, message: &str, pending: &[view::Pending]) -> CliError {
+    let mut error = CliError::new(exit, code, message)
+        .next("`bailiwick status` shows trouble, `bailiwick why KIND/NAME` explains it");
+    error.causes = pending.iter().map(|open| format!("{} is {}: {}", open.entity, open.status, open.why)).collect();
+    error
+}
+
+/// Stays until a signal comes or the node ends, and tells what changes.
+pub(super) async fn stay(node: &Node, signals: &mut Signals, progress: Option<Progress>) {
+    let mut progress = progress;
+    let handle = node.handle();
+    let mut looks = interval(LOOK);
+    while node.is_running() {
+        tokio::select! {
+            biased;
+            () = signals.any() => return,
+            _ = looks.tick() => (),
+        }
+        if let Some(progress) = &mut progress
+            && let Err(error) = handle.look(|fleet: &Fleet| progress.update(fleet))
+        {
+            tracing::error!(%error, "the journal cannot be read");
+        }
+    }
+}
+
+pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
+    let named = args.entities.iter().map(|text| entity(text)).collect::<Result<Vec<_>, _>>()?;
+    let client = session::client(global)?;
+    match session::block_on(client.get_json::<serde_json::Value>("/v1/node"))? {
+        Err(ClientError::NotRunning { .. }) => (),
+        Err(error) => return Err(error.into()),
+        Ok(_) => {
+            let message = "a node is running in this data directory, and would go on";
+            return Err(CliError::new(Exit::Refused, "running", message)
+                .next("use `bailiwick delete KIND/NAME`, or stop the node first"));
+        }
+    }
+    let node = start(global)?;
+    let ended = session::block_on(take_down(&node, named, args.timeout))?;
+    let stopped = node.stop();
+    ended?;
+    stopped?;
+    Ok(Exit::Ok)
+}
+
+async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration) -> Result<(), CliError> {
+    let handle = node.handle();
+    let mut signals = Signals::new()?;
+    let mut progress = Progress::new();
+    let entities = if named.is_empty() { handle.look(view::declared)? } else { named };
+    if entities.is_empty() {
+        progress.say("nothing is declared");
+        return Ok(());
+    }
+    handle.remove(&entities, Uuid::new_v4()).await?;
+    let begun = Instant::now();
+    let mut looks = interval(LOOK);
+    loop {
+        tokio::select! {
+            biased;
+            () = signals.any() => {
+                progress.finish();
+                progress.say("stopping before everything is gone; the next start goes on");
+                return Ok(());
+            }
+            _ = looks.tick() => (),
+        }
+        let open = handle.look(|fleet| {
+            progress.update(fleet);
+            view::declared(fleet).into_iter().filter(|entity| entities.contains(entity)).collect::<Vec<_>>()
+        })?;
+        if open.is_empty() {
+            progress.finish();
+            progress.say("everything that was declared is gone");
+            return Ok(());
+        }
+        if begun.elapsed() >= timeout {
+            progress.finish();
+            let mut error = CliError::new(Exit::TimedOut, "timed-out", "the time is over")
+                .next("the removal goes on at the next start; `bailiwick describe KIND/NAME` says what it waits for");
+            error.causes = open.iter().map(|entity| format!("{entity} is still there")).collect();
+            return Err(error);
+        }
+    }
+}

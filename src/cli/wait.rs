@@ -1,0 +1,129 @@
+//! `bailiwick wait`: waits until something is so.
+
+use std::time::{Duration, Instant};
+
+use bailiwick_journal::StreamId;
+use clap::Args;
+use serde_json::Value;
+
+use super::{
+    Global,
+    delete::entity,
+    exit::{CliError, Exit},
+    session,
+};
+use crate::{api::query::Query, manifest};
+
+/// How often the node is asked.
+const POLL: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Args)]
+pub(super) struct WaitArgs {
+    /// Entities: `machine/web`, `volume/data`; without any, everything that is declared
+    #[arg(value_name = "KIND/NAME")]
+    entities: Vec<String>,
+    /// What to wait for: `ready`, `removed`, or a status word such as `stale`
+    #[arg(long = "for", default_value = "ready", value_name = "CONDITION")]
+    condition: String,
+    /// How long to wait: `90s`, `5m`
+    #[arg(long, default_value = "5m", value_name = "TIME", value_parser = duration)]
+    timeout: Duration,
+}
+
+/// Reads a period of time for the command line.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    manifest::duration_ms(text).map(Duration::from_millis).ok_or_else(|| "write it like 500ms, 90s, 5m or 1h30m".into())
+}
+
+pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
+    let entities = args.entities.iter().map(|text| entity(text)).collect::<Result<Vec<_>, _>>()?;
+    match (args.condition.as_str(), entities.is_empty()) {
+        ("ready", true) => until_converged(global, args.timeout),
+        (_, true) => Err(CliError::usage("that condition needs an entity").next("write KIND/NAME before --for")),
+        ("removed", false) => until_gone(global, &entities, args.timeout),
+        ("ready", false) => until(args.timeout, || {
+            let pending = pending(global)?;
+            open(&entities, |entity| exists(global, entity).map(|there| !there), &pending)
+        }),
+        (status, false) => until(args.timeout, || {
+            let mut open = Vec::new();
+            for entity in &entities {
+                let now = session::ask(global, &Query::Describe { entity: entity.clone(), at: None })?;
+                if now["status"] != status {
+                    open.push(format!("{entity} is {}", now["status"].as_str().unwrap_or("unknown")));
+                }
+            }
+            Ok(open)
+        }),
+    }
+}
+
+/// Waits until everything that is declared is so.
+pub(super) fn until_converged(global: &Global, timeout: Duration) -> Result<Exit, CliError> {
+    until(timeout, || {
+        Ok(pending(global)?.into_iter().map(|(entity, status, why)| format!("{entity} is {status}: {why}")).collect())
+    })
+}
+
+/// Waits until these entities are gone.
+pub(super) fn until_gone(global: &Global, entities: &[StreamId], timeout: Duration) -> Result<Exit, CliError> {
+    until(timeout, || {
+        let mut open = Vec::new();
+        for entity in entities {
+            if exists(global, entity)? {
+                open.push(format!("{entity} is still there"));
+            }
+        }
+        Ok(open)
+    })
+}
+
+/// Waits until nothing is open.
+fn until(timeout: Duration, mut open: impl FnMut() -> Result<Vec<String>, CliError>) -> Result<Exit, CliError> {
+    let begun = Instant::now();
+    loop {
+        let open = open()?;
+        if open.is_empty() {
+            return Ok(Exit::Ok);
+        }
+        if begun.elapsed() >= timeout {
+            let mut error = CliError::new(Exit::TimedOut, "timed-out", "the time to wait is over")
+                .next("`bailiwick status` shows trouble, `bailiwick why KIND/NAME` explains it");
+            error.causes = open;
+            return Err(error);
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+fn pending(global: &Global) -> Result<Vec<(String, String, String)>, CliError> {
+    let answer = session::ask(global, &Query::Pending { at: None })?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let rows = answer.as_array().cloned().unwrap_or_default();
+    Ok(rows.iter().map(|row| (text(&row["entity"]), text(&row["status"]), text(&row["why"]))).collect())
+}
+
+fn exists(global: &Global, entity: &StreamId) -> Result<bool, CliError> {
+    match session::ask(global, &Query::Describe { entity: entity.clone(), at: None }) {
+        Ok(now) => Ok(now["life"] != "removed"),
+        Err(error) if error.exit == Exit::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The entities that are not ready: pending, or not there at all.
+fn open(
+    entities: &[StreamId],
+    is_missing: impl Fn(&StreamId) -> Result<bool, CliError>,
+    pending: &[(String, String, String)],
+) -> Result<Vec<String>, CliError> {
+    let mut open = Vec::new();
+    for entity in entities {
+        if let Some((_, status, why)) = pending.iter().find(|(name, ..)| *name == entity.to_string()) {
+            open.push(format!("{entity} is {status}: {why}"));
+        } else if is_missing(entity)? {
+            open.push(format!("{entity} is not there"));
+        }
+    }
+    Ok(open)
+}

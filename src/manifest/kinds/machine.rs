@@ -1,0 +1,90 @@
+//! `kind: Machine`.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::machine::{Spec, Workload};
+
+use crate::{
+    manifest::{
+        fields::{Field, Fields, Reading},
+        limits,
+        problem::Code,
+        tree::Body,
+    },
+    text::cut,
+};
+
+pub(super) fn machine(spec: &Field<'_>, labels: BTreeMap<String, String>, reading: &mut Reading<'_>) -> Option<Spec> {
+    let fields = Fields::of(spec, &["provider", "workloads"], reading)?;
+    let provider = fields.require("provider", "local", reading).and_then(|field| field.name(reading));
+    let items = match fields.get("workloads") {
+        None => Vec::new(),
+        Some(field) => field.items(limits::WORKLOADS_MAX, reading)?,
+    };
+    let mut workloads: Vec<Workload> = Vec::new();
+    let mut is_whole = true;
+    for item in items {
+        match workload(&item, reading) {
+            None => is_whole = false,
+            Some(new) if workloads.iter().any(|known| known.name == new.name) => {
+                let message = format!("this machine has a workload `{}` already", new.name);
+                item.refuse::<()>(reading, Code::Duplicate, message, "give it a name of its own");
+            }
+            Some(new) => workloads.push(new),
+        }
+    }
+    is_whole.then_some(Spec { provider: provider?, workloads, labels })
+}
+
+fn workload(item: &Field<'_>, reading: &mut Reading<'_>) -> Option<Workload> {
+    let fields = Fields::of(item, &["name", "command", "env"], reading)?;
+    let name = fields.require("name", "some-name", reading).and_then(|field| field.name(reading));
+    let example = r#"["sleep", "3600"]"#;
+    let command = fields.require("command", example, reading).and_then(|field| command(&field, reading));
+    let env = match fields.get("env") {
+        None => BTreeMap::new(),
+        Some(field) => environment(&field, reading)?,
+    };
+    Some(Workload { name: name?, command: command?, env })
+}
+
+fn command(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<String>> {
+    if let Body::Text { text, .. } = &field.node.body {
+        let line = format!("{:?}", cut(text.trim(), 80));
+        let next = format!(r#"no shell is used; if you want one, write `command: ["sh", "-c", {line}]`"#);
+        let message = "a command is a list: the program, then each argument for itself";
+        return field.refuse(reading, Code::WrongType, message, next);
+    }
+    let items = field.items(limits::ARGUMENTS_MAX, reading)?;
+    let texts: Vec<Option<&str>> = items.iter().map(|item| item.text(reading)).collect();
+    let texts = texts.into_iter().collect::<Option<Vec<&str>>>()?;
+    if texts.first().is_none_or(|program| program.is_empty()) {
+        return field.refuse(
+            reading,
+            Code::MissingField,
+            "the command names no program",
+            "name one, or drop the workload",
+        );
+    }
+    Some(texts.into_iter().map(str::to_owned).collect())
+}
+
+fn environment(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<BTreeMap<String, String>> {
+    let mut env = BTreeMap::new();
+    let mut is_whole = true;
+    for (key, value) in field.entries(limits::VARIABLES_MAX, reading)? {
+        let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        let begins_well = key.text.bytes().next().is_some_and(|b| !b.is_ascii_digit());
+        if !begins_well || key.text.len() > 255 || !key.text.bytes().all(letter) {
+            let message = format!("{:?} is no variable name", cut(&key.text, 60));
+            let rule = "a variable name has letters, digits and '_', and does not begin with a digit";
+            reading.refuse::<()>(key.at, &value.path, Code::BadName, message, rule);
+            is_whole = false;
+        } else if let Some(text) = value.text(reading) {
+            env.insert(key.text.to_string(), text.to_owned());
+        } else {
+            is_whole = false;
+        }
+    }
+    is_whole.then_some(env)
+}

@@ -1,0 +1,165 @@
+//! The one place that knows everyone: opens, wires, starts, and stops in reverse.
+//!
+//! A node owns a thread with its actix system. What the caller holds is a [`Handle`]: it can be sent and cloned, and works
+//! on any async runtime, or on none ([`Handle::wait`]). The node installs no signal handler, no panic hook and no
+//! subscriber for logs.
+
+mod handle;
+mod run;
+
+use std::{
+    io,
+    path::PathBuf,
+    sync::mpsc,
+    thread::{self, JoinHandle},
+};
+
+use bailiwick_actors::shell::{AssembleError, Resumed};
+use bailiwick_journal::{OpenError, OpenReport};
+use tokio::sync::oneshot;
+
+pub use handle::{Applied, ApplyError, Handle, known};
+
+use crate::config::Config;
+
+/// A running node.
+#[derive(Debug)]
+pub struct Node {
+    handle: Handle,
+    started: Started,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<Result<(), StopError>>>,
+}
+
+/// What was found when the node started.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// How the journal was opened: cleanly, with a catch-up, or with repairs.
+    pub report: OpenReport,
+    /// What an earlier run left to be done.
+    pub resumed: Resumed,
+    /// Where the node can be reached, if it listens.
+    pub socket: Option<PathBuf>,
+}
+
+impl Started {
+    /// The same in words, a line each; the first says how the journal was opened.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("journal: {}", self.report)];
+        let Resumed { busy, waiting, position } = &self.resumed;
+        if !busy.is_empty() || *waiting > 0 {
+            let names: Vec<String> = busy.iter().take(5).map(ToString::to_string).collect();
+            let more = busy.len().saturating_sub(names.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let names = if names.is_empty() { String::new() } else { format!(" ({}{more})", names.join(", ")) };
+            lines.push(format!(
+                "resumed at entry {position}: {} under way{names}, {waiting} waiting for their time",
+                busy.len()
+            ));
+        } else if !self.report.created {
+            lines.push(format!("resumed at entry {position}: nothing was under way"));
+        }
+        if let Some(socket) = &self.socket {
+            lines.push(format!("listening on {}", socket.display()));
+        }
+        lines
+    }
+}
+
+/// Why a node did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The journal did not open. Its own error says who holds it, or what is lost.
+    #[error(transparent)]
+    Journal(#[from] OpenError),
+    /// The journal opened, and the state cannot be rebuilt from it.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+    /// Something below the data directory cannot be used.
+    #[error("cannot {action} {path:?}")]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+    /// The node's thread ended before it was ready.
+    #[error("the node's thread ended while it was starting")]
+    Ended,
+}
+
+/// Why a node did not stop in order. Everything acknowledged is durable all the same.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StopError {
+    /// The journal failed while the node ran: start it again, and the journal is verified.
+    #[error("the journal failed, so the node ended: {problem}")]
+    JournalFailed { problem: String },
+    /// The journal could not be closed cleanly; the next start catches up.
+    #[error("the journal could not be closed: {problem}")]
+    NotClosed { problem: String },
+    /// The node's thread broke.
+    #[error("the node's thread broke")]
+    Broke,
+}
+
+impl Node {
+    /// Opens the journal, rebuilds the state, and starts everything. Returns when the node answers.
+    ///
+    /// # Errors
+    /// If the journal is in use, damaged beyond repair, or foreign; if a directory cannot be made.
+    pub fn start(config: Config) -> Result<Self, StartError> {
+        let (ready, is_ready) = mpsc::sync_channel(1);
+        let (stop, stopped) = oneshot::channel();
+        let thread = thread::Builder::new()
+            .name("bailiwick-node".into())
+            .spawn(move || run::run(config, &ready, stopped))
+            .map_err(|source| StartError::Io { action: "start the thread of", path: "node".into(), source })?;
+        match is_ready.recv() {
+            Ok(Ok((handle, started))) => Ok(Self { handle, started, stop: Some(stop), thread: Some(thread) }),
+            Ok(Err(error)) => {
+                // It has said why; its thread ends by itself.
+                drop(thread.join());
+                Err(error)
+            }
+            Err(_) => Err(StartError::Ended),
+        }
+    }
+
+    /// What was found when it started.
+    pub fn started(&self) -> &Started {
+        &self.started
+    }
+
+    /// A handle to ask it with.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Whether it still runs. It ends by itself only when its journal fails.
+    pub fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Takes no more commands, lets running provider calls end for a bounded time, and closes the journal with a clean
+    /// mark. Machines and volumes stay as they are.
+    ///
+    /// # Errors
+    /// If the journal failed or cannot be closed.
+    pub fn stop(mut self) -> Result<(), StopError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), StopError> {
+        if let Some(stop) = self.stop.take() {
+            // An error means that it has ended already.
+            let _ = stop.send(());
+        }
+        match self.thread.take() {
+            Some(thread) => thread.join().unwrap_or(Err(StopError::Broke)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if let Err(error) = self.end() {
+            tracing::error!(%error, "the node did not stop in order");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The node's thread.
+
+use std::{
+    fs,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    path::PathBuf,
+    rc::Rc,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use bailiwick_actors::{
+    ports::Clock,
+    shell::{Providers, Quiesce, Running, Stats, assemble},
+};
+use bailiwick_journal::{Journal, LocalJournal};
+use tokio::sync::oneshot;
+
+use super::{Handle, StartError, Started, StopError};
+use crate::{
+    api::server::{self, Server},
+    client::{SocketPath, socket_address},
+    clock::SystemClock,
+    config::{Config, LocalMachines, journal_dir, local_dir, node_key},
+    providers::local::{LocalConfig, LocalProvider},
+};
+
+type Ready = mpsc::SyncSender<Result<(Handle, Started), StartError>>;
+
+/// How often a stopping node looks whether its provider calls have ended.
+const DRAIN_POLL: Duration = Duration::from_millis(20);
+
+pub(super) fn run(config: Config, ready: &Ready, stop: oneshot::Receiver<()>) -> Result<(), StopError> {
+    let system = actix::System::new();
+    system.block_on(async {
+        match start(&config).await {
+            Ok(parts) => {
+                let Parts { handle, started, running, server, journal, socket } = parts;
+                // The caller is gone if this fails: then the node stops at once.
+                drop(ready.send(Ok((handle, started))));
+                let failed = wait(&running, stop).await;
+                if let Some(server) = server {
+                    server.stop().await;
+                }
+                drain(&running, config.drain).await;
+                drop(socket);
+                close(running, journal, failed)
+            }
+            Err(error) => {
+                drop(ready.send(Err(error)));
+                Ok(())
+            }
+        }
+    })
+}
+
+struct Parts {
+    handle: Handle,
+    started: Started,
+    running: Running,
+    server: Option<Server>,
+    journal: Arc<LocalJournal>,
+    socket: Option<SocketPath>,
+}
+
+async fn start(config: &Config) -> Result<Parts, StartError> {
+    make_private_dir(&config.data_dir)?;
+    let clock: Arc<dyn Clock> = config.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::new()));
+    let dir = journal_dir(&config.data_dir);
+    let (journal, report) =
+        LocalJournal::open(bailiwick_journal::Config { dir, now_ms: clock.now().0, ..Default::default() })?;
+    let journal = Arc::new(journal);
+    let io = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
+    let key_path = config.data_dir.join("node.key");
+    let key = node_key(&config.data_dir).map_err(io("read or make", key_path))?;
+    // The journal's lock is held from here on: the socket can only be an old one, or ours.
+    let socket = socket_address(&config.data_dir).map_err(io("use the socket in", config.data_dir.clone()))?;
+    let providers = providers(config, &clock, key)?;
+    let shared: Arc<dyn Journal> = journal.clone();
+    let running = assemble(shared, clock.clone(), providers, config.limits).await?;
+    let handle = Handle::new(journal.clone(), clock, &running, config.limits);
+    let server = if config.listen {
+        let real = config.data_dir.join("node.sock");
+        let server = server::start(handle.clone(), key, &socket, &real).map_err(io("listen on", real))?;
+        Some(server)
+    } else {
+        None
+    };
+    let started = Started {
+        report,
+        resumed: running.resumed.clone(),
+        socket: config.listen.then(|| config.data_dir.join("node.sock")),
+    };
+    Ok(Parts { handle, started, running, server, journal, socket: Some(socket) })
+}
+
+fn make_private_dir(path: &PathBuf) -> Result<(), StartError> {
+    let io = |action: &'static str| move |source| StartError::Io { action, path: path.clone(), source };
+    if !path.is_dir() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io("make the directory"))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(io("make private"))?;
+    }
+    Ok(())
+}
+
+fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<Providers, StartError> {
+    let mut providers =
+        Providers { machines: config.machine_providers.clone(), volumes: config.volume_providers.clone() };
+    if let LocalMachines::With { agent_command } = &config.local {
+        let root = local_dir(&config.data_dir);
+        let local = LocalConfig {
+            root: root.clone(),
+            socket: config.data_dir.join("node.sock"),
+            agent_command: agent_command.clone(),
+            node_key: key,
+        };
+        let local = LocalProvider::new(local, clock.clone()).map_err(|source| StartError::Io {
+            action: "use",
+            path: root,
+            source,
+        })?;
+        let local = Arc::new(local);
+        let name: bailiwick_actors::vocab::Name = "local".parse().expect("a valid name");
+        providers.machines.insert(name.clone(), local.clone());
+        providers.volumes.insert(name, local);
+    }
+    Ok(providers)
+}
+
+/// Waits for the order to stop; the answer is why the node ends by itself, if it does.
+async fn wait(running: &Running, stop: oneshot::Receiver<()>) -> Option<String> {
+    let mut failed = running.services.failed();
+    tokio::select! {
+        biased;
+        _ = stop => None,
+        problem = failed.wait_for(Option::is_some) => problem.ok().and_then(|problem| problem.clone()),
+    }
+}
+
+async fn drain(running: &Running, limit: Duration) {
+    if running.registry.send(Quiesce).await.is_err() {
+        return;
+    }
+    let idle = async {
+        loop {
+            match running.registry.send(Stats).await {
+                Ok(stats) if stats.asks > 0 || stats.calls > 0 => tokio::time::sleep(DRAIN_POLL).await,
+                Ok(_) | Err(_) => return,
+            }
+        }
+    };
+    if tokio::time::timeout(limit, idle).await.is_err() {
+        tracing::warn!("provider calls were still running; the next start asks for them by id");
+    }
+}
+
+fn close(running: Running, journal: Arc<LocalJournal>, failed: Option<String>) -> Result<(), StopError> {
+    let Running { services, registry, schedule, supervisors, .. } = running;
+    drop((registry, schedule, supervisors));
+    let services: Rc<_> = services;
+    drop(services);
+    if let Some(problem) = failed {
+        return Err(StopError::JournalFailed { problem });
+    }
+    journal.close().map_err(|error| StopError::NotClosed { problem: error.to_string() })
+}

@@ -1,0 +1,228 @@
+//! What has to be asked so that the declared becomes true.
+
+use std::collections::BTreeSet;
+
+use bailiwick_actors::{
+    contract::Decider,
+    machine, policy,
+    shell::AnyCommand,
+    vocab::{Life, Name},
+    volume, volume_attachment,
+};
+use bailiwick_journal::StreamId;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    manifest::{Document, Wish},
+    view::Fleet,
+};
+
+/// What would be done with one entity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    pub action: Action,
+    pub entity: String,
+    /// For a change: which fields differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+}
+
+/// Kinds of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    Create,
+    Change,
+    Unchanged,
+    Remove,
+    /// It is declared nowhere any more and stays all the same: pruning was not asked for.
+    Keep,
+}
+
+/// Whether what is not declared any more goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prune {
+    #[default]
+    No,
+    Yes,
+}
+
+/// The steps, and the commands that take them; all commands together or none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    pub steps: Vec<Step>,
+    pub commands: Vec<(StreamId, AnyCommand)>,
+}
+
+impl Plan {
+    /// Whether anything would change.
+    pub fn changes(&self) -> bool {
+        !self.commands.is_empty()
+    }
+}
+
+/// What has to be asked so that these documents become true of this fleet.
+///
+/// Policies come first, then machines and volumes, then attachments, so that each finds what it needs. An attachment is
+/// declared together with its reservation on both sides: either all three happen or none.
+pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
+    let mut plan = Plan::default();
+    let mut wishes: Vec<&Wish> = documents.iter().map(|document| &document.wish).collect();
+    wishes.sort_by_key(|wish| rank(wish));
+    let mut declared = BTreeSet::new();
+    for wish in wishes {
+        declared.insert(wish.stream());
+        plan.wish(fleet, wish);
+    }
+    plan.undeclared(fleet, &declared, prune);
+    plan
+}
+
+/// What has to be asked so that these entities go.
+pub fn removal(fleet: &Fleet, streams: &[StreamId]) -> Plan {
+    let mut plan = Plan::default();
+    let mut streams = streams.to_vec();
+    streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
+    for stream in streams {
+        if fleet.life(&stream) == Some(Life::Alive) {
+            plan.remove(stream);
+        }
+    }
+    plan
+}
+
+fn rank(wish: &Wish) -> u8 {
+    kind_rank(wish.stream().kind())
+}
+
+fn kind_rank(kind: &str) -> u8 {
+    match kind {
+        policy::State::KIND => 0,
+        machine::State::KIND => 1,
+        volume::State::KIND => 2,
+        _ => 3,
+    }
+}
+
+impl Plan {
+    fn step(&mut self, action: Action, stream: &StreamId, fields: Vec<String>) {
+        self.steps.push(Step { action, entity: stream.to_string(), fields });
+    }
+
+    fn wish(&mut self, fleet: &Fleet, wish: &Wish) {
+        let stream = wish.stream();
+        match wish {
+            Wish::Machine { spec, .. } => {
+                let present = fleet.machines.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let fields = present.map(|present| machine_fields(present, spec)).unwrap_or_default();
+                let command = AnyCommand::Machine(machine::Command::Declare(spec.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+            }
+            Wish::Volume { spec, .. } => {
+                let present = fleet.volumes.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let fields = present.map(|present| volume_fields(present, spec)).unwrap_or_default();
+                let command = AnyCommand::Volume(volume::Command::Declare(spec.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+            }
+            Wish::VolumeAttachment { spec } => {
+                let present = fleet.attachments.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let differs = present.is_some_and(|present| present.read_only != spec.read_only);
+                let fields = if differs { vec!["spec.readOnly".to_owned()] } else { Vec::new() };
+                let command = AnyCommand::VolumeAttachment(volume_attachment::Command::Declare(spec.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+                if present.is_none() {
+                    self.reserve(&spec.machine, &spec.volume);
+                }
+            }
+            Wish::Policy { document, .. } => {
+                let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
+                let differs = present.is_some_and(|state| state.document != *document);
+                let fields = if differs { vec!["spec".to_owned()] } else { Vec::new() };
+                let command = AnyCommand::Policy(policy::Command::Revise(document.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+            }
+        }
+    }
+
+    fn declare(&mut self, stream: StreamId, present: bool, fields: Vec<String>, command: AnyCommand) {
+        let action = match (present, fields.is_empty()) {
+            (false, _) => Action::Create,
+            (true, true) => Action::Unchanged,
+            (true, false) => Action::Change,
+        };
+        self.step(action, &stream, fields);
+        if action != Action::Unchanged {
+            self.commands.push((stream, command));
+        }
+    }
+
+    fn reserve(&mut self, machine: &Name, volume: &Name) {
+        let on_machine = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
+        let on_volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
+        let command = machine::Command::ReserveAttachment { volume: volume.clone() };
+        self.commands.push((on_machine, AnyCommand::Machine(command)));
+        let command = volume::Command::ReserveAttachment { machine: machine.clone() };
+        self.commands.push((on_volume, AnyCommand::Volume(command)));
+    }
+
+    fn undeclared(&mut self, fleet: &Fleet, declared: &BTreeSet<StreamId>, prune: Prune) {
+        let mut alive = Vec::new();
+        let of_kind = |kind: &str, name: &str| StreamId::new(kind, name).expect("a stream of the journal");
+        alive.extend(
+            fleet
+                .attachments
+                .iter()
+                .filter(|(_, f)| f.state.life == Life::Alive)
+                .map(|(name, _)| of_kind(volume_attachment::State::KIND, name)),
+        );
+        alive.extend(
+            fleet
+                .volumes
+                .iter()
+                .filter(|(_, f)| f.state.life == Life::Alive)
+                .map(|(name, _)| of_kind(volume::State::KIND, name)),
+        );
+        alive.extend(
+            fleet
+                .machines
+                .iter()
+                .filter(|(_, f)| f.state.life == Life::Alive)
+                .map(|(name, _)| of_kind(machine::State::KIND, name)),
+        );
+        for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
+            match prune {
+                Prune::Yes => self.remove(stream),
+                Prune::No => self.step(Action::Keep, &stream, Vec::new()),
+            }
+        }
+    }
+
+    fn remove(&mut self, stream: StreamId) {
+        let command = match stream.kind() {
+            machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
+            volume::State::KIND => AnyCommand::Volume(volume::Command::Remove),
+            volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Remove),
+            _ => return,
+        };
+        self.step(Action::Remove, &stream, Vec::new());
+        self.commands.push((stream, command));
+    }
+}
+
+fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String> {
+    let fields = [
+        ("spec.provider", present.provider != wanted.provider),
+        ("spec.workloads", present.workloads != wanted.workloads),
+        ("metadata.labels", present.labels != wanted.labels),
+    ];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
+
+fn volume_fields(present: &volume::Spec, wanted: &volume::Spec) -> Vec<String> {
+    let fields = [("spec.provider", present.provider != wanted.provider), ("spec.size", present.size != wanted.size)];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
