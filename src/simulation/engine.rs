@@ -9,7 +9,7 @@ use bailiwick_actors::{
     shell::{AnyCommand, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
     vocab::{Name, Timestamp, derived_uuid},
 };
-use bailiwick_journal::{Journal, OpenError, StreamId};
+use bailiwick_journal::{Journal, OpenError, StreamId, digest};
 
 use super::{
     CrashAt, Happening, Observer, Planned, Report, SimulatedClock, agents,
@@ -277,7 +277,8 @@ impl Course {
         let first = commands.first().map(|(stream, _)| stream.to_string()).unwrap_or_default();
         let id = derived_uuid(&format!("simulation {} {} {first}", self.setup.seed, self.next));
         let origin = Origin { id, principal: "operator".into(), cause: None, routine: false };
-        let asked = running.registry.send(AskGroup { commands, origin });
+        let content = digest(format!("{commands:?}").as_bytes());
+        let asked = running.registry.send(AskGroup { commands, origin, content });
         let answer = tokio::select! {
             biased;
             answer = asked => answer.map_err(|_| AskError::Stopping)?,

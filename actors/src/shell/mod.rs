@@ -2,9 +2,11 @@
 //!
 //! All actors run on one arbiter; the journal's commit thread is the only border that a command crosses.
 
+mod address;
 mod assemble;
 mod entity_actor;
 mod executor;
+mod group;
 mod kinds;
 mod messages;
 mod rebuild;

@@ -13,7 +13,7 @@ async fn declare(node: &bailiwick_actors::shell::Running, names: &[String], prov
     let commands = names.iter().map(|name| (stream(&format!("machine/{name}")), machine_of(provider))).collect();
     let id = derived_uuid(&format!("{names:?}"));
     let origin = Origin { id, principal: "operator".into(), cause: None, routine: false };
-    assert!(node.registry.send(AskGroup { commands, origin }).await.unwrap().unwrap().done);
+    assert!(node.registry.send(AskGroup { commands, origin, content: [0; 16] }).await.unwrap().unwrap().done);
 }
 
 #[test]

@@ -6,13 +6,14 @@ use bailiwick_actors::{
     vocab::derived_uuid,
     volume,
 };
-use bailiwick_journal::{AppendError, StreamId, Version};
+use bailiwick_journal::{AppendError, StreamId, Version, digest};
 
 use crate::support::{Bench, after_ms, ask, attachment, codes, machine_of, on_a_system, stream, told};
 
 fn group(id: &str, commands: Vec<(StreamId, AnyCommand)>) -> AskGroup {
     let origin = Origin { id: derived_uuid(id), principal: "operator".into(), cause: None, routine: false };
-    AskGroup { commands, origin }
+    let content = digest(format!("{commands:?}").as_bytes());
+    AskGroup { commands, origin, content }
 }
 
 fn reserve(volume: &str) -> AnyCommand {

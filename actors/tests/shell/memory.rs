@@ -36,7 +36,7 @@ fn actors_that_were_in_a_group_leave_memory_too() {
                 })
                 .collect();
             let origin = ask("machine/m", machine_of("a"), &format!("group {round}")).origin;
-            let group = bailiwick_actors::shell::AskGroup { commands, origin };
+            let group = bailiwick_actors::shell::AskGroup { commands, origin, content: [0; 16] };
             assert!(node.registry.send(group).await.unwrap().unwrap().done);
             after_ms(1).await;
             assert!(stats(&node).await.actors <= 11, "{:?}", stats(&node).await);
