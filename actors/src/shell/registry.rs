@@ -108,7 +108,7 @@ impl AnyAddr {
         })
     }
 
-    fn snapshot(&self) -> Pin<Box<dyn Future<Output = Result<Result<AnyEntity, AskError>, MailboxError>>>> {
+    fn snapshot(&self) -> Later<Result<AnyEntity, AskError>> {
         macro_rules! of_kind {
             ($addr:expr, $variant:path) => {{
                 let request = $addr.send(Snapshot(PhantomData));
