@@ -1,6 +1,6 @@
 //! A node inside another program, with a provider of the program's own: `cargo run --example embed`.
 
-use std::{collections::BTreeMap, sync::Arc, sync::Mutex, thread, time::Duration};
+use std::{collections::BTreeMap, io::Write, sync::Arc, sync::Mutex, thread, time::Duration};
 
 use bailiwick::actors::ports::{
     Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider,
@@ -17,7 +17,8 @@ impl MachineProvider for Rack {
         Box::pin(async move { Ok(machines.into_iter().map(|wanted| Ok(self.make(wanted))).collect()) })
     }
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
-        Box::pin(async move { Ok(ids.iter().map(|id| Ok(drop(self.0.lock().unwrap().remove(id)))).collect()) })
+        self.0.lock().unwrap().retain(|id, _| !ids.contains(id));
+        Box::pin(async move { Ok(vec![Ok(()); ids.len()]) })
     }
     fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {
         let (as_of, items) = (self.1.now(), self.0.lock().unwrap().values().cloned().collect());
@@ -44,7 +45,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while !handle.look(|fleet| fleet.machines.get("blade").is_some_and(|blade| blade.status() == "starting"))? {
         thread::sleep(Duration::from_millis(10));
     }
-    println!("machine/blade runs, and {} journal entries say why", handle.head());
+    let said = format!("machine/blade runs, and {} journal entries say why\n", handle.head());
+    std::io::stdout().write_all(said.as_bytes())?;
     node.stop()?;
     Ok(std::fs::remove_dir_all(dir)?)
 }

@@ -18,7 +18,10 @@ use super::{
     storage::Storage,
     story::{StoryLine, tell},
 };
-use crate::providers::simulated::{SimulatedProvider, World, check};
+use crate::{
+    audit::{Options, replay},
+    providers::simulated::{SimulatedProvider, World, check},
+};
 
 /// How often the simulation looks whether the node has converged.
 const LOOK_MS: u64 = 1_000;
@@ -292,7 +295,8 @@ impl Course {
         let journal = self.journal.as_ref().expect("a simulation runs at least once");
         let mut observer = Observer::default();
         observer.advance(&**journal)?;
-        let wrong = check(&self.world.snapshot(), &observer.claims());
+        let mut wrong = check(&self.world.snapshot(), &observer.claims());
+        wrong.extend(diverging(&**journal));
         let head = journal.head();
         Ok(Report {
             seed: self.setup.seed,
@@ -307,6 +311,14 @@ impl Course {
             statuses: observer.statuses().into_iter().map(|(stream, word)| (stream.to_string(), word)).collect(),
             wrong,
         })
+    }
+}
+
+/// Every decision has to come out the same when it is decided again.
+fn diverging(journal: &dyn Journal) -> Vec<String> {
+    match replay(journal, &Options { all: true, to: None }) {
+        Ok(report) => report.divergences.iter().map(ToString::to_string).collect(),
+        Err(error) => vec![format!("the journal cannot be replayed: {error:?}")],
     }
 }
 

@@ -1,8 +1,10 @@
-//! What tests of actors need.
+//! What tests need: a journal in memory, and a desk at which every part of the control plane is done by hand.
 
+mod desk;
 mod memory_journal;
 mod plant;
 
+pub use desk::{Desk, name};
 pub use memory_journal::MemoryJournal;
 pub(crate) use plant::trip;
 pub use plant::{Plant, plant};
