@@ -8,7 +8,7 @@ use std::{
 };
 
 use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, WrapFuture};
-use bailiwick_journal::{Filter, Intake, Outcome, Position, StreamId, digest};
+use bailiwick_journal::{Filter, Intake, Outcome, Position, StreamId, crash, digest};
 use uuid::Uuid;
 
 use super::{Order, machines, storage};
@@ -173,11 +173,13 @@ impl<S: Supervise> SupervisorActor<S> {
             return;
         }
         self.appending = true;
+        crash::point("before-orders-recorded");
         let append = self.services.append(vec![draft], Intake::Report);
         ctx.spawn(append.into_actor(self).map(move |answer, actor, ctx| {
             actor.appending = false;
             match answer {
                 Ok(appended) => {
+                    crash::point("after-orders-recorded");
                     actor.deciding = appended.entries.last().map(|entry| entry.header.position);
                     actor.advance_and_act(ctx);
                 }
@@ -208,6 +210,7 @@ impl<S: Supervise> SupervisorActor<S> {
             let principal = self.entity.stream().to_string();
             let origin = Origin { id, principal, cause: Some(by), routine: false };
             let ask = Ask { stream: stream.clone(), command: command(order), origin };
+            crash::point("before-order-sent");
             let answer = self.registry.send(ask);
             let again = async move {
                 match answer.await {

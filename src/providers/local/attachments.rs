@@ -14,6 +14,7 @@ use bailiwick_actors::{
     ports::{AttachVolume, AttachmentInfo, DetachVolume, Lookup},
     vocab::{EffectId, Fault, FaultCode, Name},
 };
+use bailiwick_journal::crash;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -60,14 +61,20 @@ pub fn attach(inner: &Inner, wish: AttachVolume) -> Result<AttachmentInfo, Fault
     ensure_name_is_free(inner, &machine, &claim)?;
     let record = inner.home.attachment(claim.attachment);
     files::replace_json(&record, &claim).or_fault("record the attachment")?;
+    crash::point("local-attachment-recorded");
     place_claim(inner, &claim).or_fault("claim the volume")?;
+    crash::point("local-volume-claimed");
     match place_link(&machine, &claim) {
         // The machine went while we were at it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             take_back(inner, &claim)?;
             Err(Fault::new(FaultCode::NotFound, format!("there is no machine {} any more", claim.machine)))
         }
-        placed => placed.or_fault("link the volume").map(|()| info(&machine, &claim)),
+        placed => {
+            placed.or_fault("link the volume")?;
+            crash::point("local-volume-linked");
+            Ok(info(&machine, &claim))
+        }
     }
 }
 
@@ -141,6 +148,7 @@ fn place_claim(inner: &Inner, claim: &Claim) -> io::Result<()> {
     let unfinished = place.with_extension("json.new");
     files::remove_file(&unfinished)?;
     files::write_new(&unfinished, &serde_json::to_vec_pretty(claim)?)?;
+    crash::point("local-claim-written");
     match fs::hard_link(&unfinished, &place) {
         // Ours, from an earlier attempt; whoever else held it was refused before, or was quicker this instant.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -150,6 +158,7 @@ fn place_claim(inner: &Inner, claim: &Claim) -> io::Result<()> {
         }
         placed => placed?,
     }
+    crash::point("local-claim-placed");
     files::remove_file(&unfinished)?;
     files::sync_parent(&place)
 }
@@ -197,8 +206,10 @@ fn take_back(inner: &Inner, claim: &Claim) -> Result<(), Fault> {
         let link = machine.volume(&claim.volume);
         remove_durably(&link).or_fault("remove the link")?;
     }
+    crash::point("local-volume-unlinked");
     let place = claim_path(inner, claim.volume_effect);
     remove_durably(&place).or_fault("remove the claim")?;
+    crash::point("local-volume-released");
     files::remove_file(&inner.home.attachment(claim.attachment)).or_fault("remove the attachment's record")
 }
 

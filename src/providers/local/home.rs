@@ -8,6 +8,7 @@ use std::{
 };
 
 use bailiwick_actors::vocab::EffectId;
+use bailiwick_journal::crash;
 use tracing::warn;
 
 use super::keys::Keys;
@@ -69,13 +70,16 @@ pub fn make_whole(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io
     let unfinished = beside(path, UNFINISHED)?;
     files::remove_directory(&unfinished)?;
     DirBuilder::new().mode(0o700).create(&unfinished)?;
+    crash::point("local-begun");
     let made = fill(&unfinished).and_then(|()| files::sync_directory(&unfinished));
     if let Err(error) = made {
         // What is left is swept later; the first error is the one that tells.
         let _ = files::remove_directory(&unfinished);
         return Err(error);
     }
+    crash::point("local-filled");
     fs::rename(&unfinished, path)?;
+    crash::point("local-in-place");
     files::sync_parent(path)
 }
 
@@ -88,8 +92,11 @@ pub fn discard(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         renamed => renamed?,
     }
+    crash::point("local-out-of-place");
     files::sync_parent(path)?;
-    files::remove_directory(&trash)
+    files::remove_directory(&trash)?;
+    crash::point("local-removed");
+    Ok(())
 }
 
 /// Removes what a crash left of this directory.
