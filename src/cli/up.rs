@@ -25,6 +25,7 @@ use crate::{
     Config, LocalMachines, Node,
     api::query::Query,
     client::ClientError,
+    config::journal_dir,
     manifest,
     plan::{Action, Prune},
     view::{self, Fleet},
@@ -112,6 +113,10 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
     let sources = manifest::sources(&args.files)?;
     if !sources.is_empty() {
         manifest::parse_open(&sources)?;
+        // Where there is no node yet there is nothing else that they could point at.
+        if !journal_dir(&session::data_dir(global)?).exists() {
+            manifest::parse(&sources, &manifest::Known::default())?;
+        }
     }
     let node = start(global)?;
     let ended = session::block_on(run(global, &node, &args, &sources))?;
@@ -127,6 +132,7 @@ async fn run(global: &Global, node: &Node, args: &UpArgs, sources: &[manifest::S
     let mut signals = Signals::new()?;
     let mut progress = Progress::new();
     let handle = node.handle();
+    handle.look(|fleet| progress.begin(fleet))?;
     if !sources.is_empty() {
         let manifest = manifest::parse(sources, &handle.known()?)?;
         let prune = if args.prune { Prune::Yes } else { Prune::No };
@@ -149,16 +155,17 @@ async fn run(global: &Global, node: &Node, args: &UpArgs, sources: &[manifest::S
             progress.update(fleet);
             view::pending(fleet)
         })?;
-        if pending.is_empty() {
+        let untold = handle.untold()?;
+        if pending.is_empty() && untold.is_empty() {
             break;
         }
-        if args.once && pending.iter().all(|open| open.status == "failed") {
+        if args.once && !pending.is_empty() && pending.iter().all(|open| open.status == "failed") {
             progress.finish();
-            return Err(unfinished(Exit::Error, "failed", "not everything could be made so", &pending));
+            return Err(unfinished(Exit::Error, "failed", "not everything could be made so", &pending, &untold));
         }
         if args.timeout.is_some_and(|limit| begun.elapsed() >= limit) {
             progress.finish();
-            return Err(unfinished(Exit::TimedOut, "timed-out", "the time is over", &pending));
+            return Err(unfinished(Exit::TimedOut, "timed-out", "the time is over", &pending, &untold));
         }
         if !node.is_running() {
             return Ok(Exit::Error);
@@ -166,7 +173,11 @@ async fn run(global: &Global, node: &Node, args: &UpArgs, sources: &[manifest::S
     }
     progress.finish();
     let answer = handle.look(|fleet| Query::Status { at: None }.answer(&*handle.journal(), fleet))??;
-    global.output.show(&answer, || status::table(&answer))?;
+    match global.output.show(&answer, || status::table(&answer)).map_err(CliError::from) {
+        // Machines are not to suffer because nobody reads.
+        Err(error) if !error.is_closed_pipe() => return Err(error),
+        _ => (),
+    }
     if args.once {
         return Ok(Exit::Ok);
     }
@@ -192,10 +203,20 @@ fn summary(steps: &[crate::plan::Step]) -> String {
     format!("applied: {}", parts.join(", "))
 }
 
-fn unfinished(exit: Exit, code: &'static str, message: &str, pending: &[view::Pending]) -> CliError {
+fn unfinished(
+    exit: Exit,
+    code: &'static str,
+    message: &str,
+    pending: &[view::Pending],
+    untold: &[StreamId],
+) -> CliError {
     let mut error = CliError::new(exit, code, message)
         .next("`bailiwick status` shows trouble, `bailiwick why KIND/NAME` explains it");
     error.causes = pending.iter().map(|open| format!("{} is {}: {}", open.entity, open.status, open.why)).collect();
+    let is_pending = |machine: &StreamId| pending.iter().any(|open| open.entity == machine.to_string());
+    for machine in untold.iter().filter(|machine| !is_pending(machine)) {
+        error.causes.push(format!("{machine} has an agent that has not asked what is wanted"));
+    }
     error
 }
 
