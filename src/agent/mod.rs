@@ -148,7 +148,7 @@ pub async fn run(config: AgentConfig) -> Result<(), AgentError> {
         biased;
         _ = terminate.recv() => info!("asked to end"),
         _ = interrupt.recv() => info!("asked to end"),
-        () = follow(&directory, &mut link, &mut conditions, &mut workloads) => info!("the node asked to end"),
+        () = follow(&directory, &mut link, &mut conditions, &mut workloads) => info!("there is nothing more to do"),
     }
     workloads.stop().await;
     Ok(())
@@ -182,7 +182,7 @@ async fn begin(directory: &MachineDir) -> Result<(HeldLock, MachineTag), AgentEr
     Ok((lock, tag))
 }
 
-/// Reports and follows, round by round, until the node says stop.
+/// Reports and follows, round by round, until the node says stop or the machine's directory is gone.
 async fn follow(directory: &MachineDir, link: &mut Link, conditions: &mut Conditions, workloads: &mut Workloads) {
     loop {
         let Exchange { answer, pause } = link.exchange(conditions.report().await, workloads.report()).await;
@@ -192,6 +192,10 @@ async fn follow(directory: &MachineDir, link: &mut Link, conditions: &mut Condit
             }
             conditions.follow(&answer.volumes);
             workloads.follow(&answer.workloads, &answer.volumes);
+        } else if matches!(directory.presence(), Ok(Presence::Absent)) {
+            // Nobody answers, and the machine's directory is gone: somebody has removed the node with all it had. Nobody
+            // would ever find this process again.
+            return;
         }
         output::cut_when_full(&directory.agent_log(), output::LOG_BYTES_MAX);
         sleep(pause).await;

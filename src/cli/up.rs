@@ -118,8 +118,13 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
             manifest::parse(&sources, &manifest::Known::default())?;
         }
     }
-    let node = start(global)?;
-    let ended = session::block_on(run(global, &node, &args, &sources))?;
+    let (node, ended) = session::block_on(async {
+        // Listened for before there is a node to be stopped: what comes while it starts waits until it has.
+        let signals = Signals::new()?;
+        let node = start(global)?;
+        let ended = run(global, &node, &args, &sources, signals).await;
+        Ok::<_, CliError>((node, ended))
+    })??;
     let stopped = stop(node);
     match ended {
         Ok(Exit::Ok) => stopped,
@@ -128,8 +133,13 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
     }
 }
 
-async fn run(global: &Global, node: &Node, args: &UpArgs, sources: &[manifest::Source]) -> Result<Exit, CliError> {
-    let mut signals = Signals::new()?;
+async fn run(
+    global: &Global,
+    node: &Node,
+    args: &UpArgs,
+    sources: &[manifest::Source],
+    mut signals: Signals,
+) -> Result<Exit, CliError> {
     let mut progress = Progress::new();
     let handle = node.handle();
     handle.look(|fleet| progress.begin(fleet))?;
@@ -251,17 +261,20 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
                 .next("use `bailiwick delete KIND/NAME`, or stop the node first"));
         }
     }
-    let node = start(global)?;
-    let ended = session::block_on(take_down(&node, named, args.timeout))?;
+    let (node, ended) = session::block_on(async {
+        let signals = Signals::new()?;
+        let node = start(global)?;
+        let ended = take_down(&node, named, args.timeout, signals).await;
+        Ok::<_, CliError>((node, ended))
+    })??;
     let stopped = node.stop();
     ended?;
     stopped?;
     Ok(Exit::Ok)
 }
 
-async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration) -> Result<(), CliError> {
+async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut signals: Signals) -> Result<(), CliError> {
     let handle = node.handle();
-    let mut signals = Signals::new()?;
     let mut progress = Progress::new();
     let entities = if named.is_empty() { handle.look(view::declared)? } else { named };
     if entities.is_empty() {

@@ -1,7 +1,7 @@
 //! kill -9 at every crash point, one after the other, until a run meets no further one.
 //!
 //! All of them: `BAILIWICK_CRASH_POINTS=all cargo test --release --test it every_crash_point -- --nocapture`. Without it,
-//! each run tries a part that depends on `BAILIWICK_SEED`.
+//! one in three, and which ones depends on `BAILIWICK_SEED`.
 
 use std::{
     collections::BTreeSet,
@@ -11,14 +11,17 @@ use std::{
     },
 };
 
+use bailiwick::agent::process::ProcessMark;
+use rustix::process::Signal;
+
 use super::{
     dice::{Dice, wanted},
     observe::{intents, nothing_left, settled},
-    support::{Lab, Ran, Running},
+    support::{Lab, Ran, Running, eventually},
 };
 
-/// Points tried on each way in a run that nobody asked to be longer.
-const SOME: usize = 10;
+/// Of so many points one is tried in a run that nobody asked to be longer.
+const ONE_IN: u64 = 3;
 /// Labs at the same time: most of what they do is waiting.
 const AT_ONCE: usize = 4;
 /// No run meets as many points.
@@ -28,6 +31,8 @@ const POINTS_MAX: u64 = 5_000;
 enum Way {
     Up,
     Down,
+    /// Up again after a machine has died.
+    Replace,
 }
 
 #[test]
@@ -40,11 +45,16 @@ fn every_crash_point_on_the_way_down() {
     try_all(Way::Down);
 }
 
+#[test]
+fn every_crash_point_while_a_machine_is_replaced() {
+    try_all(Way::Replace);
+}
+
 fn try_all(way: Way) {
     let is_all = std::env::var("BAILIWICK_CRASH_POINTS").is_ok_and(|all| all == "all");
-    let (points, beyond) = if is_all { ((1..POINTS_MAX).collect(), POINTS_MAX) } else { some(way) };
+    let points = points(way, if is_all { 1 } else { ONE_IN });
     // The first point that a run did not meet; which points there are differs a little from run to run.
-    let (next, met_none) = (AtomicU64::new(0), AtomicU64::new(beyond));
+    let (next, met_none) = (AtomicU64::new(0), AtomicU64::new(POINTS_MAX));
     let failed = Mutex::new(BTreeSet::new());
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
@@ -68,24 +78,15 @@ fn try_all(way: Way) {
     let failed = failed.into_inner().expect("a list");
     assert!(failed.is_empty(), "{way:?}: after a crash at these points it is not as it should be: {failed:?}");
     let last = met_none.load(Ordering::SeqCst);
-    if is_all {
-        assert!(last < POINTS_MAX, "there is no end of points");
-        println!("{way:?}: killed at every point up to {}", last - 1);
-    } else {
-        println!("{way:?}: killed at {points:?}");
-    }
+    assert!(last < POINTS_MAX, "there is no end of points");
+    let tried = points.iter().filter(|point| **point < last).count();
+    println!("{way:?}: killed at {tried} of {} points", last - 1);
 }
 
-/// Some points, spread over the whole run; and a number beyond all.
-fn some(way: Way) -> (Vec<u64>, u64) {
+/// One point out of every few.
+fn points(way: Way, one_in: u64) -> Vec<u64> {
     let mut dice = Dice::new(wanted("BAILIWICK_SEED", 1) ^ way as u64);
-    // About as many as a run meets; a point beyond the last one is an ordinary run.
-    let many = match way {
-        Way::Up => 260,
-        Way::Down => 220,
-    };
-    let part = many / SOME as u64;
-    ((0..SOME as u64).map(|n| n * part + 1 + dice.below(part)).collect(), POINTS_MAX)
+    (0..POINTS_MAX / one_in).map(|n| n * one_in + 1 + dice.below(one_in)).collect()
 }
 
 /// Kills a run at one point, runs the command again, and looks whether all is as it should be. False if the run did not
@@ -108,6 +109,24 @@ fn crash(way: Way, point: u64) -> bool {
             let was_met = run_to(&lab, &["down", "--timeout", "60s"], point);
             lab.down();
             nothing_left(&lab);
+            was_met
+        }
+        Way::Replace => {
+            lab.up();
+            let before = settled(&lab);
+            let (lost, pid) = before.machines["clerk"];
+            let agent = ProcessMark::of(pid).expect("it runs");
+            assert!(agent.signal(Signal::KILL).expect("it is ours"));
+            eventually("the agent is dead", || !agent.is_alive());
+            let mut args = lab.up_args();
+            args.push("--once".into());
+            let was_met = run_to(&lab, &args.iter().map(String::as_str).collect::<Vec<_>>(), point);
+            lab.up();
+            let after = settled(&lab);
+            assert!(after.machines["clerk"].0 != lost && after.volumes == before.volumes, "point {point}");
+            let intents = intents(&lab);
+            let wanted = |entity: &str| if entity.contains("clerk") { 2 } else { 1 };
+            assert!(intents.iter().all(|(entity, count)| *count == wanted(entity)), "point {point}: {intents:?}");
             was_met
         }
     }

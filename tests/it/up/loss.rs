@@ -81,6 +81,16 @@ fn a_machine_that_dies_while_the_node_runs_is_replaced() {
 }
 
 #[test]
+fn machines_end_when_somebody_removes_everything() {
+    let lab = Lab::new();
+    lab.up();
+    assert!(!lab.processes().is_empty());
+    // Agents and workloads may be writing while we remove.
+    eventually("it is removed", || fs::remove_dir_all(lab.data()).is_ok() || !lab.data().exists());
+    eventually("nothing runs any more", || lab.processes().is_empty());
+}
+
+#[test]
 fn a_silent_agent_is_stale_until_it_is_back() {
     let lab = Lab::new();
     lab.up();

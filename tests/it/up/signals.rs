@@ -51,6 +51,18 @@ fn ctrl_c_in_the_middle_stops_in_order_too() {
 }
 
 #[test]
+fn a_signal_while_it_starts_is_heard() {
+    for args in [&["serve"][..], &["up"], &["up", "--once"], &["down"]] {
+        let lab = Lab::new();
+        let node = lab.start(args);
+        node.says("journal: new journal");
+        node.signal(Signal::TERM);
+        node.ended().code(0);
+        lab.run(&["up", "--once"]).code(0).says("journal: clean");
+    }
+}
+
+#[test]
 fn a_second_node_is_refused_with_the_holder() {
     let lab = Lab::new();
     let node = lab.stay();
