@@ -14,8 +14,10 @@ pub mod manifest;
 pub mod node;
 pub mod plan;
 pub mod providers;
+pub mod simulation;
 pub mod text;
 pub mod view;
+pub mod words;
 
 pub use config::{Config, LocalMachines};
 pub use node::{Handle, Node, StartError, Started, StopError};

@@ -85,16 +85,11 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId]) -> Plan {
     let mut streams = streams.to_vec();
     streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
     for stream in streams {
-        if life(fleet, &stream) == Some(Life::Alive) {
+        if fleet.life(&stream) == Some(Life::Alive) {
             plan.remove(stream);
         }
     }
     plan
-}
-
-/// Whether there is, or was, such an entity.
-pub fn exists(fleet: &Fleet, stream: &StreamId) -> bool {
-    life(fleet, stream).is_some_and(Life::exists)
 }
 
 fn rank(wish: &Wish) -> u8 {
@@ -107,15 +102,6 @@ fn kind_rank(kind: &str) -> u8 {
         machine::State::KIND => 1,
         volume::State::KIND => 2,
         _ => 3,
-    }
-}
-
-fn life(fleet: &Fleet, stream: &StreamId) -> Option<Life> {
-    match stream.kind() {
-        machine::State::KIND => fleet.machines.get(stream.name()).map(|state| state.life),
-        volume::State::KIND => fleet.volumes.get(stream.name()).map(|state| state.life),
-        volume_attachment::State::KIND => fleet.attachments.get(stream.name()).map(|state| state.life),
-        _ => None,
     }
 }
 

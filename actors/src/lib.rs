@@ -20,3 +20,6 @@ pub mod ports;
 
 #[cfg(feature = "shell")]
 pub mod shell;
+
+#[cfg(feature = "testing")]
+pub mod testing;

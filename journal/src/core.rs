@@ -165,14 +165,14 @@ impl Core {
             }
             let bytes = match fits {
                 Some(bytes) => bytes,
-                None => self.from_log(*number, *place, *first)?,
+                None => self.read_log(*number, *place, *first)?,
             };
             loaded.push(Loaded::Stored(bytes));
         }
         Ok(loaded)
     }
 
-    fn from_log(&self, number: u64, place: Place, first: Position) -> Result<Vec<u8>, ReadError> {
+    fn read_log(&self, number: u64, place: Place, first: Position) -> Result<Vec<u8>, ReadError> {
         let bytes = self.log.read(place).map_err(|error| ReadError::Unreadable { problem: format!("log: {error}") })?;
         if self.is_block(&bytes, number) {
             return Ok(bytes);

@@ -1,7 +1,7 @@
 //! Numbered points at which a test ends the process, or looks at what a crash would leave.
 //!
 //! With the feature `crash-points`, the process kills itself at the n-th point that it reaches if `BAILIWICK_CRASH_AT=n`
-//! is set, and a thread can watch its own points with [`with_hook`]. Without the feature nothing is compiled in.
+//! is set, and a thread can watch its own points with `with_hook`. Without the feature nothing is compiled in.
 
 #[cfg(feature = "crash-points")]
 pub use on::{count, point, with_hook};

@@ -158,3 +158,70 @@ fn crc(frame: &[u8]) -> u32 {
 fn part<const N: usize>(head: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
     head[at..at + N].try_into().expect("the part lies inside the header")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sealed(records: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0; HEADER_BYTES];
+        frame.extend_from_slice(records);
+        let header = FrameHeader {
+            journal: Uuid::from_u128(1),
+            block: 1,
+            first: Position(1),
+            epoch: 1,
+            count: 1,
+            records_bytes: 0,
+            previous: genesis(Uuid::from_u128(1)),
+            hash: [0; 32],
+        };
+        seal(&mut frame, &header);
+        frame
+    }
+
+    #[test]
+    fn every_flipped_bit_is_refused() {
+        let frame = sealed(b"some records, which are not looked into");
+        assert!(check(&frame).is_ok() && hash_fits(&frame));
+        for bit in 0..frame.len() * 8 {
+            let mut flipped = frame.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(check(&flipped).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn every_shortened_frame_is_refused() {
+        let frame = sealed(b"records");
+        for length in 0..frame.len() {
+            assert!(check(&frame[..length]).is_err(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn zeros_are_blank_and_a_later_format_is_named() {
+        assert_eq!(check(&[0; 300]).unwrap_err(), FrameError::Blank);
+        let mut later = sealed(b"records");
+        later[4] = 2;
+        let sum = crc(&later);
+        later[12..16].copy_from_slice(&sum.to_le_bytes());
+        assert_eq!(check(&later).unwrap_err(), FrameError::Newer { format: 2 });
+    }
+
+    #[test]
+    fn hostile_records_are_refused_without_a_panic() {
+        let mut seed = 7u64;
+        for length in 0..400 {
+            let bytes: Vec<u8> = (0..length)
+                .map(|_| {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    (seed >> 60) as u8
+                })
+                .collect();
+            for record in records(&bytes).take(1000) {
+                let _ = record.map(|record| (record.header(), record.entry(), record.stream_text().map(str::len)));
+            }
+        }
+    }
+}

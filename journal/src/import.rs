@@ -9,7 +9,7 @@ use std::{
 use uuid::Uuid;
 
 use crate::{
-    Body, CODEC_BINCODE_FIXED, Draft, Exported, Head, Meta, OpenError, PolicyRef, Position, Settings, Version, commit,
+    Body, CODEC_BINCODE_FIXED, Draft, Exported, Head, Meta, OpenError, PolicyRef, Position, Settings, Version,
     disk::{Disk, LockMode, OsDisk},
     export::{BlockLine, BodyLine, EXPORT_FORMAT, EndLine, EntryLine, FirstLine},
     format,
@@ -18,7 +18,7 @@ use crate::{
     hex,
     index::Index,
     log::{Log, LogError, Tip},
-    open, record,
+    open, record, request,
 };
 
 /// The longest line that is read, in bytes: an entry of the largest size in hexadecimal digits, and its header.
@@ -164,7 +164,7 @@ impl<R: BufRead> Import<'_, R> {
             let draft =
                 draft_of(line).ok_or_else(|| self.lines.problem(LineProblem::Invalid { what: "a hash or body" }))?;
             let problem =
-                commit::problem_of(&draft).or((position != block.first.plus(offset)).then_some("the position"));
+                request::problem_of(&draft).or((position != block.first.plus(offset)).then_some("the position"));
             if let Some(what) = problem {
                 return Err(self.lines.problem(LineProblem::Invalid { what }));
             }

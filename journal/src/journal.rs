@@ -9,7 +9,8 @@ use crate::{AppendError, Draft, Entry, Header, Position, ReadError, StreamId, Ve
 /// A command id is remembered this long after its entry's time, in milliseconds: 24 hours.
 pub const COMMAND_WINDOW_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Is called once with the answer to an append, on the journal's own thread (or, inline, before `append` returns).
+/// Is called once with the answer to an append, on the journal's own thread (or, inline or when the append is refused at
+/// once, on the caller's, before `append` returns). Dropped without a call only if the journal's thread itself failed.
 /// It must not block: it hands the answer on.
 pub type Done = Box<dyn FnOnce(Result<Appended, AppendError>) + Send>;
 
@@ -123,6 +124,13 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
 /// Ends a subscription when dropped.
 pub struct Subscription(pub(crate) Option<Box<dyn FnOnce() + Send>>);
+
+impl Subscription {
+    /// A guard that calls `end` when it is dropped; for implementations of [`Journal`].
+    pub fn new(end: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(Box::new(end)))
+    }
+}
 
 impl Drop for Subscription {
     fn drop(&mut self) {

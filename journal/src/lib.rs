@@ -1,4 +1,57 @@
 //! Streams of decisions on disk.
+//!
+//! A journal is an ordered record of entries. An entry says what was asked, what was known, what was decided, and
+//! which events followed; its events belong to one stream. Several entries can be appended at once, all or nothing,
+//! each on the condition that its stream is still at the version that the decision was based on.
+//!
+//! ```
+//! use bailiwick_journal::{Filter, Journal, LocalJournal, Position, append_blocking, disk::SimulatedDisk};
+//! # #[cfg(feature = "testing")] {
+//! use bailiwick_journal::testing::draft;
+//!
+//! let (journal, report) = LocalJournal::simulated(&SimulatedDisk::new(), uuid::Uuid::from_u128(1), 0)?;
+//! assert!(report.created);
+//! let appended = append_blocking(&journal, vec![draft("machine/0", 0, 1_000, &[1, 2])])?;
+//! assert_eq!(journal.version(&"machine/0".parse()?).0, 2);
+//! let read: Vec<_> = journal.read(Position(1), journal.head().position, &Filter::all()).collect::<Result<_, _>>()?;
+//! assert_eq!(read.last(), appended.entries.first());
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Promises
+//!
+//! - An append is acknowledged after one `fdatasync` of the commit log. What was acknowledged survives the end of the
+//!   process at any instant, and a power cut as far as the drive keeps what it has synced.
+//! - All drafts of one append are there, or none. After [`AppendError::Unknown`], and only then, they may be there.
+//! - The log is durability and loss detection; sled is what is read. Whatever is wrong with sled, it is built anew from
+//!   the log. Damage in the log is filled from sled where sled has those blocks with the right hashes.
+//! - A journal that has lost or changed history does not open ([`OpenError::Integrity`]), and nothing in it is touched.
+//!   Nothing is repaired in silence: [`OpenReport`] and a note in the stream [`NOTE_STREAM`] say what was done.
+//! - Limit: a power cut that also damages the very last group cannot be told from a group that was never acknowledged.
+//!
+//! # On disk
+//!
+//! ```text
+//! FORMAT               what wrote this folder, and the journal's id; plain lines
+//! lock                 held by the one writer, which puts its process id into it
+//! head                 how far the log must reach, written after each sync: position, hash, clean mark
+//! log/0000000001.log   segments of the commit log: a mark, blocks one after the other, a seal once full, zeros before
+//! log.damaged-1/       a log that was repaired, as it was; kept until somebody removes it
+//! sled/                the same blocks for reading; key = (block, part), value = at most 32 KiB
+//! snapshots/*.snap     saved states; a cache, safe to delete
+//! ```
+//!
+//! A block is what one group of appends became. Its header has a CRC32C over all of it, and a BLAKE3 value over its
+//! content and the value of the block before: the chain. Inside are the entries, each with its header first, so that
+//! a filter skips bodies. The bytes of every form stand at the head of the module that writes it, and as golden files
+//! beside the tests.
+//!
+//! # Reading order
+//!
+//! `stream`, `entry`, `journal` are the interface; `commit` is the one writer; `frame`, `record`, `segment`, `log`,
+//! `head` are what is on disk; `scan`, `open`, `repair` are what happens at the start; `core`, `index`, `reading` are
+//! how entries are found again.
 
 mod codec;
 mod entry;
@@ -14,6 +67,7 @@ pub mod testing;
 
 mod check;
 mod commit;
+mod config;
 mod core;
 mod export;
 mod follow;
@@ -34,13 +88,18 @@ mod reading;
 mod readonly;
 mod record;
 mod repair;
+mod request;
 mod scan;
 mod segment;
+mod shared;
 mod snapshot;
+mod space;
 mod stat;
+mod work;
 
 pub use check::{CheckReport, check, check_on};
 pub use codec::{CODEC_BINCODE_FIXED, CodecError, decode, digest, encode};
+pub use config::{Config, Settings, Threads};
 pub use entry::*;
 pub use error::*;
 pub use export::{ExportError, Exported, export};
@@ -48,7 +107,7 @@ pub use follow::Follower;
 pub use import::{ImportError, LineProblem, import, import_on};
 pub use integrity::{IntegrityReport, MissingEvents, Problem, ProblemKind};
 pub use journal::*;
-pub use local::{CloseError, Config, LocalJournal, Settings, Stats, Threads};
+pub use local::{CloseError, LocalJournal, Stats};
 pub use note::{JournalNote, NOTE_STREAM};
 pub use open::OpenReport;
 pub use queue::QueueLimits;

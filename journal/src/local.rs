@@ -2,82 +2,32 @@
 
 use std::{
     fmt, io,
-    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    thread::JoinHandle,
 };
 
 use uuid::Uuid;
 
 use crate::{
-    Answered, AppendError, Appended, Done, Draft, Entries, Filter, Head, Headers, Intake, Journal, OpenError,
-    OpenReport, Position, QueueLimits, StreamId, Subscription, Version,
+    Answered, AppendError, Appended, Config, Done, Draft, Entries, Filter, Head, Headers, Intake, Journal, OpenError,
+    OpenReport, Position, Settings, StreamId, Subscription, Threads, Version,
     blocks::{MemoryStore, SledStore, Store},
-    commit::{Answers, Request, Shared, SpaceWatch, Writer, answer},
+    commit::Writer,
     core::Core,
     crash,
     disk::{Disk, Lock, OsDisk, SimulatedDisk},
-    keeper::{self, Bell, Ending, Keeper},
+    head::HeadFile,
+    keeper::{Ending, Keeper},
     note,
     open::{self, Asked, Opened},
-    queue::Queue,
     reading::{Direction, Scan, StreamScan},
+    request::Request,
+    shared::{Shared, answer},
+    space::SpaceWatch,
+    work::Work,
 };
-
-/// Where a journal is and how it is run.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// The journal's folder; made, for its owner only, if it is missing.
-    pub dir: PathBuf,
-    /// The time of the opening note, in milliseconds since 1970; the last entry's time if that is later.
-    pub now_ms: u64,
-    /// The id of a new journal; none: by chance.
-    pub id: Option<Uuid>,
-    pub settings: Settings,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self { dir: PathBuf::from("journal"), now_ms: 0, id: None, settings: Settings::default() }
-    }
-}
-
-/// What can be set about a journal that is running.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    pub threads: Threads,
-    /// How long a segment of the log becomes, in bytes; one block is never split.
-    pub segment_bytes: u64,
-    /// After how many bytes the block store is made durable in the background.
-    pub checkpoint_bytes: u64,
-    pub queue: QueueLimits,
-    /// Bytes of the disk that are kept free for reports; none: the smaller of 256 MiB and 5 %.
-    pub space_floor_bytes: Option<u64>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            threads: Threads::Own,
-            segment_bytes: 16 * 1024 * 1024,
-            checkpoint_bytes: 32 * 1024 * 1024,
-            queue: QueueLimits::default(),
-            space_floor_bytes: None,
-        }
-    }
-}
-
-/// On which threads the journal works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
-    /// One to commit, one to bring blocks into the store.
-    Own,
-    /// None: an append does everything on the calling thread, its `done` included, before it returns.
-    Inline,
-}
 
 /// How the journal is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,15 +66,10 @@ pub struct LocalJournal {
     shared: Arc<Shared>,
     work: Work,
     store_trouble: Arc<Mutex<Option<String>>>,
-    head_file: Arc<crate::head::HeadFile>,
+    head_file: Arc<HeadFile>,
     closed: AtomicBool,
     lock: Mutex<Option<Lock>>,
     settings: Settings,
-}
-
-enum Work {
-    Inline(Box<Mutex<Option<(Writer, Keeper)>>>),
-    Threads { queue: Arc<Queue>, bell: Arc<Bell>, handles: Mutex<Vec<JoinHandle<()>>> },
 }
 
 impl LocalJournal {
@@ -243,126 +188,6 @@ impl LocalJournal {
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
-
-    fn commit_inline(&self, place: &Mutex<Option<(Writer, Keeper)>>, request: Request) {
-        let mut guard = lock(place);
-        let answers: Answers = match guard.as_mut() {
-            Some((writer, keeper)) => {
-                let answers = writer.commit(vec![request]);
-                if answers.head.is_some() {
-                    keeper.catch_up();
-                }
-                answers
-            }
-            None => return request.refuse(AppendError::Closed),
-        };
-        // Released first: whoever is answered may append again.
-        drop(guard);
-        answers.give(&self.shared.notices);
-    }
-}
-
-/// Appends the opening's note, before anybody else can.
-fn write_note(writer: &mut Writer, report: &OpenReport, now_ms: u64, disk: &dyn Disk) -> Result<(), OpenError> {
-    let core = writer.core.clone();
-    let expected = core.state().index.version(&note::stream());
-    let draft = note::writer_opened(core.journal, report, expected, now_ms.max(core.state().head.time_ms));
-    let outcome = Arc::new(Mutex::new(None));
-    let kept = outcome.clone();
-    let done: Done = Box::new(move |answer| *lock(&kept) = Some(answer));
-    match Request::new(vec![draft], Intake::Report, done) {
-        Ok(request) => writer.commit(vec![request]).give(&writer.shared.notices),
-        Err((error, done)) => answer(done, Err(error)),
-    }
-    let outcome = lock(&outcome).take();
-    match outcome {
-        // On a full disk the journal opens without the note: what runs still has to be reported.
-        Some(Ok(_) | Err(AppendError::NearlyFull { .. })) => Ok(()),
-        Some(Err(error)) => Err(open::io_error(disk, "append to")(io::Error::other(error))),
-        None => Err(open::io_error(disk, "append to")(io::Error::other("no answer"))),
-    }
-}
-
-impl Work {
-    fn inline(writer: Writer, mut keeper: Keeper) -> Self {
-        keeper.catch_up();
-        Self::Inline(Box::new(Mutex::new(Some((writer, keeper)))))
-    }
-
-    fn start(writer: Writer, keeper: Keeper, settings: &Settings, shared: &Arc<Shared>) -> io::Result<Self> {
-        let queue = Arc::new(Queue::new(settings.queue));
-        let bell = Arc::new(Bell::default());
-        bell.ring();
-        let keeping = {
-            let bell = bell.clone();
-            std::thread::Builder::new().name("journal-store".into()).spawn(move || keeper::run(keeper, &bell))?
-        };
-        let committing = {
-            let (queue, bell, shared) = (queue.clone(), bell.clone(), shared.clone());
-            let run = move || commit_thread(writer, &queue, &bell, &shared);
-            std::thread::Builder::new().name("journal-commit".into()).spawn(run)
-        };
-        let committing = committing.inspect_err(|_| bell.end(Ending::AtOnce))?;
-        Ok(Self::Threads { queue, bell, handles: Mutex::new(vec![committing, keeping]) })
-    }
-
-    fn waiting(&self) -> usize {
-        match self {
-            Self::Inline(_) => 0,
-            Self::Threads { queue, .. } => queue.waiting(),
-        }
-    }
-
-    fn end(&self, how: Ending) {
-        match self {
-            Self::Inline(place) => {
-                let ended = lock(place).take();
-                if let Some((_writer, mut keeper)) = ended
-                    && how == Ending::InOrder
-                {
-                    keeper.catch_up();
-                    keeper.checkpoint();
-                }
-            }
-            Self::Threads { queue, bell, handles } => {
-                match how {
-                    Ending::InOrder => queue.close(),
-                    Ending::AtOnce => {
-                        let waiting = queue.abandon();
-                        waiting.into_iter().for_each(|request| request.refuse(AppendError::Closed));
-                    }
-                }
-                let mut handles = std::mem::take(&mut *lock(handles)).into_iter();
-                let here = std::thread::current().id();
-                let join = |handle: Option<JoinHandle<()>>| {
-                    // The last owner may let go inside an answer, on the commit thread itself: nobody waits for himself.
-                    if let Some(handle) = handle.filter(|handle| handle.thread().id() != here) {
-                        let _ = handle.join();
-                    }
-                };
-                join(handles.next());
-                bell.end(how);
-                join(handles.next());
-            }
-        }
-    }
-}
-
-fn commit_thread(mut writer: Writer, queue: &Queue, bell: &Bell, shared: &Shared) {
-    let run = std::panic::AssertUnwindSafe(|| {
-        while let Some(requests) = queue.take() {
-            let answers = writer.commit(requests);
-            if answers.head.is_some() {
-                bell.ring();
-            }
-            answers.give(&shared.notices);
-        }
-    });
-    if std::panic::catch_unwind(run).is_err() {
-        // Our own bug: nobody may wait for ever because of it.
-        let error = shared.fail("the commit thread panicked".into());
-        queue.abandon().into_iter().for_each(|request| request.refuse(error.clone()));
-    }
 }
 
 impl Drop for LocalJournal {
@@ -393,15 +218,7 @@ impl Journal for LocalJournal {
             Ok(request) => request,
             Err((error, done)) => return answer(done, Err(error)),
         };
-        match &self.work {
-            Work::Inline(place) => self.commit_inline(place, request),
-            Work::Threads { queue, .. } => {
-                if let Err((request, error)) = queue.push(request) {
-                    // A queue that was closed because the log failed says so.
-                    request.refuse(self.shared.failure().unwrap_or(error));
-                }
-            }
-        }
+        self.work.hand_in(request, &self.shared);
     }
 
     fn version(&self, stream: &StreamId) -> Version {
@@ -451,6 +268,27 @@ impl Journal for LocalJournal {
 impl fmt::Debug for LocalJournal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalJournal").field("core", &self.core).finish_non_exhaustive()
+    }
+}
+
+/// Appends the opening's note, before anybody else can.
+fn write_note(writer: &mut Writer, report: &OpenReport, now_ms: u64, disk: &dyn Disk) -> Result<(), OpenError> {
+    let core = writer.core.clone();
+    let expected = core.state().index.version(&note::stream());
+    let draft = note::writer_opened(core.journal, report, expected, now_ms.max(core.state().head.time_ms));
+    let outcome = Arc::new(Mutex::new(None));
+    let kept = outcome.clone();
+    let done: Done = Box::new(move |answer| *lock(&kept) = Some(answer));
+    match Request::new(vec![draft], Intake::Report, done) {
+        Ok(request) => writer.commit(vec![request]).give(&writer.shared.notices),
+        Err((error, done)) => answer(done, Err(error)),
+    }
+    let outcome = lock(&outcome).take();
+    match outcome {
+        // On a full disk the journal opens without the note: what runs still has to be reported.
+        Some(Ok(_) | Err(AppendError::NearlyFull { .. })) => Ok(()),
+        Some(Err(error)) => Err(open::io_error(disk, "append to")(io::Error::other(error))),
+        None => Err(open::io_error(disk, "append to")(io::Error::other("no answer"))),
     }
 }
 

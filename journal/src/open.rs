@@ -10,22 +10,24 @@
 //! | store or head file ahead of the log, or a block that both have differs | refuse |
 
 use std::{
-    fmt, io,
-    panic::{AssertUnwindSafe, catch_unwind},
+    io,
     sync::Arc,
     time::{Duration, Instant},
 };
+
+mod fill;
+mod report;
 
 use uuid::Uuid;
 
 use crate::{
     Head, IntegrityReport, OpenError,
-    blocks::{Blocks, Store, StoreError},
+    blocks::{Blocks, Store},
     core::{Core, State},
     crash,
     disk::{Disk, Lock, LockError, LockMode},
     format::{self, FORMAT_FILE, FoundFormat},
-    frame::{self, FrameHeader},
+    frame::FrameHeader,
     head::{self, FoundHead, HEAD_FILE, HeadFile, HeadRecord},
     index::Index,
     integrity::{Problem, ProblemKind},
@@ -34,78 +36,12 @@ use crate::{
     scan::{self, Scanned},
 };
 
-/// How many blocks are handed to the store at once while it is filled.
-const BLOCKS_AT_ONCE: u64 = 64;
+pub(crate) use fill::Survey;
+use fill::{fill_store, isolated, survey};
+pub use report::OpenReport;
+
 /// A later repair would need a third reading of the log; two repairs of one log do not happen.
 const ROUNDS_MAX: u32 = 3;
-
-/// What opening found and did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenReport {
-    pub journal: Uuid,
-    /// The journal was made just now.
-    pub created: bool,
-    /// Counts the writers, from 1.
-    pub epoch: u64,
-    /// The last writer had stopped in order and nothing had to be done.
-    pub clean: bool,
-    /// Where the log ended, before this opening's own note.
-    pub head: Head,
-    pub streams: usize,
-    /// Blocks that the block store did not have yet: normal after a crash.
-    pub caught_up_blocks: u64,
-    /// Why the block store was built anew from the log.
-    pub store_rebuilt: Option<String>,
-    /// Why there is no block store: everything is read from the log.
-    pub store_unavailable: Option<String>,
-    /// Blocks of the log that were damaged and were taken from the block store.
-    pub log_filled_blocks: u64,
-    /// Where the damaged log was put aside, relative to the journal's folder.
-    pub damaged_log: Option<String>,
-    /// Bytes that were cut off behind the last block: a write that was never acknowledged.
-    pub torn_cut: Option<u64>,
-    /// The head file was missing or damaged and was written anew.
-    pub head_rewritten: bool,
-    pub duration: Duration,
-}
-
-impl OpenReport {
-    /// Whether anything was damaged; catching up and cutting a torn write are not repairs.
-    pub fn repaired(&self) -> bool {
-        self.store_rebuilt.is_some() || self.damaged_log.is_some() || self.head_rewritten
-    }
-}
-
-impl fmt::Display for OpenReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = match (self.created, self.clean) {
-            (true, _) => "new journal",
-            (false, true) => "clean",
-            (false, false) => "not stopped in order",
-        };
-        write!(f, "{how}, epoch {}, {} entries in {} blocks", self.epoch, self.head.position, self.head.block)?;
-        if self.caught_up_blocks > 0 {
-            write!(f, "; {} blocks caught up in the store", self.caught_up_blocks)?;
-        }
-        if let Some(bytes) = self.torn_cut {
-            write!(f, "; cut {bytes} bytes of a write that was never acknowledged")?;
-        }
-        if let Some(reason) = &self.store_rebuilt {
-            write!(f, "; REPAIRED: block store built anew from the log ({reason})")?;
-        }
-        if let Some(aside) = &self.damaged_log {
-            let filled = self.log_filled_blocks;
-            write!(f, "; REPAIRED: log written anew, {filled} blocks taken from the store (old log: {aside})")?;
-        }
-        if self.head_rewritten {
-            f.write_str("; REPAIRED: head file written anew")?;
-        }
-        match &self.store_unavailable {
-            Some(problem) => write!(f, "; DEGRADED: no block store ({problem})"),
-            None => Ok(()),
-        }
-    }
-}
 
 /// What opening hands to the journal.
 pub(crate) struct Opened {
@@ -154,19 +90,6 @@ struct Settled {
     index: Index,
     survey: Survey,
     torn_cut: Option<u64>,
-}
-
-/// What the block store has.
-#[derive(Debug, Default)]
-pub(crate) struct Survey {
-    pub blocks: Option<Box<dyn Blocks>>,
-    /// Blocks 1 to this one are there, as in the log.
-    pub contiguous: u64,
-    /// The newest sound block.
-    pub newest: u64,
-    /// A sound block that is not the log's.
-    pub differs: Option<u64>,
-    pub trouble: Option<String>,
 }
 
 impl Opening<'_> {
@@ -388,117 +311,6 @@ pub(crate) fn differences(journal: Uuid, scanned: &Scanned, found: FoundHead) ->
         }
     }
     problems
-}
-
-/// Runs what touches the store where a panic of it reaches nobody, and for a store with threads of its own on another
-/// thread than the caller's, which may be a runtime's.
-fn isolated<T: Send + FromTrouble>(store: &dyn Store, act: impl FnOnce() -> T + Send) -> T {
-    let guarded = || catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| T::from_trouble("it panicked"));
-    if !store.wants_own_thread() {
-        return guarded();
-    }
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("journal-open".into()).spawn_scoped(scope, guarded);
-        thread.map_or_else(
-            |_| T::from_trouble("no thread could be started"),
-            |thread| thread.join().unwrap_or_else(|_| T::from_trouble("it panicked")),
-        )
-    })
-}
-
-trait FromTrouble {
-    fn from_trouble(problem: &str) -> Self;
-}
-
-impl FromTrouble for Survey {
-    fn from_trouble(problem: &str) -> Self {
-        Self { trouble: Some(problem.to_owned()), ..Self::default() }
-    }
-}
-
-fn survey(store: &dyn Store, journal: Uuid, hashes: &[[u8; 32]]) -> Survey {
-    let mut survey = Survey::default();
-    let blocks = match store.open() {
-        Ok(blocks) => blocks,
-        Err(error) => return Survey::from_trouble(&error.problem),
-    };
-    let listed = blocks.survey(&mut |number, bytes| {
-        let sound = frame::check(bytes)
-            .ok()
-            .filter(|(header, records)| header.block == number && bytes.len() == frame::HEADER_BYTES + records.len());
-        let Some((header, _)) = sound else {
-            survey.trouble.get_or_insert(format!("block {number} is damaged"));
-            return;
-        };
-        let in_log = number.checked_sub(1).and_then(|at| hashes.get(at as usize));
-        if header.journal != journal || in_log.is_some_and(|hash| *hash != header.hash) {
-            survey.differs.get_or_insert(number);
-        }
-        survey.newest = survey.newest.max(number);
-        if number == survey.contiguous + 1 {
-            survey.contiguous = number;
-        } else {
-            survey.trouble.get_or_insert(format!("blocks before {number} are missing"));
-        }
-    });
-    if let Err(StoreError { problem, .. }) = listed {
-        survey.trouble.get_or_insert(problem);
-    }
-    survey.blocks = Some(blocks);
-    survey
-}
-
-/// What became of the store.
-#[derive(Default)]
-struct Filled {
-    blocks: Option<Box<dyn Blocks>>,
-    caught_up: u64,
-    rebuilt: Option<String>,
-    unavailable: Option<String>,
-    synced: bool,
-}
-
-impl FromTrouble for Filled {
-    fn from_trouble(problem: &str) -> Self {
-        Self { unavailable: Some(problem.to_owned()), ..Self::default() }
-    }
-}
-
-fn fill_store(store: &dyn Store, core: &Core, survey: Survey, tip: u64) -> Filled {
-    let mut filled = Filled { blocks: survey.blocks, ..Filled::default() };
-    let mut next = survey.contiguous + 1;
-    if let Some(trouble) = survey.trouble {
-        drop(filled.blocks.take());
-        match store.wipe().and_then(|()| store.open()) {
-            Ok(blocks) => filled.blocks = Some(blocks),
-            Err(error) => return Filled::from_trouble(&error.problem),
-        }
-        next = 1;
-        filled.rebuilt = Some(trouble);
-    }
-    let Some(blocks) = filled.blocks.as_mut() else { return Filled::from_trouble("it was not opened") };
-    if let Err(problem) = put_blocks(&mut **blocks, core, next, tip) {
-        return Filled::from_trouble(&problem);
-    }
-    match filled.rebuilt {
-        None => filled.caught_up = tip + 1 - next.min(tip + 1),
-        // What was repaired once is made durable at once.
-        Some(_) => filled.synced = blocks.is_durable() && blocks.checkpoint().is_ok(),
-    }
-    filled
-}
-
-fn put_blocks(blocks: &mut dyn Blocks, core: &Core, first: u64, last: u64) -> Result<(), String> {
-    let mut next = first;
-    while next <= last {
-        let numbers: Vec<u64> = (next..=last.min(next + BLOCKS_AT_ONCE - 1)).collect();
-        let loaded = core.load(&numbers).map_err(|error| error.to_string())?;
-        let pairs: Vec<(u64, &[u8])> = numbers.iter().copied().zip(loaded.iter().map(|one| one.bytes())).collect();
-        blocks.put(&pairs).map_err(|error| error.problem)?;
-        next += numbers.len() as u64;
-        crash::point("store-catching-up");
-    }
-    Ok(())
 }
 
 /// Refuses a folder that holds something, but no journal, before anything is written into it.

@@ -5,10 +5,10 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{
-    AppendError,
-    commit::{GROUP_BYTES, Request},
-};
+use crate::{AppendError, request::Request};
+
+/// A group takes no further append once it would have more bytes than this.
+const GROUP_BYTES: usize = 512 * 1024;
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

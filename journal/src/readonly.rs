@@ -7,7 +7,6 @@ use uuid::Uuid;
 use crate::{
     Answered, AppendError, Done, Draft, Entries, Filter, Head, Headers, Intake, IntegrityReport, Journal, OpenError,
     Position, StreamId, Subscription, Version,
-    commit::answer,
     core::{Core, State},
     disk::{Disk, Lock, LockMode, OsDisk},
     frame::FrameHeader,
@@ -17,6 +16,7 @@ use crate::{
     reading::{Direction, Scan, StreamScan},
     repair,
     scan::{self, Scanned},
+    shared::answer,
 };
 
 /// A stopped node's journal. Appends are refused with [`AppendError::Closed`].

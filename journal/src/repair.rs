@@ -153,17 +153,17 @@ impl<'a> Sources<'a> {
                 return Ok(Some((bytes, false)));
             }
         }
-        Ok(self.from_store(number).filter(follows).map(|bytes| (bytes, true)))
+        Ok(self.in_store(number).filter(follows).map(|bytes| (bytes, true)))
     }
 
     /// Any copy of the block, sound in itself.
     fn any(&self, number: u64) -> Option<Vec<u8>> {
         let from_log = self.later.get(&number).and_then(|place| self.log.read(*place).ok());
         let sound = |bytes: &Vec<u8>| frame::check(bytes).is_ok_and(|(header, _)| header.block == number);
-        from_log.filter(sound).or_else(|| self.from_store(number).filter(sound))
+        from_log.filter(sound).or_else(|| self.in_store(number).filter(sound))
     }
 
-    fn from_store(&self, number: u64) -> Option<Vec<u8>> {
+    fn in_store(&self, number: u64) -> Option<Vec<u8>> {
         self.store.as_ref()?.read(&[number]).pop().flatten()
     }
 }

@@ -123,7 +123,8 @@ pub fn main(args: AgentArgs) -> u8 {
     }
 }
 
-/// Is the machine's agent until SIGTERM, SIGINT or the node's word to stop; then all workloads have ended.
+/// Is the machine's agent until SIGTERM, SIGINT, the node's word to stop or the loss of the directory; when it returns, all
+/// workloads have ended.
 ///
 /// # Errors
 /// If it cannot be this machine's agent. Nothing that happens later ends it.
@@ -148,7 +149,7 @@ pub async fn run(config: AgentConfig) -> Result<(), AgentError> {
         biased;
         _ = terminate.recv() => info!("asked to end"),
         _ = interrupt.recv() => info!("asked to end"),
-        () = follow(&directory, &mut link, &mut conditions, &mut workloads) => info!("there is nothing more to do"),
+        why = follow(&directory, &mut link, &mut conditions, &mut workloads) => info!("{why}"),
     }
     workloads.stop().await;
     Ok(())
@@ -182,20 +183,25 @@ async fn begin(directory: &MachineDir) -> Result<(HeldLock, MachineTag), AgentEr
     Ok((lock, tag))
 }
 
-/// Reports and follows, round by round, until the node says stop or the machine's directory is gone.
-async fn follow(directory: &MachineDir, link: &mut Link, conditions: &mut Conditions, workloads: &mut Workloads) {
+/// Reports and follows, round by round, until there is a reason to end.
+async fn follow(
+    directory: &MachineDir,
+    link: &mut Link,
+    conditions: &mut Conditions,
+    workloads: &mut Workloads,
+) -> &'static str {
     loop {
         let Exchange { answer, pause } = link.exchange(conditions.report().await, workloads.report()).await;
         if let Some(answer) = answer {
             if answer.stop {
-                return;
+                return "the node asked to end";
             }
             conditions.follow(&answer.volumes);
             workloads.follow(&answer.workloads, &answer.volumes);
-        } else if matches!(directory.presence(), Ok(Presence::Absent)) {
-            // Nobody answers, and the machine's directory is gone: somebody has removed the node with all it had. Nobody
-            // would ever find this process again.
-            return;
+        }
+        // Without its directory nobody would ever find this machine again.
+        if matches!(directory.presence(), Ok(Presence::Absent)) {
+            return "the machine's directory is gone";
         }
         output::cut_when_full(&directory.agent_log(), output::LOG_BYTES_MAX);
         sleep(pause).await;

@@ -87,13 +87,14 @@ pub fn processes_where(mut test: impl FnMut(u32, &Stat) -> bool) -> io::Result<V
     Ok(found)
 }
 
-/// Whether all of these texts are among a process's arguments, exactly.
+/// Whether all of these texts are among a process's arguments, exactly. In the first instant of a new program it has none.
 pub fn has_arguments(pid: u32, texts: &[&str]) -> bool {
     let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { return false };
     texts.iter().all(|text| line.split(|byte| *byte == 0).any(|argument| argument == text.as_bytes()))
 }
 
-/// Whether a process began with this variable in its environment; false where we may not look.
+/// Whether a process began with this variable in its environment; false where we may not look, and in the first instant
+/// of a new program.
 pub fn has_variable(pid: u32, name: &str, value: &str) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return false };
     let wanted = format!("{name}={value}");
@@ -143,7 +144,11 @@ mod tests {
     fn an_ended_process_is_known_until_it_is_reaped() {
         let mut child = Command::new("sleep").arg("600").spawn().unwrap();
         let mark = ProcessMark::of(child.id()).unwrap();
-        assert!(mark.is_alive() && mark.has_argument("600") && !mark.has_argument("60"));
+        // A new program's arguments are not there from its very first instant.
+        while mark.is_alive() && !mark.has_argument("600") {
+            std::thread::yield_now();
+        }
+        assert!(mark.is_alive() && !mark.has_argument("60"));
         assert!(mark.signal(Signal::KILL).unwrap());
         while mark.is_alive() {
             std::thread::yield_now();

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     manifest::{self, Manifest, Source},
     node::Applied,
-    plan::{Plan, Prune, exists},
+    plan::{Plan, Prune},
 };
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
@@ -43,7 +43,7 @@ async fn plan(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result<
 
 async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
     let id = remove.id.unwrap_or_else(Uuid::new_v4);
-    let missing = shared.node.look(|fleet| remove.entities.iter().find(|stream| !exists(fleet, stream)).cloned())?;
+    let missing = shared.node.look(|fleet| remove.entities.iter().find(|stream| !fleet.exists(stream)).cloned())?;
     if let Some(missing) = missing {
         return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {missing}"))
             .next("`bailiwick get` lists what there is"));

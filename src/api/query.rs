@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{Journal, Position, StreamId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,17 +10,8 @@ use serde_json::Value;
 use super::wire::problem::Problem;
 use crate::{
     audit::why,
-    view::{self, Fleet, LogFilter},
+    view::{self, At, Fleet, LogFilter},
 };
-
-/// A moment of the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
-    /// After this entry.
-    Position(u64),
-    /// At this time, in milliseconds.
-    Time(u64),
-}
 
 /// What a question may add to its path: `?at=@17&limit=20`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,21 +58,19 @@ pub enum Query {
 /// How many log lines or due times there are unless more are asked for.
 pub const LIMIT_DEFAULT: usize = 100;
 
-impl At {
-    /// Reads the form that stands in a path.
-    pub fn parse(text: &str) -> Option<Self> {
-        match text.strip_prefix('@') {
-            Some(position) => position.parse().ok().map(Self::Position),
-            None => text.parse().ok().map(Self::Time),
-        }
+/// Reads the form of a moment that stands in a path: `@POSITION`, or milliseconds since 1970.
+pub fn moment(text: &str) -> Option<At> {
+    match text.strip_prefix('@') {
+        Some(position) => position.parse().ok().map(At::Position),
+        None => text.parse().ok().map(At::Time),
     }
+}
 
-    /// The form that stands in a path.
-    pub fn text(self) -> String {
-        match self {
-            Self::Position(position) => format!("@{position}"),
-            Self::Time(ms) => ms.to_string(),
-        }
+/// The form of a moment that stands in a path.
+pub fn moment_text(at: At) -> String {
+    match at {
+        At::Position(position) => format!("@{position}"),
+        At::Time(ms) => ms.to_string(),
     }
 }
 
@@ -100,7 +90,7 @@ impl Query {
             return path;
         };
         let joint = if path.contains('?') { '&' } else { '?' };
-        format!("{path}{joint}at={}", at.text())
+        format!("{path}{joint}at={}", moment_text(*at))
     }
 
     /// Whether it asks for the present state.
@@ -116,17 +106,22 @@ impl Query {
             | Self::Schedule { at, .. }
             | Self::Why { at, .. }
             | Self::Pending { at } => *at,
-            Self::Log { filter } => filter.at.as_deref().and_then(At::parse),
+            Self::Log { filter } => filter.at.as_deref().and_then(moment),
         }
     }
 
     /// The answer from a journal alone.
     ///
+    /// `now` is the moment that ages are told at, if the question is about the present.
+    ///
     /// # Errors
     /// If the journal cannot be read, or has no such entity or moment.
-    pub fn answer_from(&self, journal: &dyn Journal) -> Result<Value, Problem> {
+    pub fn answer_from(&self, journal: &dyn Journal, now: Timestamp) -> Result<Value, Problem> {
         let position = position(journal, self.at())?;
-        let fleet = Fleet::at(journal, position).map_err(unreadable)?;
+        let mut fleet = Fleet::at(journal, position).map_err(unreadable)?;
+        if self.is_about_now() {
+            fleet.time = fleet.time.max(now);
+        }
         self.answer(journal, &fleet)
     }
 
@@ -148,12 +143,21 @@ impl Query {
                 Some(description) => json(&description),
                 None => Err(no_entity(fleet, entity)),
             },
-            Self::Log { filter } => json(&view::log(journal, &log_filter(filter)?).map_err(unreadable)?),
+            Self::Log { filter } => {
+                // The newest are wanted, and read best from the oldest to the newest.
+                let mut lines = view::log(journal, &log_filter(filter)?).map_err(unreadable)?;
+                lines.reverse();
+                json(&lines)
+            }
             Self::Schedule { limit, .. } => json(&view::upcoming(fleet, *limit)),
             Self::Why { entity, at } => {
                 let until = position(journal, *at)?;
                 match why::why(journal, entity, until).map_err(unreadable)? {
-                    Some(chain) => json(&chain),
+                    Some(why) => {
+                        let mut answer = json(&why)?;
+                        answer["text"] = why.to_string().into();
+                        Ok(answer)
+                    }
                     None => Err(no_entity(fleet, entity)),
                 }
             }
@@ -188,11 +192,11 @@ fn log_path(filter: &Parameters) -> String {
 }
 
 fn log_filter(parameters: &Parameters) -> Result<LogFilter, Problem> {
-    let moment = |text: &Option<String>| match text {
+    let read = |text: &Option<String>| match text {
         None => Ok(None),
-        Some(text) => At::parse(text).map(Some).ok_or_else(|| bad(&format!("{text:?} is no moment"))),
+        Some(text) => moment(text).map(Some).ok_or_else(|| bad(&format!("{text:?} is no moment"))),
     };
-    let (since, until) = (moment(&parameters.since)?, moment(&parameters.at)?);
+    let (since, until) = (read(&parameters.since)?, read(&parameters.at)?);
     let outcome = match parameters.outcome.as_deref() {
         None => None,
         Some("done") => Some(bailiwick_journal::Outcome::Done),
@@ -216,13 +220,9 @@ fn log_filter(parameters: &Parameters) -> Result<LogFilter, Problem> {
 /// If the journal does not reach so far.
 pub fn position(journal: &dyn Journal, at: Option<At>) -> Result<Position, Problem> {
     let head = journal.head().position;
-    match at {
-        None => Ok(head),
-        Some(At::Position(position)) if position <= head.0 => Ok(Position(position)),
-        Some(At::Position(position)) => {
-            Err(not_found(&format!("there is no entry {position}"), &format!("the last entry is {head}")))
-        }
-        Some(At::Time(ms)) => view::position_at(journal, bailiwick_actors::vocab::Timestamp(ms)).map_err(unreadable),
+    match view::position_of(journal, at).map_err(unreadable)? {
+        Some(position) => Ok(position),
+        None => Err(not_found("the journal does not reach so far", &format!("the last entry is {head}"))),
     }
 }
 

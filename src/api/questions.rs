@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::{
     errors::Failure,
-    query::{At, LIMIT_DEFAULT, Parameters, Query},
+    query::{LIMIT_DEFAULT, Parameters, Query, moment},
     server::Shared,
     wire::problem::Problem,
 };
+use crate::view::At;
 
 type Answer = Result<web::Json<Value>, Failure>;
 
@@ -94,7 +95,7 @@ async fn answer(shared: &Shared, query: Query) -> Answer {
             let answer = node.look(|fleet| query.answer(&*journal, fleet));
             return answer.map_err(Failure::from)?.map_err(Failure::from);
         }
-        query.answer_from(&*journal).map_err(Failure::from)
+        query.answer_from(&*journal, node.now()).map_err(Failure::from)
     });
     let ended = |_| Failure::from(Problem { code: "stopping".into(), ..Problem::default() });
     Ok(web::Json(answered.await.map_err(ended)??))
@@ -110,7 +111,7 @@ fn at(parameters: &Parameters) -> Result<Option<At>, Failure> {
         next_step: Some("write @POSITION, or milliseconds since 1970".into()),
         ..Problem::default()
     };
-    Ok(Some(At::parse(text).ok_or_else(bad)?))
+    Ok(Some(moment(text).ok_or_else(bad)?))
 }
 
 fn stream(text: &str) -> Result<StreamId, Failure> {

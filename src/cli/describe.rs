@@ -7,7 +7,7 @@ use super::{
     Global,
     delete::entity,
     exit::{CliError, Exit},
-    get::text,
+    get::{age, status, text},
     output::{Cell, Column, Table},
     session,
 };
@@ -30,19 +30,51 @@ pub(super) fn main(global: &Global, args: DescribeArgs) -> Result<Exit, CliError
     Ok(Exit::Ok)
 }
 
-/// Fields and values; what is nested is written as a path, `node.since`.
+/// Fields and values, in the order in which they matter; what is nested is written as a path, `spec.size`.
 fn table(answer: &Value) -> Table {
     let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
-    add(&mut table, "", answer);
+    for (name, value) in answer.as_object().into_iter().flatten() {
+        match (name.as_str(), value) {
+            ("status", value) => table.add([Cell::from("status"), status(value)]),
+            ("ageMs", value) => table.add([Cell::from("age"), age(value)]),
+            ("conditions", Value::Array(conditions)) => conditions.iter().for_each(|row| condition(&mut table, row)),
+            ("lastOperation", Value::Object(_)) => operation(&mut table, value),
+            ("history", Value::Array(history)) => history.iter().for_each(|row| ever(&mut table, row)),
+            (name, value) => add(&mut table, name, value),
+        }
+    }
     table
 }
 
+fn condition(table: &mut Table, row: &Value) {
+    let name = format!("condition {}", row["kind"].as_str().unwrap_or_default());
+    let text = row["text"].as_str().unwrap_or_default();
+    let cell = if row["healthy"] == true { Cell::good(text) } else { Cell::bad(text) };
+    table.add([Cell::from(name), cell]);
+}
+
+fn operation(table: &mut Table, line: &Value) {
+    let word = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+    let at = format!("entry {}, {}, asked by {}", line["position"], word("time"), word("principal"));
+    table.add([Cell::from("last operation"), word("asked").into()]);
+    table.add([Cell::from(""), format!("{}, because {}", word("outcome"), word("because")).into()]);
+    table.add([Cell::from(""), at.into()]);
+}
+
+fn ever(table: &mut Table, row: &Value) {
+    let word = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+    let since =
+        format!("{} since {} (entry {}), because {}", word("status"), word("since"), row["position"], word("because"));
+    table.add([Cell::from("history"), since.into()]);
+}
+
 fn add(table: &mut Table, path: &str, value: &Value) {
-    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     match value {
+        // Times in milliseconds stand beside the same in words; they are for programs.
+        _ if path.ends_with("Ms") => (),
         Value::Object(fields) => {
             for (name, value) in fields {
-                add(table, &below(name), value);
+                add(table, &format!("{path}.{name}"), value);
             }
         }
         Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {

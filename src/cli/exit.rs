@@ -88,7 +88,7 @@ pub struct CliError {
     pub next_step: Option<String>,
     /// More than fits a sentence.
     #[serde(rename = "details", skip_serializing_if = "Option::is_none")]
-    pub details: Option<Details>,
+    pub details: Option<Box<Details>>,
     #[serde(skip)]
     pub exit: Exit,
 }
@@ -186,7 +186,7 @@ impl From<ManifestError> for CliError {
             (count, true) => format!("{count} problems or more"),
         };
         let json = serde_json::to_value(&error).unwrap_or_default();
-        let details = Some(Details { text: error.to_string(), json });
+        let details = Some(Box::new(Details { text: error.to_string(), json }));
         let message = format!("the manifest has {count}, nothing was applied");
         Self { details, ..Self::new(Exit::Error, "invalid-manifest", message) }
     }

@@ -12,6 +12,7 @@ use crate::{
     api::wire::problem::Problem,
     client::ClientError,
     node::{ApplyError, StartError, StopError},
+    view::FleetError,
 };
 
 impl From<OpenError> for CliError {
@@ -74,6 +75,14 @@ impl From<ReadError> for CliError {
     fn from(error: ReadError) -> Self {
         Self::new(Exit::Integrity, "integrity", error.to_string())
             .next("stop the node and run `bailiwick journal check`")
+    }
+}
+
+impl From<FleetError> for CliError {
+    fn from(error: FleetError) -> Self {
+        let told = Self::new(Exit::Integrity, "integrity", error.to_string())
+            .next("stop the node and run `bailiwick journal check`");
+        error.source().into_iter().fold(told, |told, cause| told.because(cause))
     }
 }
 

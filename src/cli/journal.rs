@@ -15,6 +15,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     output::{Cell, Column, OutputError, Table, time},
+    progress::say,
     session,
 };
 use crate::config::journal_dir;
@@ -210,11 +211,6 @@ fn words(exported: &Exported) -> String {
         exported.journal,
         hex(&exported.hash)
     )
-}
-
-fn say(line: &str) {
-    // Nobody is left to tell if the standard error is closed.
-    drop(writeln!(anstream::stderr().lock(), "{line}"));
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -12,7 +12,7 @@ use super::{
     output::{Cell, Column, Table},
     session,
 };
-use crate::api::query::{LIMIT_DEFAULT, Parameters, Query};
+use crate::api::query::{LIMIT_DEFAULT, Parameters, Query, moment_text};
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
@@ -37,7 +37,7 @@ pub(super) struct LogArgs {
 }
 
 pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
-    let moment = |text: Option<&str>| Ok::<_, CliError>(session::at(text)?.map(crate::api::query::At::text));
+    let moment = |text: Option<&str>| Ok::<_, CliError>(session::at(text)?.map(moment_text));
     let filter = Parameters {
         at: moment(args.at.as_deref())?,
         since: moment(args.since.as_deref())?,
@@ -89,7 +89,7 @@ fn table(answer: &Value) -> Table {
             text(&row["position"]),
             text(&row["time"]),
             text(&row["stream"]),
-            text(&row["what"]),
+            text(&row["asked"]),
             outcome,
             text(&row["because"]),
             text(&row["principal"]),

@@ -47,6 +47,18 @@ impl OutputError {
     }
 }
 
+/// Writes lines for people to the standard output, made harmless to a terminal.
+///
+/// # Errors
+/// If the standard output cannot be written to.
+pub fn lines(text: &str) -> Result<(), OutputError> {
+    let mut out = anstream::stdout().lock();
+    for line in text.lines() {
+        writeln!(out, "{}", crate::text::harmless(line))?;
+    }
+    Ok(())
+}
+
 impl Format {
     /// Whether it is meant for a program.
     pub fn is_for_programs(self) -> bool {

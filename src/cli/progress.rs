@@ -83,11 +83,9 @@ impl Progress {
 
     /// One line, above the bar if there is one.
     pub(super) fn say(&self, line: &str) {
-        let line = harmless(line);
         match &self.bar {
-            Some(bar) => bar.println(line),
-            // Nobody is left to tell if the standard error is closed.
-            None => drop(writeln!(anstream::stderr().lock(), "{line}")),
+            Some(bar) => bar.println(harmless(line)),
+            None => say(line),
         }
     }
 
@@ -97,6 +95,12 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// One line on the standard error, where there is no bar.
+pub(super) fn say(line: &str) {
+    // Nobody is left to tell if the standard error is closed.
+    drop(writeln!(anstream::stderr().lock(), "{}", harmless(line)));
 }
 
 fn entities(fleet: &Fleet) -> BTreeMap<String, Now> {

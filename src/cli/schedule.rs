@@ -25,13 +25,8 @@ pub(super) fn main(global: &Global, args: ScheduleArgs) -> Result<Exit, CliError
     let at = session::at(args.at.as_deref())?;
     let answer = session::ask(global, &Query::Schedule { limit: args.next, at })?;
     global.output.show(&answer, || {
-        let mut table = Table::of([
-            Column::always("DUE"),
-            Column::always("IN"),
-            Column::always("ENTITY"),
-            Column::always("WHAT"),
-            Column::always("WHY"),
-        ]);
+        let mut table =
+            Table::of([Column::always("DUE"), Column::always("IN"), Column::always("ENTITY"), Column::always("WHY")]);
         for row in answer.as_array().into_iter().flatten() {
             table.add([
                 text(&row["due"]),

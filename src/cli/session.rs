@@ -16,10 +16,11 @@ use super::{
     moment::Moment,
 };
 use crate::{
-    api::query::{At, Query},
+    api::query::Query,
     client::{Client, ClientError, socket_address},
     clock::SystemClock,
     config::{default_data_dir, journal_dir},
+    view::At,
 };
 
 /// The data directory that a command is about.
@@ -57,7 +58,9 @@ pub(super) fn send<B: Serialize, T: DeserializeOwned>(global: &Global, path: &st
 pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
     let client = client(global)?;
     match block_on(client.get_json(&query.path()))? {
-        Err(ClientError::NotRunning { .. }) => with_journal(global, |journal| query.answer_from(journal)),
+        Err(ClientError::NotRunning { .. }) => {
+            with_journal(global, |journal| query.answer_from(journal, SystemClock::new().now()))
+        }
         answer => Ok(answer?),
     }
 }

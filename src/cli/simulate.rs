@@ -1,9 +1,73 @@
+//! `bailiwick simulate`: runs a scenario and tells its story.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+
 use super::{
     Global,
     exit::{CliError, Exit},
+    output::Format,
 };
-#[derive(Debug, clap::Args)]
-pub(super) struct SimulateArgs {}
-pub(super) fn main(_: &Global, _: SimulateArgs) -> Result<Exit, CliError> {
-    Ok(Exit::Ok)
+use crate::simulation::{self, Options, Report, Scenario};
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct SimulateArgs {
+    /// The scenario file
+    pub scenario: PathBuf,
+    /// The seed of all chance, instead of the file's
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// When it ends, such as 90s, 30m or 2h, instead of the file's
+    #[arg(long, value_parser = period)]
+    pub until: Option<u64>,
+}
+
+fn period(text: &str) -> Result<u64, String> {
+    let duration = text.parse::<jiff::SignedDuration>().map_err(|_| "expected a period such as 90s, 30m or 2h")?;
+    u64::try_from(duration.as_millis()).map_err(|_| "a period is not negative".to_owned())
+}
+
+/// Runs the command; what the scenario expects and does not find is a failed gate.
+pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError> {
+    let scenario = simulation::read(&args.scenario)
+        .map_err(|error| CliError::new(Exit::Error, "bad-scenario", "the scenario cannot be used").because(&error))?;
+    let expect = scenario.expect.clone();
+    let (report, took) = timed(scenario, &args)?;
+    let unmet = expect.unmet(&report);
+    let told = tell(&report, &unmet, global.output, &mut anstream::stdout().lock());
+    // How fast it was depends on the machine, so it is no part of the story.
+    let speed = report.virtual_ms as f64 / took.as_secs_f64().max(0.000_001) / 1000.0;
+    let _ = writeln!(anstream::stderr(), "{speed:.0} times real time ({:.3} s)", took.as_secs_f64());
+    match told {
+        Ok(()) if unmet.is_empty() => Ok(Exit::Ok),
+        Ok(()) => Ok(Exit::GateFailed),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),
+        Err(error) => Err(CliError::new(Exit::Error, "output", "the story cannot be written").because(&error)),
+    }
+}
+
+fn timed(scenario: Scenario, args: &SimulateArgs) -> Result<(Report, Duration), CliError> {
+    let started = Instant::now();
+    let options = Options { seed: args.seed, until_ms: args.until };
+    let report = simulation::run(scenario, options)
+        .map_err(|error| CliError::new(Exit::Error, "simulation", "the simulation could not go on").because(&error))?;
+    Ok((report, started.elapsed()))
+}
+
+/// Writes the story and what came out.
+fn tell(report: &Report, unmet: &[String], format: Format, out: &mut impl Write) -> io::Result<()> {
+    if !format.is_for_programs() {
+        return out.write_all(report.text(unmet).as_bytes());
+    }
+    for line in &report.story {
+        writeln!(out, "{}", serde_json::to_string(line)?)?;
+    }
+    let mut summary = serde_json::to_value(report)?;
+    summary["unmet"] = serde_json::to_value(unmet)?;
+    writeln!(out, "{}", serde_json::json!({ "summary": summary }))
 }

@@ -18,7 +18,7 @@ use super::{
     Global,
     delete::entity,
     exit::{CliError, Exit},
-    progress::Progress,
+    progress::{Progress, say},
     session, status, wait,
 };
 use crate::{
@@ -94,9 +94,8 @@ pub(super) fn start(global: &Global) -> Result<Node, CliError> {
     let agent_command = vec![binary.into_os_string(), OsString::from("agent")];
     let config = Config { local: LocalMachines::With { agent_command }, ..Config::new(dir) };
     let node = Node::start(config)?;
-    let progress = Progress::new();
     for line in node.started().lines() {
-        progress.say(&line);
+        say(&line);
     }
     Ok(node)
 }
@@ -104,7 +103,7 @@ pub(super) fn start(global: &Global) -> Result<Node, CliError> {
 /// Stops the node and says how that went.
 pub(super) fn stop(node: Node) -> Result<Exit, CliError> {
     node.stop()?;
-    Progress::new().say("stopped; machines keep running and are found again at the next start");
+    say("stopped; machines keep running and are found again at the next start");
     Ok(Exit::Ok)
 }
 

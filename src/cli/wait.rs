@@ -41,11 +41,11 @@ pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
         ("ready", true) => until_converged(global, args.timeout),
         (_, true) => Err(CliError::usage("that condition needs an entity").next("write KIND/NAME before --for")),
         ("removed", false) => until_gone(global, &entities, args.timeout),
-        ("ready", false) => until(global, args.timeout, || {
+        ("ready", false) => until(args.timeout, || {
             let pending = pending(global)?;
-            Ok(open(&entities, |entity| exists(global, entity).map(|there| !there), &pending)?)
+            open(&entities, |entity| exists(global, entity).map(|there| !there), &pending)
         }),
-        (status, false) => until(global, args.timeout, || {
+        (status, false) => until(args.timeout, || {
             let mut open = Vec::new();
             for entity in &entities {
                 let now = session::ask(global, &Query::Describe { entity: entity.clone(), at: None })?;
@@ -60,14 +60,14 @@ pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
 
 /// Waits until everything that is declared is so.
 pub(super) fn until_converged(global: &Global, timeout: Duration) -> Result<Exit, CliError> {
-    until(global, timeout, || {
+    until(timeout, || {
         Ok(pending(global)?.into_iter().map(|(entity, status, why)| format!("{entity} is {status}: {why}")).collect())
     })
 }
 
 /// Waits until these entities are gone.
 pub(super) fn until_gone(global: &Global, entities: &[StreamId], timeout: Duration) -> Result<Exit, CliError> {
-    until(global, timeout, || {
+    until(timeout, || {
         let mut open = Vec::new();
         for entity in entities {
             if exists(global, entity)? {
@@ -79,11 +79,7 @@ pub(super) fn until_gone(global: &Global, entities: &[StreamId], timeout: Durati
 }
 
 /// Waits until nothing is open.
-fn until(
-    _global: &Global,
-    timeout: Duration,
-    mut open: impl FnMut() -> Result<Vec<String>, CliError>,
-) -> Result<Exit, CliError> {
+fn until(timeout: Duration, mut open: impl FnMut() -> Result<Vec<String>, CliError>) -> Result<Exit, CliError> {
     let begun = Instant::now();
     loop {
         let open = open()?;

@@ -6,7 +6,7 @@ use super::{
     Global,
     delete::entity,
     exit::{CliError, Exit},
-    output::Table,
+    output::{self, Table},
     session,
 };
 use crate::api::query::Query;
@@ -24,6 +24,9 @@ pub(super) struct WhyArgs {
 pub(super) fn main(global: &Global, args: WhyArgs) -> Result<Exit, CliError> {
     let query = Query::Why { entity: entity(&args.entity)?, at: session::at(args.at.as_deref())? };
     let answer = session::ask(global, &query)?;
-    global.output.show(&answer, Table::default)?;
+    match answer["text"].as_str() {
+        Some(text) if !global.output.is_for_programs() => output::lines(text)?,
+        _ => global.output.show(&answer, Table::default)?,
+    }
     Ok(Exit::Ok)
 }

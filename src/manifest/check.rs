@@ -42,10 +42,8 @@ pub(super) fn across_documents(documents: &[Read], known: Option<&Known>, source
     let is_whole = problems.is_empty();
     doubles(documents, sources, problems);
     // What is missing may stand in a document that could not be read: that would be noise, not news.
-    if is_whole {
-        if let Some(known) = known {
-            dangling(documents, known, sources, problems);
-        }
+    if is_whole && let Some(known) = known {
+        dangling(documents, known, sources, problems);
     }
 }
 

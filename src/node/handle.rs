@@ -22,7 +22,7 @@ use bailiwick_actors::{
     vocab::{EffectId, Life, Name, Timestamp},
     volume_attachment::Link,
 };
-use bailiwick_journal::{Filter, Journal, LocalJournal, Outcome, Position, ReadError, StreamId};
+use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -30,7 +30,7 @@ use crate::{
     api::wire::agent,
     manifest::{Document, Known},
     plan::{Plan, Prune, plan, removal},
-    view::Fleet,
+    view::{Fleet, FleetError},
 };
 
 /// The provider whose machines have agents.
@@ -116,17 +116,12 @@ impl Handle {
     /// If the journal cannot be read or understood.
     pub fn look<T>(&self, look: impl FnOnce(&Fleet) -> T) -> Result<T, ReadError> {
         let mut fleet = self.shared.fleet.lock().unwrap_or_else(PoisonError::into_inner);
-        let head = self.shared.journal.head().position;
-        if fleet.position < head {
-            let from = fleet.position.next();
-            for entry in self.shared.journal.read(from, head, &Filter::all()) {
-                let entry = entry?;
-                fleet.apply(&entry).map_err(|error| ReadError::Damaged {
-                    position: entry.header.position,
-                    problem: error.to_string(),
-                })?;
-            }
-        }
+        let journal: &dyn Journal = &*self.shared.journal;
+        fleet.follow(journal, journal.head().position).map_err(|error| match error {
+            FleetError::Read(error) => error,
+            FleetError::Stored { position, source, .. } => ReadError::Damaged { position, problem: source.to_string() },
+        })?;
+        fleet.time = fleet.time.max(self.now());
         Ok(look(&fleet))
     }
 

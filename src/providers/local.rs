@@ -15,6 +15,10 @@
 //! under the same id finishes the work; looking it up takes the half-made thing back and answers "absent", and then that
 //! is true: an agent that was just being started finds its directory gone and ends.
 //!
+//! **Machines that ended** (their agent was killed, the host was restarted) stay listed as stopped and are not started
+//! again; creating under the same id is refused with `failed-precondition`. Whoever wants the machine back deletes it and
+//! creates one under a new id. Deleting also ends what a killed agent left running.
+//!
 //! **Read-only attachments** are told to the workload (`BAILIWICK_VOLUME_<NAME>_READ_ONLY=1`) and kept by the agent, which
 //! opens the image for reading only and writes no probe. They are not enforced: machine and volume belong to the same
 //! user, and a workload that insists can open the image for writing.

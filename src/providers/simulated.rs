@@ -1,1 +1,342 @@
-//! A provider in memory, with seeded faults.
+//! A provider in memory, on virtual time, with seeded faults.
+//!
+//! What it makes stands in a [`World`] of its own, which goes on when the node crashes. A call that has been sent happens
+//! even if its caller is gone by then; that is what makes lost answers, crashes and time-outs interesting.
+
+mod dice;
+mod faults;
+mod invariants;
+mod world;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use bailiwick_actors::{
+    ports::{
+        Answer, AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateMachine, CreateVolume, DetachVolume, Listing,
+        Lookup, MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
+    },
+    vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
+};
+
+pub use dice::Dice;
+pub use faults::Faults;
+pub use invariants::{Claims, check};
+pub use world::{SimulatedAttachment, SimulatedInstance, SimulatedVolume, World, WorldState};
+
+use world::Change;
+
+/// Makes machines and volumes in a [`World`].
+#[derive(Clone)]
+pub struct SimulatedProvider {
+    name: Name,
+    world: World,
+    clock: Arc<dyn Clock>,
+    watch: Option<Watch>,
+}
+
+/// Is told before a call has been made and before it is answered.
+pub type Watch = Arc<dyn Fn(&'static str) + Send + Sync>;
+
+impl fmt::Debug for SimulatedProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SimulatedProvider").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What becomes of one call.
+struct Fate {
+    /// From the call to what it does, and from there to the answer.
+    there_ms: u64,
+    back_ms: u64,
+    faults: Faults,
+    answer: Ending,
+    happens: bool,
+}
+
+/// How a call ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Answered,
+    Lost(FaultCode),
+    Never,
+    Miscounted,
+}
+
+impl SimulatedProvider {
+    /// A provider of this name in a world. The clock tells the time of the world, which nobody sets back.
+    pub fn new(name: Name, world: World, clock: Arc<dyn Clock>) -> Self {
+        Self { name, world, clock, watch: None }
+    }
+
+    /// As this one; somebody watches its calls.
+    #[must_use]
+    pub fn watched(self, watch: Watch) -> Self {
+        Self { watch: Some(watch), ..self }
+    }
+
+    fn tell(&self, point: &'static str) {
+        if let Some(watch) = &self.watch {
+            watch(point);
+        }
+    }
+
+    /// The call has been made; decides what becomes of it.
+    fn fate(&self, operation: &str) -> Result<Fate, (u64, Fault)> {
+        self.tell("before-call");
+        let now = self.clock.now();
+        let mut state = self.world.at(now);
+        *state.calls.entry(format!("{} {operation}", self.name)).or_default() += 1;
+        let faults = state.faults.get(&self.name).cloned().unwrap_or_default();
+        let out = state.outages.iter().any(|(name, from, to)| *name == self.name && *from <= now && now < *to);
+        let dice = &mut state.dice;
+        let (least, most) = faults.latency_ms;
+        let (there_ms, back_ms) = (dice.between(least, most) / 2, dice.between(least, most) / 2);
+        let lost = dice.happens(faults.lost_answer_per_mille);
+        let how_lost = [Ending::Lost(FaultCode::DeadlineExceeded), Ending::Lost(FaultCode::Unknown), Ending::Never]
+            [dice.below(3) as usize];
+        let hangs = dice.happens(faults.hang_per_mille);
+        let happens = dice.below(2) == 0 || !hangs;
+        let miscounted = dice.happens(faults.miscount_per_mille);
+        if out {
+            return Err((there_ms, Fault::new(FaultCode::Unavailable, "the provider cannot be reached")));
+        }
+        let answer = if hangs {
+            Ending::Never
+        } else if lost {
+            how_lost
+        } else if miscounted {
+            Ending::Miscounted
+        } else {
+            Ending::Answered
+        };
+        Ok(Fate { there_ms, back_ms, faults, answer, happens })
+    }
+
+    /// One bulk call that changes the world: `plan` says for each item what it does or why it fails, `outcome` what is
+    /// answered once it has been done.
+    async fn change<I, T>(
+        &self,
+        operation: &str,
+        items: Vec<I>,
+        plan: impl Fn(&WorldState, &I) -> Result<Change, Fault>,
+        outcome: impl Fn(&mut WorldState, &I) -> Result<T, Fault>,
+    ) -> Result<Vec<Result<T, Fault>>, Fault> {
+        let fate = match self.fate(operation) {
+            Ok(fate) => fate,
+            Err((wait_ms, fault)) => {
+                pause(wait_ms).await;
+                return Err(fault);
+            }
+        };
+        let failures = {
+            let now = self.clock.now();
+            let mut state = self.world.at(now);
+            let failures: Vec<Option<Fault>> =
+                items.iter().map(|_| chance_of_failure(&mut state.dice, &fate.faults)).collect();
+            for (item, failure) in items.iter().zip(&failures) {
+                if failure.is_none()
+                    && fate.happens
+                    && let Ok(change) = plan(&state, item)
+                {
+                    state.send(Timestamp(now.0 + fate.there_ms), change);
+                }
+            }
+            failures
+        };
+        pause(fate.there_ms).await;
+        let mut answers: Vec<Result<T, Fault>> = {
+            let mut state = self.world.at(self.clock.now());
+            let answer = |(item, failure): (&I, Option<Fault>)| match failure {
+                Some(fault) => Err(fault),
+                None => {
+                    plan(&state, item)?;
+                    outcome(&mut state, item)
+                }
+            };
+            items.iter().zip(failures).map(answer).collect()
+        };
+        self.tell("after-call");
+        pause(fate.back_ms).await;
+        match fate.answer {
+            Ending::Answered => Ok(answers),
+            Ending::Lost(code) => Err(Fault::new(code, "the answer was lost")),
+            Ending::Miscounted => {
+                answers.pop();
+                Ok(answers)
+            }
+            Ending::Never => std::future::pending().await,
+        }
+    }
+
+    /// One bulk call that only asks.
+    async fn ask<T>(
+        &self,
+        operation: &str,
+        ids: Vec<EffectId>,
+        find: impl Fn(&WorldState, &EffectId) -> Option<T>,
+    ) -> Result<Vec<Result<Lookup<T>, Fault>>, Fault> {
+        let fate = match self.fate(operation) {
+            Ok(fate) => fate,
+            Err((wait_ms, fault)) => {
+                pause(wait_ms).await;
+                return Err(fault);
+            }
+        };
+        pause(fate.there_ms).await;
+        let answers = {
+            let mut state = self.world.at(self.clock.now());
+            ids.iter()
+                .map(|id| {
+                    let unknown = state.dice.happens(fate.faults.unknown_lookup_per_mille);
+                    Ok(match find(&state, id) {
+                        _ if unknown || state.is_in_the_air(*id) => Lookup::Unknown,
+                        Some(present) => Lookup::Present(present),
+                        None => Lookup::Absent,
+                    })
+                })
+                .collect()
+        };
+        self.tell("after-call");
+        pause(fate.back_ms).await;
+        match fate.answer {
+            Ending::Answered | Ending::Miscounted => Ok(answers),
+            Ending::Lost(code) => Err(Fault::new(code, "the answer was lost")),
+            Ending::Never => std::future::pending().await,
+        }
+    }
+
+    async fn list_instances(&self) -> Result<Listing<MachineInstance>, Fault> {
+        let fate = match self.fate("list-machines") {
+            Ok(fate) => fate,
+            Err((wait_ms, fault)) => {
+                pause(wait_ms).await;
+                return Err(fault);
+            }
+        };
+        pause(fate.there_ms).await;
+        let listing = {
+            let now = self.clock.now();
+            let mut state = self.world.at(now);
+            let of_us = state.instances.values().filter(|instance| instance.provider == self.name);
+            let items: Vec<MachineInstance> = of_us.map(|instance| instance.seen.clone()).collect();
+            let fails = state.dice.happens(fate.faults.fail_list_per_mille);
+            let partial = state.dice.happens(fate.faults.partial_list_per_mille);
+            let stale = state.dice.happens(fate.faults.stale_list_per_mille);
+            let left_out = state.dice.below(items.len() as u64 + 1) as usize;
+            let earlier = state.earlier_lists.get(&self.name).cloned().filter(|_| stale);
+            let (as_of, mut items) = earlier.unwrap_or_else(|| {
+                state.earlier_lists.insert(self.name.clone(), (now, items.clone()));
+                (now, items)
+            });
+            if partial && left_out < items.len() {
+                items.remove(left_out);
+            }
+            if fails {
+                Err(Fault::new(FaultCode::Unavailable, "the list cannot be had now"))
+            } else {
+                Ok(Listing { complete: !partial, as_of, items })
+            }
+        };
+        self.tell("after-call");
+        pause(fate.back_ms).await;
+        match fate.answer {
+            Ending::Never => std::future::pending().await,
+            Ending::Lost(code) => Err(Fault::new(code, "the answer was lost")),
+            Ending::Answered | Ending::Miscounted => listing,
+        }
+    }
+}
+
+async fn pause(wait_ms: u64) {
+    tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+}
+
+fn chance_of_failure(dice: &mut Dice, faults: &Faults) -> Option<Fault> {
+    let fails = dice.happens(faults.fail_per_mille);
+    let code = faults.fail_codes.get(dice.below(faults.fail_codes.len() as u64) as usize);
+    let code = code.copied().unwrap_or(FaultCode::Internal);
+    fails.then(|| Fault::new(code, "the provider says no"))
+}
+
+fn gone<T>(what: &str) -> Result<T, Fault> {
+    Err(Fault::new(FaultCode::Aborted, format!("the {what} was made and is gone")))
+}
+
+impl MachineProvider for SimulatedProvider {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+        let plan = |state: &WorldState, create: &CreateMachine| {
+            let max = state.faults.get(&self.name).and_then(|faults| faults.instances_max);
+            let here = state.instances.values().filter(|instance| instance.provider == self.name).count();
+            if max.is_some_and(|max| max <= here) && !state.instances.contains_key(&create.id) {
+                return Err(Fault::new(FaultCode::ResourceExhausted, "the quota is used up"));
+            }
+            Ok(Change::CreateMachine(self.name.clone(), Box::new(create.clone())))
+        };
+        let outcome = |state: &mut WorldState, create: &CreateMachine| match state.instances.get(&create.id) {
+            Some(instance) => Ok(instance.seen.clone()),
+            None => gone("instance"),
+        };
+        Box::pin(self.change("create-machine", machines, plan, outcome))
+    }
+
+    fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        let plan = |_: &WorldState, id: &EffectId| Ok(Change::DeleteMachine(*id));
+        Box::pin(self.change("delete-machine", ids, plan, |_, _| Ok(())))
+    }
+
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+        let find = |state: &WorldState, id: &EffectId| state.instances.get(id).map(|instance| instance.seen.clone());
+        Box::pin(self.ask("lookup-machine", ids, find))
+    }
+
+    fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {
+        Box::pin(self.list_instances())
+    }
+}
+
+impl VolumeProvider for SimulatedProvider {
+    fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
+        let plan = |_: &WorldState, create: &CreateVolume| Ok(Change::CreateVolume(self.name.clone(), create.clone()));
+        let outcome = |state: &mut WorldState, create: &CreateVolume| match state.volumes.get(&create.id) {
+            Some(volume) => Ok(volume.seen.clone()),
+            None => gone("volume"),
+        };
+        Box::pin(self.change("create-volume", volumes, plan, outcome))
+    }
+
+    fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        let plan = |state: &WorldState, id: &EffectId| {
+            if state.attachments.values().any(|attachment| attachment.made.volume_effect == *id) {
+                return Err(Fault::new(FaultCode::FailedPrecondition, "the volume is attached"));
+            }
+            Ok(Change::DestroyVolume(*id))
+        };
+        Box::pin(self.change("destroy-volume", ids, plan, |_, _| Ok(())))
+    }
+
+    fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>> {
+        let find = |state: &WorldState, id: &EffectId| state.volumes.get(id).map(|volume| volume.seen.clone());
+        Box::pin(self.ask("lookup-volume", ids, find))
+    }
+
+    fn attach_volumes(&self, attachments: Vec<AttachVolume>) -> BulkAnswer<'_, AttachmentInfo> {
+        let plan =
+            |_: &WorldState, attach: &AttachVolume| Ok(Change::Attach(self.name.clone(), Box::new(attach.clone())));
+        let outcome = |state: &mut WorldState, attach: &AttachVolume| match state.attachments.get(&attach.id) {
+            Some(attachment) => Ok(attachment.info.clone()),
+            // It has not happened: the world says why.
+            None => state.attach(self.name.clone(), attach.clone()),
+        };
+        Box::pin(self.change("attach-volume", attachments, plan, outcome))
+    }
+
+    fn detach_volumes(&self, attachments: Vec<DetachVolume>) -> BulkAnswer<'_, ()> {
+        let plan = |_: &WorldState, detach: &DetachVolume| Ok(Change::Detach(detach.id));
+        Box::pin(self.change("detach-volume", attachments, plan, |_, _| Ok(())))
+    }
+
+    fn lookup_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>> {
+        let find = |state: &WorldState, id: &EffectId| state.attachments.get(id).map(|found| found.info.clone());
+        Box::pin(self.ask("lookup-attachment", ids, find))
+    }
+}

@@ -10,7 +10,12 @@ use bailiwick::{
         ports::{InstanceStatus, Lookup, MachineInstance, MachineProvider},
         vocab::{FaultCode, Timestamp, Uid},
     },
-    agent::{agent_token, directory::Presence, files, process::ProcessMark},
+    agent::{
+        agent_token,
+        directory::Presence,
+        files,
+        process::{ProcessMark, processes_where},
+    },
     providers::local::LocalProvider,
 };
 use rustix::process::Signal;
@@ -39,6 +44,15 @@ async fn creating_again_gives_the_same_machine() {
     assert_eq!((first.status, first.instance.0.as_str()), (InstanceStatus::Running, "local-00000000"));
     assert_eq!(create(&provider, 1).await, first);
     assert_eq!(look(&provider, 1).await, Lookup::Present(first));
+}
+
+#[tokio::test]
+async fn an_agent_leads_a_group_of_its_own() {
+    let ground = Ground::new();
+    create(&ground.provider(), 1).await;
+    let agent = ground.agent(effect(1));
+    let leads = processes_where(|pid, stat| pid == agent.pid && stat.group == pid).unwrap();
+    assert_eq!(leads, [agent], "Ctrl-C at the node's terminal does not reach it");
 }
 
 #[tokio::test]

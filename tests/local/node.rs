@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use bailiwick::api::wire::agent::{Answer, AttachedVolume, Report, Workload};
+use bailiwick::{
+    api::wire::agent::{Answer, AttachedVolume, Report, Workload},
+    client::{SocketPath, socket_address},
+};
 
 use crate::support::{eventually, name};
 
@@ -39,18 +42,18 @@ struct Shared {
 
 impl Node {
     pub fn at(socket: &Path) -> Self {
-        let listener = UnixListener::bind(socket).unwrap();
-        listener.set_nonblocking(true).unwrap();
+        let address = address_of(socket).unwrap();
+        let listener = UnixListener::bind(address.path()).unwrap();
         let shared = Arc::new(Shared { answer: Mutex::default(), heard: Mutex::default(), stopped: false.into() });
         let mut node = Self { socket: socket.to_owned(), shared: shared.clone(), thread: None };
         node.wish(&[], &[]);
         let serve = move || {
-            while !shared.stopped.load(Ordering::SeqCst) {
-                match listener.accept() {
-                    // An agent that is killed in the middle of a word is none of our concern.
-                    Ok((stream, _)) => drop(shared.talk(stream)),
-                    Err(_) => thread::sleep(Duration::from_millis(5)),
+            for stream in listener.incoming() {
+                if shared.stopped.load(Ordering::SeqCst) {
+                    break;
                 }
+                // An agent that is killed in the middle of a word is none of our concern.
+                let _ = stream.and_then(|stream| shared.talk(stream));
             }
         };
         node.thread = Some(thread::spawn(serve));
@@ -100,14 +103,19 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
+        // One more caller, so that the thread looks up.
+        let _ = address_of(&self.socket).map(|address| UnixStream::connect(address.path()));
         let _ = self.thread.take().map(JoinHandle::join);
         let _ = std::fs::remove_file(&self.socket);
     }
 }
 
+fn address_of(socket: &Path) -> io::Result<SocketPath> {
+    socket_address(socket.parent().unwrap())
+}
+
 impl Shared {
     fn talk(&self, stream: UnixStream) -> io::Result<()> {
-        stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
         let mut reader = BufReader::new(stream);
         let mut head = String::new();

@@ -39,13 +39,21 @@ impl Clock for FixedClock {
 #[derive(Debug)]
 pub struct Ground {
     path: PathBuf,
-    _scratch: tempfile::TempDir,
+    _scratch: Arc<tempfile::TempDir>,
 }
 
 impl Ground {
     pub fn new() -> Self {
         let scratch = tempfile::tempdir().unwrap();
-        Self { path: scratch.path().canonicalize().unwrap(), _scratch: scratch }
+        Self { path: scratch.path().canonicalize().unwrap(), _scratch: Arc::new(scratch) }
+    }
+
+    /// One whose path is longer than a socket's address can be.
+    pub fn deep() -> Self {
+        let shallow = Self::new();
+        let path = shallow.path.join("d".repeat(100)).join("e".repeat(100));
+        fs::create_dir_all(&path).unwrap();
+        Self { path, _scratch: shallow._scratch.clone() }
     }
 
     pub fn root(&self) -> PathBuf {

@@ -11,6 +11,9 @@ mod fold;
 mod retry;
 mod stored;
 
+#[cfg(test)]
+pub(crate) mod given;
+
 pub use decider::{Decider, NoView, View};
 pub use decision::{Code, Decision, Verdict};
 pub use entity::{Entity, Request};

@@ -44,7 +44,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Deleted => state.instance = Instance::None,
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
-                effort.outlook = Outlook::Trying;
+                effort.begin();
             }
         }
         Event::InstanceLost { at: since } => {

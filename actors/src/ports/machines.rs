@@ -77,7 +77,20 @@ pub trait MachineProvider: Send + Sync {
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()>;
 
     /// What is known about these ids.
-    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>>;
+    ///
+    /// Unless a provider has a better way, it is looked up in the list: what a complete list does not have is absent,
+    /// what a partial one does not have is unknown. (Override this if a call that was dropped may still make something.)
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+        Box::pin(async move {
+            let listing = self.list().await?;
+            let find = |id: &EffectId| match listing.items.iter().find(|instance| instance.effect == *id) {
+                Some(instance) => Lookup::Present(instance.clone()),
+                None if listing.complete => Lookup::Absent,
+                None => Lookup::Unknown,
+            };
+            Ok(ids.iter().map(|id| Ok(find(id))).collect())
+        })
+    }
 
     /// All instances of this control plane.
     fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>>;

@@ -101,7 +101,8 @@ impl Actor for ScheduleActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Self::Context) {
-        ctx.set_mailbox_capacity(self.services.limits.actors_max.saturating_mul(2));
+        // No bound here (0): entities send one due time per recorded step, and one that was turned away would be lost.
+        ctx.set_mailbox_capacity(0);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
 };
@@ -12,7 +13,7 @@ use actix::{
 use bailiwick_journal::{AppendError, Appended, Draft, Entry, Intake, Outcome, StreamId, Version, crash, digest};
 
 use super::{Answer, AskError, Executor, Kind, Origin, Perform, ScheduleActor, ScheduledWake, Services, Work};
-use crate::contract::{Decider, Entity, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
+use crate::contract::{Decider, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
 
 /// How often a decision is made again because somebody else changed the stream meanwhile.
 const TRIES_MAX: u32 = 5;
@@ -40,12 +41,10 @@ pub struct Submit<D: Kind> {
     pub is_report: bool,
 }
 
-/// What would these commands, one after the other, be answered? Nothing is recorded.
+/// The entity as it is now, for whoever decides about several entities in one step.
 #[derive(Debug, Message)]
-#[rtype(result = "Result<Vec<Proposal>, AskError>")]
-pub struct Propose<D: Kind> {
-    pub commands: Vec<(D::Command, Origin)>,
-}
+#[rtype(result = "Result<Entity<D>, AskError>")]
+pub struct Snapshot<D: Kind>(pub PhantomData<D>);
 
 /// One answer that was not recorded yet.
 #[derive(Clone, Debug)]
@@ -54,9 +53,9 @@ pub struct Proposal {
     pub text: String,
 }
 
-/// Entries of this stream that somebody else has recorded.
+/// Entries of this stream that somebody else has recorded; the answer is whether the entity is idle after them.
 #[derive(Clone, Debug, Message)]
-#[rtype(result = "Result<(), AskError>")]
+#[rtype(result = "Result<bool, AskError>")]
 pub struct Recorded {
     pub entries: Vec<std::sync::Arc<Entry>>,
 }
@@ -126,11 +125,10 @@ impl<D: Kind> EntityActor<D> {
                     let ask_first = self.perhaps_begun.contains(effect) || call.attempt() > 1;
                     let cause = self.entity.position();
                     if let Some(executor) = self.executor.upgrade() {
-                        // The executor's mailbox is the admission: a full one answers, and the effect is sent again
-                        // with the next step or after a restart.
+                        // Its mailbox has no bound of its own: every entity has at most one effect out.
                         match executor.try_send(Perform { call: *call, ask_first, cause }) {
                             Ok(()) => drop(self.in_flight.insert(effect.clone())),
-                            Err(error) => tracing::warn!(%stream, %error, "the executor takes no more work now"),
+                            Err(error) => tracing::warn!(%stream, %error, "the executor has ended"),
                         }
                     }
                 }
@@ -226,7 +224,7 @@ impl<D: Kind> EntityActor<D> {
 fn propose<D: Decider<View = NoView>>(
     entity: &Entity<D>,
     request: &Request<D>,
-    known: &crate::contract::Known<'_, NoView>,
+    known: &Known<'_, NoView>,
 ) -> Result<(Draft, String), AskError> {
     let stream = entity.stream();
     let verdict: Verdict<D> = guarded(stream, || entity.decide(&request.command, known))?;
@@ -340,27 +338,31 @@ impl<D: Kind> EntityActor<D> {
     }
 }
 
-impl<D: Kind> Handler<Propose<D>> for EntityActor<D> {
-    type Result = Result<Vec<Proposal>, AskError>;
+impl<D: Kind> Handler<Snapshot<D>> for EntityActor<D> {
+    type Result = Result<Entity<D>, AskError>;
 
-    fn handle(&mut self, propose_all: Propose<D>, _ctx: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, _: Snapshot<D>, _ctx: &mut Self::Context) -> Self::Result {
         // Others may have recorded entries for this stream; a proposal on an old state would only conflict.
         if self.services.journal.version(self.entity.stream()) != self.entity.version() {
             self.catch_up()?;
         }
-        let known = self.services.known();
-        let mut entity = self.entity.clone();
-        let mut proposals = Vec::new();
-        for (command, origin) in propose_all.commands {
-            let request = Request { command, id: origin.id, principal: origin.principal, cause: origin.cause };
-            let (draft, text) = propose(&entity, &request, &known)?;
-            if draft.meta.outcome == Outcome::Done {
-                entity = advance(&entity, &draft)?;
-            }
-            proposals.push(Proposal { draft, text });
-        }
-        Ok(proposals)
+        Ok(self.entity.clone())
     }
+}
+
+/// What an entity would answer; the entity is then as it will be once that is recorded.
+pub(super) fn propose_on<D: Kind>(
+    entity: &mut Entity<D>,
+    command: D::Command,
+    origin: Origin,
+    known: &Known<'_, NoView>,
+) -> Result<Proposal, AskError> {
+    let request = Request { command, id: origin.id, principal: origin.principal, cause: origin.cause };
+    let (draft, text) = propose(entity, &request, known)?;
+    if draft.meta.outcome == Outcome::Done {
+        *entity = advance(entity, &draft)?;
+    }
+    Ok(Proposal { draft, text })
 }
 
 /// The entity as it will be once the draft is recorded.
@@ -386,7 +388,7 @@ fn advance<D: Decider>(entity: &Entity<D>, draft: &Draft) -> Result<Entity<D>, A
 }
 
 impl<D: Kind> Handler<Recorded> for EntityActor<D> {
-    type Result = Result<(), AskError>;
+    type Result = Result<bool, AskError>;
 
     fn handle(&mut self, recorded: Recorded, ctx: &mut Self::Context) -> Self::Result {
         for entry in &recorded.entries {
@@ -395,7 +397,7 @@ impl<D: Kind> Handler<Recorded> for EntityActor<D> {
                 return Err(error);
             }
         }
-        Ok(())
+        Ok(self.is_idle())
     }
 }
 

@@ -167,8 +167,9 @@ impl Actor for Executor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Self::Context) {
-        // One place for every actor that may be in memory: entities have at most one effect out at a time.
-        ctx.set_mailbox_capacity(self.services.limits.actors_max.saturating_mul(2));
+        // No bound here (0): what comes is bounded by the entities, which have at most one effect out at a time, and an
+        // effect that was turned away would be forgotten until the next restart.
+        ctx.set_mailbox_capacity(0);
     }
 }
 

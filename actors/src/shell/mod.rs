@@ -19,7 +19,7 @@ pub use crate::{
     },
 };
 pub use assemble::{AssembleError, Resumed, Running, assemble};
-pub use entity_actor::{EntityActor, Proposal, Propose, Recorded, Retire, Submit};
+pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit};
 pub use executor::{Call, Executor, MachineCall, Perform, VolumeCall};
 pub use kinds::{AnyCommand, Kind, Work};
 pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin};

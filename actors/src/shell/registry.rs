@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     future::Future,
+    marker::PhantomData,
     pin::Pin,
     rc::Rc,
     sync::Arc,
@@ -14,11 +15,12 @@ use actix::{
 use bailiwick_journal::{AppendError, Body, Draft, Entry, EntryKind, Filter, Intake, Meta, Outcome, StreamId, digest};
 
 use super::{
-    Answer, AnyCommand, Ask, AskError, AskGroup, EntityActor, Executor, GroupAnswer, Kind, Limits, Origin, Propose,
-    Recorded, Retire, ScheduleActor, Services, Submit, entity_actor::Proposal, entity_actor::verdict_text,
+    Answer, AnyCommand, Ask, AskError, AskGroup, EntityActor, Executor, GroupAnswer, Kind, Limits, Origin, Recorded,
+    Retire, ScheduleActor, Services, Snapshot, Submit,
+    entity_actor::{Proposal, propose_on, verdict_text},
 };
 use crate::{
-    contract::{Decider, Entity},
+    contract::{Decider, Entity, Known, NoView},
     machine, policy,
     vocab::{Timestamp, derived_uuid},
     volume, volume_attachment,
@@ -26,6 +28,8 @@ use crate::{
 
 /// How often a group is decided again because somebody else changed one of its streams meanwhile.
 const GROUP_TRIES_MAX: u32 = 8;
+/// How often a note about a broken actor is tried again because the stream has changed meanwhile.
+const NOTE_TRIES_MAX: u32 = 5;
 
 /// The address of an entity's actor, of whatever kind.
 #[derive(Clone, Debug)]
@@ -34,6 +38,36 @@ enum AnyAddr {
     Volume(Addr<EntityActor<volume::State>>),
     VolumeAttachment(Addr<EntityActor<volume_attachment::State>>),
     Policy(Addr<EntityActor<policy::State>>),
+}
+
+/// The state of an entity, of whatever kind, for deciding about several in one step.
+#[derive(Debug)]
+enum AnyEntity {
+    Machine(Entity<machine::State>),
+    Volume(Entity<volume::State>),
+    VolumeAttachment(Entity<volume_attachment::State>),
+    Policy(Entity<policy::State>),
+}
+
+impl AnyEntity {
+    /// What it would answer; it is then as it will be once that is recorded.
+    fn propose(
+        &mut self,
+        stream: &StreamId,
+        command: AnyCommand,
+        origin: Origin,
+        known: &Known<'_, NoView>,
+    ) -> Result<Proposal, AskError> {
+        match (self, command) {
+            (Self::Machine(entity), AnyCommand::Machine(command)) => propose_on(entity, command, origin, known),
+            (Self::Volume(entity), AnyCommand::Volume(command)) => propose_on(entity, command, origin, known),
+            (Self::VolumeAttachment(entity), AnyCommand::VolumeAttachment(command)) => {
+                propose_on(entity, command, origin, known)
+            }
+            (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, origin, known),
+            _ => Err(AskError::Misdirected { stream: stream.clone() }),
+        }
+    }
 }
 
 type Later<T> = Pin<Box<dyn Future<Output = Result<T, MailboxError>>>>;
@@ -64,35 +98,27 @@ impl AnyAddr {
         })
     }
 
-    fn propose(&self, commands: Vec<(AnyCommand, Origin)>) -> Option<Later<Result<Vec<Proposal>, AskError>>> {
+    fn snapshot(&self) -> Later<Result<AnyEntity, AskError>> {
         macro_rules! of_kind {
             ($addr:expr, $variant:path) => {{
-                let mut own = Vec::new();
-                for (command, origin) in commands {
-                    let $variant(command) = command else {
-                        return None;
-                    };
-                    own.push((command, origin));
-                }
-                let request = $addr.send(Propose { commands: own });
-                Some(Box::pin(request))
+                let request = $addr.send(Snapshot(PhantomData));
+                Box::pin(async move { Ok(request.await?.map($variant)) })
             }};
         }
         match self {
-            Self::Machine(addr) => of_kind!(addr, AnyCommand::Machine),
-            Self::Volume(addr) => of_kind!(addr, AnyCommand::Volume),
-            Self::VolumeAttachment(addr) => of_kind!(addr, AnyCommand::VolumeAttachment),
-            Self::Policy(addr) => of_kind!(addr, AnyCommand::Policy),
+            Self::Machine(addr) => of_kind!(addr, AnyEntity::Machine),
+            Self::Volume(addr) => of_kind!(addr, AnyEntity::Volume),
+            Self::VolumeAttachment(addr) => of_kind!(addr, AnyEntity::VolumeAttachment),
+            Self::Policy(addr) => of_kind!(addr, AnyEntity::Policy),
         }
     }
 
-    fn recorded(&self, entries: Vec<Arc<Entry>>) -> Later<Result<(), AskError>> {
+    fn recorded(&self, entries: Vec<Arc<Entry>>) -> Later<Result<bool, AskError>> {
         each_kind!(self, addr => Box::pin(addr.send(Recorded { entries })))
     }
 
     fn retire(&self) {
-        // It is idle and its mailbox empty; if a message is on its way all the same, that one finds a closed mailbox and
-        // is sent again to a new actor.
+        // It is idle, and nobody waits for an answer of it: whoever asks it is counted in its slot.
         each_kind!(self, addr => drop(addr.try_send(Retire)));
     }
 
@@ -113,6 +139,8 @@ struct Slot {
     /// Whether its last answer said that it waits for nothing but commands and due times.
     idle: bool,
     used: u64,
+    /// Tells it from earlier actors of the same stream.
+    born: u64,
 }
 
 /// Finds the actor of a stream, or starts it from the journal.
@@ -202,7 +230,7 @@ impl Registry {
         if let Some(old) = self.slots.remove(&stream) {
             self.idle.remove(&old.used);
         }
-        self.slots.insert(stream, Slot { addr, asks: 0, idle: false, used: self.uses });
+        self.slots.insert(stream, Slot { addr, asks: 0, idle: false, used: self.uses, born: self.uses });
         self.retire_some();
     }
 
@@ -223,21 +251,24 @@ impl Registry {
         }
     }
 
-    fn asked(&mut self, stream: &StreamId) {
-        self.asks += 1;
+    /// Somebody is about to ask the actor of a stream: it stays in memory until it has answered. The answer tells the
+    /// actor from later ones of the same stream.
+    fn enter(&mut self, stream: &StreamId) -> u64 {
         self.uses += 1;
         let used = self.uses;
-        if let Some(slot) = self.slots.get_mut(stream) {
-            self.idle.remove(&slot.used);
-            slot.used = used;
-            slot.asks += 1;
-        }
+        let Some(slot) = self.slots.get_mut(stream) else {
+            return 0;
+        };
+        self.idle.remove(&slot.used);
+        slot.used = used;
+        slot.asks += 1;
+        slot.born
     }
 
-    fn answered(&mut self, stream: &StreamId, idle: bool) {
-        self.asks -= 1;
-        if let Some(slot) = self.slots.get_mut(stream) {
-            slot.asks = slot.asks.saturating_sub(1);
+    /// It has answered.
+    fn leave(&mut self, stream: &StreamId, born: u64, idle: bool) {
+        if let Some(slot) = self.slots.get_mut(stream).filter(|slot| slot.born == born) {
+            slot.asks -= 1;
             slot.idle = idle;
             if slot.idle && slot.asks == 0 {
                 self.idle.insert(slot.used, stream.clone());
@@ -247,8 +278,11 @@ impl Registry {
     }
 
     /// An actor broke: its state is dropped, the crash journaled; the next command finds a new one. One that breaks again
-    /// and again is taken out of service.
-    fn crashed(&mut self, stream: &StreamId) {
+    /// and again is taken out of service. However many waited for the answer of a broken actor, it broke once.
+    fn crashed(&mut self, stream: &StreamId, born: Option<u64>, ctx: &mut Context<Self>) {
+        if born.is_some() && self.slots.get(stream).map(|slot| slot.born) != born {
+            return;
+        }
         if let Some(slot) = self.slots.remove(stream) {
             self.idle.remove(&slot.used);
             slot.addr.retire();
@@ -265,8 +299,18 @@ impl Registry {
         if quarantine {
             self.quarantined.insert(stream.clone());
         }
-        let draft = note(&self.services, stream, code, now);
-        self.services.journal.append(vec![draft], Intake::Report, Box::new(|_| ()));
+        let (services, stream) = (self.services.clone(), stream.clone());
+        let noted = async move {
+            for _ in 0..NOTE_TRIES_MAX {
+                let draft = note(&services, &stream, code, services.now());
+                match services.append(vec![draft], Intake::Report).await {
+                    Err(AppendError::Conflict { .. }) => (),
+                    Err(error) => return tracing::error!(%stream, %error, "the crash of an actor was not recorded"),
+                    Ok(_) => return,
+                }
+            }
+        };
+        ctx.spawn(noted.into_actor(self));
     }
 }
 
@@ -309,7 +353,7 @@ impl Actor for Registry {
 impl Handler<Ask> for Registry {
     type Result = ResponseActFuture<Self, Result<Answer, AskError>>;
 
-    fn handle(&mut self, ask: Ask, _ctx: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, ask: Ask, ctx: &mut Self::Context) -> Self::Result {
         let refuse =
             |error: AskError| -> Self::Result { Box::pin(actix::fut::wrap_future(std::future::ready(Err(error)))) };
         let Ask { stream, command, origin } = ask;
@@ -326,7 +370,7 @@ impl Handler<Ask> for Registry {
             Ok(addr) => addr,
             Err(error) => {
                 if matches!(error, AskError::Crashed { .. }) {
-                    self.crashed(&stream);
+                    self.crashed(&stream, None, ctx);
                 }
                 return refuse(error);
             }
@@ -334,22 +378,18 @@ impl Handler<Ask> for Registry {
         let Some(answer) = addr.submit(command, origin) else {
             return refuse(AskError::Misdirected { stream });
         };
-        self.asked(&stream);
-        Box::pin(answer.into_actor(self).map(move |answer, registry, _ctx| {
-            let idle = matches!(&answer, Ok(Ok(answer)) if answer.idle);
-            registry.answered(&stream, idle);
-            match answer {
-                Ok(Err(AskError::Crashed { stream })) => {
-                    registry.crashed(&stream);
-                    Err(AskError::Crashed { stream })
-                }
-                Ok(answer) => answer,
-                // It ended while the command was on its way, by a panic outside of its core or because it retired.
-                Err(_) => {
-                    registry.crashed(&stream);
-                    Err(AskError::Crashed { stream })
-                }
+        self.asks += 1;
+        let born = self.enter(&stream);
+        Box::pin(answer.into_actor(self).map(move |answer, registry, ctx| {
+            // Without an answer it ended while the command was on its way, by a panic outside of its core.
+            let answer = answer.unwrap_or_else(|_| Err(AskError::Crashed { stream: stream.clone() }));
+            registry.asks -= 1;
+            let idle = matches!(&answer, Ok(answer) if answer.idle);
+            registry.leave(&stream, born, idle);
+            if matches!(answer, Err(AskError::Crashed { .. })) {
+                registry.crashed(&stream, Some(born), ctx);
             }
+            answer
         }))
     }
 }
@@ -369,36 +409,71 @@ impl Handler<AskGroup> for Registry {
         self.asks += 1;
         let registry = ctx.address();
         let services = self.services.clone();
-        let run = async move { ask_group(&registry, &services, group).await };
-        Box::pin(run.into_actor(self).map(|answer, registry, _ctx| {
+        let run = async move {
+            let mut members = Members::new();
+            let answer = ask_group(&registry, &services, group, &mut members).await;
+            (answer, members)
+        };
+        Box::pin(run.into_actor(self).map(|(answer, members), registry, ctx| {
             registry.asks -= 1;
+            for (stream, member) in &members {
+                registry.leave(stream, member.born, member.idle);
+            }
             if let Err(AskError::Crashed { stream }) = &answer {
-                registry.crashed(stream);
+                registry.crashed(stream, members.get(stream).map(|member| member.born), ctx);
             }
             answer
         }))
     }
 }
 
-/// The actor of a stream, for a group.
-#[derive(Debug, Message)]
-#[rtype(result = "Result<Found, AskError>")]
-struct Find(StreamId);
+/// The actors of a group, by stream.
+type Members = BTreeMap<StreamId, Member>;
 
+/// The actor of a stream, kept in memory for a group.
 #[derive(Debug)]
-struct Found(AnyAddr);
+struct Member {
+    addr: AnyAddr,
+    born: u64,
+    /// Whether it said that it waits for nothing but commands and due times.
+    idle: bool,
+}
 
-impl Handler<Find> for Registry {
-    type Result = Result<Found, AskError>;
+/// The actors of these streams, for a group.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Members, AskError>")]
+struct FindAll(BTreeSet<StreamId>);
 
-    fn handle(&mut self, find: Find, _ctx: &mut Self::Context) -> Self::Result {
-        self.find(&find.0).map(Found)
+impl Handler<FindAll> for Registry {
+    type Result = Result<Members, AskError>;
+
+    fn handle(&mut self, find: FindAll, _ctx: &mut Self::Context) -> Self::Result {
+        let mut found = Vec::new();
+        for stream in find.0 {
+            // Entered at once: while the others are found, it must not leave.
+            let addr = self.find(&stream);
+            match addr {
+                Ok(addr) => found.push((stream.clone(), Member { addr, born: self.enter(&stream), idle: false })),
+                Err(error) => {
+                    for (stream, member) in found {
+                        self.leave(&stream, member.born, false);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(found.into_iter().collect())
     }
 }
 
 /// Decides the commands of a group on the present states, records all of them in one append, and tells the actors. If a
 /// stream has changed meanwhile, the journal refuses the append and everything is decided anew.
-async fn ask_group(registry: &Addr<Registry>, services: &Services, group: AskGroup) -> Result<GroupAnswer, AskError> {
+async fn ask_group(
+    registry: &Addr<Registry>,
+    services: &Services,
+    group: AskGroup,
+    members: &mut Members,
+) -> Result<GroupAnswer, AskError> {
     let commands: Vec<(StreamId, AnyCommand, Origin)> = group
         .commands
         .into_iter()
@@ -408,43 +483,34 @@ async fn ask_group(registry: &Addr<Registry>, services: &Services, group: AskGro
             (stream, command, Origin { id, ..group.origin.clone() })
         })
         .collect();
+    if let Some(answer) = first_group_answer(services, &commands)? {
+        return Ok(answer);
+    }
+    if let Some((stream, ..)) = commands.iter().find(|(stream, command, _)| stream.kind() != command.kind()) {
+        return Err(AskError::Misdirected { stream: stream.clone() });
+    }
+    let streams = commands.iter().map(|(stream, ..)| stream.clone()).collect();
+    *members = registry.send(FindAll(streams)).await.map_err(|_| AskError::Stopping)??;
     for _ in 0..GROUP_TRIES_MAX {
         if let Some(answer) = first_group_answer(services, &commands)? {
             return Ok(answer);
         }
-        let mut addrs: BTreeMap<StreamId, AnyAddr> = BTreeMap::new();
-        for (stream, ..) in &commands {
-            if !addrs.contains_key(stream) {
-                let Found(addr) = registry.send(Find(stream.clone())).await.map_err(|_| AskError::Stopping)??;
-                addrs.insert(stream.clone(), addr);
-            }
-        }
-        let held = services.hold_time();
-        let proposals = propose_all(&addrs, &commands).await?;
+        let mut entities = snapshots(members).await?;
+        // From here to the append nobody else runs: all have the same time, and nothing later comes before them.
+        let proposals = propose_all(services, &mut entities, &commands)?;
         let refused = proposals.iter().any(|proposal| proposal.draft.meta.outcome == Outcome::Refused);
         let drafts: Vec<Draft> = proposals
             .iter()
             .map(|proposal| proposal.draft.clone())
-            .filter(|draft| !refused || draft.meta.outcome == Outcome::Refused)
+            .filter(|draft| !refused || is_refused_as_it_is(services, draft))
             .collect();
-        // Refusals that follow other commands of the same group were based on states that will not be.
-        let drafts = if refused { drafts.into_iter().map(|d| rebased(services, d)).collect() } else { drafts };
-        let append = services.append(drafts, Intake::Ordinary);
-        drop(held);
-        match append.await {
+        if drafts.is_empty() {
+            let answers = proposals.iter().map(|proposal| group_item(proposal, &[])).collect();
+            return Ok(GroupAnswer { done: !refused, answers });
+        }
+        match services.append(drafts, Intake::Ordinary).await {
             Ok(appended) => {
-                let mut by_stream: BTreeMap<StreamId, Vec<Arc<Entry>>> = BTreeMap::new();
-                for entry in &appended.entries {
-                    by_stream.entry(entry.header.stream.clone()).or_default().push(entry.clone());
-                }
-                for (stream, entries) in by_stream {
-                    if let Some(addr) = addrs.get(&stream) {
-                        // An actor that has ended meanwhile is built from the journal, which has the entries.
-                        if let Ok(taken_in) = addr.recorded(entries).await {
-                            taken_in?;
-                        }
-                    }
-                }
+                tell_members(members, &appended.entries).await?;
                 let answers = proposals.iter().map(|proposal| group_item(proposal, &appended.entries)).collect();
                 return Ok(GroupAnswer { done: !refused, answers });
             }
@@ -456,9 +522,64 @@ async fn ask_group(registry: &Addr<Registry>, services: &Services, group: AskGro
     Err(AskError::Contended)
 }
 
-/// A refusal of a group is recorded alone: at the version that its stream really has.
-fn rebased(services: &Services, draft: Draft) -> Draft {
-    Draft { expected: services.journal.version(&draft.stream), ..draft }
+async fn snapshots(members: &Members) -> Result<BTreeMap<StreamId, AnyEntity>, AskError> {
+    let asked: Vec<_> = members.iter().map(|(stream, member)| (stream, member.addr.snapshot())).collect();
+    let mut entities = BTreeMap::new();
+    for (stream, snapshot) in asked {
+        let entity = snapshot.await.map_err(|_| AskError::Crashed { stream: stream.clone() })??;
+        entities.insert(stream.clone(), entity);
+    }
+    Ok(entities)
+}
+
+fn propose_all(
+    services: &Services,
+    entities: &mut BTreeMap<StreamId, AnyEntity>,
+    commands: &[(StreamId, AnyCommand, Origin)],
+) -> Result<Vec<Proposal>, AskError> {
+    let known = services.known();
+    let mut proposals = Vec::with_capacity(commands.len());
+    for (stream, command, origin) in commands {
+        let entity = entities.get_mut(stream).expect("every stream of the group has a snapshot");
+        proposals.push(entity.propose(stream, command.clone(), origin.clone(), &known)?);
+    }
+    Ok(proposals)
+}
+
+/// Whether this is a refusal by the entity as it really is. One that followed from other commands of the same group rests
+/// on a state that will not be; nobody could decide it again.
+fn is_refused_as_it_is(services: &Services, draft: &Draft) -> bool {
+    draft.meta.outcome == Outcome::Refused && draft.expected == services.journal.version(&draft.stream)
+}
+
+/// Tells the actors of a group what was recorded for them: all at once, so that what follows goes out together.
+async fn tell_members(members: &mut Members, entries: &[Arc<Entry>]) -> Result<(), AskError> {
+    let mut by_stream: BTreeMap<&StreamId, Vec<Arc<Entry>>> = BTreeMap::new();
+    for entry in entries {
+        by_stream.entry(&entry.header.stream).or_default().push(entry.clone());
+    }
+    let mut told = Vec::new();
+    for (stream, entries) in by_stream {
+        if let Some(member) = members.get(stream) {
+            told.push((stream, member.addr.recorded(entries)));
+        }
+    }
+    let mut broken = None;
+    for (stream, answer) in told {
+        // An actor that has ended meanwhile is built from the journal, which has the entries.
+        let idle = match answer.await {
+            Ok(Ok(idle)) => idle,
+            Ok(Err(error)) => {
+                broken.get_or_insert(error);
+                false
+            }
+            Err(_) => false,
+        };
+        if let Some(member) = members.get_mut(stream) {
+            member.idle = idle;
+        }
+    }
+    broken.map_or(Ok(()), Err)
 }
 
 fn group_item(proposal: &Proposal, entries: &[Arc<Entry>]) -> Answer {
@@ -477,23 +598,6 @@ fn group_item(proposal: &Proposal, entries: &[Arc<Entry>]) -> Answer {
             idle: false,
         },
     }
-}
-
-async fn propose_all(
-    addrs: &BTreeMap<StreamId, AnyAddr>,
-    commands: &[(StreamId, AnyCommand, Origin)],
-) -> Result<Vec<Proposal>, AskError> {
-    let mut proposals: BTreeMap<usize, Proposal> = BTreeMap::new();
-    for (stream, addr) in addrs {
-        let own: Vec<(usize, &(StreamId, AnyCommand, Origin))> =
-            commands.iter().enumerate().filter(|(_, (of, ..))| of == stream).collect();
-        let wanted = own.iter().map(|(_, (_, command, origin))| (command.clone(), origin.clone())).collect();
-        let misdirected = || AskError::Misdirected { stream: stream.clone() };
-        let answer = addr.propose(wanted).ok_or_else(misdirected)?;
-        let answers = answer.await.map_err(|_| AskError::Crashed { stream: stream.clone() })??;
-        proposals.extend(own.iter().map(|(index, _)| *index).zip(answers));
-    }
-    Ok(proposals.into_values().collect())
 }
 
 /// The answer that a group with these ids had before, if it had one.
@@ -553,12 +657,12 @@ pub struct StartAll(pub Vec<StreamId>);
 impl Handler<StartAll> for Registry {
     type Result = ();
 
-    fn handle(&mut self, start: StartAll, _ctx: &mut Self::Context) {
+    fn handle(&mut self, start: StartAll, ctx: &mut Self::Context) {
         for stream in start.0 {
             if let Err(error) = self.find(&stream) {
                 tracing::error!(%stream, %error, "an actor could not be started");
                 if matches!(error, AskError::Crashed { .. }) {
-                    self.crashed(&stream);
+                    self.crashed(&stream, None, ctx);
                 }
             }
         }

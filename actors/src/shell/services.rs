@@ -4,11 +4,12 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     fmt,
+    future::Future,
     sync::Arc,
 };
 
 use bailiwick_journal::{AppendError, Appended, Draft, Intake, Journal, Position, Subscription};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 use uuid::Uuid;
 
 use crate::{
@@ -66,9 +67,8 @@ pub struct Services {
     pub providers: Providers,
     pub limits: Limits,
     policy: RefCell<Arc<PolicyInForce>>,
-    last_time: Cell<Timestamp>,
-    /// How many groups are being decided: as long as there is one, time stands still.
-    held: Cell<u32>,
+    /// The last answer of `now`, and when it was given by the monotonic clock.
+    last_time: Cell<(Timestamp, Instant)>,
     /// The last durable position, told by the journal's own thread.
     head: watch::Receiver<Position>,
     _subscription: Subscription,
@@ -94,7 +94,7 @@ impl Services {
         limits: Limits,
         policy: PolicyInForce,
     ) -> Self {
-        let last_time = Cell::new(Timestamp(journal.head().time_ms));
+        let last_time = Cell::new((Timestamp(journal.head().time_ms), Instant::now()));
         let (tell, head) = watch::channel(journal.head().position);
         let subscription = journal.on_append(Box::new(move |head| {
             tell.send_replace(head.position);
@@ -106,7 +106,6 @@ impl Services {
             limits,
             policy: RefCell::new(Arc::new(policy)),
             last_time,
-            held: Cell::new(0),
             head,
             _subscription: subscription,
             calls: Cell::new(0),
@@ -116,23 +115,20 @@ impl Services {
     }
 
     /// Now; never before an earlier answer, nor before the journal's last entry.
-    pub fn now(&self) -> Timestamp {
-        if self.held.get() > 0 {
-            return self.last_time.get();
-        }
-        let now = self.clock.now().max(self.last_time.get());
-        self.last_time.set(now);
-        now
-    }
-
-    /// Lets time stand still until the guard is dropped.
     ///
-    /// The decisions of a group are made one after the other and recorded together. If others were recorded in between
-    /// under a later time, the group's entries would go back in time; so meanwhile it is the same time for everybody.
-    pub(crate) fn hold_time(&self) -> HeldTime<'_> {
-        self.now();
-        self.held.set(self.held.get() + 1);
-        HeldTime(self)
+    /// A wall clock that was set back does not make time stand still until it has caught up: nothing that waits would
+    /// become due. Time goes on from where it was.
+    pub fn now(&self) -> Timestamp {
+        let (last, at) = self.last_time.get();
+        let gone_by = u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let steady = Timestamp(last.0.saturating_add(gone_by));
+        let wall = self.clock.now();
+        if wall > steady {
+            self.last_time.set((wall, Instant::now()));
+            return wall;
+        }
+        // The base stays, so that parts of a millisecond are not lost with every call.
+        steady
     }
 
     /// The policy revision in force.
@@ -165,8 +161,10 @@ impl Services {
         self.journal.id()
     }
 
-    /// Makes drafts durable, together or not at all. They are handed to the journal before this returns, so what is
-    /// decided first is recorded first.
+    /// Makes drafts durable, together or not at all.
+    ///
+    /// They are handed in at once, not when the answer is first waited for: a draft has the time at which it was decided,
+    /// and nothing with a later time must come before it.
     pub fn append(
         &self,
         drafts: Vec<Draft>,
@@ -188,15 +186,5 @@ impl Services {
     /// Tells when the journal has failed: then the node ends in order, and verifies at the next start.
     pub fn failed(&self) -> watch::Receiver<Option<String>> {
         self.failed.subscribe()
-    }
-}
-
-/// Time stands still while this lives.
-#[derive(Debug)]
-pub(crate) struct HeldTime<'a>(&'a Services);
-
-impl Drop for HeldTime<'_> {
-    fn drop(&mut self) {
-        self.0.held.set(self.0.held.get() - 1);
     }
 }

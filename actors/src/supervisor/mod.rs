@@ -13,3 +13,14 @@ pub mod storage;
 pub(crate) mod shell;
 
 pub use order::{Order, Orders};
+
+use bailiwick_journal::{Position, StreamId};
+use uuid::Uuid;
+
+use crate::vocab::derived_uuid;
+
+/// The id of a command that a supervisor gives itself: it follows from where the view stood, the supervisor's last entry,
+/// and the command. So a replay can tell when one of them was changed.
+pub fn decision_id(supervisor: &StreamId, view: Position, last: Position, command_hash: [u8; 16]) -> Uuid {
+    derived_uuid(&format!("look {supervisor} {view} {last} {command_hash:?}"))
+}

@@ -8,14 +8,13 @@ use std::{
 };
 
 use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, WrapFuture};
-use bailiwick_journal::{Filter, Intake, Outcome, Position, StreamId, crash, digest};
+use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, crash, digest};
 use uuid::Uuid;
 
-use super::{Order, machines, storage};
+use super::{Order, decision_id, machines, storage};
 use crate::{
     contract::{Decider, Entity, Request, View},
     shell::{AnyCommand, Ask, AskError, Origin, Registry, Services},
-    vocab::derived_uuid,
 };
 
 /// Entities looked at in one decision; the rest follows in the next.
@@ -53,8 +52,8 @@ pub struct SupervisorActor<S: Supervise> {
     pub(crate) registry: Addr<Registry>,
     pub(crate) watch: S::Watch,
     changed: BTreeSet<StreamId>,
-    /// What is to be decided besides looking.
-    queue: VecDeque<S::Command>,
+    /// What is to be decided, and whether that is only a look which could not be recorded.
+    queue: VecDeque<(S::Command, bool)>,
     /// A decision is on its way into the journal; the next one waits until the view has seen it.
     deciding: Option<Position>,
     appending: bool,
@@ -87,7 +86,7 @@ impl<S: Supervise> SupervisorActor<S> {
 
     /// Has something decided in its turn.
     pub(crate) fn decide_later(&mut self, command: S::Command, ctx: &mut Context<Self>) {
-        self.queue.push_back(command);
+        self.queue.push_back((command, false));
         self.step(ctx);
     }
 
@@ -134,7 +133,7 @@ impl<S: Supervise> SupervisorActor<S> {
         }
         while !self.appending && self.deciding.is_none() {
             let (command, is_look) = match self.queue.pop_front() {
-                Some(command) => (command, false),
+                Some(waiting) => waiting,
                 None => {
                     let about: BTreeSet<StreamId> = self.changed.iter().take(LOOK_MAX).cloned().collect();
                     if about.is_empty() {
@@ -157,8 +156,9 @@ impl<S: Supervise> SupervisorActor<S> {
         let known = self.services.known_with(&self.view, Some(self.view_at));
         let verdict = self.entity.decide(&command, &known);
         let content = command.store().map(|body| digest(&body.bytes)).unwrap_or_default();
-        let id = derived_uuid(&format!("look {stream} {} {} {content:?}", self.view_at, self.entity.position()));
-        let request = Request { command, id, principal: stream.to_string(), cause: Some(self.view_at) };
+        let id = decision_id(&stream, self.view_at, self.entity.position(), content);
+        let request =
+            Request { command: command.clone(), id, principal: stream.to_string(), cause: Some(self.view_at) };
         let draft = match self.entity.draft(&request, &known, &verdict) {
             Ok(draft) => draft,
             Err(error) => {
@@ -175,19 +175,29 @@ impl<S: Supervise> SupervisorActor<S> {
         self.appending = true;
         crash::point("before-orders-recorded");
         let append = self.services.append(vec![draft], Intake::Report);
-        ctx.spawn(append.into_actor(self).map(move |answer, actor, ctx| {
+        let recorded = async move {
+            let answer = append.await;
+            if answer.is_err() {
+                tokio::time::sleep(AGAIN).await;
+            }
+            answer
+        };
+        ctx.spawn(recorded.into_actor(self).map(move |answer, actor, ctx| {
             actor.appending = false;
             match answer {
                 Ok(appended) => {
                     crash::point("after-orders-recorded");
                     actor.deciding = appended.entries.last().map(|entry| entry.header.position);
-                    actor.advance_and_act(ctx);
                 }
+                // What was to be decided is still to be decided, on the view as it is then.
                 Err(error) => {
                     tracing::error!(supervisor = %actor.entity.stream(), %error, "a decision was not recorded");
-                    actor.advance_and_act(ctx);
+                    if !matches!(error, AppendError::Closed | AppendError::Unknown { .. }) {
+                        actor.queue.push_front((command, is_look));
+                    }
                 }
             }
+            actor.advance_and_act(ctx);
         }));
     }
 

@@ -50,9 +50,18 @@ impl Effort {
         }
     }
 
+    /// Takes in that an attempt begins: the one that was waited for, or one more after all were given up.
+    pub fn begin(&mut self) {
+        if matches!(self.outlook, Outlook::GivenUp { .. }) {
+            // A report about the last attempt may still be on its way; it must not be taken for one about this attempt.
+            self.attempt = self.attempt.saturating_add(1);
+        }
+        self.outlook = Outlook::Trying;
+    }
+
     /// Takes in that the attempt failed and the next one begins at `until`.
     pub fn wait(&mut self, until: Timestamp, fault: Fault) {
-        self.attempt += 1;
+        self.attempt = self.attempt.saturating_add(1);
         self.outlook = Outlook::Waiting { until, fault };
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Destroyed => state.storage = Storage::None,
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
-                effort.outlook = Outlook::Trying;
+                effort.begin();
             }
         }
         Event::AttachmentReserved { machine } => state.attached_to = Some(machine.clone()),

@@ -39,7 +39,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Detached => state.link = Link::Waiting,
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
-                effort.outlook = Outlook::Trying;
+                effort.begin();
             }
         }
         Event::RemovalBegan => state.life = Life::Dying,

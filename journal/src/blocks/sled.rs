@@ -13,6 +13,7 @@ use std::{
         mpsc::{self, SyncSender},
     },
     thread::JoinHandle,
+    time::Duration,
 };
 
 use super::{BlockReader, Blocks, Store, StoreError};
@@ -21,6 +22,8 @@ use crate::frame::{self, HEADER_BYTES};
 const PART_BYTES: usize = 32 * 1024;
 const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+const LOCK_ATTEMPTS_MAX: u32 = 100;
+const LOCK_RETRY: Duration = Duration::from_millis(10);
 const TREE: &str = "blocks";
 
 /// A folder with a sled database.
@@ -44,7 +47,7 @@ impl Store for SledStore {
             .segment_size(SEGMENT_BYTES)
             .cache_capacity(CACHE_BYTES)
             .flush_every_ms(None);
-        let database = config.open().map_err(failed("open"))?;
+        let database = open_patiently(&config).map_err(failed("open"))?;
         let tree = database.open_tree(TREE).map_err(failed("open"))?;
         let file = File::options().read(true).write(true).open(self.dir.join("db")).map_err(failed("open"))?;
         Ok(Box::new(SledBlocks { database, tree, file, dir: self.dir.clone() }))
@@ -64,6 +67,25 @@ impl Store for SledStore {
     fn wants_own_thread(&self) -> bool {
         true
     }
+}
+
+/// sled locks its file as well, and a child process that is just being started may hold that lock for a moment after
+/// sled was closed. Nobody else does: whoever gets here has the journal's own lock.
+fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
+    let mut attempt = 1;
+    loop {
+        match config.open() {
+            Err(sled::Error::Io(error)) if attempt < LOCK_ATTEMPTS_MAX && is_about_the_lock(&error) => {
+                std::thread::sleep(LOCK_RETRY);
+                attempt += 1;
+            }
+            other => return other,
+        }
+    }
+}
+
+fn is_about_the_lock(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::WouldBlock || error.to_string().contains("could not acquire lock")
 }
 
 /// A crash while sled writes its snapshot leaves a file that sled itself then refuses to open.

@@ -120,7 +120,7 @@ fn lock_exclusive(path: &Path) -> Result<Lock, LockError> {
     let mut file = opened.map_err(LockError::Io)?;
     taken(&mut file, File::try_lock)?;
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(LockError::Io)?;
-    Ok(Lock(Box::new(file)))
+    Ok(Lock(Box::new(Locked(file))))
 }
 
 fn lock_shared(path: &Path) -> Result<Lock, LockError> {
@@ -130,7 +130,18 @@ fn lock_shared(path: &Path) -> Result<Lock, LockError> {
         opened => opened.map_err(LockError::Io)?,
     };
     taken(&mut file, File::try_lock_shared)?;
-    Ok(Lock(Box::new(file)))
+    Ok(Lock(Box::new(Locked(file))))
+}
+
+/// Unlocks by a call of its own: a child process that is just being started shares the open file for a moment, and
+/// closing ours alone would leave the lock with it.
+struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // If it fails, closing the file releases the lock a moment later.
+        let _ = self.0.unlock();
+    }
 }
 
 fn taken(file: &mut File, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<(), LockError> {

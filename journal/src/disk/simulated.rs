@@ -164,12 +164,11 @@ impl Disk for SimulatedDisk {
     fn sync_dir(&self, dir: &str) -> io::Result<()> {
         let mut state = self.state();
         let state = &mut *state;
-        let pending = std::mem::take(&mut state.pending);
-        let (now, later): (Vec<_>, Vec<_>) = pending.into_iter().partition(|change| change.touches(dir));
-        for change in &now {
-            apply(&mut state.durable_names, change);
+        // As in a file system with a journal of its own: changes of names become durable in their order.
+        let last = state.pending.iter().rposition(|change| change.touches(dir));
+        for change in state.pending.drain(..last.map_or(0, |last| last + 1)) {
+            apply(&mut state.durable_names, &change);
         }
-        state.pending = later;
         Ok(())
     }
 

@@ -19,7 +19,7 @@ use crate::tools::{
 
 fn refused(disk: &SimulatedDisk, store: &dyn Store) -> bailiwick_journal::IntegrityReport {
     let before = disk.contents();
-    let OpenError::Integrity { report, .. } = open(disk, store).err().expect("is refused") else {
+    let OpenError::Integrity { report, .. } = open(disk, store).expect_err("is refused") else {
         panic!("is refused for its history");
     };
     assert!(!report.is_whole());

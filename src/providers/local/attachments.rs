@@ -61,20 +61,16 @@ pub fn attach(inner: &Inner, wish: AttachVolume) -> Result<AttachmentInfo, Fault
     ensure_name_is_free(inner, &machine, &claim)?;
     let record = inner.home.attachment(claim.attachment);
     files::replace_json(&record, &claim).or_fault("record the attachment")?;
-    crash::point("local-attachment-recorded");
+    crash::point("local-after-record");
     place_claim(inner, &claim).or_fault("claim the volume")?;
-    crash::point("local-volume-claimed");
+    crash::point("local-after-claim");
     match place_link(&machine, &claim) {
         // The machine went while we were at it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             take_back(inner, &claim)?;
             Err(Fault::new(FaultCode::NotFound, format!("there is no machine {} any more", claim.machine)))
         }
-        placed => {
-            placed.or_fault("link the volume")?;
-            crash::point("local-volume-linked");
-            Ok(info(&machine, &claim))
-        }
+        placed => placed.or_fault("link the volume").map(|()| info(&machine, &claim)),
     }
 }
 
@@ -196,6 +192,7 @@ fn place_link(machine: &MachineDir, claim: &Claim) -> io::Result<()> {
     let link = machine.volume(&claim.volume);
     files::remove_file(&link)?;
     symlink(link_target(claim.volume_effect), &link)?;
+    crash::point("local-after-link");
     files::sync_parent(&link)
 }
 
@@ -206,10 +203,10 @@ fn take_back(inner: &Inner, claim: &Claim) -> Result<(), Fault> {
         let link = machine.volume(&claim.volume);
         remove_durably(&link).or_fault("remove the link")?;
     }
-    crash::point("local-volume-unlinked");
+    crash::point("local-after-unlink");
     let place = claim_path(inner, claim.volume_effect);
     remove_durably(&place).or_fault("remove the claim")?;
-    crash::point("local-volume-released");
+    crash::point("local-after-unclaim");
     files::remove_file(&inner.home.attachment(claim.attachment)).or_fault("remove the attachment's record")
 }
 

@@ -96,15 +96,18 @@ fn lock_within(directory: &MachineDir, time: Duration) -> Result<Option<HeldLock
     }
 }
 
-/// Kills what the agent left behind, by exact process, again and again until a look finds nothing.
+/// Kills what the agent left behind, by exact process, again and again until two looks have found nothing: in its first
+/// instant a new program shows neither arguments nor environment.
 fn end_survivors(directory: &MachineDir) -> Result<(), Fault> {
     let until = Instant::now() + KILL_TIME_MAX;
+    let mut clean_looks = 0;
     loop {
         let found = group::survivors(directory).or_fault("look for the machine's processes")?;
-        if found.is_empty() {
+        clean_looks = if found.is_empty() { clean_looks + 1 } else { 0 };
+        if clean_looks == 2 {
             return Ok(());
         }
-        if until <= Instant::now() {
+        if until <= Instant::now() && !found.is_empty() {
             let text = format!("{} processes were killed and have not ended yet", found.len());
             return Err(Fault::new(FaultCode::DeadlineExceeded, text));
         }

@@ -77,10 +77,12 @@ pub fn make_whole(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io
         let _ = files::remove_directory(&unfinished);
         return Err(error);
     }
-    crash::point("local-filled");
+    crash::point("local-before-appearing");
     fs::rename(&unfinished, path)?;
     crash::point("local-in-place");
-    files::sync_parent(path)
+    files::sync_parent(path)?;
+    crash::point("local-after-appearing");
+    Ok(())
 }
 
 /// Removes a directory: first its name, so that after a crash it is not there any more; then its content, following no
@@ -92,10 +94,10 @@ pub fn discard(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         renamed => renamed?,
     }
-    crash::point("local-out-of-place");
     files::sync_parent(path)?;
+    crash::point("local-after-vanishing");
     files::remove_directory(&trash)?;
-    crash::point("local-removed");
+    crash::point("local-after-removing");
     Ok(())
 }
 

@@ -54,14 +54,12 @@ pub fn create(inner: &Inner, wish: CreateMachine) -> Result<MachineInstance, Fau
     let ended = if to_be_made {
         make(inner, &directory, &wish).or_fault("make the machine's directory")?;
         crash::point("local-before-spawn");
-        let ended = start_agent(&inner.config, &directory)?;
-        crash::point("local-after-spawn");
-        Some(ended)
+        Some(start_agent(&inner.config, &directory)?)
     } else {
         None
     };
     let mark = wait_for_agent(&directory, ended)?;
-    crash::point("local-agent-proven");
+    crash::point("local-after-create");
     let tag = read_tag(&directory)?;
     if tag.uid != wish.uid {
         return Err(Fault::new(FaultCode::AlreadyExists, "another machine was made under this id"));
@@ -127,9 +125,8 @@ pub fn delete(inner: &Inner, id: EffectId) -> Result<(), Fault> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error).or_fault("find the machine's directory"),
     }
-    crash::point("local-before-end");
     let _lock = end_machine(&directory)?;
-    crash::point("local-after-end");
+    crash::point("local-after-ending");
     home::discard(directory.path()).or_fault("remove the machine's directory")
 }
 

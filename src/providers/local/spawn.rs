@@ -8,6 +8,7 @@ use std::{
 };
 
 use bailiwick_actors::vocab::{Fault, FaultCode};
+use bailiwick_journal::crash;
 use tracing::{info, warn};
 
 use super::{LocalConfig, fault::OrFault};
@@ -42,6 +43,7 @@ pub fn start_agent(config: &LocalConfig, directory: &MachineDir) -> Result<Recei
     }
     let (reaper, ended) = reaper().or_fault("start a thread")?;
     let child = command.spawn().or_fault("start the agent")?;
+    crash::point("local-after-spawn");
     info!(effect = %directory.effect(), pid = child.id(), "agent started");
     let sent = reaper.send(child);
     assert!(sent.is_ok(), "the thread waits for exactly this");

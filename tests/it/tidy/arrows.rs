@@ -31,6 +31,8 @@ const ROOMS: &[&[&str]] = &[
     &["shell"],
     &["testing"],
     &["text", "clock"],
+    // What entries say to people; read models and the audit both tell them.
+    &["words"],
     &["view", "audit", "manifest"],
     &["plan"],
     // The JSON shapes of the API: `api::wire`.
@@ -43,7 +45,7 @@ const ROOMS: &[&[&str]] = &[
     &["handle"],
     &["api", "web"],
     &["node"],
-    &["chaos", "simulate"],
+    &["chaos", "simulation"],
     &["cli"],
     &["main"],
 ];

@@ -24,6 +24,13 @@ const STOPWATCHES: &[(&str, &str)] = &[
     ("src/agent/", "an agent is a process of its own, outside of every simulation"),
     ("src/providers/local", "waits for real processes to end, by the monotonic clock"),
     ("journal/src/open.rs", "measures how long opening took, for the report"),
+    ("journal/src/follow.rs", "the bound of a wait on a thread; simulation has no such threads"),
+    ("actors/src/shell/services.rs", "tokio's clock, which the simulation pauses and moves"),
+    ("actors/src/supervisor/machines/shell.rs", "tokio's clock, which the simulation pauses and moves"),
+    ("src/simulation/clock.rs", "tokio's paused clock: it is the simulated time"),
+    ("src/cli/simulate.rs", "measures how much faster than real time a simulation was"),
+    ("src/cli/up.rs", "the bound of a wait at the command line"),
+    ("src/cli/wait.rs", "the bound of a wait at the command line"),
 ];
 
 /// Those who wait for real processes, which tell nobody when they are ready.
@@ -32,6 +39,7 @@ const WAITERS: &[(&str, &str)] = &[
         "tests/local/support.rs",
         "`eventually`, the one function that looks again and again, and ends as soon as it is so",
     ),
+    ("benches/idle.rs", "looks at a node that has nothing to do, for as long as it was asked to"),
     ("tests/it/up/support.rs", "`pause`, between two looks at a real process; nothing else waits"),
     ("tests/local/node.rs", "the stand-in for a node looks for callers, and for its end"),
 ];

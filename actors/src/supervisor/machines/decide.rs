@@ -21,6 +21,9 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             if changes.is_empty() {
                 return Ok(Decision::nothing(Reason::NothingNew));
             }
+            if state.is_too_old(provider, *as_of) {
+                return Ok(Decision::nothing(Reason::ListTooOld));
+            }
             let seen = Event::Observed { provider: provider.clone(), as_of: *as_of, changes: changes.clone() };
             let mut after = state.clone();
             after.evolve(Version::ZERO, &seen);

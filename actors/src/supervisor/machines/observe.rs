@@ -14,11 +14,15 @@ use crate::{
 
 /// The differences, in a fixed order: what appeared or changed by effect id, then what vanished, then what is forgotten.
 ///
-/// An absence counts only in a complete list, and only for instances that were there before the list was made.
+/// An absence counts only in a complete list, and only for instances that were there before the list was made. A list that
+/// is older than what was seen already says nothing.
 pub fn differences(state: &State, view: &View, provider: &Name, listing: &Listing<MachineInstance>) -> Vec<Change> {
     let listed: BTreeMap<EffectId, &MachineInstance> =
         listing.items.iter().map(|instance| (instance.effect, instance)).collect();
     let mut changes = Vec::new();
+    if state.is_too_old(provider, listing.as_of) {
+        return changes;
+    }
     for (effect, instance) in &listed {
         match state.sightings.get(effect) {
             None => changes.push(Change::Appeared { instance: (*instance).clone() }),

@@ -7,6 +7,7 @@ use std::{
 
 use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
 use bailiwick_journal::{Position, StreamId};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{Command, State, View, differences};
@@ -28,13 +29,22 @@ const CHANGES_MAX: usize = 50;
 /// What the supervisor keeps in memory: heartbeats are never journaled, only what follows from their absence.
 #[derive(Debug, Default)]
 pub struct Watch {
-    started: Timestamp,
-    last_seen: BTreeMap<EffectId, Timestamp>,
+    /// When the watching began, and what the journal held then.
+    started: Option<Instant>,
+    started_at: Position,
+    last_seen: BTreeMap<EffectId, Seen>,
     /// Machines whose report is on its way.
     reporting: BTreeSet<Name>,
     /// Providers that are being asked.
     polling: BTreeSet<Name>,
     reports: u64,
+}
+
+/// When an agent was seen last: as it is told, and as it is measured. A wall clock that is set forward makes nobody silent.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Timestamp,
+    by_monotonic: Instant,
 }
 
 /// An agent is there, and sees this.
@@ -76,7 +86,8 @@ impl Supervise for State {
     }
 
     fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
-        actor.watch.started = actor.services.now();
+        actor.watch.started = Some(Instant::now());
+        actor.watch.started_at = actor.services.journal.head().position;
         ctx.notify(Poll);
     }
 }
@@ -143,12 +154,10 @@ impl SupervisorActor<State> {
 
     /// Tells the machines whose agents were silent for too long. After a start nobody is called silent for a while.
     fn tell_the_silent(&mut self, ctx: &mut Context<Self>) {
-        let now = self.services.now();
         let policy = self.services.policy();
         let machines = &policy.document.machines;
-        if now.since(self.watch.started) < machines.restart_grace_ms {
-            return;
-        }
+        let is_over = |since: Instant, ms: u64| since.elapsed() > Duration::from_millis(ms);
+        let grace_is_over = self.watch.started.is_some_and(|started| is_over(started, machines.restart_grace_ms));
         let mut silent = Vec::new();
         let mut running = BTreeSet::new();
         for (name, folded) in self.view.machines.iter() {
@@ -161,11 +170,13 @@ impl SupervisorActor<State> {
                 Node::Reporting { since, .. } => *since,
                 Node::Stale { .. } => continue,
             };
-            let last_seen = self.watch.last_seen.get(&instance.effect).copied().unwrap_or(known_since);
-            if now.since(last_seen) > machines.node_stale_ms
+            let missed = Seen { at: known_since, by_monotonic: Instant::now() };
+            let seen = self.watch.last_seen.entry(instance.effect).or_insert(missed);
+            if grace_is_over
+                && is_over(seen.by_monotonic, machines.node_stale_ms)
                 && let Ok(name) = name.parse::<Name>()
             {
-                silent.push((name, instance.effect, last_seen));
+                silent.push((name, instance.effect, seen.at));
             }
         }
         self.watch.last_seen.retain(|effect, _| running.contains(effect));
@@ -181,7 +192,7 @@ impl SupervisorActor<State> {
         }
         self.watch.reports += 1;
         let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
-        let id = derived_uuid(&format!("node report {stream} {} {}", self.watch.started.0, self.watch.reports));
+        let id = derived_uuid(&format!("node report {stream} {} {}", self.watch.started_at, self.watch.reports));
         let origin = Origin { id, principal, cause: None, routine: true };
         let command = AnyCommand::Machine(machine::Command::Report(report));
         let answer = self.registry.send(Ask { stream, command, origin });
@@ -208,7 +219,8 @@ impl Handler<AgentReport> for SupervisorActor<State> {
         if instance.effect != effect {
             return actix::MessageResult(Heartbeat::Stranger);
         }
-        self.watch.last_seen.insert(effect, self.services.now());
+        let seen = Seen { at: self.services.now(), by_monotonic: Instant::now() };
+        self.watch.last_seen.insert(effect, seen);
         let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
         let known = matches!(&folded.state.node, Node::Reporting { conditions, .. } if *conditions == seen);
         if !known {

@@ -20,6 +20,8 @@ pub struct State {
     pub sightings: BTreeMap<EffectId, Sighting>,
     /// The providers that did not answer when they were asked last.
     pub failing: BTreeMap<Name, Fault>,
+    /// The moment that each provider's newest observation describes: an older list is worth nothing any more.
+    pub observed: BTreeMap<Name, Timestamp>,
 }
 
 /// One instance, as it was seen last.
@@ -97,6 +99,7 @@ reasons! {
         NothingNew = "nothing-new", "this is known already";
         ProviderSilent = "provider-silent", "the provider could not be asked";
         ProviderBack = "provider-back", "the provider answers again";
+        ListTooOld = "list-too-old", "a newer list was seen already";
     }
 }
 
@@ -135,7 +138,9 @@ impl Decider for State {
 
     fn evolve(&mut self, _at: Version, event: &Event) {
         match event {
-            Event::Observed { provider, changes, .. } => {
+            Event::Observed { provider, as_of, changes } => {
+                let newest = self.observed.entry(provider.clone()).or_default();
+                *newest = (*newest).max(*as_of);
                 for change in changes {
                     self.take_in(provider, change);
                 }
@@ -157,6 +162,11 @@ impl Decider for State {
 }
 
 impl State {
+    /// Whether a list of this provider is older than what was seen of it already.
+    pub fn is_too_old(&self, provider: &Name, as_of: Timestamp) -> bool {
+        self.observed.get(provider).is_some_and(|newest| as_of < *newest)
+    }
+
     fn take_in(&mut self, provider: &Name, change: &Change) {
         match change {
             Change::Appeared { instance } => {

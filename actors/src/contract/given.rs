@@ -1,0 +1,117 @@
+//! Given a past, when a command comes, then this is the answer: what the tests of all kinds share.
+
+use std::{collections::BTreeSet, fmt};
+
+use bailiwick_journal::{StreamId, Version};
+use uuid::Uuid;
+
+use super::{Code, Decider, Decision, Facts, NoView, Stored, Verdict};
+use crate::{policy::Document, vocab::Timestamp};
+
+/// One row of a table: what happened, what is asked, what is answered.
+pub(crate) struct Case<D: Decider> {
+    pub(crate) past: Vec<D::Event>,
+    pub(crate) command: D::Command,
+    pub(crate) then: Result<(D::Reason, Vec<D::Event>), D::Rejection>,
+}
+
+/// A case in one line.
+pub(crate) fn case<D: Decider>(
+    past: impl IntoIterator<Item = D::Event>,
+    command: D::Command,
+    then: Result<(D::Reason, Vec<D::Event>), D::Rejection>,
+) -> Case<D> {
+    Case { past: past.into_iter().collect(), command, then }
+}
+
+/// The state after some events, and its version.
+pub(crate) fn after<D: Decider>(events: &[D::Event]) -> (D, Version) {
+    let mut state = D::default();
+    let mut version = Version::ZERO;
+    for event in events {
+        version = version.next();
+        state.evolve(version, event);
+    }
+    (state, version)
+}
+
+/// What a state answers.
+pub(crate) fn answer<D: Decider<View = NoView>>(
+    stream: &StreamId,
+    (state, version): &(D, Version),
+    command: &D::Command,
+    now: Timestamp,
+    policy: &Document,
+) -> Verdict<D> {
+    let journal = Uuid::from_u128(1);
+    state.decide(command, &Facts { stream, next: version.next(), now, policy, view: &NoView, journal })
+}
+
+/// Holds every row of a table, and that the table has a row for every reason and every rejection in `rejections`.
+pub(crate) fn hold<D>(
+    stream: &StreamId,
+    now: Timestamp,
+    policy: &Document,
+    cases: Vec<Case<D>>,
+    all: &[D::Reason],
+    rejections: &[&str],
+) where
+    D: Decider<View = NoView>,
+    D::Reason: Ord + fmt::Debug,
+{
+    let mut seen = BTreeSet::new();
+    let mut refused = BTreeSet::new();
+    for Case { past, command, then } in cases {
+        let given = after::<D>(&past);
+        let verdict = answer(stream, &given, &command, now, policy);
+        match &then {
+            Ok((reason, _)) => drop(seen.insert(reason.clone())),
+            Err(rejection) => drop(refused.insert(rejection.code())),
+        }
+        let expected = then.map(|(reason, events)| Decision { reason, events });
+        assert_eq!(verdict, expected, "given {past:?}\nwhen {command:?}");
+        round_trip::<D>(&command, &verdict);
+    }
+    let missing: Vec<_> = all.iter().filter(|reason| !seen.contains(*reason)).collect();
+    assert!(missing.is_empty(), "no case gives {missing:?}");
+    assert_eq!(refused, rejections.iter().copied().collect(), "the rejections that have a case");
+}
+
+/// Everything that is said comes back from its stored form.
+fn round_trip<D: Decider>(command: &D::Command, verdict: &Verdict<D>) {
+    let again = |body| D::Command::load(&body).expect("readable");
+    assert_eq!(again(command.store().expect("small")), *command);
+    for event in verdict.iter().flat_map(|decision| &decision.events) {
+        assert_eq!(D::Event::load(&event.store().expect("small")).expect("readable"), *event);
+    }
+}
+
+/// A walk: each command is made from the state that it meets. Checks at every step what holds for every kind, and calls
+/// `step` with the state before, what was decided, and the state after.
+pub(crate) fn walk<D: Decider<View = NoView>>(
+    stream: &StreamId,
+    policy: &Document,
+    dice: &[(u8, u8, u32)],
+    command: impl Fn(&D, Version, u8, u8) -> D::Command,
+    step: impl Fn(&D, &D, &[D::Event]),
+) {
+    let mut now = Timestamp(1_000_000);
+    let mut events: Vec<D::Event> = Vec::new();
+    let mut live = (D::default(), Version::ZERO);
+    for (kind, value, wait) in dice {
+        now = now.after(u64::from(*wait));
+        let command = command(&live.0, live.1, *kind, *value);
+        let verdict = answer(stream, &live, &command, now, policy);
+        assert_eq!(answer(stream, &live, &command, now, policy), verdict, "the same inputs give the same answer");
+        let Ok(decision) = verdict else { continue };
+        let before = live.0.clone();
+        for event in &decision.events {
+            live.1 = live.1.next();
+            live.0.evolve(live.1, event);
+        }
+        step(&before, &live.0, &decision.events);
+        events.extend(decision.events);
+        assert_eq!(after::<D>(&events), live, "a reload gives the same state");
+        assert_eq!(live.0.pending(&NoView), live.0.clone().pending(&NoView), "what is owed follows from the state");
+    }
+}

@@ -1,0 +1,7 @@
+//! What tests need: a journal in memory, and a desk at which every part of the control plane is done by hand.
+
+mod desk;
+mod memory_journal;
+
+pub use desk::{Desk, name};
+pub use memory_journal::MemoryJournal;

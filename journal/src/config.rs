@@ -1,0 +1,59 @@
+//! Where a journal is and how it is run.
+
+use std::path::PathBuf;
+
+use uuid::Uuid;
+
+use crate::QueueLimits;
+
+/// Where a journal is and how it is run.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The journal's folder; made, for its owner only, if it is missing.
+    pub dir: PathBuf,
+    /// The time of the opening note, in milliseconds since 1970; the last entry's time if that is later.
+    pub now_ms: u64,
+    /// The id of a new journal; none: by chance.
+    pub id: Option<Uuid>,
+    pub settings: Settings,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { dir: PathBuf::from("journal"), now_ms: 0, id: None, settings: Settings::default() }
+    }
+}
+
+/// What can be set about a journal that is running.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub threads: Threads,
+    /// How long a segment of the log becomes, in bytes; one block is never split.
+    pub segment_bytes: u64,
+    /// After how many bytes the block store is made durable in the background.
+    pub checkpoint_bytes: u64,
+    pub queue: QueueLimits,
+    /// Bytes of the disk that are kept free for reports; none: the smaller of 256 MiB and 5 %.
+    pub space_floor_bytes: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            threads: Threads::Own,
+            segment_bytes: 16 * 1024 * 1024,
+            checkpoint_bytes: 32 * 1024 * 1024,
+            queue: QueueLimits::default(),
+            space_floor_bytes: None,
+        }
+    }
+}
+
+/// On which threads the journal works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// One to commit, one to bring blocks into the store.
+    Own,
+    /// None: an append does everything on the calling thread, its `done` included, before it returns.
+    Inline,
+}

@@ -1,0 +1,140 @@
+//! The block store at opening: what is in it, and how it is brought up to the log.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use uuid::Uuid;
+
+use crate::{
+    blocks::{Blocks, Store, StoreError},
+    core::Core,
+    crash, frame,
+};
+
+/// How many blocks are handed to the store at once.
+const BLOCKS_AT_ONCE: u64 = 64;
+
+/// What the block store has.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    pub blocks: Option<Box<dyn Blocks>>,
+    /// Blocks 1 to this one are there, as in the log.
+    pub contiguous: u64,
+    /// The newest sound block.
+    pub newest: u64,
+    /// A sound block that is not the log's.
+    pub differs: Option<u64>,
+    pub trouble: Option<String>,
+}
+
+/// Runs what touches the store where a panic of it reaches nobody, and for a store with threads of its own on another
+/// thread than the caller's, which may be a runtime's.
+pub(super) fn isolated<T: Send + FromTrouble>(store: &dyn Store, act: impl FnOnce() -> T + Send) -> T {
+    let guarded = || catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| T::from_trouble("it panicked"));
+    if !store.wants_own_thread() {
+        return guarded();
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("journal-open".into()).spawn_scoped(scope, guarded);
+        thread.map_or_else(
+            |_| T::from_trouble("no thread could be started"),
+            |thread| thread.join().unwrap_or_else(|_| T::from_trouble("it panicked")),
+        )
+    })
+}
+
+pub(super) trait FromTrouble {
+    fn from_trouble(problem: &str) -> Self;
+}
+
+impl FromTrouble for Survey {
+    fn from_trouble(problem: &str) -> Self {
+        Self { trouble: Some(problem.to_owned()), ..Self::default() }
+    }
+}
+
+/// Opens the store and looks at every block, against the log's chain values.
+pub(super) fn survey(store: &dyn Store, journal: Uuid, hashes: &[[u8; 32]]) -> Survey {
+    let mut survey = Survey::default();
+    let blocks = match store.open() {
+        Ok(blocks) => blocks,
+        Err(error) => return Survey::from_trouble(&error.problem),
+    };
+    let listed = blocks.survey(&mut |number, bytes| {
+        let sound = frame::check(bytes)
+            .ok()
+            .filter(|(header, records)| header.block == number && bytes.len() == frame::HEADER_BYTES + records.len());
+        let Some((header, _)) = sound else {
+            survey.trouble.get_or_insert(format!("block {number} is damaged"));
+            return;
+        };
+        let in_log = number.checked_sub(1).and_then(|at| hashes.get(at as usize));
+        if header.journal != journal || in_log.is_some_and(|hash| *hash != header.hash) {
+            survey.differs.get_or_insert(number);
+        }
+        survey.newest = survey.newest.max(number);
+        if number == survey.contiguous + 1 {
+            survey.contiguous = number;
+        } else {
+            survey.trouble.get_or_insert(format!("blocks before {number} are missing"));
+        }
+    });
+    if let Err(StoreError { problem, .. }) = listed {
+        survey.trouble.get_or_insert(problem);
+    }
+    survey.blocks = Some(blocks);
+    survey
+}
+
+/// What became of the store.
+#[derive(Default)]
+pub(super) struct Filled {
+    pub blocks: Option<Box<dyn Blocks>>,
+    pub caught_up: u64,
+    pub rebuilt: Option<String>,
+    pub unavailable: Option<String>,
+    pub synced: bool,
+}
+
+impl FromTrouble for Filled {
+    fn from_trouble(problem: &str) -> Self {
+        Self { unavailable: Some(problem.to_owned()), ..Self::default() }
+    }
+}
+
+/// Brings the store up to the log: what it lacks, or, if it is damaged, everything anew.
+pub(super) fn fill_store(store: &dyn Store, core: &Core, survey: Survey, tip: u64) -> Filled {
+    let mut filled = Filled { blocks: survey.blocks, ..Filled::default() };
+    let mut next = survey.contiguous + 1;
+    if let Some(trouble) = survey.trouble {
+        drop(filled.blocks.take());
+        match store.wipe().and_then(|()| store.open()) {
+            Ok(blocks) => filled.blocks = Some(blocks),
+            Err(error) => return Filled::from_trouble(&error.problem),
+        }
+        next = 1;
+        filled.rebuilt = Some(trouble);
+    }
+    let Some(blocks) = filled.blocks.as_mut() else { return Filled::from_trouble("it was not opened") };
+    if let Err(problem) = put_blocks(&mut **blocks, core, next, tip) {
+        return Filled::from_trouble(&problem);
+    }
+    match filled.rebuilt {
+        None => filled.caught_up = tip + 1 - next.min(tip + 1),
+        // What was repaired once is made durable at once.
+        Some(_) => filled.synced = blocks.is_durable() && blocks.checkpoint().is_ok(),
+    }
+    filled
+}
+
+fn put_blocks(blocks: &mut dyn Blocks, core: &Core, first: u64, last: u64) -> Result<(), String> {
+    let mut next = first;
+    while next <= last {
+        let numbers: Vec<u64> = (next..=last.min(next + BLOCKS_AT_ONCE - 1)).collect();
+        let loaded = core.load(&numbers).map_err(|error| error.to_string())?;
+        let pairs: Vec<(u64, &[u8])> = numbers.iter().copied().zip(loaded.iter().map(|one| one.bytes())).collect();
+        blocks.put(&pairs).map_err(|error| error.problem)?;
+        next += numbers.len() as u64;
+        crash::point("store-catching-up");
+    }
+    Ok(())
+}

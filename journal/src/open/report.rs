@@ -1,0 +1,75 @@
+//! What opening found and did, for people and for the opening's note.
+
+use std::{fmt, time::Duration};
+
+use uuid::Uuid;
+
+use crate::Head;
+
+/// What opening found and did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenReport {
+    pub journal: Uuid,
+    /// The journal was made just now.
+    pub created: bool,
+    /// Counts the writers, from 1.
+    pub epoch: u64,
+    /// The last writer had stopped in order and nothing had to be done.
+    pub clean: bool,
+    /// Where the log ended, before this opening's own note.
+    pub head: Head,
+    pub streams: usize,
+    /// Blocks that the block store did not have yet: normal after a crash.
+    pub caught_up_blocks: u64,
+    /// Why the block store was built anew from the log.
+    pub store_rebuilt: Option<String>,
+    /// Why there is no block store: everything is read from the log.
+    pub store_unavailable: Option<String>,
+    /// Blocks of the log that were damaged and were taken from the block store.
+    pub log_filled_blocks: u64,
+    /// Where the damaged log was put aside, relative to the journal's folder.
+    pub damaged_log: Option<String>,
+    /// Bytes that were cut off behind the last block: a write that was never acknowledged.
+    pub torn_cut: Option<u64>,
+    /// The head file was missing or damaged and was written anew.
+    pub head_rewritten: bool,
+    pub duration: Duration,
+}
+
+impl OpenReport {
+    /// Whether anything was damaged; catching up and cutting a torn write are not repairs.
+    pub fn repaired(&self) -> bool {
+        self.store_rebuilt.is_some() || self.damaged_log.is_some() || self.head_rewritten
+    }
+}
+
+impl fmt::Display for OpenReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = match (self.created, self.clean) {
+            (true, _) => "new journal",
+            (false, true) => "clean",
+            (false, false) => "not stopped in order",
+        };
+        write!(f, "{how}, epoch {}, {} entries in {} blocks", self.epoch, self.head.position, self.head.block)?;
+        if self.caught_up_blocks > 0 {
+            write!(f, "; {} blocks caught up in the store", self.caught_up_blocks)?;
+        }
+        if let Some(bytes) = self.torn_cut {
+            write!(f, "; cut {bytes} bytes of a write that was never acknowledged")?;
+        }
+        if let Some(reason) = &self.store_rebuilt {
+            write!(f, "; REPAIRED: block store built anew from the log ({reason})")?;
+        }
+        if let Some(aside) = &self.damaged_log {
+            let filled = self.log_filled_blocks;
+            write!(f, "; REPAIRED: log written anew, {filled} blocks taken from the store (old log: {aside})")?;
+        }
+        if self.head_rewritten {
+            f.write_str("; REPAIRED: head file written anew")?;
+        }
+        match &self.store_unavailable {
+            Some(problem) => write!(f, "; DEGRADED: no block store ({problem})"),
+            None => Ok(()),
+        }
+    }
+}

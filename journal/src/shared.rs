@@ -1,0 +1,78 @@
+//! What the writer shares with those who hand in: answers, notices, and whether the log has failed.
+
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use crate::{AppendError, Appended, Done, Head};
+
+/// Calls whoever waits. A panic over there is not ours: it is caught, so that the others are answered too.
+pub(crate) fn answer(done: Done, answer: Result<Appended, AppendError>) {
+    if catch_unwind(AssertUnwindSafe(|| done(answer))).is_err() {
+        tracing::error!("whoever waited for an append panicked over the answer");
+    }
+}
+
+/// Those who want to know of every group.
+#[derive(Default)]
+pub(crate) struct Notices {
+    next: AtomicU64,
+    all: Mutex<BTreeMap<u64, Notice>>,
+}
+
+type Notice = Arc<dyn Fn(Head) + Send + Sync>;
+
+impl Notices {
+    pub(crate) fn add(&self, notice: Notice) -> u64 {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.lock().insert(number, notice);
+        number
+    }
+
+    pub(crate) fn remove(&self, number: u64) {
+        self.lock().remove(&number);
+    }
+
+    /// Called without the lock held, so that a notice may end itself.
+    pub(crate) fn call(&self, head: Head) {
+        let all: Vec<_> = self.lock().values().cloned().collect();
+        for notice in all {
+            if catch_unwind(AssertUnwindSafe(|| notice(head))).is_err() {
+                tracing::error!("whoever follows the journal panicked over a notice");
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Notice>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the writer shares with those who hand in.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) notices: Notices,
+    /// Why nothing more is taken, once the log has failed.
+    failed: Mutex<Option<String>>,
+    pub(crate) groups: AtomicU64,
+    /// The head file could not be written: the log is whole, but a cut would no longer be seen.
+    pub(crate) head_trouble: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn failure(&self) -> Option<AppendError> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.clone().map(|problem| AppendError::Unknown { problem })
+    }
+
+    pub(crate) fn fail(&self, problem: String) -> AppendError {
+        tracing::error!(%problem, "the journal failed and takes nothing more");
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        AppendError::Unknown { problem: failed.get_or_insert(problem).clone() }
+    }
+}

@@ -1,0 +1,138 @@
+//! Who does the work: two threads, or whoever appends.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::JoinHandle,
+};
+
+use crate::{
+    AppendError, Settings,
+    commit::{Answers, Writer},
+    keeper::{self, Bell, Ending, Keeper},
+    queue::Queue,
+    request::Request,
+    shared::Shared,
+};
+
+/// The working side of a journal.
+pub(crate) enum Work {
+    Inline(Box<Mutex<Option<(Writer, Keeper)>>>),
+    Threads { queue: Arc<Queue>, bell: Arc<Bell>, handles: Mutex<Vec<JoinHandle<()>>> },
+}
+
+impl Work {
+    pub(crate) fn inline(writer: Writer, mut keeper: Keeper) -> Self {
+        keeper.catch_up();
+        Self::Inline(Box::new(Mutex::new(Some((writer, keeper)))))
+    }
+
+    pub(crate) fn start(writer: Writer, keeper: Keeper, settings: &Settings, shared: &Arc<Shared>) -> io::Result<Self> {
+        let queue = Arc::new(Queue::new(settings.queue));
+        let bell = Arc::new(Bell::default());
+        bell.ring();
+        let keeping = {
+            let bell = bell.clone();
+            std::thread::Builder::new().name("journal-store".into()).spawn(move || keeper::run(keeper, &bell))?
+        };
+        let committing = {
+            let (queue, bell, shared) = (queue.clone(), bell.clone(), shared.clone());
+            let run = move || commit_thread(writer, &queue, &bell, &shared);
+            std::thread::Builder::new().name("journal-commit".into()).spawn(run)
+        };
+        let committing = committing.inspect_err(|_| bell.end(Ending::AtOnce))?;
+        Ok(Self::Threads { queue, bell, handles: Mutex::new(vec![committing, keeping]) })
+    }
+
+    /// Hands a request to whoever works.
+    pub(crate) fn hand_in(&self, request: Request, shared: &Shared) {
+        match self {
+            Self::Inline(place) => Self::commit_inline(place, shared, request),
+            Self::Threads { queue, .. } => {
+                if let Err((request, error)) = queue.push(request) {
+                    // A queue that was closed because the log failed says so.
+                    request.refuse(shared.failure().unwrap_or(error));
+                }
+            }
+        }
+    }
+
+    fn commit_inline(place: &Mutex<Option<(Writer, Keeper)>>, shared: &Shared, request: Request) {
+        let mut guard = lock(place);
+        let answers: Answers = match guard.as_mut() {
+            Some((writer, keeper)) => {
+                let answers = writer.commit(vec![request]);
+                if answers.head.is_some() {
+                    keeper.catch_up();
+                }
+                answers
+            }
+            None => return request.refuse(AppendError::Closed),
+        };
+        // Released first: whoever is answered may append again.
+        drop(guard);
+        answers.give(&shared.notices);
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        match self {
+            Self::Inline(_) => 0,
+            Self::Threads { queue, .. } => queue.waiting(),
+        }
+    }
+
+    pub(crate) fn end(&self, how: Ending) {
+        match self {
+            Self::Inline(place) => {
+                let ended = lock(place).take();
+                if let Some((_writer, mut keeper)) = ended
+                    && how == Ending::InOrder
+                {
+                    keeper.catch_up();
+                    keeper.checkpoint();
+                }
+            }
+            Self::Threads { queue, bell, handles } => {
+                match how {
+                    Ending::InOrder => queue.close(),
+                    Ending::AtOnce => {
+                        let waiting = queue.abandon();
+                        waiting.into_iter().for_each(|request| request.refuse(AppendError::Closed));
+                    }
+                }
+                let mut handles = std::mem::take(&mut *lock(handles)).into_iter();
+                let here = std::thread::current().id();
+                let join = |handle: Option<JoinHandle<()>>| {
+                    // The last owner may let go inside an answer, on the commit thread itself: nobody waits for himself.
+                    if let Some(handle) = handle.filter(|handle| handle.thread().id() != here) {
+                        let _ = handle.join();
+                    }
+                };
+                join(handles.next());
+                bell.end(how);
+                join(handles.next());
+            }
+        }
+    }
+}
+
+fn commit_thread(mut writer: Writer, queue: &Queue, bell: &Bell, shared: &Shared) {
+    let run = std::panic::AssertUnwindSafe(|| {
+        while let Some(requests) = queue.take() {
+            let answers = writer.commit(requests);
+            if answers.head.is_some() {
+                bell.ring();
+            }
+            answers.give(&shared.notices);
+        }
+    });
+    if std::panic::catch_unwind(run).is_err() {
+        // Our own bug: nobody may wait for ever because of it.
+        let error = shared.fail("the commit thread panicked".into());
+        queue.abandon().into_iter().for_each(|request| request.refuse(error.clone()));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,88 @@
+//! The view that a supervisor looked at, folded anew up to each position that it cites.
+
+use std::{fmt, sync::Arc};
+
+use bailiwick_actors::contract::View;
+use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
+
+/// The kinds of streams that any view may want. A later release adds its own.
+const KINDS: [&str; 5] = ["machine", "volume", "volume-attachment", "policy", "supervisor"];
+
+/// A view that lags behind the pass over the journal: it has a second reading of its own and only ever goes forward.
+pub(super) struct LaggingView<'j, V> {
+    view: V,
+    at: Position,
+    /// None if the view wants nothing.
+    rest: Option<Entries<'j>>,
+    next: Option<Arc<Entry>>,
+}
+
+/// Why a view cannot be brought to a position.
+#[derive(Debug)]
+pub(super) enum ViewFault {
+    /// It stood further on for an earlier decision.
+    Back {
+        from: Position,
+    },
+    /// The entry cannot be understood.
+    Undecodable {
+        position: Position,
+        problem: String,
+    },
+    Unreadable(ReadError),
+}
+
+impl<'j, V: View> LaggingView<'j, V> {
+    pub(super) fn new(journal: &'j dyn Journal) -> Self {
+        let kinds: Vec<String> = KINDS.into_iter().filter(|kind| V::wants(kind)).map(str::to_owned).collect();
+        let rest = (!kinds.is_empty()).then(|| {
+            let filter = Filter { kinds, ..Filter::all() };
+            journal.read(Position(1), journal.head().position, &filter)
+        });
+        Self { view: V::default(), at: Position::ZERO, rest, next: None }
+    }
+
+    /// Whether this view holds anything at all.
+    pub(super) fn is_looked_at(&self) -> bool {
+        self.rest.is_some()
+    }
+
+    pub(super) fn view(&self) -> &V {
+        &self.view
+    }
+
+    /// Brings the view to a position; on a fault it stays where it is.
+    pub(super) fn advance(&mut self, to: Position) -> Result<(), ViewFault> {
+        if to < self.at {
+            return Err(ViewFault::Back { from: self.at });
+        }
+        let Some(rest) = &mut self.rest else {
+            return Ok(());
+        };
+        loop {
+            let entry = match self.next.take() {
+                Some(entry) => entry,
+                None => match rest.next() {
+                    None => break,
+                    Some(entry) => entry.map_err(ViewFault::Unreadable)?,
+                },
+            };
+            if entry.header.position > to {
+                self.next = Some(entry);
+                break;
+            }
+            self.view.apply(&entry).map_err(|error| ViewFault::Undecodable {
+                position: entry.header.position,
+                problem: error.to_string(),
+            })?;
+        }
+        self.at = to;
+        Ok(())
+    }
+}
+
+impl<V: fmt::Debug> fmt::Debug for LaggingView<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LaggingView").field("view", &self.view).field("at", &self.at).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,68 @@
+//! How a simulated provider misbehaves.
+
+use bailiwick_actors::vocab::FaultCode;
+use serde::Deserialize;
+
+/// What may go wrong, and how often: in so many of a thousand calls (`…_per_mille`).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Faults {
+    /// A call takes at least and at most this long, in milliseconds.
+    pub latency_ms: (u64, u64),
+    /// An item fails, and nothing happens.
+    pub fail_per_mille: u16,
+    /// The codes of such failures; one of them by chance.
+    pub fail_codes: Vec<FaultCode>,
+    /// The call happens, but its answer is lost: `deadline-exceeded`, `unknown`, or none at all.
+    pub lost_answer_per_mille: u16,
+    /// The call is never answered; it happens or does not.
+    pub hang_per_mille: u16,
+    /// A lookup answers that nobody knows.
+    pub unknown_lookup_per_mille: u16,
+    /// A list says that it is not complete, and is not.
+    pub partial_list_per_mille: u16,
+    /// A list is older than it could be, and says so.
+    pub stale_list_per_mille: u16,
+    /// A list fails.
+    pub fail_list_per_mille: u16,
+    /// A bulk call gives one answer too few.
+    pub miscount_per_mille: u16,
+    /// No more instances than this are made; the rest fails with `resource-exhausted`.
+    pub instances_max: Option<usize>,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Self {
+            latency_ms: (5, 50),
+            fail_per_mille: 0,
+            fail_codes: vec![FaultCode::Unavailable, FaultCode::Internal, FaultCode::ResourceExhausted],
+            lost_answer_per_mille: 0,
+            hang_per_mille: 0,
+            unknown_lookup_per_mille: 0,
+            partial_list_per_mille: 0,
+            stale_list_per_mille: 0,
+            fail_list_per_mille: 0,
+            miscount_per_mille: 0,
+            instances_max: None,
+        }
+    }
+}
+
+impl Faults {
+    /// A provider on a very bad day: a bit of everything.
+    pub fn nasty() -> Self {
+        Self {
+            latency_ms: (1, 3_000),
+            fail_per_mille: 150,
+            lost_answer_per_mille: 100,
+            hang_per_mille: 20,
+            unknown_lookup_per_mille: 100,
+            partial_list_per_mille: 150,
+            stale_list_per_mille: 150,
+            fail_list_per_mille: 50,
+            miscount_per_mille: 30,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The outside world: it does not crash with the node.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bailiwick_actors::{
+    ports::{
+        AttachVolume, AttachmentInfo, CreateMachine, CreateVolume, InstanceStatus, MachineInstance, ProvisionedVolume,
+    },
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid},
+};
+
+use super::{Dice, Faults};
+
+/// The instances, volumes and attachments of all simulated providers. Clones are the same world.
+#[derive(Clone, Debug)]
+pub struct World(Arc<Mutex<WorldState>>);
+
+/// What there is at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorldState {
+    pub(super) dice: Dice,
+    pub instances: BTreeMap<EffectId, SimulatedInstance>,
+    pub volumes: BTreeMap<EffectId, SimulatedVolume>,
+    pub attachments: BTreeMap<EffectId, SimulatedAttachment>,
+    /// How often each operation of each provider was called: `simulated create-machine`.
+    pub calls: BTreeMap<String, u64>,
+    pub(super) faults: BTreeMap<Name, Faults>,
+    /// Nothing is reached from the one moment to the other.
+    pub(super) outages: Vec<(Name, Timestamp, Timestamp)>,
+    /// Calls that have been sent and not happened yet: they happen even if the caller is gone by then.
+    in_the_air: BTreeMap<(Timestamp, u64), Change>,
+    silent: BTreeMap<Name, Timestamp>,
+    pub(super) earlier_lists: BTreeMap<Name, (Timestamp, Vec<MachineInstance>)>,
+    made: u64,
+    /// What must never be, as it was found.
+    pub violations: Vec<String>,
+}
+
+/// An instance that some provider made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimulatedInstance {
+    pub provider: Name,
+    pub uid: Uid,
+    pub seen: MachineInstance,
+}
+
+/// A volume that some provider made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimulatedVolume {
+    pub provider: Name,
+    pub volume: Name,
+    pub uid: Uid,
+    pub seen: ProvisionedVolume,
+}
+
+/// A volume attached to an instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimulatedAttachment {
+    pub provider: Name,
+    pub made: AttachVolume,
+    pub info: AttachmentInfo,
+}
+
+/// Something that a call does to the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    CreateMachine(Name, Box<CreateMachine>),
+    DeleteMachine(EffectId),
+    CreateVolume(Name, CreateVolume),
+    DestroyVolume(EffectId),
+    Attach(Name, Box<AttachVolume>),
+    Detach(EffectId),
+}
+
+impl Change {
+    fn id(&self) -> EffectId {
+        match self {
+            Self::CreateMachine(_, create) => create.id,
+            Self::CreateVolume(_, create) => create.id,
+            Self::Attach(_, attach) => attach.id,
+            Self::DeleteMachine(id) | Self::DestroyVolume(id) | Self::Detach(id) => *id,
+        }
+    }
+
+    fn makes(&self) -> bool {
+        matches!(self, Self::CreateMachine(..) | Self::CreateVolume(..) | Self::Attach(..))
+    }
+}
+
+impl World {
+    /// An empty world whose chance comes from the seed.
+    pub fn new(seed: u64) -> Self {
+        Self(Arc::new(Mutex::new(WorldState {
+            dice: Dice::named(seed, "world"),
+            instances: BTreeMap::new(),
+            volumes: BTreeMap::new(),
+            attachments: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            faults: BTreeMap::new(),
+            outages: Vec::new(),
+            in_the_air: BTreeMap::new(),
+            silent: BTreeMap::new(),
+            earlier_lists: BTreeMap::new(),
+            made: 0,
+            violations: Vec::new(),
+        })))
+    }
+
+    /// How it is now, as a copy.
+    pub fn snapshot(&self) -> WorldState {
+        self.state().clone()
+    }
+
+    /// Makes it as it was.
+    pub fn restore(&self, state: WorldState) {
+        *self.state() = state;
+    }
+
+    /// From now on a provider misbehaves like this.
+    pub fn set_faults(&self, provider: &Name, faults: Faults) {
+        self.state().faults.insert(provider.clone(), faults);
+    }
+
+    /// From now on all providers behave.
+    pub fn stop_faults(&self) {
+        let mut state = self.state();
+        let latencies: BTreeMap<Name, (u64, u64)> =
+            state.faults.iter().map(|(name, faults)| (name.clone(), faults.latency_ms)).collect();
+        for (name, (least, most)) in latencies {
+            let latency_ms = (least.min(1_000), most.min(1_000));
+            state.faults.insert(name, Faults { latency_ms, ..Faults::default() });
+        }
+        state.outages.clear();
+        state.silent.clear();
+    }
+
+    /// Nothing of a provider is reached between the two moments.
+    pub fn add_outage(&self, provider: &Name, from: Timestamp, to: Timestamp) {
+        self.state().outages.push((provider.clone(), from, to));
+    }
+
+    /// The instances of a machine die: they stay, and do not run any more. Answers how many.
+    pub fn kill(&self, machine: &Name) -> usize {
+        let mut state = self.state();
+        let of_machine = state.instances.values_mut().filter(|instance| instance.seen.machine == *machine);
+        of_machine.map(|instance| instance.seen.status = InstanceStatus::Stopped).count()
+    }
+
+    /// The instances of a machine vanish, and with them what was attached to them. Answers how many.
+    pub fn vanish(&self, machine: &Name) -> usize {
+        let mut state = self.state();
+        let gone: BTreeSet<EffectId> = state
+            .instances
+            .iter()
+            .filter(|(_, instance)| instance.seen.machine == *machine)
+            .map(|(effect, _)| *effect)
+            .collect();
+        for effect in &gone {
+            state.apply(Change::DeleteMachine(*effect));
+        }
+        gone.len()
+    }
+
+    /// The agents of a machine say nothing before this moment.
+    pub fn silence(&self, machine: &Name, until: Timestamp) {
+        self.state().silent.insert(machine.clone(), until);
+    }
+
+    /// The instances whose agents would report now: machine and effect id.
+    pub fn reporting(&self, now: Timestamp) -> Vec<(Name, EffectId)> {
+        let state = self.at(now);
+        state
+            .instances
+            .values()
+            .filter(|instance| instance.seen.status == InstanceStatus::Running)
+            .filter(|instance| state.silent.get(&instance.seen.machine).is_none_or(|until| *until <= now))
+            .map(|instance| (instance.seen.machine.clone(), instance.seen.effect))
+            .collect()
+    }
+
+    /// How often anything was called.
+    pub fn calls(&self) -> u64 {
+        self.state().calls.values().sum()
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, WorldState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The world at this moment: what was in the air and has come down by now has happened.
+    pub(super) fn at(&self, now: Timestamp) -> MutexGuard<'_, WorldState> {
+        let mut state = self.state();
+        while let Some(first) = state.in_the_air.first_entry() {
+            if first.key().0 > now {
+                break;
+            }
+            let change = first.remove();
+            state.apply(change);
+        }
+        state
+    }
+}
+
+impl WorldState {
+    /// A call that will happen at this moment, whatever becomes of its caller.
+    pub(super) fn send(&mut self, at: Timestamp, change: Change) {
+        self.made += 1;
+        self.in_the_air.insert((at, self.made), change);
+    }
+
+    /// Whether something may still be made under this id.
+    pub(super) fn is_in_the_air(&self, id: EffectId) -> bool {
+        self.in_the_air.values().any(|change| change.makes() && change.id() == id)
+    }
+
+    pub(super) fn apply(&mut self, change: Change) {
+        if !change.makes() {
+            // Whoever removes under an id also makes sure that nothing comes later under it.
+            let id = change.id();
+            self.in_the_air.retain(|_, other| !(other.makes() && other.id() == id));
+        }
+        match change {
+            Change::CreateMachine(provider, create) => self.create_machine(provider, *create),
+            Change::DeleteMachine(id) => {
+                self.instances.remove(&id);
+                self.attachments.retain(|_, attachment| attachment.made.machine_effect != id);
+            }
+            Change::CreateVolume(provider, create) => self.create_volume(provider, create),
+            Change::DestroyVolume(id) => drop(self.volumes.remove(&id)),
+            Change::Attach(provider, attach) => drop(self.attach(provider, *attach)),
+            Change::Detach(id) => drop(self.attachments.remove(&id)),
+        }
+    }
+
+    fn create_machine(&mut self, provider: Name, create: CreateMachine) {
+        if self.instances.contains_key(&create.id) {
+            return;
+        }
+        self.made += 1;
+        let seen = MachineInstance {
+            effect: create.id,
+            instance: InstanceId(format!("i-{:04}", self.made)),
+            machine: create.machine,
+            facts: BTreeMap::from([("zone".to_owned(), "a".to_owned())]),
+            status: InstanceStatus::Running,
+        };
+        let twin = self.instances.values().find(|other| other.uid == create.uid && other.provider == provider);
+        if let Some(twin) = twin {
+            self.violations.push(format!("machine {} has {} and {}", seen.machine, twin.seen.instance, seen.instance));
+        }
+        self.instances.insert(create.id, SimulatedInstance { provider, uid: create.uid, seen });
+    }
+
+    fn create_volume(&mut self, provider: Name, create: CreateVolume) {
+        if self.volumes.contains_key(&create.id) {
+            return;
+        }
+        self.made += 1;
+        let seen = ProvisionedVolume {
+            effect: create.id,
+            volume_id: InstanceId(format!("v-{:04}", self.made)),
+            size: SizeMib(create.size.0),
+        };
+        let twin = self.volumes.values().find(|other| other.uid == create.uid && other.provider == provider);
+        if let Some(twin) = twin {
+            self.violations
+                .push(format!("volume {} has {} and {}", create.volume, twin.seen.volume_id, seen.volume_id));
+        }
+        let volume = SimulatedVolume { provider, volume: create.volume, uid: create.uid, seen };
+        self.volumes.insert(create.id, volume);
+    }
+
+    /// Attaches, or says why not; what is attached already under this id stays as it is.
+    pub(super) fn attach(&mut self, provider: Name, attach: AttachVolume) -> Result<AttachmentInfo, Fault> {
+        if let Some(present) = self.attachments.get(&attach.id) {
+            return Ok(present.info.clone());
+        }
+        if !self.instances.contains_key(&attach.machine_effect) {
+            return Err(Fault::new(FaultCode::NotFound, format!("there is no instance {}", attach.instance)));
+        }
+        if !self.volumes.contains_key(&attach.volume_effect) {
+            return Err(Fault::new(FaultCode::NotFound, format!("there is no volume {}", attach.volume_id)));
+        }
+        if self.attachments.values().any(|other| other.made.volume_effect == attach.volume_effect) {
+            let text = format!("volume {} is attached elsewhere", attach.volume_id);
+            return Err(Fault::new(FaultCode::FailedPrecondition, text));
+        }
+        let info = AttachmentInfo { path: format!("/volumes/{}", attach.volume), read_only: attach.read_only };
+        let attachment = SimulatedAttachment { provider, made: attach.clone(), info: info.clone() };
+        self.attachments.insert(attach.id, attachment);
+        Ok(info)
+    }
+}

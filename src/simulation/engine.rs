@@ -1,0 +1,318 @@
+//! Runs a node in a simulated world, crash after crash, until the end.
+
+use std::{sync::Arc, time::Duration};
+
+use actix::System;
+use bailiwick_actors::{
+    contract::StoredError,
+    ports::Clock,
+    shell::{AnyCommand, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
+    vocab::{Name, Timestamp, derived_uuid},
+};
+use bailiwick_journal::{Journal, OpenError, StreamId};
+
+use super::{
+    CrashAt, Happening, Observer, Planned, Report, SimulatedClock, agents,
+    crash::{Kept, Points, WatchedJournal},
+    script::{commands_for, removal, retrial},
+    storage::Storage,
+    story::{StoryLine, tell},
+};
+use crate::providers::simulated::{SimulatedProvider, World, check};
+
+/// How often the simulation looks whether the node has converged.
+const LOOK_MS: u64 = 1_000;
+/// The moment at which simulations begin unless told otherwise: 2026-01-01T00:00:00Z.
+const EPOCH: Timestamp = Timestamp(1_767_225_600_000);
+
+/// A node in a simulated world, and what will happen to it.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// All chance comes from it.
+    pub seed: u64,
+    pub epoch: Timestamp,
+    /// The names of the simulated providers; each makes machines and volumes.
+    pub providers: Vec<Name>,
+    pub limits: Limits,
+    /// What happens; in the order of time.
+    pub script: Vec<Planned>,
+    /// Crashes at exact points, besides those of the script.
+    pub crashes: Vec<CrashAt>,
+    /// When it ends.
+    pub until_ms: u64,
+    /// Whether it ends as soon as everything has happened and the node has converged.
+    pub ends_when_converged: bool,
+}
+
+/// Why a simulation could not go on. What goes wrong in the simulated world is no such reason.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    #[error("the simulated node could not start")]
+    Assemble(#[source] Box<AssembleError>),
+    #[error("the journal of the simulated node cannot be understood")]
+    Journal(#[from] StoredError),
+    #[error("the simulated journal does not open")]
+    Open(#[from] OpenError),
+    #[error("what happens at {at_ms} ms could not be carried out: {what}")]
+    Happening { at_ms: u64, what: String, source: AskError },
+}
+
+/// How a run of the node ended.
+enum Ended {
+    AtTheEnd,
+    Crashed(Box<Kept>),
+}
+
+/// What goes on from run to run.
+struct Course {
+    setup: Simulation,
+    storage: Storage,
+    /// The journal of the last run, for the report.
+    journal: Option<Arc<dyn Journal>>,
+    world: World,
+    clock: Arc<SimulatedClock>,
+    points: Points,
+    next: usize,
+    /// What the operator is asking for in this step: after a crash it is asked for again, in the same words.
+    asking: Option<(usize, Vec<(StreamId, AnyCommand)>)>,
+    crashes: u64,
+    converged: bool,
+    /// Lines that no entry tells, with the number of entries before them.
+    asides: Vec<(u64, StoryLine)>,
+}
+
+impl Simulation {
+    /// A simulation in which nothing happens.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            epoch: EPOCH,
+            providers: vec!["simulated".parse().expect("a valid name")],
+            limits: Limits::default(),
+            script: Vec::new(),
+            crashes: Vec::new(),
+            until_ms: 3_600_000,
+            ends_when_converged: true,
+        }
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// If it cannot go on. That the node does not converge is no error; the report says it.
+    pub fn run(self) -> Result<Report, SimulationError> {
+        let world = World::new(self.seed);
+        let storage = Storage::new(&format!("simulation {}", self.seed));
+        let points = Points::new(self.crashes.clone(), storage.clone(), world.clone(), self.seed);
+        let clock = Arc::new(SimulatedClock::new(self.epoch));
+        let mut course = Course {
+            setup: self,
+            storage,
+            journal: None,
+            world,
+            clock,
+            points,
+            next: 0,
+            asking: None,
+            crashes: 0,
+            converged: false,
+            asides: Vec::new(),
+        };
+        while let Ended::Crashed(kept) = course.run_node()? {
+            course.crashes += 1;
+            course.world.restore(kept.world);
+            course.storage = kept.storage;
+        }
+        course.report()
+    }
+}
+
+impl Course {
+    /// One run of the node: from its start to the end, or to a crash. Whatever is left of it is dropped.
+    fn run_node(&mut self) -> Result<Ended, SimulationError> {
+        let runner = System::with_tokio_rt(|| {
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            builder.enable_time().start_paused(true).build().expect("a runtime without I/O")
+        });
+        let points = self.points.clone();
+        let live = || {
+            runner.block_on(async {
+                self.clock.begin();
+                let ended = self.live().await;
+                self.clock.end();
+                ended
+            })
+        };
+        within_points(points, live)
+    }
+
+    async fn live(&mut self) -> Result<Ended, SimulationError> {
+        let inner = match self.storage.open(self.clock.now()) {
+            Ok(journal) => journal,
+            Err(error) => match self.crashed(0) {
+                Some(ended) => return Ok(ended),
+                None => return Err(error.into()),
+            },
+        };
+        let journal: Arc<dyn Journal> = Arc::new(WatchedJournal { inner, points: self.points.clone() });
+        self.journal = Some(journal.clone());
+        let assembled =
+            assemble(journal.clone(), self.clock.clone(), self.simulated_providers(), self.setup.limits).await;
+        let running = match assembled {
+            Ok(running) => running,
+            Err(error) => match self.crashed(journal.head().position.0) {
+                Some(ended) => return Ok(ended),
+                None => return Err(SimulationError::Assemble(Box::new(error))),
+            },
+        };
+        actix::spawn(agents::report_all(self.world.clone(), self.clock.clone(), running.supervisors.clone()));
+        let mut observer = Observer::default();
+        loop {
+            if let Some(ended) = self.crashed(journal.head().position.0) {
+                return Ok(ended);
+            }
+            let now_ms = self.clock.elapsed_ms();
+            observer.advance(&*journal)?;
+            let due = self.setup.script.get(self.next).filter(|planned| planned.at_ms <= now_ms).cloned();
+            if let Some(planned) = due {
+                let failed = self.happen(&planned, &running, &observer).await.err();
+                if let Some(ended) = self.crashed(journal.head().position.0) {
+                    self.next += usize::from(matches!(planned.what, Happening::Crash(_)));
+                    return Ok(ended);
+                }
+                if let Some(source) = failed {
+                    let (at_ms, what) = (planned.at_ms, planned.what.text());
+                    return Err(SimulationError::Happening { at_ms, what, source });
+                }
+                self.next += 1;
+                continue;
+            }
+            let all_has_happened = self.next == self.setup.script.len();
+            self.converged = all_has_happened && observer.is_converged();
+            if now_ms >= self.setup.until_ms || (self.converged && self.setup.ends_when_converged) {
+                return Ok(Ended::AtTheEnd);
+            }
+            self.wait(now_ms).await;
+        }
+    }
+
+    /// Waits for the next thing to happen, a crash, or a while.
+    async fn wait(&self, now_ms: u64) {
+        let next_ms = self.setup.script.get(self.next).map_or(u64::MAX, |planned| planned.at_ms);
+        let until_ms = next_ms.min(now_ms + LOOK_MS).min(self.setup.until_ms).max(now_ms + 1);
+        let pause = tokio::time::sleep(Duration::from_millis(until_ms - now_ms));
+        tokio::select! {
+            biased;
+            () = self.points.crashed() => (),
+            () = pause => (),
+        }
+    }
+
+    /// Whether the node has crashed meanwhile. What it did after that moment has never been.
+    fn crashed(&mut self, entries: u64) -> Option<Ended> {
+        let kept = self.points.take()?;
+        let text = format!("crash ({})", kept.at);
+        self.aside(entries.min(kept.entries), text);
+        Some(Ended::Crashed(Box::new(kept)))
+    }
+
+    fn simulated_providers(&self) -> Providers {
+        let mut providers = Providers::default();
+        for name in &self.setup.providers {
+            let points = self.points.clone();
+            let provider = SimulatedProvider::new(name.clone(), self.world.clone(), self.clock.clone())
+                .watched(Arc::new(move |point| points.reach(point)));
+            let provider = Arc::new(provider);
+            providers.machines.insert(name.clone(), provider.clone());
+            providers.volumes.insert(name.clone(), provider);
+        }
+        providers
+    }
+
+    async fn happen(&mut self, planned: &Planned, running: &Running, known: &Observer) -> Result<(), AskError> {
+        let entries = running.services.journal.head().position.0;
+        let now = self.clock.now();
+        let after = |ms: u64| Timestamp(now.0 + ms);
+        self.aside(entries, planned.what.text());
+        match &planned.what {
+            Happening::Apply(wishes) => self.ask(running, commands_for(wishes, known)).await?,
+            Happening::Remove(streams) => {
+                let removals = streams.iter().filter_map(|stream| Some((stream.clone(), removal(stream)?))).collect();
+                self.ask(running, removals).await?;
+            }
+            Happening::RetryFailed => {
+                let retrials =
+                    known.given_up().into_iter().filter_map(|stream| Some((stream.clone(), retrial(&stream)?)));
+                self.ask(running, retrials.collect()).await?;
+            }
+            Happening::Kill(machine) => drop(self.world.kill(machine)),
+            Happening::Vanish(machine) => drop(self.world.vanish(machine)),
+            Happening::Silence { machine, for_ms } => self.world.silence(machine, after(*for_ms)),
+            Happening::Crash(kind) => self.points.crash(*kind),
+            Happening::Outage { provider, for_ms } => self.world.add_outage(provider, now, after(*for_ms)),
+            Happening::Misbehave { provider, faults } => self.world.set_faults(provider, (**faults).clone()),
+            Happening::Calm => self.world.stop_faults(),
+            Happening::Jump { by_ms } => self.clock.jump(*by_ms),
+        }
+        Ok(())
+    }
+
+    /// An operator asks; whoever gets no answer because the node crashed asks again under the same id.
+    async fn ask(&mut self, running: &Running, commands: Vec<(StreamId, AnyCommand)>) -> Result<(), AskError> {
+        if commands.is_empty() {
+            return Ok(());
+        }
+        let commands = match self.asking.take() {
+            Some((step, earlier)) if step == self.next => earlier,
+            _ => commands,
+        };
+        self.asking = Some((self.next, commands.clone()));
+        let first = commands.first().map(|(stream, _)| stream.to_string()).unwrap_or_default();
+        let id = derived_uuid(&format!("simulation {} {} {first}", self.setup.seed, self.next));
+        let origin = Origin { id, principal: "operator".into(), cause: None, routine: false };
+        let asked = running.registry.send(AskGroup { commands, origin });
+        let answer = tokio::select! {
+            biased;
+            answer = asked => answer.map_err(|_| AskError::Stopping)?,
+            () = tokio::time::sleep(Duration::from_secs(600)) => Err(AskError::Overloaded),
+        };
+        answer.map(drop)
+    }
+
+    fn aside(&mut self, entries: u64, text: String) {
+        let at_ms = self.clock.elapsed_ms();
+        self.asides.push((entries, StoryLine::aside(at_ms, text)));
+    }
+
+    fn report(self) -> Result<Report, SimulationError> {
+        let journal = self.journal.as_ref().expect("a simulation runs at least once");
+        let mut observer = Observer::default();
+        observer.advance(&**journal)?;
+        let wrong = check(&self.world.snapshot(), &observer.claims());
+        let head = journal.head();
+        Ok(Report {
+            seed: self.setup.seed,
+            story: tell(&**journal, self.setup.epoch, self.asides)?,
+            journal_hash: head.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            converged: self.converged,
+            entries: head.position.0,
+            crashes: self.crashes,
+            points: self.points.reached(),
+            calls: self.world.snapshot().calls,
+            virtual_ms: self.clock.elapsed_ms(),
+            statuses: observer.statuses().into_iter().map(|(stream, word)| (stream.to_string(), word)).collect(),
+            wrong,
+        })
+    }
+}
+
+/// Counts the journal's own points too, where they are compiled in.
+#[cfg(feature = "crash-points")]
+fn within_points<T>(points: Points, act: impl FnOnce() -> T) -> T {
+    bailiwick_journal::crash::with_hook(move |name| points.reach(name), act)
+}
+
+#[cfg(not(feature = "crash-points"))]
+fn within_points<T>(_points: Points, act: impl FnOnce() -> T) -> T {
+    act()
+}

@@ -1,0 +1,28 @@
+//! The whole node on one thread, on virtual time, in a simulated world.
+//!
+//! There is no second engine: the node is put together by the same [`assemble`](bailiwick_actors::shell::assemble) as the
+//! real one. What differs is the clock ([`SimulatedClock`]), the journal's disk, and the provider
+//! ([`SimulatedProvider`](crate::providers::simulated::SimulatedProvider)). One seed gives one history, byte for byte.
+//!
+//! A crash is exact: at the chosen moment disk and world are kept as they are, whatever the doomed node still does is
+//! lost, and another node starts over what was kept.
+
+mod agents;
+mod clock;
+mod crash;
+mod engine;
+mod observer;
+mod report;
+mod scenario;
+mod script;
+mod storage;
+mod story;
+
+pub use clock::SimulatedClock;
+pub use crash::{CrashAt, CrashKind};
+pub use engine::{Simulation, SimulationError};
+pub use observer::Observer;
+pub use report::Report;
+pub use scenario::{Expectations, Options, Scenario, ScenarioError, read, run};
+pub use script::{Happening, Planned, commands_for};
+pub use story::{StoryLine, tell};

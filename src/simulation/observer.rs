@@ -1,0 +1,137 @@
+//! What the journal says is true, as a simulation looks at it from outside.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    contract::{Decider, Fold, StoredError},
+    machine::{self, Instance},
+    vocab::{EffectId, Life, Name, Outlook},
+    volume::{self, Storage},
+    volume_attachment::{self, Link},
+};
+use bailiwick_journal::{Filter, Journal, Position, StreamId};
+
+use crate::providers::simulated::Claims;
+
+/// The states of all entities, folded from the journal as far as it was read.
+#[derive(Clone, Debug, Default)]
+pub struct Observer {
+    at: Position,
+    machines: Fold<machine::State>,
+    volumes: Fold<volume::State>,
+    attachments: Fold<volume_attachment::State>,
+}
+
+impl Observer {
+    /// Reads on.
+    ///
+    /// # Errors
+    /// If an entry cannot be understood.
+    ///
+    /// # Panics
+    /// If the journal cannot be read: a simulated disk is always there.
+    pub fn advance(&mut self, journal: &dyn Journal) -> Result<(), StoredError> {
+        let head = journal.head().position;
+        for entry in journal.read(self.at.next(), head, &Filter::all()) {
+            let entry = entry.expect("a simulated disk can be read");
+            self.machines.apply(&entry)?;
+            self.volumes.apply(&entry)?;
+            self.attachments.apply(&entry)?;
+            self.at = entry.header.position;
+        }
+        Ok(())
+    }
+
+    /// Whether an attachment is declared and not removed.
+    pub fn has_attachment(&self, name: &str) -> bool {
+        self.attachments.get(name).is_some_and(|state| state.life.exists())
+    }
+
+    /// Whether everything that is declared is as it should be, and everything that was to go is gone.
+    pub fn is_converged(&self) -> bool {
+        let gone = |life: Life| matches!(life, Life::Undeclared | Life::Removed);
+        self.machines.iter().all(|(_, machine)| gone(machine.state.life) || machine.state.is_ready())
+            && self.volumes.iter().all(|(_, volume)| gone(volume.state.life) || volume.state.is_ready())
+            && self.attachments.iter().all(|(_, link)| gone(link.state.life) || link.state.is_ready())
+    }
+
+    /// One word for each entity.
+    pub fn statuses(&self) -> BTreeMap<StreamId, &'static str> {
+        let mut statuses = BTreeMap::new();
+        for (name, folded) in self.machines.iter() {
+            statuses.insert(stream::<machine::State>(name), folded.state.status());
+        }
+        for (name, folded) in self.volumes.iter() {
+            statuses.insert(stream::<volume::State>(name), folded.state.status());
+        }
+        for (name, folded) in self.attachments.iter() {
+            statuses.insert(stream::<volume_attachment::State>(name), folded.state.status());
+        }
+        statuses
+    }
+
+    /// The entities whose work was given up.
+    pub fn given_up(&self) -> Vec<StreamId> {
+        let is_over = |outlook: &Outlook| matches!(outlook, Outlook::GivenUp { .. });
+        let mut streams = Vec::new();
+        for (name, folded) in self.machines.iter() {
+            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+                streams.push(stream::<machine::State>(name));
+            }
+        }
+        for (name, folded) in self.volumes.iter() {
+            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+                streams.push(stream::<volume::State>(name));
+            }
+        }
+        for (name, folded) in self.attachments.iter() {
+            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+                streams.push(stream::<volume_attachment::State>(name));
+            }
+        }
+        streams
+    }
+
+    /// What the journal claims to have in the world, or may have there.
+    pub fn claims(&self) -> Claims {
+        let mut claims = Claims::default();
+        for (name, folded) in self.machines.iter() {
+            let intent = match &folded.state.instance {
+                Instance::None => continue,
+                Instance::Creating(effort) => effort.intent,
+                Instance::Running { intent, .. } | Instance::Lost { intent, .. } => *intent,
+                Instance::Deleting { of, .. } => *of,
+            };
+            claims.instances.insert(EffectId::of(&stream::<machine::State>(name), intent));
+        }
+        for (name, folded) in self.volumes.iter() {
+            let intent = match &folded.state.storage {
+                Storage::None => continue,
+                Storage::Creating(effort) => effort.intent,
+                Storage::Provisioned { intent, .. } => *intent,
+                Storage::Destroying { of, .. } => *of,
+            };
+            claims.volumes.insert(EffectId::of(&stream::<volume::State>(name), intent));
+        }
+        for (name, folded) in self.attachments.iter() {
+            let intent = match &folded.state.link {
+                Link::Waiting => continue,
+                Link::Attaching { effort, .. } => effort.intent,
+                Link::Attached { intent, .. } => *intent,
+                Link::Detaching { of, .. } => *of,
+            };
+            claims.attachments.insert(EffectId::of(&stream::<volume_attachment::State>(name), intent));
+        }
+        claims
+    }
+
+    /// Machines that exist.
+    pub fn machines(&self) -> Vec<Name> {
+        let existing = self.machines.iter().filter(|(_, folded)| folded.state.life.exists());
+        existing.filter_map(|(name, _)| name.parse().ok()).collect()
+    }
+}
+
+fn stream<D: Decider>(name: &str) -> StreamId {
+    StreamId::new(D::KIND, name).expect("the name of a stream")
+}

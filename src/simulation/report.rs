@@ -1,0 +1,69 @@
+//! What came out of a simulation.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::StoryLine;
+
+/// What came out of a simulation.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    pub seed: u64,
+    /// One line per decision, in order.
+    #[serde(skip)]
+    pub story: Vec<StoryLine>,
+    /// The chain value over the whole journal, in hex: equal for equal histories.
+    pub journal_hash: String,
+    /// Whether everything was as declared at the end.
+    pub converged: bool,
+    /// Entries in the journal.
+    pub entries: u64,
+    /// How often the node crashed.
+    pub crashes: u64,
+    /// How many points were reached at which it might have crashed.
+    pub points: u64,
+    /// How often each operation of each provider was called.
+    pub calls: BTreeMap<String, u64>,
+    /// The time that has gone by in the simulated world.
+    pub virtual_ms: u64,
+    /// One word for each entity.
+    pub statuses: BTreeMap<String, &'static str>,
+    /// What must never be: orphans, duplicates, double attachments. Empty if all is well.
+    pub wrong: Vec<String>,
+}
+
+impl Report {
+    /// How often providers were called.
+    pub fn calls_total(&self) -> u64 {
+        self.calls.values().sum()
+    }
+
+    /// The story as text, one line each.
+    pub fn story_text(&self) -> String {
+        self.story.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Story, statuses and what was not as expected: everything that a person wants to read, and a golden file holds.
+    pub fn text(&self, unmet: &[String]) -> String {
+        let converged = if self.converged { "converged" } else { "not converged" };
+        let (seconds, ms) = (self.virtual_ms / 1000, self.virtual_ms % 1000);
+        let mut text = self.story_text();
+        text.push_str(&format!(
+            "\n{converged} after {seconds}.{ms:03} s: {} entries, {} provider calls, {} crashes, seed {}\n",
+            self.entries,
+            self.calls_total(),
+            self.crashes,
+            self.seed
+        ));
+        for (stream, status) in &self.statuses {
+            text.push_str(&format!("  {stream:<32} {status}\n"));
+        }
+        for line in unmet {
+            text.push_str(&format!("not as expected: {line}\n"));
+        }
+        text.push_str(&format!("journal {}\n", self.journal_hash));
+        text
+    }
+}

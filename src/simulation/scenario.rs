@@ -1,0 +1,325 @@
+//! Scenario files: what is declared, what goes wrong, and what must come out.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use bailiwick_actors::vocab::{Name, Timestamp};
+use bailiwick_journal::StreamId;
+use serde::Deserialize;
+
+use super::{CrashAt, CrashKind, Happening, Planned, Report, Simulation, SimulationError};
+use crate::{
+    manifest::{self, Known, ManifestError, Source, Wish},
+    providers::simulated::Faults,
+};
+
+/// The largest scenario file, in bytes.
+const BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// A scenario, read and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    pub seed: u64,
+    pub start: Option<Timestamp>,
+    pub until_ms: u64,
+    pub providers: Vec<Name>,
+    pub script: Vec<Planned>,
+    pub crashes: Vec<CrashAt>,
+    pub expect: Expectations,
+}
+
+/// What must come out at the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Expectations {
+    /// Whether everything is as declared.
+    pub converged: Option<bool>,
+    /// One word for each of these entities.
+    pub statuses: BTreeMap<String, String>,
+}
+
+/// What the command line says besides the file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    pub seed: Option<u64>,
+    pub until_ms: Option<u64>,
+}
+
+/// What is wrong with a scenario file.
+#[derive(Debug, thiserror::Error)]
+pub enum ScenarioError {
+    #[error("cannot read {path:?}")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{path:?} is larger than 4 MiB")]
+    TooLarge { path: PathBuf },
+    /// The message has line and column.
+    #[error("{path:?}: {problem}")]
+    Yaml { path: PathBuf, problem: String },
+    #[error("{path:?}: {field}: {problem}")]
+    Field { path: PathBuf, field: String, problem: String },
+    #[error("{path:?}: {field}")]
+    Manifest { path: PathBuf, field: String, source: Box<ManifestError> },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    seed: u64,
+    start: Option<String>,
+    until: String,
+    /// Manifest documents, as text.
+    manifest: Option<String>,
+    /// Or files that have them, beside the scenario.
+    #[serde(default)]
+    manifests: Vec<PathBuf>,
+    #[serde(default)]
+    faults: BTreeMap<String, Faults>,
+    #[serde(default)]
+    events: Vec<EventLine>,
+    #[serde(default)]
+    crashes: Vec<CrashLine>,
+    #[serde(default)]
+    expect: Expectations,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct EventLine {
+    at: String,
+    apply: Option<String>,
+    remove: Option<Vec<String>>,
+    retry_failed: Option<bool>,
+    kill: Option<String>,
+    vanish: Option<String>,
+    silence: Option<For>,
+    crash: Option<CrashKind>,
+    outage: Option<For>,
+    faults: Option<BTreeMap<String, Faults>>,
+    calm: Option<bool>,
+    jump: Option<String>,
+}
+
+/// Something about a machine or provider, for a while.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct For {
+    of: String,
+    r#for: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CrashLine {
+    point: u64,
+    kind: CrashKind,
+}
+
+/// Reads a scenario file.
+///
+/// # Errors
+/// With file, and line and column or field, of what is wrong.
+pub fn read(path: &Path) -> Result<Scenario, ScenarioError> {
+    let cannot = |source| ScenarioError::Read { path: path.to_owned(), source };
+    if fs::metadata(path).map_err(cannot)?.len() > BYTES_MAX {
+        return Err(ScenarioError::TooLarge { path: path.to_owned() });
+    }
+    let text = fs::read_to_string(path).map_err(cannot)?;
+    let file: File = serde_saphyr::from_str(&text)
+        .map_err(|error| ScenarioError::Yaml { path: path.to_owned(), problem: error.to_string() })?;
+    Reader { path }.scenario(file)
+}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// If the simulation cannot go on.
+pub fn run(scenario: Scenario, options: Options) -> Result<Report, SimulationError> {
+    let mut simulation = Simulation::new(options.seed.unwrap_or(scenario.seed));
+    simulation.until_ms = options.until_ms.unwrap_or(scenario.until_ms);
+    simulation.epoch = scenario.start.unwrap_or(simulation.epoch);
+    simulation.providers = scenario.providers;
+    simulation.script = scenario.script;
+    simulation.crashes = scenario.crashes;
+    simulation.run()
+}
+
+impl Expectations {
+    /// What did not come out as expected, one line each.
+    pub fn unmet(&self, report: &Report) -> Vec<String> {
+        let mut unmet = report.wrong.clone();
+        if let Some(converged) = self.converged
+            && converged != report.converged
+        {
+            unmet.push(format!("converged: expected {converged}, found {}", report.converged));
+        }
+        for (stream, expected) in &self.statuses {
+            let found = report.statuses.get(stream).copied().unwrap_or("undeclared");
+            if found != expected {
+                unmet.push(format!("{stream}: expected {expected}, found {found}"));
+            }
+        }
+        unmet
+    }
+}
+
+struct Reader<'p> {
+    path: &'p Path,
+}
+
+impl Reader<'_> {
+    fn scenario(&self, file: File) -> Result<Scenario, ScenarioError> {
+        let mut script = Vec::new();
+        for (provider, faults) in file.faults {
+            let provider = self.name("faults", &provider)?;
+            script.push(Planned { at_ms: 0, what: Happening::Misbehave { provider, faults: Box::new(faults) } });
+        }
+        let mut known = Known::default();
+        let mut wishes = Vec::new();
+        if let Some(text) = &file.manifest {
+            wishes.extend(self.wishes("manifest", text, &mut known)?);
+        }
+        if !file.manifests.is_empty() {
+            let folder = self.path.parent().unwrap_or(Path::new("."));
+            let paths: Vec<PathBuf> = file.manifests.iter().map(|path| folder.join(path)).collect();
+            let manifest = manifest::read(&paths, &known).map_err(|error| self.manifest("manifests", error))?;
+            wishes.extend(note_names(manifest, &mut known));
+        }
+        if !wishes.is_empty() {
+            script.push(Planned { at_ms: 0, what: Happening::Apply(wishes) });
+        }
+        for (index, line) in file.events.into_iter().enumerate() {
+            let field = format!("events[{index}]");
+            let at_ms = self.period(&format!("{field}.at"), &line.at)?;
+            script.extend(self.event(&field, line, &mut known)?.into_iter().map(|what| Planned { at_ms, what }));
+        }
+        script.sort_by_key(|planned| planned.at_ms);
+        let start = file.start.map(|text| self.moment("start", &text)).transpose()?;
+        let crashes = file.crashes.iter().map(|line| CrashAt { point: line.point, kind: line.kind }).collect();
+        let until_ms = self.period("until", &file.until)?;
+        let providers = providers(&script);
+        Ok(Scenario { seed: file.seed, start, until_ms, providers, script, crashes, expect: file.expect })
+    }
+
+    fn event(&self, field: &str, line: EventLine, known: &mut Known) -> Result<Vec<Happening>, ScenarioError> {
+        let mut all = Vec::new();
+        if let Some(text) = line.apply {
+            all.push(Happening::Apply(self.wishes(&format!("{field}.apply"), &text, known)?));
+        }
+        if let Some(texts) = line.remove {
+            let parse = |text: &String| text.parse::<StreamId>().map_err(|e| self.field(field, e.to_string()));
+            all.push(Happening::Remove(texts.iter().map(parse).collect::<Result<_, _>>()?));
+        }
+        if line.retry_failed == Some(true) {
+            all.push(Happening::RetryFailed);
+        }
+        if let Some(machine) = line.kill {
+            all.push(Happening::Kill(self.name(field, &machine)?));
+        }
+        if let Some(machine) = line.vanish {
+            all.push(Happening::Vanish(self.name(field, &machine)?));
+        }
+        if let Some(silence) = line.silence {
+            let (machine, for_ms) = (self.name(field, &silence.of)?, self.period(field, &silence.r#for)?);
+            all.push(Happening::Silence { machine, for_ms });
+        }
+        if let Some(outage) = line.outage {
+            let (provider, for_ms) = (self.name(field, &outage.of)?, self.period(field, &outage.r#for)?);
+            all.push(Happening::Outage { provider, for_ms });
+        }
+        for (provider, faults) in line.faults.unwrap_or_default() {
+            let provider = self.name(field, &provider)?;
+            all.push(Happening::Misbehave { provider, faults: Box::new(faults) });
+        }
+        if line.calm == Some(true) {
+            all.push(Happening::Calm);
+        }
+        if let Some(text) = line.jump {
+            all.push(Happening::Jump { by_ms: self.signed_period(field, &text)? });
+        }
+        if let Some(kind) = line.crash {
+            all.push(Happening::Crash(kind));
+        }
+        if all.is_empty() {
+            return Err(self.field(field, "says when, but not what"));
+        }
+        Ok(all)
+    }
+
+    fn wishes(&self, field: &str, text: &str, known: &mut Known) -> Result<Vec<Wish>, ScenarioError> {
+        let source = Source::new(field, text.as_bytes().to_vec());
+        let manifest = manifest::parse(&[source], known).map_err(|error| self.manifest(field, error))?;
+        Ok(note_names(manifest, known))
+    }
+
+    fn name(&self, field: &str, text: &str) -> Result<Name, ScenarioError> {
+        text.parse().map_err(|error| self.field(field, format!("{error}")))
+    }
+
+    fn period(&self, field: &str, text: &str) -> Result<u64, ScenarioError> {
+        let ms = self.signed_period(field, text)?;
+        u64::try_from(ms).map_err(|_| self.field(field, format!("{text:?} is negative")))
+    }
+
+    fn signed_period(&self, field: &str, text: &str) -> Result<i64, ScenarioError> {
+        let duration = text.parse::<jiff::SignedDuration>();
+        let ms = duration.ok().and_then(|duration| i64::try_from(duration.as_millis()).ok());
+        let in_reach = ms.filter(|ms| ms.unsigned_abs() <= 10 * 366 * 24 * 3_600_000);
+        in_reach
+            .ok_or_else(|| self.field(field, format!("{text:?} is no period up to ten years: expected 90s, 5m or 1h")))
+    }
+
+    fn moment(&self, field: &str, text: &str) -> Result<Timestamp, ScenarioError> {
+        let moment = text.parse::<jiff::Timestamp>().ok();
+        let ms = moment.and_then(|moment| u64::try_from(moment.as_millisecond()).ok());
+        ms.map(Timestamp)
+            .ok_or_else(|| self.field(field, format!("{text:?} is no moment such as 2026-01-01T00:00:00Z")))
+    }
+
+    fn field(&self, field: &str, problem: impl Into<String>) -> ScenarioError {
+        ScenarioError::Field { path: self.path.to_owned(), field: field.to_owned(), problem: problem.into() }
+    }
+
+    fn manifest(&self, field: &str, error: ManifestError) -> ScenarioError {
+        ScenarioError::Manifest { path: self.path.to_owned(), field: field.to_owned(), source: Box::new(error) }
+    }
+}
+
+/// The wishes of a manifest; their names may be used by later ones.
+fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
+    let wishes: Vec<Wish> = manifest.documents.into_iter().map(|document| document.wish).collect();
+    for wish in &wishes {
+        match wish {
+            Wish::Machine { name, .. } => drop(known.machines.insert(name.clone())),
+            Wish::Volume { name, .. } => drop(known.volumes.insert(name.clone())),
+            Wish::VolumeAttachment { .. } | Wish::Policy { .. } => (),
+        }
+    }
+    wishes
+}
+
+/// Every provider that anybody names.
+fn providers(script: &[Planned]) -> Vec<Name> {
+    let mut names = BTreeSet::new();
+    for planned in script {
+        match &planned.what {
+            Happening::Apply(wishes) => names.extend(wishes.iter().filter_map(provider)),
+            Happening::Misbehave { provider, .. } | Happening::Outage { provider, .. } => {
+                names.insert(provider.clone());
+            }
+            _ => (),
+        }
+    }
+    names.into_iter().collect()
+}
+
+fn provider(wish: &Wish) -> Option<Name> {
+    match wish {
+        Wish::Machine { spec, .. } => Some(spec.provider.clone()),
+        Wish::Volume { spec, .. } => Some(spec.provider.clone()),
+        Wish::VolumeAttachment { .. } | Wish::Policy { .. } => None,
+    }
+}

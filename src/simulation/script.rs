@@ -1,0 +1,125 @@
+//! What happens in a simulation, and when.
+
+use bailiwick_actors::{machine, shell::AnyCommand, vocab::Name, volume, volume_attachment};
+use bailiwick_journal::StreamId;
+
+use super::{CrashKind, Observer};
+use crate::{manifest::Wish, providers::simulated::Faults};
+
+/// Something that happens at a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// After the simulation began.
+    pub at_ms: u64,
+    pub what: Happening,
+}
+
+/// Something that happens to the node or in its world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Happening {
+    /// An operator declares these, all or nothing.
+    Apply(Vec<Wish>),
+    /// An operator removes these, all or nothing.
+    Remove(Vec<StreamId>),
+    /// An operator has everything tried again that was given up.
+    RetryFailed,
+    /// The instances of a machine stop running.
+    Kill(Name),
+    /// The instances of a machine are gone without a trace.
+    Vanish(Name),
+    /// The agents of a machine say nothing for this long.
+    Silence { machine: Name, for_ms: u64 },
+    /// The node ends without warning, and starts again.
+    Crash(CrashKind),
+    /// A provider cannot be reached for this long.
+    Outage { provider: Name, for_ms: u64 },
+    /// A provider misbehaves from now on.
+    Misbehave { provider: Name, faults: Box<Faults> },
+    /// All providers behave from now on.
+    Calm,
+    /// Somebody sets the wall clock.
+    Jump { by_ms: i64 },
+}
+
+impl Happening {
+    /// In plain words.
+    pub fn text(&self) -> String {
+        let seconds = |ms: u64| format!("{}.{:03} s", ms / 1000, ms % 1000);
+        match self {
+            Self::Apply(wishes) => format!("an operator applies {} declarations", wishes.len()),
+            Self::Remove(streams) => {
+                let names: Vec<&str> = streams.iter().map(StreamId::as_str).collect();
+                format!("an operator removes {}", names.join(", "))
+            }
+            Self::RetryFailed => "an operator has everything tried again that was given up".into(),
+            Self::Kill(machine) => format!("the instance of {machine} dies"),
+            Self::Vanish(machine) => format!("the instance of {machine} vanishes"),
+            Self::Silence { machine, for_ms } => format!("the agent of {machine} is silent for {}", seconds(*for_ms)),
+            Self::Crash(CrashKind::Kill) => "the node is killed".into(),
+            Self::Crash(CrashKind::PowerCut) => "the node loses power".into(),
+            Self::Outage { provider, for_ms } => {
+                format!("provider {provider} cannot be reached for {}", seconds(*for_ms))
+            }
+            Self::Misbehave { provider, .. } => format!("provider {provider} begins to misbehave"),
+            Self::Calm => "all providers behave from now on".into(),
+            Self::Jump { by_ms } => {
+                let direction = if *by_ms < 0 { "back" } else { "forward" };
+                format!("the wall clock is set {direction} by {}", seconds(by_ms.unsigned_abs()))
+            }
+        }
+    }
+}
+
+/// The commands of an operator who applies these wishes. An attachment that is new is reserved on both sides in the same
+/// step.
+pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyCommand)> {
+    let mut commands = Vec::new();
+    let mut attachments = Vec::new();
+    for wish in wishes {
+        let command = match wish {
+            Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
+            Wish::Volume { spec, .. } => AnyCommand::Volume(volume::Command::Declare(spec.clone())),
+            Wish::Policy { document, .. } => {
+                AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
+            }
+            Wish::VolumeAttachment { spec } => {
+                attachments.push((wish.stream(), spec));
+                continue;
+            }
+        };
+        commands.push((wish.stream(), command));
+    }
+    for (stream, spec) in attachments {
+        if !known.has_attachment(stream.name()) {
+            let (machine, volume) = (spec.machine.clone(), spec.volume.clone());
+            let of_machine = StreamId::new("machine", machine.as_str()).expect("a name");
+            let of_volume = StreamId::new("volume", volume.as_str()).expect("a name");
+            let reserve = machine::Command::ReserveAttachment { volume };
+            commands.push((of_machine, AnyCommand::Machine(reserve)));
+            commands.push((of_volume, AnyCommand::Volume(volume::Command::ReserveAttachment { machine })));
+        }
+        let declare = volume_attachment::Command::Declare(spec.clone());
+        commands.push((stream, AnyCommand::VolumeAttachment(declare)));
+    }
+    commands
+}
+
+/// The command that removes an entity; none for a kind that cannot be removed.
+pub(super) fn removal(stream: &StreamId) -> Option<AnyCommand> {
+    match stream.kind() {
+        "machine" => Some(AnyCommand::Machine(machine::Command::Remove)),
+        "volume" => Some(AnyCommand::Volume(volume::Command::Remove)),
+        "volume-attachment" => Some(AnyCommand::VolumeAttachment(volume_attachment::Command::Remove)),
+        _ => None,
+    }
+}
+
+/// The command that has an entity try again what it gave up.
+pub(super) fn retrial(stream: &StreamId) -> Option<AnyCommand> {
+    match stream.kind() {
+        "machine" => Some(AnyCommand::Machine(machine::Command::RetryProvisioning)),
+        "volume" => Some(AnyCommand::Volume(volume::Command::RetryProvisioning)),
+        "volume-attachment" => Some(AnyCommand::VolumeAttachment(volume_attachment::Command::Retry)),
+        _ => None,
+    }
+}

@@ -1,0 +1,38 @@
+//! What the node keeps on disk.
+
+use std::sync::Arc;
+
+use bailiwick_actors::vocab::{Timestamp, derived_uuid};
+use bailiwick_journal::{LocalJournal, OpenError, disk::SimulatedDisk};
+use uuid::Uuid;
+
+use super::CrashKind;
+
+/// The disk of the simulated node. Clones are the same disk.
+#[derive(Clone, Debug)]
+pub(super) struct Storage {
+    disk: SimulatedDisk,
+    id: Uuid,
+}
+
+impl Storage {
+    pub(super) fn new(name: &str) -> Self {
+        Self { disk: SimulatedDisk::new(), id: derived_uuid(&format!("journal of {name}")) }
+    }
+
+    /// Opens the journal on it, as a node does that starts.
+    pub(super) fn open(&self, now: Timestamp) -> Result<Arc<LocalJournal>, OpenError> {
+        let (journal, report) = LocalJournal::simulated(&self.disk, self.id, now.0)?;
+        tracing::debug!(?report, "the simulated journal is open");
+        Ok(Arc::new(journal))
+    }
+
+    /// The disk as it is found after a crash at this moment.
+    pub(super) fn after(&self, kind: CrashKind, seed: u64) -> Self {
+        let disk = match kind {
+            CrashKind::Kill => self.disk.after_kill(),
+            CrashKind::PowerCut => self.disk.after_power_cut(seed),
+        };
+        Self { disk, id: self.id }
+    }
+}

@@ -1,0 +1,211 @@
+//! Everything about one entity.
+
+use bailiwick_actors::{
+    contract::{Decider, Stored},
+    machine, policy,
+    vocab::{EffectId, Effort, Outlook},
+    volume, volume_attachment,
+};
+use bailiwick_journal::{Entry, Journal, StreamId, Version};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    Fleet, FleetError,
+    rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
+};
+use crate::words::{Line, rfc3339};
+
+/// Everything about one entity, as of the fleet's position.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Description {
+    pub entity: String,
+    pub kind: &'static str,
+    pub position: u64,
+    #[serde(flatten)]
+    pub row: Row,
+    /// What was declared last.
+    pub spec: Value,
+    /// What the agent inside reports.
+    pub conditions: Vec<ConditionRow>,
+    /// Work in the outside world that is under way, waits, or was given up.
+    pub effort: Option<EffortRow>,
+    /// The last entry about it.
+    pub last_operation: Option<Line>,
+    /// Every status that it ever had, newest first.
+    pub history: Vec<History>,
+}
+
+/// The row of the list that it stands in.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Row {
+    Machine(MachineRow),
+    Volume(VolumeRow),
+    Attachment(AttachmentRow),
+    Policy(PolicyRow),
+}
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConditionRow {
+    pub kind: String,
+    pub healthy: bool,
+    pub text: String,
+}
+
+/// How an effort stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EffortRow {
+    /// `trying`, `waiting` or `given-up`.
+    pub outlook: &'static str,
+    pub attempt: u32,
+    /// When the first attempt began.
+    pub since: String,
+    /// The token that the provider knows it by.
+    pub effect: String,
+    pub next_try: Option<String>,
+    pub next_try_ms: Option<u64>,
+    pub fault_code: Option<&'static str>,
+    pub fault: Option<String>,
+}
+
+/// A status, since when, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct History {
+    pub status: String,
+    pub since: String,
+    pub since_ms: u64,
+    /// The entry that brought it.
+    pub position: u64,
+    pub because: String,
+}
+
+/// Describes one entity, gone ones included; none if nothing was ever heard of it.
+///
+/// # Errors
+/// If its history cannot be read or understood.
+pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Result<Option<Description>, FleetError> {
+    let name = entity.name();
+    let mut conditions = Vec::new();
+    let (kind, row, spec, effort) = match entity.kind() {
+        machine::State::KIND => {
+            let Some(folded) = fleet.machines.folded(name) else { return Ok(None) };
+            conditions = conditions_of(&folded.state);
+            let row = Row::Machine(machine_row(fleet, name, folded));
+            (machine::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+        }
+        volume::State::KIND => {
+            let Some(folded) = fleet.volumes.folded(name) else { return Ok(None) };
+            let row = Row::Volume(volume_row(fleet, name, folded));
+            (volume::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+        }
+        volume_attachment::State::KIND => {
+            let Some(folded) = fleet.attachments.folded(name) else { return Ok(None) };
+            let row = Row::Attachment(attachment_row(fleet, name, folded));
+            (volume_attachment::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+        }
+        policy::State::KIND => {
+            let Some(folded) = fleet.policies.folded(name) else { return Ok(None) };
+            let row = Row::Policy(policy_row(fleet, name, folded));
+            (policy::State::KIND, row, json(&folded.state.document), None)
+        }
+        _ => return Ok(None),
+    };
+    let (history, last_operation) = match entity.kind() {
+        machine::State::KIND => history::<machine::State>(journal, fleet, entity, |state| state.status().into()),
+        volume::State::KIND => history::<volume::State>(journal, fleet, entity, |state| state.status().into()),
+        volume_attachment::State::KIND => {
+            history::<volume_attachment::State>(journal, fleet, entity, |state| state.status().into())
+        }
+        _ => history::<policy::State>(journal, fleet, entity, |state| format!("revision {}", state.revision)),
+    }?;
+    Ok(Some(Description {
+        entity: entity.to_string(),
+        kind,
+        position: fleet.position.0,
+        row,
+        spec,
+        conditions,
+        effort: effort.map(|effort| effort_row(entity, effort)),
+        last_operation,
+        history,
+    }))
+}
+
+fn json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or(Value::Null)
+}
+
+fn conditions_of(state: &machine::State) -> Vec<ConditionRow> {
+    let (machine::Node::Reporting { conditions, .. } | machine::Node::Stale { conditions, .. }) = &state.node else {
+        return Vec::new();
+    };
+    let row = |condition: &bailiwick_actors::ports::Condition| ConditionRow {
+        kind: condition.kind.clone(),
+        healthy: condition.healthy,
+        text: condition.text.clone(),
+    };
+    conditions.values().map(row).collect()
+}
+
+fn effort_row(stream: &StreamId, effort: &Effort) -> EffortRow {
+    let (outlook, until) = match &effort.outlook {
+        Outlook::Trying => ("trying", None),
+        Outlook::Waiting { until, .. } => ("waiting", Some(until.0)),
+        Outlook::GivenUp { .. } => ("given-up", None),
+    };
+    EffortRow {
+        outlook,
+        attempt: effort.attempt,
+        since: rfc3339(effort.since.0),
+        effect: EffectId::of(stream, effort.intent).to_string(),
+        next_try: until.map(rfc3339),
+        next_try_ms: until,
+        fault_code: effort.fault().map(|fault| fault.code.as_str()),
+        fault: effort.fault().map(|fault| fault.text.clone()),
+    }
+}
+
+/// Walks the stream and notes every change of status; the last entry too.
+fn history<D: Decider>(
+    journal: &dyn Journal,
+    fleet: &Fleet,
+    stream: &StreamId,
+    status: fn(&D) -> String,
+) -> Result<(Vec<History>, Option<Line>), FleetError> {
+    let mut state = D::default();
+    let mut history: Vec<History> = Vec::new();
+    let mut last = None;
+    for entry in journal.read_stream(stream, Version::ZERO) {
+        let entry = entry?;
+        if entry.header.position > fleet.position {
+            break;
+        }
+        step(&mut state, &entry)?;
+        let status = status(&state);
+        if entry.header.events > 0 && history.last().is_none_or(|known| known.status != status) {
+            let Line { time, time_ms, position, because, .. } = Line::of(&entry);
+            history.push(History { status, since: time, since_ms: time_ms, position, because });
+        }
+        last = Some(entry);
+    }
+    history.reverse();
+    Ok((history, last.map(|entry| Line::of(&entry))))
+}
+
+fn step<D: Decider>(state: &mut D, entry: &Entry) -> Result<(), FleetError> {
+    for (at, body) in entry.versioned_events() {
+        let event = D::Event::load(body).map_err(|source| FleetError::Stored {
+            position: entry.header.position,
+            stream: entry.header.stream.clone(),
+            source,
+        })?;
+        state.evolve(at, &event);
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Everything that is declared, and how it is.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    contract::{Fold, StoredError},
+    machine, policy,
+    vocab::{Life, Timestamp},
+    volume, volume_attachment,
+};
+use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
+
+/// All entities, as they were right after an entry.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fleet {
+    pub machines: Fold<machine::State>,
+    pub volumes: Fold<volume::State>,
+    /// By `machine:volume`.
+    pub attachments: Fold<volume_attachment::State>,
+    pub policies: Fold<policy::State>,
+    /// The last entry that was taken in.
+    pub position: Position,
+    /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
+    pub time: Timestamp,
+    /// When each was declared last (a policy: first).
+    declared: BTreeMap<StreamId, Timestamp>,
+}
+
+/// Why there is no fleet.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    #[error("the journal cannot be read")]
+    Read(#[from] ReadError),
+    #[error("entry {position} of {stream} cannot be understood")]
+    Stored { position: Position, stream: StreamId, source: StoredError },
+}
+
+impl Fleet {
+    /// The fleet right after an entry.
+    ///
+    /// # Errors
+    /// If an entry cannot be read or understood; the error names it.
+    pub fn at(journal: &dyn Journal, position: Position) -> Result<Self, FleetError> {
+        let mut fleet = Self::default();
+        fleet.follow(journal, position)?;
+        Ok(fleet)
+    }
+
+    /// The fleet at the journal's end.
+    ///
+    /// # Errors
+    /// As [`Fleet::at`].
+    pub fn at_head(journal: &dyn Journal) -> Result<Self, FleetError> {
+        Self::at(journal, journal.head().position)
+    }
+
+    /// Takes in what the journal has beyond this fleet, up to a position.
+    ///
+    /// # Errors
+    /// As [`Fleet::at`]; what came before the entry in question is taken in.
+    pub fn follow(&mut self, journal: &dyn Journal, to: Position) -> Result<(), FleetError> {
+        for entry in journal.read(self.position.next(), to, &Filter::all()) {
+            let entry = entry?;
+            self.apply(&entry).map_err(|source| FleetError::Stored {
+                position: entry.header.position,
+                stream: entry.header.stream.clone(),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes in the next entry. One that was taken in before is passed over.
+    ///
+    /// # Errors
+    /// If an event cannot be decoded; the fleet is then as it was.
+    pub fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        let header = &entry.header;
+        if header.position <= self.position {
+            return Ok(());
+        }
+        let existed = self.exists(&header.stream);
+        self.machines.apply(entry)?;
+        self.volumes.apply(entry)?;
+        self.attachments.apply(entry)?;
+        self.policies.apply(entry)?;
+        self.position = header.position;
+        self.time = self.time.max(Timestamp(header.meta.time_ms));
+        if !existed && self.exists(&header.stream) {
+            self.declared.insert(header.stream.clone(), Timestamp(header.meta.time_ms));
+        }
+        Ok(())
+    }
+
+    /// How far along its life an entity is; none if nothing is known of it.
+    pub fn life(&self, stream: &StreamId) -> Option<Life> {
+        let name = stream.name();
+        match stream.kind() {
+            "machine" => self.machines.get(name).map(|state| state.life),
+            "volume" => self.volumes.get(name).map(|state| state.life),
+            "volume-attachment" => self.attachments.get(name).map(|state| state.life),
+            "policy" => self.policies.get(name).map(|_| Life::Alive),
+            _ => None,
+        }
+    }
+
+    /// Whether an entity is declared and not gone.
+    pub fn exists(&self, stream: &StreamId) -> bool {
+        self.life(stream).is_some_and(Life::exists)
+    }
+
+    /// When an entity was declared last.
+    pub fn declared_at(&self, stream: &StreamId) -> Option<Timestamp> {
+        self.declared.get(stream).copied()
+    }
+
+    /// How long ago an entity was declared, in milliseconds.
+    pub fn age_ms(&self, stream: &StreamId) -> u64 {
+        self.declared_at(stream).map_or(0, |declared| self.time.since(declared))
+    }
+}

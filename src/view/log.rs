@@ -1,0 +1,57 @@
+//! The log: what was decided, newest first.
+
+use bailiwick_actors::vocab::Timestamp;
+use bailiwick_journal::{Filter, Journal, Outcome, Position, ReadError, StreamId};
+
+use super::{At, position_at};
+use crate::words::Line;
+
+/// Which entries are wanted. The default wants all of them, and none of them (`limit` is 0).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogFilter {
+    pub entity: Option<StreamId>,
+    /// Of a stream: `machine`.
+    pub kind: Option<String>,
+    pub outcome: Option<Outcome>,
+    /// Only what was decided at or after this moment.
+    pub since: Option<At>,
+    /// Only what was decided up to this moment.
+    pub until: Option<At>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// The entries that are wanted, newest first.
+///
+/// # Errors
+/// If an entry cannot be read. (One that can be read and not understood is told as that.)
+pub fn log(journal: &dyn Journal, filter: &LogFilter) -> Result<Vec<Line>, ReadError> {
+    let from = match filter.since {
+        None => Position(1),
+        Some(At::Position(position)) => Position(position.max(1)),
+        // The first entry that is not before the moment.
+        Some(At::Time(0)) => Position(1),
+        Some(At::Time(ms)) => position_at(journal, Timestamp(ms - 1))?.next(),
+    };
+    let to = match filter.until {
+        None => journal.head().position,
+        Some(At::Position(position)) => Position(position),
+        Some(At::Time(ms)) => position_at(journal, Timestamp(ms))?,
+    };
+    let wanted =
+        Filter { kinds: filter.kind.iter().cloned().collect(), streams: filter.entity.iter().cloned().collect() };
+    let mut lines = Vec::new();
+    if from > to || filter.limit == 0 {
+        return Ok(lines);
+    }
+    for entry in journal.read_back(from, to, &wanted) {
+        let entry = entry?;
+        if filter.outcome.is_none_or(|outcome| outcome == entry.header.meta.outcome) {
+            lines.push(Line::of(&entry));
+        }
+        if lines.len() == filter.limit {
+            break;
+        }
+    }
+    Ok(lines)
+}

@@ -1,0 +1,53 @@
+//! Which position a moment means.
+
+use bailiwick_actors::vocab::Timestamp;
+use bailiwick_journal::{Filter, Journal, Position, ReadError};
+
+/// A moment of the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// After this entry.
+    Position(u64),
+    /// At this time, in milliseconds; what happened in that very millisecond included.
+    Time(u64),
+}
+
+/// The last entry at or before a time; [`Position::ZERO`] if the journal begins later.
+///
+/// Times never go back along a journal, so the place is found in steps that halve the rest: a few reads of one header each.
+///
+/// # Errors
+/// If a header cannot be read.
+pub fn position_at(journal: &dyn Journal, time: Timestamp) -> Result<Position, ReadError> {
+    let head = journal.head();
+    if head.time_ms <= time.0 {
+        return Ok(head.position);
+    }
+    // The entry at `low` is not later than the time (or there is none), the one at `high` is later.
+    let (mut low, mut high) = (0, head.position.0);
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if time_of(journal, Position(middle))? <= time.0 { low = middle } else { high = middle }
+    }
+    Ok(Position(low))
+}
+
+/// The position that a moment means; none if the journal does not reach so far.
+///
+/// # Errors
+/// As [`position_at`].
+pub fn position_of(journal: &dyn Journal, at: Option<At>) -> Result<Option<Position>, ReadError> {
+    let head = journal.head().position;
+    match at {
+        None => Ok(Some(head)),
+        Some(At::Position(position)) => Ok((position <= head.0).then_some(Position(position))),
+        Some(At::Time(ms)) => position_at(journal, Timestamp(ms)).map(Some),
+    }
+}
+
+fn time_of(journal: &dyn Journal, position: Position) -> Result<u64, ReadError> {
+    match journal.read_headers(position, position, &Filter::all()).next() {
+        Some(header) => Ok(header?.meta.time_ms),
+        None => Err(ReadError::Damaged { position, problem: "there is no such entry".into() }),
+    }
+}

@@ -1,0 +1,308 @@
+//! Lists: one row per entity that exists. The field names are those of the API and of `-o json`.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    contract::{Decider, Fold, Folded},
+    machine::{self, Instance, Node},
+    policy,
+    vocab::{Effort, Outlook, Timestamp},
+    volume::{self, Storage},
+    volume_attachment::{self, Link},
+};
+use bailiwick_journal::StreamId;
+use serde::Serialize;
+
+use super::Fleet;
+use crate::words::rfc3339;
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MachineRow {
+    pub name: String,
+    pub status: &'static str,
+    pub life: String,
+    pub ready: bool,
+    pub provider: String,
+    /// What the provider calls its instance.
+    pub instance: Option<String>,
+    /// `reporting`, `silent` or `stale`.
+    pub node: &'static str,
+    /// The volumes that are attached to it, or about to be.
+    pub attachments: Vec<String>,
+    pub age_ms: u64,
+    /// When the next attempt begins.
+    pub next_try_ms: Option<u64>,
+    /// What stands in the way, in words.
+    pub detail: Option<String>,
+    pub labels: BTreeMap<String, String>,
+    pub uid: String,
+    pub version: u64,
+    pub changed_ms: u64,
+}
+
+/// A volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VolumeRow {
+    pub name: String,
+    pub status: &'static str,
+    pub life: String,
+    pub ready: bool,
+    pub provider: String,
+    /// As it is if it is there, or else as it was asked for.
+    pub size: String,
+    pub size_mib: u64,
+    /// What the provider calls it.
+    pub volume_id: Option<String>,
+    pub attached_to: Option<String>,
+    pub age_ms: u64,
+    pub next_try_ms: Option<u64>,
+    pub detail: Option<String>,
+    pub uid: String,
+    pub version: u64,
+    pub changed_ms: u64,
+}
+
+/// An attachment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttachmentRow {
+    /// `machine:volume`.
+    pub name: String,
+    pub machine: String,
+    pub volume: String,
+    pub status: &'static str,
+    pub life: String,
+    pub ready: bool,
+    pub read_only: bool,
+    /// How the machine's workloads reach the volume.
+    pub path: Option<String>,
+    pub age_ms: u64,
+    pub next_try_ms: Option<u64>,
+    pub detail: Option<String>,
+    pub uid: String,
+    pub version: u64,
+    pub changed_ms: u64,
+}
+
+/// A policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyRow {
+    pub name: String,
+    pub revision: u64,
+    /// The first bytes of the hash of its stored form, as decisions cite it.
+    pub digest: String,
+    pub age_ms: u64,
+    pub version: u64,
+    pub changed_ms: u64,
+}
+
+/// The machines that exist, by name.
+pub fn machines(fleet: &Fleet) -> Vec<MachineRow> {
+    existing(&fleet.machines).map(|(name, folded)| machine_row(fleet, name, folded)).collect()
+}
+
+/// The volumes that exist, by name.
+pub fn volumes(fleet: &Fleet) -> Vec<VolumeRow> {
+    existing(&fleet.volumes).map(|(name, folded)| volume_row(fleet, name, folded)).collect()
+}
+
+/// The attachments that exist, by machine and volume.
+pub fn attachments(fleet: &Fleet) -> Vec<AttachmentRow> {
+    existing(&fleet.attachments).map(|(name, folded)| attachment_row(fleet, name, folded)).collect()
+}
+
+/// The policies, by name.
+pub fn policies(fleet: &Fleet) -> Vec<PolicyRow> {
+    fleet.policies.iter().map(|(name, folded)| policy_row(fleet, name, folded)).collect()
+}
+
+pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::State>) -> MachineRow {
+    let (state, stream) = (&folded.state, stream::<machine::State>(name));
+    let spec = state.spec.as_ref();
+    MachineRow {
+        name: name.to_owned(),
+        status: state.status(),
+        life: state.life.to_string(),
+        ready: state.is_ready(),
+        provider: spec.map(|spec| spec.provider.to_string()).unwrap_or_default(),
+        instance: match &state.instance {
+            Instance::Running { instance, .. } => Some(instance.instance.to_string()),
+            Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
+        },
+        node: match &state.node {
+            Node::Silent => "silent",
+            Node::Reporting { .. } => "reporting",
+            Node::Stale { .. } => "stale",
+        },
+        attachments: state.attachments.iter().map(ToString::to_string).collect(),
+        age_ms: fleet.age_ms(&stream),
+        next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
+        detail: machine_detail(state),
+        labels: spec.map(|spec| spec.labels.clone()).unwrap_or_default(),
+        uid: state.uid(&stream).to_string(),
+        version: folded.version.0,
+        changed_ms: folded.changed.0,
+    }
+}
+
+pub(super) fn volume_row(fleet: &Fleet, name: &str, folded: &Folded<volume::State>) -> VolumeRow {
+    let (state, stream) = (&folded.state, stream::<volume::State>(name));
+    let provisioned = match &state.storage {
+        Storage::Provisioned { volume, .. } => Some(volume),
+        Storage::None | Storage::Creating(_) | Storage::Destroying { .. } => None,
+    };
+    let asked = state.spec.as_ref().map(|spec| spec.size).unwrap_or_default();
+    let size = provisioned.map_or(asked, |volume| volume.size);
+    VolumeRow {
+        name: name.to_owned(),
+        status: state.status(),
+        life: state.life.to_string(),
+        ready: state.is_ready(),
+        provider: state.spec.as_ref().map(|spec| spec.provider.to_string()).unwrap_or_default(),
+        size: size.to_string(),
+        size_mib: size.0,
+        volume_id: provisioned.map(|volume| volume.volume_id.to_string()),
+        attached_to: state.attached_to.as_ref().map(ToString::to_string),
+        age_ms: fleet.age_ms(&stream),
+        next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
+        detail: volume_detail(state),
+        uid: state.uid(&stream).to_string(),
+        version: folded.version.0,
+        changed_ms: folded.changed.0,
+    }
+}
+
+pub(super) fn attachment_row(fleet: &Fleet, name: &str, folded: &Folded<volume_attachment::State>) -> AttachmentRow {
+    let (state, stream) = (&folded.state, stream::<volume_attachment::State>(name));
+    let (machine, volume) = name.split_once(':').unwrap_or((name, ""));
+    AttachmentRow {
+        name: name.to_owned(),
+        machine: machine.to_owned(),
+        volume: volume.to_owned(),
+        status: state.status(),
+        life: state.life.to_string(),
+        ready: state.is_ready(),
+        read_only: state.spec.as_ref().is_some_and(|spec| spec.read_only),
+        path: match &state.link {
+            Link::Attached { info, .. } => Some(info.path.clone()),
+            Link::Waiting | Link::Attaching { .. } | Link::Detaching { .. } => None,
+        },
+        age_ms: fleet.age_ms(&stream),
+        next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
+        detail: attachment_detail(fleet, name, state),
+        uid: state.uid(&stream).to_string(),
+        version: folded.version.0,
+        changed_ms: folded.changed.0,
+    }
+}
+
+pub(super) fn policy_row(fleet: &Fleet, name: &str, folded: &Folded<policy::State>) -> PolicyRow {
+    let stream = stream::<policy::State>(name);
+    let digest = folded.state.in_force(&stream).reference.map(|reference| reference.digest).unwrap_or_default();
+    PolicyRow {
+        name: name.to_owned(),
+        revision: folded.state.revision,
+        digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        age_ms: fleet.age_ms(&stream),
+        version: folded.version.0,
+        changed_ms: folded.changed.0,
+    }
+}
+
+fn existing<D: Lives>(fold: &Fold<D>) -> impl Iterator<Item = (&str, &Folded<D>)> {
+    fold.iter().filter(|(_, folded)| folded.state.exists())
+}
+
+/// An entity with a life.
+trait Lives: Decider {
+    fn exists(&self) -> bool;
+}
+
+impl Lives for machine::State {
+    fn exists(&self) -> bool {
+        self.life.exists()
+    }
+}
+
+impl Lives for volume::State {
+    fn exists(&self) -> bool {
+        self.life.exists()
+    }
+}
+
+impl Lives for volume_attachment::State {
+    fn exists(&self) -> bool {
+        self.life.exists()
+    }
+}
+
+pub(super) fn stream<D: Decider>(name: &str) -> StreamId {
+    StreamId::new(D::KIND, name).expect("the name of a stream of the journal")
+}
+
+fn next_try(effort: &Effort) -> Option<Timestamp> {
+    match &effort.outlook {
+        Outlook::Waiting { until, .. } => Some(*until),
+        Outlook::Trying | Outlook::GivenUp { .. } => None,
+    }
+}
+
+/// What an effort waits for or ended with.
+fn effort_detail(effort: &Effort) -> Option<String> {
+    match &effort.outlook {
+        Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {}", effort.attempt)),
+        Outlook::Trying => None,
+        Outlook::Waiting { until, fault } => {
+            Some(format!("{fault}; attempt {} at {}", effort.attempt, rfc3339(until.0)))
+        }
+        Outlook::GivenUp { fault } => Some(format!("given up after attempt {}: {fault}", effort.attempt)),
+    }
+}
+
+pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
+    if let Some(detail) = state.effort().and_then(effort_detail) {
+        return Some(detail);
+    }
+    match (&state.instance, &state.node) {
+        (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", rfc3339(since.0))),
+        (Instance::Running { .. }, Node::Silent) => Some("its agent has not reported yet".into()),
+        (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
+            Some(format!("its agent is silent since {}", rfc3339(last_seen.0)))
+        }
+        (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
+            let bad = conditions.values().filter(|condition| !condition.healthy);
+            let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
+            (!bad.is_empty()).then(|| bad.join("; "))
+        }
+        (Instance::None | Instance::Creating(_) | Instance::Deleting { .. }, _) => None,
+    }
+}
+
+pub(super) fn volume_detail(state: &volume::State) -> Option<String> {
+    state.effort().and_then(effort_detail)
+}
+
+/// What an attachment waits for is the state of others.
+pub(super) fn attachment_detail(fleet: &Fleet, name: &str, state: &volume_attachment::State) -> Option<String> {
+    if let Some(detail) = state.effort().and_then(effort_detail) {
+        return Some(detail);
+    }
+    if !matches!(state.link, Link::Waiting) || !state.life.exists() {
+        return None;
+    }
+    let (machine, volume) = name.split_once(':')?;
+    let mut waits = Vec::new();
+    let machine_state = fleet.machines.get(machine);
+    if !machine_state.is_some_and(|state| matches!(state.instance, Instance::Running { .. })) {
+        waits.push(format!("machine {machine} ({})", machine_state.map_or("undeclared", machine::State::status)));
+    }
+    let volume_state = fleet.volumes.get(volume);
+    if !volume_state.is_some_and(|state| matches!(state.storage, Storage::Provisioned { .. })) {
+        waits.push(format!("volume {volume} ({})", volume_state.map_or("undeclared", volume::State::status)));
+    }
+    (!waits.is_empty()).then(|| format!("waits for {}", waits.join(" and ")))
+}

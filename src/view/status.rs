@@ -1,0 +1,156 @@
+//! How everything is: what there is, what is in trouble, and what is still missing.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::vocab::Life;
+use bailiwick_journal::StreamId;
+use serde::Serialize;
+
+use super::{
+    Fleet,
+    rows::{attachments, machines, volumes},
+};
+
+/// The summary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    pub position: u64,
+    pub time_ms: u64,
+    /// Entities that exist.
+    pub total: usize,
+    /// Those of them that are as they should be.
+    pub ready: usize,
+    /// By kind and status.
+    pub counts: Vec<Count>,
+    /// What needs somebody's eye, by kind and name.
+    pub trouble: Vec<Trouble>,
+}
+
+/// How many entities of a kind have a status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Count {
+    pub kind: &'static str,
+    pub status: &'static str,
+    pub count: usize,
+}
+
+/// An entity in trouble.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Trouble {
+    pub entity: String,
+    pub status: &'static str,
+    pub why: String,
+    /// When the next attempt begins; none if nothing happens by itself.
+    pub next_try_ms: Option<u64>,
+}
+
+/// Something that is declared and not so yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pending {
+    pub entity: String,
+    pub status: &'static str,
+    pub why: String,
+}
+
+struct Look {
+    kind: &'static str,
+    name: String,
+    status: &'static str,
+    ready: bool,
+    leaving: bool,
+    detail: Option<String>,
+    next_try_ms: Option<u64>,
+}
+
+impl Look {
+    fn entity(&self) -> String {
+        format!("{}/{}", self.kind, self.name)
+    }
+
+    /// Given up, gone, silent or unwell, or waiting after a fault.
+    fn is_trouble(&self) -> bool {
+        matches!(self.status, "failed" | "lost" | "stale" | "unhealthy") || self.next_try_ms.is_some()
+    }
+}
+
+fn looks(fleet: &Fleet) -> Vec<Look> {
+    let mut looks = Vec::new();
+    let leaving = |life: &str| life != Life::Alive.to_string();
+    macro_rules! look {
+        ($kind:literal, $rows:expr) => {
+            looks.extend($rows.into_iter().map(|row| Look {
+                kind: $kind,
+                name: row.name,
+                status: row.status,
+                ready: row.ready,
+                leaving: leaving(&row.life),
+                detail: row.detail,
+                next_try_ms: row.next_try_ms,
+            }));
+        };
+    }
+    look!("machine", machines(fleet));
+    look!("volume", volumes(fleet));
+    look!("volume-attachment", attachments(fleet));
+    looks
+}
+
+/// The summary of a fleet.
+pub fn status(fleet: &Fleet) -> Status {
+    let looks = looks(fleet);
+    let mut counts: BTreeMap<(&'static str, &'static str), usize> = BTreeMap::new();
+    for look in &looks {
+        *counts.entry((look.kind, look.status)).or_default() += 1;
+    }
+    let trouble = looks.iter().filter(|look| look.is_trouble()).map(|look| Trouble {
+        entity: look.entity(),
+        status: look.status,
+        why: look.detail.clone().unwrap_or_else(|| format!("it is {}", look.status)),
+        next_try_ms: look.next_try_ms,
+    });
+    Status {
+        position: fleet.position.0,
+        time_ms: fleet.time.0,
+        total: looks.len(),
+        ready: looks.iter().filter(|look| look.ready).count(),
+        trouble: trouble.collect(),
+        counts: counts.into_iter().map(|((kind, status), count)| Count { kind, status, count }).collect(),
+    }
+}
+
+/// What is missing until everything is as declared: machines run and their agents report that all is well, volumes are
+/// there, attachments are attached, and what was to go is gone. Empty when the fleet has converged.
+pub fn pending(fleet: &Fleet) -> Vec<Pending> {
+    let open = looks(fleet).into_iter().filter(|look| look.leaving || !look.ready);
+    open.map(|look| Pending {
+        entity: look.entity(),
+        status: look.status,
+        why: match (&look.detail, look.leaving) {
+            (Some(detail), _) => detail.clone(),
+            (None, true) => "it is to go and is not gone yet".into(),
+            (None, false) => "it is not ready yet".into(),
+        },
+    })
+    .collect()
+}
+
+/// The entities that are declared and not gone, policies left out: attachments first, because they go first.
+pub fn declared(fleet: &Fleet) -> Vec<StreamId> {
+    let mut streams: Vec<StreamId> = looks(fleet)
+        .iter()
+        .map(|look| StreamId::new(look.kind, &look.name).expect("the name of a stream of the journal"))
+        .collect();
+    streams.sort_by_key(|stream| (stream.kind() != "volume-attachment", stream.clone()));
+    streams
+}
+
+/// The entities that may have been meant by a name that nobody has, best first.
+pub fn near_matches(fleet: &Fleet, entity: &StreamId) -> Vec<String> {
+    let policies = fleet.policies.iter().filter_map(|(name, _)| StreamId::new("policy", name).ok());
+    let all: Vec<StreamId> = declared(fleet).into_iter().chain(policies).collect();
+    crate::words::near(all.iter(), entity.as_str()).iter().map(ToString::to_string).collect()
+}

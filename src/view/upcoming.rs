@@ -1,0 +1,50 @@
+//! What happens next by itself, when, and why.
+
+use serde::Serialize;
+
+use super::{
+    Fleet,
+    rows::{attachments, machines, volumes},
+};
+
+/// One due time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Upcoming {
+    pub due_ms: u64,
+    pub due: String,
+    /// How long until then; 0 if it is due.
+    pub in_ms: u64,
+    pub entity: String,
+    pub why: String,
+}
+
+/// The first `limit` due times, soonest first.
+pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
+    let mut all = Vec::new();
+    let now_ms = fleet.time.0;
+    let mut add = |kind: &str, name: &str, due: Option<u64>, why: Option<String>| {
+        if let Some(due_ms) = due {
+            let due = crate::words::rfc3339(due_ms);
+            all.push(Upcoming {
+                due_ms,
+                due,
+                in_ms: due_ms.saturating_sub(now_ms),
+                entity: format!("{kind}/{name}"),
+                why: why.unwrap_or_default(),
+            });
+        }
+    };
+    for row in machines(fleet) {
+        add("machine", &row.name, row.next_try_ms, row.detail);
+    }
+    for row in volumes(fleet) {
+        add("volume", &row.name, row.next_try_ms, row.detail);
+    }
+    for row in attachments(fleet) {
+        add("volume-attachment", &row.name, row.next_try_ms, row.detail);
+    }
+    all.sort();
+    all.truncate(limit);
+    all
+}

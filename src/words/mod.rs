@@ -1,0 +1,178 @@
+//! What an entry says, in plain words: what was asked, what happened, and why.
+//!
+//! Texts are for people and may change with any release; what programs read are codes, numbers and types. Nothing here
+//! prints a value in the form that the compiler derives: what has no words of its own does not compile.
+
+mod machines;
+mod names;
+mod policies;
+mod storage;
+mod supervisors;
+mod time;
+
+use std::fmt;
+
+use bailiwick_actors::{
+    contract::{Decider, Recorded, Stored, StoredError},
+    machine, policy,
+    supervisor::{machines as machines_supervisor, storage as storage_supervisor},
+    volume, volume_attachment,
+};
+use bailiwick_journal::{Entry, EntryKind, Outcome};
+use serde::Serialize;
+
+pub use names::{UnknownEntity, find_entity, kind_of, near};
+pub use supervisors::ordered;
+pub use time::rfc3339;
+
+/// One entry, told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Line {
+    pub position: u64,
+    /// RFC 3339 with milliseconds, UTC.
+    pub time: String,
+    pub time_ms: u64,
+    pub stream: String,
+    /// The stream's version after the entry.
+    pub version: u64,
+    pub kind: &'static str,
+    /// What was asked for, in the infinitive: "make another attempt".
+    pub asked: String,
+    /// `done`, `nothing` or `refused`.
+    pub outcome: &'static str,
+    /// The stable code of the reason.
+    pub code: String,
+    /// Reads well after "because".
+    pub because: String,
+    /// What happened, one sentence part per event.
+    pub happened: Vec<String>,
+    pub principal: String,
+    pub command_id: String,
+    /// The entry that led to this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<u64>,
+    /// `name` revision `n`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// Where the view stood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view: Option<u64>,
+}
+
+impl Line {
+    /// Tells an entry. What cannot be understood (a later release wrote it, or nobody did) is told as that.
+    pub fn of(entry: &Entry) -> Self {
+        let header = &entry.header;
+        let meta = &header.meta;
+        let told = match meta.kind {
+            EntryKind::Note => Told {
+                asked: "note something about the node".into(),
+                because: meta.code.replace('-', " "),
+                happened: Vec::new(),
+            },
+            EntryKind::Decision => told(entry).unwrap_or_else(|| Told {
+                asked: "do something that this version does not know".into(),
+                because: meta.code.replace('-', " "),
+                happened: vec![format!("{} unknown events", header.events)],
+            }),
+        };
+        Self {
+            position: header.position.0,
+            time: rfc3339(meta.time_ms),
+            time_ms: meta.time_ms,
+            stream: header.stream.to_string(),
+            version: header.last_version().0,
+            kind: match meta.kind {
+                EntryKind::Decision => "decision",
+                EntryKind::Note => "note",
+            },
+            asked: told.asked,
+            outcome: outcome_code(meta.outcome),
+            code: meta.code.clone(),
+            because: told.because,
+            happened: told.happened,
+            principal: meta.principal.clone(),
+            command_id: meta.command_id.to_string(),
+            cause: meta.cause.map(|position| position.0),
+            policy: meta.policy.as_ref().map(|policy| format!("{} revision {}", policy.name, policy.revision)),
+            view: meta.view.map(|position| position.0),
+        }
+    }
+
+    /// What came of it, and why: "done, because …".
+    pub fn answer(&self) -> String {
+        let outcome = match self.outcome {
+            "done" => "done",
+            "nothing" => "nothing to do",
+            _ => "refused",
+        };
+        if self.because.is_empty() { outcome.into() } else { format!("{outcome}, because {}", self.because) }
+    }
+}
+
+/// The stable text of an outcome.
+pub fn outcome_code(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "done",
+        Outcome::Nothing => "nothing",
+        Outcome::Refused => "refused",
+    }
+}
+
+/// A kind whose commands and events have words.
+pub trait Words: Decider {
+    /// What is asked for, in the infinitive: "create it with provider local".
+    fn asked(command: &Self::Command) -> String;
+    /// What happened, as a part of a sentence: "its instance was made".
+    fn happened(event: &Self::Event) -> String;
+}
+
+struct Told {
+    asked: String,
+    because: String,
+    happened: Vec<String>,
+}
+
+fn told(entry: &Entry) -> Option<Told> {
+    let stream = &entry.header.stream;
+    let told = match (stream.kind(), stream.name()) {
+        (machine::State::KIND, _) => tell::<machine::State>(entry),
+        (volume::State::KIND, _) => tell::<volume::State>(entry),
+        (volume_attachment::State::KIND, _) => tell::<volume_attachment::State>(entry),
+        (policy::State::KIND, _) => tell::<policy::State>(entry),
+        ("supervisor", machines_supervisor::View::NAME) => tell::<machines_supervisor::State>(entry),
+        ("supervisor", storage_supervisor::View::NAME) => tell::<storage_supervisor::State>(entry),
+        _ => return None,
+    };
+    told.ok()
+}
+
+fn tell<D: Words>(entry: &Entry) -> Result<Told, StoredError> {
+    let command = D::Command::load(&entry.command)?;
+    let because = because::<D>(entry)?;
+    let mut happened = Vec::new();
+    for event in &entry.events {
+        happened.push(D::happened(&D::Event::load(event)?));
+    }
+    Ok(Told { asked: D::asked(&command), because, happened })
+}
+
+fn because<D: Decider>(entry: &Entry) -> Result<String, StoredError> {
+    Ok(match Recorded::<D::Reason, D::Rejection>::load(&entry.verdict)? {
+        Recorded::Decided(reason) => reason.to_string(),
+        Recorded::Refused(rejection) => rejection.to_string(),
+    })
+}
+
+/// "1 volume", "2 volumes".
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { position, time, stream, principal, asked, .. } = self;
+        write!(f, "{position}  {time}  {stream}  {principal}: {asked}: {}", self.answer())
+    }
+}

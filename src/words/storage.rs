@@ -1,0 +1,109 @@
+//! Volumes and their attachments in words.
+
+use bailiwick_actors::{volume, volume_attachment};
+
+use super::{Words, rfc3339};
+
+impl Words for volume::State {
+    fn asked(command: &volume::Command) -> String {
+        use volume::{Command, Report};
+        match command {
+            Command::Declare(spec) => format!("be declared with {} from provider {}", spec.size, spec.provider),
+            Command::Remove => "be removed with its data".into(),
+            Command::RetryProvisioning => "try again what failed".into(),
+            Command::ReserveAttachment { machine } => format!("be kept for machine {machine}"),
+            Command::ReleaseAttachment { machine } => format!("be free of machine {machine}"),
+            Command::Wake { due } => format!("go on with what was due at {}", rfc3339(due.0)),
+            Command::Report(report) => match report {
+                Report::Created { attempt, volume } => {
+                    format!("take in that attempt {attempt} made {} as {}", volume.size, volume.volume_id)
+                }
+                Report::CreateFailed { attempt, fault } => {
+                    format!("take in that attempt {attempt} at making it failed ({fault})")
+                }
+                Report::Destroyed { attempt } => format!("take in that attempt {attempt} destroyed it"),
+                Report::DestroyFailed { attempt, fault } => {
+                    format!("take in that attempt {attempt} at destroying it failed ({fault})")
+                }
+            },
+        }
+    }
+
+    fn happened(event: &volume::Event) -> String {
+        use volume::Event;
+        match event {
+            Event::Declared { spec } => format!("it was declared with {} from provider {}", spec.size, spec.provider),
+            Event::CreateRequested { .. } => "its storage is to be made".into(),
+            Event::Created { volume } => format!("its storage is {} of {}", volume.volume_id, volume.size),
+            Event::CreateRetryScheduled { until, fault } => {
+                format!("making it failed ({fault}), next attempt at {}", rfc3339(until.0))
+            }
+            Event::CreateGivenUp { fault } => format!("making it was given up ({fault})"),
+            Event::DestroyRequested { .. } => "its storage is to go".into(),
+            Event::Destroyed => "its storage is gone".into(),
+            Event::DestroyRetryScheduled { until, fault } => {
+                format!("destroying its storage failed ({fault}), next attempt at {}", rfc3339(until.0))
+            }
+            Event::DestroyGivenUp { fault } => format!("destroying its storage was given up ({fault})"),
+            Event::AttemptBegun => "the next attempt began".into(),
+            Event::AttachmentReserved { machine } => format!("it is kept for machine {machine}"),
+            Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
+            Event::RemovalBegan => "its removal began".into(),
+            Event::Died => "it is attached nowhere any more".into(),
+            Event::Removed => "it was removed".into(),
+        }
+    }
+}
+
+impl Words for volume_attachment::State {
+    fn asked(command: &volume_attachment::Command) -> String {
+        use volume_attachment::{Command, Report};
+        match command {
+            Command::Declare(spec) => {
+                let how = if spec.read_only { "for reading only" } else { "for reading and writing" };
+                format!("be declared {how}")
+            }
+            Command::Remove => "be removed".into(),
+            Command::Retry => "try again what failed".into(),
+            Command::Attach { target } => {
+                format!("connect volume {} to instance {}", target.volume_id, target.instance)
+            }
+            Command::Detach { .. } => "let go of an instance that is going or gone".into(),
+            Command::Wake { due } => format!("go on with what was due at {}", rfc3339(due.0)),
+            Command::Report(report) => match report {
+                Report::Attached { attempt, info } => {
+                    format!("take in that attempt {attempt} attached it at {}", info.path)
+                }
+                Report::AttachFailed { attempt, fault } => {
+                    format!("take in that attempt {attempt} at attaching it failed ({fault})")
+                }
+                Report::Detached { attempt } => format!("take in that attempt {attempt} detached it"),
+                Report::DetachFailed { attempt, fault } => {
+                    format!("take in that attempt {attempt} at detaching it failed ({fault})")
+                }
+            },
+        }
+    }
+
+    fn happened(event: &volume_attachment::Event) -> String {
+        use volume_attachment::Event;
+        match event {
+            Event::Declared { .. } => "it was declared".into(),
+            Event::AttachRequested { target, .. } => format!("it is to be attached to instance {}", target.instance),
+            Event::Attached { info } => format!("it is attached at {}", info.path),
+            Event::AttachRetryScheduled { until, fault } => {
+                format!("attaching it failed ({fault}), next attempt at {}", rfc3339(until.0))
+            }
+            Event::AttachGivenUp { fault } => format!("attaching it was given up ({fault})"),
+            Event::DetachRequested { .. } => "it is to be detached".into(),
+            Event::Detached => "it is detached".into(),
+            Event::DetachRetryScheduled { until, fault } => {
+                format!("detaching it failed ({fault}), next attempt at {}", rfc3339(until.0))
+            }
+            Event::DetachGivenUp { fault } => format!("detaching it was given up ({fault})"),
+            Event::AttemptBegun => "the next attempt began".into(),
+            Event::RemovalBegan => "its removal began".into(),
+            Event::Removed => "it was removed".into(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Supervisors in words: what they saw, and whom they told what.
+
+use bailiwick_actors::{
+    machine,
+    ports::InstanceStatus,
+    supervisor::{
+        Order,
+        machines::{self, Change},
+        storage,
+    },
+    volume, volume_attachment,
+};
+
+use super::{Words, count};
+
+/// More changes or names than this are counted, not listed.
+const LISTED_MAX: usize = 3;
+
+impl Words for machines::State {
+    fn asked(command: &machines::Command) -> String {
+        match command {
+            machines::Command::Observe { provider, changes, .. } => {
+                format!("take in that provider {provider} has changed: {}", changes_in_words(changes))
+            }
+            machines::Command::ReportListFailed { provider, fault } => {
+                format!("take in that provider {provider} could not be asked ({fault})")
+            }
+            machines::Command::ReportListRecovered { provider } => {
+                format!("take in that provider {provider} answers again")
+            }
+            machines::Command::Look { machines } => {
+                let names: Vec<String> = machines.iter().map(|machine| format!("machine/{machine}")).collect();
+                format!("look at {}", listed(&names, "machine"))
+            }
+        }
+    }
+
+    fn happened(event: &machines::Event) -> String {
+        match event {
+            machines::Event::Observed { provider, changes, .. } => {
+                format!("provider {provider}: {}", changes_in_words(changes))
+            }
+            machines::Event::ListFailed { provider, fault } => {
+                format!("provider {provider} could not be asked ({fault})")
+            }
+            machines::Event::ListRecovered { provider } => format!("provider {provider} answers again"),
+            machines::Event::Issued { order } => ordered(order),
+        }
+    }
+}
+
+impl Words for storage::State {
+    fn asked(command: &storage::Command) -> String {
+        let storage::Command::Look { about } = command;
+        let names: Vec<String> = about.iter().map(ToString::to_string).collect();
+        format!("look at {}", listed(&names, "entity").replace("entitys", "entities"))
+    }
+
+    fn happened(event: &storage::Event) -> String {
+        let storage::Event::Issued { order } = event;
+        ordered(order)
+    }
+}
+
+/// An order: "machine/0 was told to let go of volume data".
+pub fn ordered(order: &Order) -> String {
+    let asked = match order {
+        Order::Machine { command, .. } => machine::State::asked(command),
+        Order::Volume { command, .. } => volume::State::asked(command),
+        Order::VolumeAttachment { command, .. } => volume_attachment::State::asked(command),
+    };
+    format!("{} was told to {asked}", order.target())
+}
+
+fn changes_in_words(changes: &[Change]) -> String {
+    let words: Vec<String> = changes.iter().map(change_in_words).collect();
+    listed(&words, "change")
+}
+
+fn change_in_words(change: &Change) -> String {
+    match change {
+        Change::Appeared { instance } => {
+            format!("instance {} of machine/{} appeared", instance.instance, instance.machine)
+        }
+        Change::StatusChanged { status: InstanceStatus::Running, .. } => "an instance runs again".into(),
+        Change::StatusChanged { status: InstanceStatus::Stopped, .. } => "an instance has stopped".into(),
+        Change::Vanished { machine, .. } => format!("the instance of machine/{machine} has vanished"),
+        Change::Forgotten { .. } => "an instance that is gone was forgotten".into(),
+    }
+}
+
+fn listed(items: &[String], thing: &str) -> String {
+    if items.len() > LISTED_MAX { count(items.len(), thing) } else { items.join(", ") }
+}

@@ -1,0 +1,47 @@
+00:00:00.000     1 node/journal                 writer opened (node)
+00:00:00.000     2 policy/default               revised, because the settings differ from those in force (node)
+00:00:00.000     --- an operator applies 7 declarations
+00:00:00.000     3 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     4 machine/beta                 declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     5 machine/gamma                declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     6 volume/data                  declared, create requested, because it was declared and has no storage yet (operator)
+00:00:00.000     7 volume/logs                  declared, create requested, because it was declared and has no storage yet (operator)
+00:00:00.000     8 machine/alpha                attachment reserved data, because a volume is to be attached to it (operator)
+00:00:00.000     9 volume/data                  attachment reserved alpha, because it is to be attached to a machine (operator)
+00:00:00.000    10 volume-attachment/alpha:data declared, because it was declared and waits for machine and volume (operator)
+00:00:00.000    11 machine/beta                 attachment reserved logs, because a volume is to be attached to it (operator)
+00:00:00.000    12 volume/logs                  attachment reserved beta, because it is to be attached to a machine (operator)
+00:00:00.000    13 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
+00:00:00.021    14 volume/data                  created, because the provider has made it (executor, after 6)
+00:00:00.021    15 volume/logs                  created, because the provider has made it (executor, after 7)
+00:00:00.030    16 machine/alpha                created i-0008, because the provider has made its instance (executor, after 3)
+00:00:00.030    17 machine/beta                 created i-0009, because the provider has made its instance (executor, after 4)
+00:00:00.030    18 machine/gamma                created i-0010, because the provider has made its instance (executor, after 5)
+00:00:00.030    19 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 18)
+00:00:00.030    20 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 19)
+00:00:00.030    21 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 19)
+00:00:00.043    22 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 21)
+00:00:00.043    23 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 20)
+00:00:05.031    24 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 23)
+00:00:10.000    25 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    26 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    27 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:01:00.000     --- an operator removes machine/alpha
+00:01:00.000    28 machine/alpha                removal began, because its removal was asked for and waits for its attachments (operator)
+00:01:00.000    29 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage, after 28)
+00:01:00.000    30 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 29)
+00:01:00.043    31 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 30)
+00:01:00.043    32 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage, after 31)
+00:01:00.043    33 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 32)
+00:01:00.043    34 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 32)
+00:01:00.064    35 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 34)
+
+converged after 61.000 s: 35 entries, 18 provider calls, 0 crashes, seed 1
+  machine/alpha                    removed
+  machine/beta                     ready
+  machine/gamma                    ready
+  volume-attachment/alpha:data     removed
+  volume-attachment/beta:logs      attached
+  volume/data                      available
+  volume/logs                      reserved
+journal fe90967372197409abcc2d2ee55be86f30fd2186bcbdeccdc8fd9be246be1d7a

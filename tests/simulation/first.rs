@@ -1,0 +1,59 @@
+use bailiwick::{
+    manifest::{self, Known, Source, Wish},
+    simulation::{Happening, Planned, Simulation},
+};
+
+pub fn wishes(text: &str) -> Vec<Wish> {
+    let manifest = manifest::parse(&[Source::new("test", text.as_bytes().to_vec())], &Known::default());
+    manifest.unwrap_or_else(|error| panic!("{error}")).documents.into_iter().map(|document| document.wish).collect()
+}
+
+pub const LAB: &str = "
+apiVersion: bailiwick/v1
+kind: Machine
+metadata: {name: alpha}
+spec: {provider: simulated}
+---
+apiVersion: bailiwick/v1
+kind: Machine
+metadata: {name: beta}
+spec: {provider: simulated}
+---
+apiVersion: bailiwick/v1
+kind: Machine
+metadata: {name: gamma}
+spec: {provider: simulated}
+---
+apiVersion: bailiwick/v1
+kind: Volume
+metadata: {name: data}
+spec: {provider: simulated, size: 64M}
+---
+apiVersion: bailiwick/v1
+kind: Volume
+metadata: {name: logs}
+spec: {provider: simulated, size: 1G}
+---
+apiVersion: bailiwick/v1
+kind: VolumeAttachment
+spec: {machine: alpha, volume: data}
+---
+apiVersion: bailiwick/v1
+kind: VolumeAttachment
+spec: {machine: beta, volume: logs}
+";
+
+#[test]
+fn a_lab_comes_up_and_goes() {
+    let mut simulation = Simulation::new(1);
+    simulation.script = vec![
+        Planned { at_ms: 0, what: Happening::Apply(wishes(LAB)) },
+        Planned { at_ms: 60_000, what: Happening::Remove(vec!["machine/alpha".parse().unwrap()]) },
+    ];
+    let report = simulation.run().unwrap();
+    assert_eq!(report.wrong, Vec::<String>::new());
+    assert!(report.converged);
+    assert_eq!(report.statuses["machine/alpha"], "removed");
+    assert_eq!(report.statuses["volume/data"], "available");
+    assert_eq!(report.statuses["volume-attachment/beta:logs"], "attached");
+}
