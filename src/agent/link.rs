@@ -20,8 +20,9 @@ const INTERVAL_MIN: Duration = Duration::from_millis(50);
 const INTERVAL_MAX: Duration = Duration::from_secs(60);
 
 /// Waits between attempts while the node is away; doubled every time.
-const RETRY_FIRST: Duration = Duration::from_millis(250);
-const RETRY_MAX: Duration = Duration::from_secs(5);
+const RETRY_FIRST: Duration = Duration::from_millis(100);
+/// An agent that has lost its node is soon back, and asking a socket that is not there costs next to nothing.
+const RETRY_MAX: Duration = Duration::from_secs(1);
 
 /// More of anything than this is no sensible answer.
 const ITEMS_MAX: usize = 64;

@@ -2,15 +2,13 @@
 
 use actix_web::{HttpRequest, http::StatusCode, http::header::AUTHORIZATION, web};
 use bailiwick_actors::{
-    machine::Instance,
     ports,
     shell::{AgentReport, Heartbeat},
-    vocab::{EffectId, Name},
-    volume_attachment::Link,
+    vocab::Name,
 };
 
 use super::{errors::Failure, server::Shared, wire::agent};
-use crate::{agent::is_agent_token, view::Fleet};
+use crate::agent::is_agent_token;
 
 /// The most conditions in one report.
 const CONDITIONS_MAX: usize = 128;
@@ -41,7 +39,7 @@ async fn report(
     let heartbeat = AgentReport { machine: machine.clone(), effect: report.effect, conditions };
     match shared.node.agent_report(heartbeat).await? {
         Heartbeat::Welcome => {
-            let answer = shared.node.look(|fleet| answer(fleet, &machine, report.effect))?;
+            let answer = shared.node.tell_agent(&machine, report.effect)?;
             Ok(web::Json(answer.ok_or_else(denied)?))
         }
         // It may be the machine's next instance, made a moment ago and not recorded yet: it is told to ask again.
@@ -61,34 +59,4 @@ fn condition(condition: &agent::Condition) -> ports::Condition {
         healthy: condition.healthy,
         text: harmless(&condition.text, 255),
     }
-}
-
-/// What this instance of the machine should look like; none if it is not the one that runs.
-fn answer(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<agent::Answer> {
-    let state = fleet.machines.get(machine.as_str())?;
-    let Instance::Running { instance, .. } = &state.instance else {
-        return None;
-    };
-    if instance.effect != effect {
-        return None;
-    }
-    let workload = |workload: &bailiwick_actors::machine::Workload| agent::Workload {
-        name: workload.name.clone(),
-        command: workload.command.clone(),
-        env: workload.env.clone(),
-    };
-    let workloads = state.spec.iter().flat_map(|spec| &spec.workloads).map(workload).collect();
-    let volume = |volume: &Name| {
-        let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;
-        let Link::Attached { target, info, .. } = &attachment.link else {
-            return None;
-        };
-        (target.machine_effect == effect).then(|| agent::AttachedVolume {
-            name: volume.clone(),
-            path: info.path.clone().into(),
-            read_only: info.read_only,
-        })
-    };
-    let volumes = state.attachments.iter().filter_map(volume).collect();
-    Some(agent::Answer { workloads, volumes, interval_ms: agent::default_interval_ms(), stop: false })
 }

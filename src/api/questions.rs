@@ -50,7 +50,19 @@ async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -
 }
 
 async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
-    answer(&shared, Query::Pending { at: at(&parameters)? }).await
+    let at = at(&parameters)?;
+    let web::Json(mut pending) = answer(&shared, Query::Pending { at }).await?;
+    // Only a running node knows whom it has told what is wanted.
+    if let (None, Some(rows)) = (at, pending.as_array_mut()) {
+        for machine in shared.node.untold()? {
+            let name = machine.to_string();
+            if rows.iter().all(|row| row["entity"] != name.as_str()) {
+                let why = "its agent has not asked yet what is wanted now";
+                rows.push(serde_json::json!({ "entity": name, "status": "untold", "why": why }));
+            }
+        }
+    }
+    Ok(web::Json(pending))
 }
 
 async fn log(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {

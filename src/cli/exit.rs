@@ -71,6 +71,9 @@ impl Termination for Exit {
     }
 }
 
+/// The code of what is no error: the reader of the output has gone.
+pub(super) const CLOSED_PIPE: &str = "closed-pipe";
+
 /// Why a command could not do what was asked: printed once, at the edge, by [`CliError::print`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CliError {
@@ -120,6 +123,11 @@ impl CliError {
             next = cause.source();
         }
         self
+    }
+
+    /// Whether it only says that nobody reads any more what is printed.
+    pub fn is_closed_pipe(&self) -> bool {
+        self.code == CLOSED_PIPE
     }
 
     /// Says what to do about it.

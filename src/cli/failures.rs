@@ -5,7 +5,7 @@ use std::error::Error;
 use bailiwick_journal::{OpenError, ReadError};
 
 use super::{
-    exit::{CliError, Exit},
+    exit::{CLOSED_PIPE, CliError, Exit},
     output::OutputError,
 };
 use crate::{
@@ -121,7 +121,9 @@ impl From<ClientError> for CliError {
 impl From<OutputError> for CliError {
     fn from(error: OutputError) -> Self {
         // A reader that has gone (`bailiwick log | head`) has seen what it wanted.
-        let exit = if error.is_broken_pipe() { Exit::Ok } else { Exit::Error };
-        Self::new(exit, "output", "cannot print").because(&error)
+        if error.is_broken_pipe() {
+            return Self::new(Exit::Ok, CLOSED_PIPE, "nobody reads the output any more");
+        }
+        Self::new(Exit::Error, "output", "cannot print").because(&error)
     }
 }

@@ -121,13 +121,10 @@ enum Command {
 
 /// Runs one command line; the answer is the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are asked for; anything else is a usage error. Nobody is left to tell if this fails.
-            drop(error.print());
-            return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-        }
+        Err(error) => return misunderstood(&args, &error),
     };
     let Cli { global, command } = cli;
     if let Command::Agent(args) = command {
@@ -135,8 +132,28 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     }
     match start_logging(&global).and_then(|()| run(&global, command)) {
         Ok(exit) => exit,
+        // `bailiwick log | head`: whoever reads has seen enough.
+        Err(error) if error.is_closed_pipe() => Exit::Ok,
         Err(error) => error.print(global.output),
     }
+}
+
+/// Help and version are asked for; anything else is a usage error, told in the form that the rest of the line asks for.
+fn misunderstood(args: &[OsString], error: &clap::Error) -> Exit {
+    if error.use_stderr() && asks_for_json(args) {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        return CliError::usage(message).print(Format::Json);
+    }
+    // Nobody is left to tell if this fails.
+    drop(error.print());
+    if error.use_stderr() { Exit::Usage } else { Exit::Ok }
+}
+
+fn asks_for_json(args: &[OsString]) -> bool {
+    let is_flag = |arg: &OsString| arg == "-o" || arg == "--output";
+    let in_two = args.windows(2).any(|pair| is_flag(&pair[0]) && pair[1] == "json");
+    in_two || args.iter().any(|arg| arg == "-ojson" || arg == "-o=json" || arg == "--output=json")
 }
 
 fn run(global: &Global, command: Command) -> Result<Exit, CliError> {

@@ -5,7 +5,12 @@ use std::{
     io::{IsTerminal, Write},
 };
 
-use bailiwick_actors::{contract::Decider, machine, volume, volume_attachment};
+use bailiwick_actors::{
+    contract::Decider,
+    machine::{self, Instance},
+    vocab::InstanceId,
+    volume, volume_attachment,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{text::harmless, view::Fleet};
@@ -15,6 +20,8 @@ use crate::{text::harmless, view::Fleet};
 struct Now {
     status: &'static str,
     ready: bool,
+    /// What runs for a machine.
+    instance: Option<InstanceId>,
 }
 
 /// Shows how entities come along.
@@ -22,6 +29,8 @@ struct Now {
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
     known: BTreeMap<String, Now>,
+    /// The last instance that was seen of each machine.
+    instances: BTreeMap<String, InstanceId>,
 }
 
 impl Progress {
@@ -33,7 +42,13 @@ impl Progress {
             bar.set_style(style.expect("the template is checked by a test").progress_chars("=> "));
             bar
         });
-        Self { bar, known: BTreeMap::new() }
+        Self { bar, known: BTreeMap::new(), instances: BTreeMap::new() }
+    }
+
+    /// Notes which instances run before anything is done, without a word.
+    pub(super) fn begin(&mut self, fleet: &Fleet) {
+        let running = entities(fleet).into_iter().filter_map(|(entity, now)| Some((entity, now.instance?)));
+        self.instances = running.collect();
     }
 
     /// Takes the present state in, and says what is new.
@@ -43,6 +58,10 @@ impl Progress {
         for (entity, state) in &now {
             if self.known.get(entity) != Some(state) {
                 self.say(&format!("{entity} is {}", state.status));
+            }
+            let Some(instance) = &state.instance else { continue };
+            if let Some(before) = self.instances.insert(entity.clone(), instance.clone()).filter(|it| it != instance) {
+                self.say(&format!("{entity} was replaced: {instance} in the place of {before}"));
             }
         }
         for entity in self.known.keys().filter(|entity| !now.contains_key(*entity)) {
@@ -87,15 +106,19 @@ pub(super) fn say(line: &str) {
 fn entities(fleet: &Fleet) -> BTreeMap<String, Now> {
     let mut entities = BTreeMap::new();
     for (name, folded) in fleet.machines.iter().filter(|(_, folded)| folded.state.life.exists()) {
-        let now = Now { status: folded.state.status(), ready: folded.state.is_ready() };
+        let instance = match &folded.state.instance {
+            Instance::Running { instance, .. } => Some(instance.instance.clone()),
+            _ => None,
+        };
+        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance };
         entities.insert(format!("{}/{name}", machine::State::KIND), now);
     }
     for (name, folded) in fleet.volumes.iter().filter(|(_, folded)| folded.state.life.exists()) {
-        let now = Now { status: folded.state.status(), ready: folded.state.is_ready() };
+        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance: None };
         entities.insert(format!("{}/{name}", volume::State::KIND), now);
     }
     for (name, folded) in fleet.attachments.iter().filter(|(_, folded)| folded.state.life.exists()) {
-        let now = Now { status: folded.state.status(), ready: folded.state.is_ready() };
+        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance: None };
         entities.insert(format!("{}/{name}", volume_attachment::State::KIND), now);
     }
     entities

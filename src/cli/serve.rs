@@ -12,11 +12,11 @@ use super::{
 pub(super) struct ServeArgs {}
 
 pub(super) fn main(global: &Global, _args: ServeArgs) -> Result<Exit, CliError> {
-    let node = up::start(global)?;
-    session::block_on(async {
+    let node = session::block_on(async {
         let mut signals = up::Signals::new()?;
+        let node = up::start(global)?;
         up::stay(&node, &mut signals, None).await;
-        Ok::<(), CliError>(())
+        Ok::<_, CliError>(node)
     })??;
     up::stop(node)
 }

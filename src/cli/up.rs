@@ -25,6 +25,7 @@ use crate::{
     Config, LocalMachines, Node,
     api::query::Query,
     client::ClientError,
+    config::journal_dir,
     manifest,
     plan::{Action, Prune},
     view::{self, Fleet},
@@ -111,9 +112,18 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
     let sources = manifest::sources(&args.files)?;
     if !sources.is_empty() {
         manifest::parse_open(&sources)?;
+        // Where there is no node yet there is nothing else that they could point at.
+        if !journal_dir(&session::data_dir(global)?).exists() {
+            manifest::parse(&sources, &manifest::Known::default())?;
+        }
     }
-    let node = start(global)?;
-    let ended = session::block_on(run(global, &node, &args, &sources))?;
+    let (node, ended) = session::block_on(async {
+        // Listened for before there is a node to be stopped: what comes while it starts waits until it has.
+        let signals = Signals::new()?;
+        let node = start(global)?;
+        let ended = run(global, &node, &args, &sources, signals).await;
+        Ok::<_, CliError>((node, ended))
+    })??;
     let stopped = stop(node);
     match ended {
         Ok(Exit::Ok) => stopped,
@@ -122,10 +132,16 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
     }
 }
 
-async fn run(global: &Global, node: &Node, args: &UpArgs, sources: &[manifest::Source]) -> Result<Exit, CliError> {
-    let mut signals = Signals::new()?;
+async fn run(
+    global: &Global,
+    node: &Node,
+    args: &UpArgs,
+    sources: &[manifest::Source],
+    mut signals: Signals,
+) -> Result<Exit, CliError> {
     let mut progress = Progress::new();
     let handle = node.handle();
+    handle.look(|fleet| progress.begin(fleet))?;
     if !sources.is_empty() {
         let manifest = manifest::parse(sources, &handle.known()?)?;
         let prune = if args.prune { Prune::Yes } else { Prune::No };
@@ -148,16 +164,17 @@ async fn run(global: &Global, node: &Node, args: &UpArgs, sources: &[manifest::S
             progress.update(fleet);
             view::pending(fleet)
         })?;
-        if pending.is_empty() {
+        let untold = handle.untold()?;
+        if pending.is_empty() && untold.is_empty() {
             break;
         }
-        if args.once && pending.iter().all(|open| open.status == "failed") {
+        if args.once && !pending.is_empty() && pending.iter().all(|open| open.status == "failed") {
             progress.finish();
-            return Err(unfinished(Exit::Error, "failed", "not everything could be made so", &pending));
+            return Err(unfinished(Exit::Error, "failed", "not everything could be made so", &pending, &untold));
         }
         if args.timeout.is_some_and(|limit| begun.elapsed() >= limit) {
             progress.finish();
-            return Err(unfinished(Exit::TimedOut, "timed-out", "the time is over", &pending));
+            return Err(unfinished(Exit::TimedOut, "timed-out", "the time is over", &pending, &untold));
         }
         if !node.is_running() {
             return Ok(Exit::Error);
@@ -165,7 +182,11 @@ async fn run(global: &Global, node: &Node, args: &UpArgs, sources: &[manifest::S
     }
     progress.finish();
     let answer = handle.look(|fleet| Query::Status { at: None }.answer(&*handle.journal(), fleet))??;
-    global.output.show(&answer, || status::table(&answer))?;
+    match global.output.show(&answer, || status::table(&answer)).map_err(CliError::from) {
+        // Machines are not to suffer because nobody reads.
+        Err(error) if !error.is_closed_pipe() => return Err(error),
+        _ => (),
+    }
     if args.once {
         return Ok(Exit::Ok);
     }
@@ -191,10 +212,20 @@ fn summary(steps: &[crate::plan::Step]) -> String {
     format!("applied: {}", parts.join(", "))
 }
 
-fn unfinished(exit: Exit, code: &'static str, message: &str, pending: &[view::Pending]) -> CliError {
+fn unfinished(
+    exit: Exit,
+    code: &'static str,
+    message: &str,
+    pending: &[view::Pending],
+    untold: &[StreamId],
+) -> CliError {
     let mut error = CliError::new(exit, code, message)
         .next("`bailiwick status` shows trouble, `bailiwick why KIND/NAME` explains it");
     error.causes = pending.iter().map(|open| format!("{} is {}: {}", open.entity, open.status, open.why)).collect();
+    let is_pending = |machine: &StreamId| pending.iter().any(|open| open.entity == machine.to_string());
+    for machine in untold.iter().filter(|machine| !is_pending(machine)) {
+        error.causes.push(format!("{machine} has an agent that has not asked what is wanted"));
+    }
     error
 }
 
@@ -229,17 +260,20 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
                 .next("use `bailiwick delete KIND/NAME`, or stop the node first"));
         }
     }
-    let node = start(global)?;
-    let ended = session::block_on(take_down(&node, named, args.timeout))?;
+    let (node, ended) = session::block_on(async {
+        let signals = Signals::new()?;
+        let node = start(global)?;
+        let ended = take_down(&node, named, args.timeout, signals).await;
+        Ok::<_, CliError>((node, ended))
+    })??;
     let stopped = node.stop();
     ended?;
     stopped?;
     Ok(Exit::Ok)
 }
 
-async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration) -> Result<(), CliError> {
+async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut signals: Signals) -> Result<(), CliError> {
     let handle = node.handle();
-    let mut signals = Signals::new()?;
     let mut progress = Progress::new();
     let entities = if named.is_empty() { handle.look(view::declared)? } else { named };
     if entities.is_empty() {

@@ -1,7 +1,7 @@
 //! How a node is asked.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     future::Future,
     pin::pin,
     sync::{Arc, Mutex, PoisonError},
@@ -11,23 +11,32 @@ use std::{
 
 use actix::Addr;
 use bailiwick_actors::{
+    contract::Decider,
+    machine::{self, Instance},
     ports::Clock,
     shell::{
         AgentReport, Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Heartbeat, Limits, Origin, Registry,
         RegistryStats, Running, Stats, SupervisorActor,
     },
     supervisor::machines,
-    vocab::{Life, Timestamp},
+    vocab::{EffectId, Life, Name, Timestamp},
+    volume_attachment::Link,
 };
 use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
+    api::wire::agent,
     manifest::{Document, Known},
     plan::{Plan, Prune, plan, removal},
     view::{Fleet, FleetError},
 };
+
+/// The provider whose machines have agents.
+const LOCAL: &str = "local";
+/// The interval of reports while an agent is about to be told more, in milliseconds.
+const SOON_MS: u64 = 200;
 
 /// Asks a running node. Can be cloned and sent; works on any runtime.
 #[derive(Clone, Debug)]
@@ -42,6 +51,8 @@ struct Shared {
     machines: Addr<SupervisorActor<machines::State>>,
     /// What was folded so far; brought up to date when somebody looks.
     fleet: Mutex<Fleet>,
+    /// What the agent of each machine was told last, by this node.
+    told: Mutex<BTreeMap<Name, agent::Answer>>,
     admission: Semaphore,
 }
 
@@ -83,6 +94,7 @@ impl Handle {
             registry: running.registry.clone(),
             machines: running.supervisors.machines.clone(),
             fleet: Mutex::new(Fleet::default()),
+            told: Mutex::default(),
             admission: Semaphore::new(limits.asks_max),
         };
         Self { shared: Arc::new(shared) }
@@ -180,6 +192,44 @@ impl Handle {
         self.shared.machines.send(report).await.map_err(|_| AskError::Stopping)
     }
 
+    /// What the agent in this instance of a machine is to do, and notes that it was told; none if this is not the instance
+    /// that runs.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn tell_agent(&self, machine: &Name, effect: EffectId) -> Result<Option<agent::Answer>, ReadError> {
+        let answer = self.look(|fleet| wanted(fleet, machine, effect))?;
+        if let Some(answer) = &answer {
+            self.told().insert(machine.clone(), answer.clone());
+        }
+        Ok(answer)
+    }
+
+    /// The local machines whose agents were not told by this node what is wanted of them now. What is declared is so only
+    /// when they were: a change of workloads, or a new attachment, is nothing before its machine has heard of it; and after
+    /// a start of the node this is how a machine shows that it is still there.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn untold(&self) -> Result<Vec<StreamId>, ReadError> {
+        let told = self.told();
+        self.look(|fleet| {
+            let running = fleet.machines.iter().filter_map(|(name, folded)| {
+                let Instance::Running { instance, .. } = &folded.state.instance else { return None };
+                let is_local = folded.state.spec.as_ref().is_some_and(|spec| spec.provider.as_str() == LOCAL);
+                let name: Name = name.parse().ok().filter(|_| is_local && folded.state.life == Life::Alive)?;
+                let wanted = wanted(fleet, &name, instance.effect);
+                (told.get(&name) != wanted.as_ref()).then_some(name)
+            });
+            let stream = |name: Name| StreamId::new(machine::State::KIND, name.as_str()).expect("names are checked");
+            running.map(stream).collect()
+        })
+    }
+
+    fn told(&self) -> std::sync::MutexGuard<'_, BTreeMap<Name, agent::Answer>> {
+        self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// How the registry is.
     ///
     /// # Errors
@@ -208,6 +258,38 @@ pub fn known(fleet: &Fleet) -> Known {
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
     }
+}
+
+/// What this instance of the machine should look like; none if it is not the one that runs.
+fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<agent::Answer> {
+    let state = fleet.machines.get(machine.as_str())?;
+    let Instance::Running { instance, .. } = &state.instance else {
+        return None;
+    };
+    if instance.effect != effect {
+        return None;
+    }
+    let workload = |workload: &machine::Workload| agent::Workload {
+        name: workload.name.clone(),
+        command: workload.command.clone(),
+        env: workload.env.clone(),
+    };
+    let workloads = state.spec.iter().flat_map(|spec| &spec.workloads).map(workload).collect();
+    let volume = |volume: &Name| {
+        let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;
+        let Link::Attached { target, info, .. } = &attachment.link else {
+            return None;
+        };
+        (target.machine_effect == effect).then(|| agent::AttachedVolume {
+            name: volume.clone(),
+            path: info.path.clone().into(),
+            read_only: info.read_only,
+        })
+    };
+    let volumes: Vec<_> = state.attachments.iter().filter_map(volume).collect();
+    // While a volume is on its way, the agent asks again soon.
+    let interval_ms = if volumes.len() < state.attachments.len() { SOON_MS } else { agent::default_interval_ms() };
+    Some(agent::Answer { workloads, volumes, interval_ms, stop: false })
 }
 
 fn operator(id: Uuid) -> Origin {

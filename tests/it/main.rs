@@ -3,3 +3,4 @@
 mod cases;
 mod manifest;
 mod tidy;
+mod up;

@@ -10,7 +10,7 @@ use std::{
 use actix::{
     Actor, ActorContext, ActorFutureExt, AtomicResponse, Context, Handler, Message, ResponseActFuture, WrapFuture,
 };
-use bailiwick_journal::{AppendError, Appended, Draft, Entry, Intake, Outcome, StreamId, Version, digest};
+use bailiwick_journal::{AppendError, Appended, Draft, Entry, Intake, Outcome, StreamId, Version, crash, digest};
 
 use super::{Answer, AskError, Executor, Kind, Origin, Perform, ScheduleActor, ScheduledWake, Services, Work};
 use crate::contract::{Decider, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
@@ -287,6 +287,7 @@ impl<D: Kind> EntityActor<D> {
         if routine && self.entity.repeats_nothing(&draft) {
             return ready(Ok(self.only_counted(draft, text)));
         }
+        crash::point("before-decision-recorded");
         let append = self.services.append(vec![draft], intake);
         Box::pin(
             append
@@ -308,6 +309,7 @@ impl<D: Kind> EntityActor<D> {
     ) -> ResponseActFuture<Self, Result<Answer, AskError>> {
         let result = match answer {
             Ok(appended) => {
+                crash::point("after-decision-recorded");
                 let entry = appended.entries.first().expect("one entry for one draft");
                 self.recorded(entry).map(|()| Answer::of(entry, text, false, self.is_idle()))
             }

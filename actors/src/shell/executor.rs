@@ -7,7 +7,7 @@ use std::{
 };
 
 use actix::{Actor, AsyncContext, Context, Handler, Message, WrapFuture};
-use bailiwick_journal::{Position, StreamId};
+use bailiwick_journal::{Position, StreamId, crash};
 use tokio::sync::Semaphore;
 
 use super::{AnyCommand, Ask, AskError, Origin, Registry, Services};
@@ -201,9 +201,12 @@ impl Handler<Turn> for Executor {
                 let run = async move {
                     let reports = {
                         let _permit = permits.acquire().await;
+                        crash::point("before-call");
                         perform(&services, batch).await
                     };
+                    crash::point("after-call");
                     report(&registry, reports).await;
+                    crash::point("after-report");
                     if let Some(executor) = executor.upgrade() {
                         let _ = executor.send(Finished { streams }).await;
                     }

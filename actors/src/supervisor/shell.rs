@@ -8,7 +8,7 @@ use std::{
 };
 
 use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, WrapFuture};
-use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, digest};
+use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, crash, digest};
 use uuid::Uuid;
 
 use super::{Order, decision_id, machines, storage};
@@ -173,6 +173,7 @@ impl<S: Supervise> SupervisorActor<S> {
             return;
         }
         self.appending = true;
+        crash::point("before-orders-recorded");
         let append = self.services.append(vec![draft], Intake::Report);
         let recorded = async move {
             let answer = append.await;
@@ -184,7 +185,10 @@ impl<S: Supervise> SupervisorActor<S> {
         ctx.spawn(recorded.into_actor(self).map(move |answer, actor, ctx| {
             actor.appending = false;
             match answer {
-                Ok(appended) => actor.deciding = appended.entries.last().map(|entry| entry.header.position),
+                Ok(appended) => {
+                    crash::point("after-orders-recorded");
+                    actor.deciding = appended.entries.last().map(|entry| entry.header.position);
+                }
                 // What was to be decided is still to be decided, on the view as it is then.
                 Err(error) => {
                     tracing::error!(supervisor = %actor.entity.stream(), %error, "a decision was not recorded");
@@ -216,6 +220,7 @@ impl<S: Supervise> SupervisorActor<S> {
             let principal = self.entity.stream().to_string();
             let origin = Origin { id, principal, cause: Some(by), routine: false };
             let ask = Ask { stream: stream.clone(), command: command(order), origin };
+            crash::point("before-order-sent");
             let answer = self.registry.send(ask);
             let again = async move {
                 match answer.await {

@@ -144,6 +144,7 @@ fn place_claim(inner: &Inner, claim: &Claim) -> io::Result<()> {
     let unfinished = place.with_extension("json.new");
     files::remove_file(&unfinished)?;
     files::write_new(&unfinished, &serde_json::to_vec_pretty(claim)?)?;
+    crash::point("local-claim-written");
     match fs::hard_link(&unfinished, &place) {
         // Ours, from an earlier attempt; whoever else held it was refused before, or was quicker this instant.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -153,6 +154,7 @@ fn place_claim(inner: &Inner, claim: &Claim) -> io::Result<()> {
         }
         placed => placed?,
     }
+    crash::point("local-claim-placed");
     files::remove_file(&unfinished)?;
     files::sync_parent(&place)
 }
@@ -190,6 +192,7 @@ fn place_link(machine: &MachineDir, claim: &Claim) -> io::Result<()> {
     let link = machine.volume(&claim.volume);
     files::remove_file(&link)?;
     symlink(link_target(claim.volume_effect), &link)?;
+    crash::point("local-after-link");
     files::sync_parent(&link)
 }
 

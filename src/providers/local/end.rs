@@ -6,6 +6,7 @@ use std::{
 };
 
 use bailiwick_actors::vocab::{Fault, FaultCode};
+use bailiwick_journal::crash;
 use rustix::process::Signal;
 use tracing::{info, warn};
 
@@ -32,6 +33,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// none if the directory has no lock file.
 pub fn end_machine(directory: &MachineDir) -> Result<Option<HeldLock>, Fault> {
     let lock = end_agent(directory)?;
+    crash::point("local-agent-ended");
     end_survivors(directory)?;
     Ok(lock)
 }
@@ -45,6 +47,7 @@ fn end_agent(directory: &MachineDir) -> Result<Option<HeldLock>, Fault> {
     agent.signal(Signal::TERM).or_fault("end the agent")?;
     // A stopped agent would not see the request.
     agent.signal(Signal::CONT).or_fault("end the agent")?;
+    crash::point("local-agent-asked-to-end");
     if let Some(lock) = lock_within(directory, AGENT_GRACE)? {
         return Ok(Some(lock));
     }

@@ -70,6 +70,7 @@ pub fn make_whole(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io
     let unfinished = beside(path, UNFINISHED)?;
     files::remove_directory(&unfinished)?;
     DirBuilder::new().mode(0o700).create(&unfinished)?;
+    crash::point("local-begun");
     let made = fill(&unfinished).and_then(|()| files::sync_directory(&unfinished));
     if let Err(error) = made {
         // What is left is swept later; the first error is the one that tells.
@@ -78,6 +79,7 @@ pub fn make_whole(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io
     }
     crash::point("local-before-appearing");
     fs::rename(&unfinished, path)?;
+    crash::point("local-in-place");
     files::sync_parent(path)?;
     crash::point("local-after-appearing");
     Ok(())
@@ -94,7 +96,9 @@ pub fn discard(path: &Path) -> io::Result<()> {
     }
     files::sync_parent(path)?;
     crash::point("local-after-vanishing");
-    files::remove_directory(&trash)
+    files::remove_directory(&trash)?;
+    crash::point("local-after-removing");
+    Ok(())
 }
 
 /// Removes what a crash left of this directory.

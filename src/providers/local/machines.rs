@@ -53,6 +53,7 @@ pub fn create(inner: &Inner, wish: CreateMachine) -> Result<MachineInstance, Fau
     };
     let ended = if to_be_made {
         make(inner, &directory, &wish).or_fault("make the machine's directory")?;
+        crash::point("local-before-spawn");
         Some(start_agent(&inner.config, &directory)?)
     } else {
         None

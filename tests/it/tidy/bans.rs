@@ -39,6 +39,8 @@ const WAITERS: &[(&str, &str)] = &[
         "tests/local/support.rs",
         "`eventually`, the one function that looks again and again, and ends as soon as it is so",
     ),
+    ("benches/idle.rs", "looks at a node that has nothing to do, for as long as it was asked to"),
+    ("tests/it/up/support.rs", "`pause`, between two looks at a real process; nothing else waits"),
     ("tests/local/node.rs", "the stand-in for a node looks for callers, and for its end"),
 ];
 

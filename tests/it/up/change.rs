@@ -1,0 +1,167 @@
+//! Down, changed manifests, pruning, and all-or-nothing.
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::{
+    observe::{fleet, nothing_left, settled},
+    support::{Lab, QUICK, Ran, Running, eventually},
+};
+
+const TWO_MACHINES: &str = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: a}\nspec:\n  provider: local\n  workloads:\n    - \
+     {name: w, command: [sleep, '1001']}\n---\napiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: b}\nspec: {provider: local}\n";
+const VOLUME: &str =
+    "---\napiVersion: bailiwick/v1\nkind: Volume\nmetadata: {name: v}\nspec: {provider: local, size: 8M}\n";
+
+fn attachment(machine: &str) -> String {
+    format!("---\napiVersion: bailiwick/v1\nkind: VolumeAttachment\nspec: {{machine: {machine}, volume: v}}\n")
+}
+
+/// A lab with quick settings and this manifest, run to its end.
+#[track_caller]
+fn make(lab: &Lab, text: &str, more: &[&str]) -> Ran {
+    let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", text));
+    lab.run(&[&["up", &quick, &file, "--once", "--timeout", "60s"], more].concat()).code(0)
+}
+
+fn serve(lab: &Lab) -> Running {
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    node
+}
+
+#[track_caller]
+fn stop(node: Running) {
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[track_caller]
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+/// `action entity` of every step.
+fn steps(ran: &Ran) -> Vec<String> {
+    let steps = json(ran)["steps"].as_array().expect("steps").clone();
+    steps.iter().map(|step| format!("{} {}", step["action"], step["entity"]).replace('"', "")).collect()
+}
+
+#[test]
+fn down_leaves_nothing() {
+    let lab = Lab::new();
+    lab.up();
+    settled(&lab);
+    lab.down().says("everything that was declared is gone");
+    nothing_left(&lab);
+    lab.down().says("nothing is declared");
+    // And up again goes on in the same streams.
+    lab.up();
+    settled(&lab);
+}
+
+#[test]
+fn down_takes_what_is_named() {
+    let lab = Lab::new();
+    make(&lab, &format!("{TWO_MACHINES}{VOLUME}{}", attachment("a")), &[]);
+    lab.run(&["down", "machine/b"]).code(0);
+    let left = settled(&lab);
+    assert_eq!(left.machines.keys().collect::<Vec<_>>(), ["a"]);
+    // A machine takes its attachments with it, and leaves the volume.
+    lab.run(&["down", "machine/a"]).code(0);
+    let left = settled(&lab);
+    assert_eq!((left.machines.len(), left.attachments.len(), left.volumes.len()), (0, 0, 1));
+    lab.down();
+    nothing_left(&lab);
+}
+
+#[test]
+fn a_changed_workload_is_planned_and_reaches_the_agent() {
+    let lab = Lab::new();
+    make(&lab, TWO_MACHINES, &[]);
+    let before = settled(&lab);
+    let sleeps = |seconds: &str| lab.processes().iter().any(|process| process.has_argument(seconds));
+    eventually("the first workload runs", || sleeps("1001"));
+    let changed = TWO_MACHINES.replace("1001", "1002");
+    let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", &changed));
+    let plan = lab.run(&["plan", &quick, &file, "-o", "json"]).code(2);
+    assert_eq!(steps(&plan), ["unchanged policy/default", "change machine/a", "unchanged machine/b"]);
+    assert_eq!(json(&plan)["steps"][1]["fields"], serde_json::json!(["spec.workloads"]));
+    make(&lab, &changed, &[]);
+    eventually("the new workload runs and the old one does not", || sleeps("1002") && !sleeps("1001"));
+    assert_eq!(settled(&lab), before, "the machine is the same");
+    lab.run(&["plan", &quick, &file]).code(0);
+}
+
+#[test]
+fn what_is_not_declared_any_more_goes_only_when_pruned() {
+    let lab = Lab::new();
+    make(&lab, &format!("{TWO_MACHINES}{VOLUME}{}", attachment("b")), &[]);
+    let before = settled(&lab);
+    let less = TWO_MACHINES.split("---").next().expect("the first").to_owned();
+    make(&lab, &less, &[]).says("3 kept although not declared");
+    assert_eq!(settled(&lab), before);
+    let file = lab.manifest("it.yaml", &less);
+    let plan = lab.run(&["plan", &file, "--prune", "-o", "json"]).code(2);
+    let mut steps = steps(&plan);
+    steps.sort();
+    assert_eq!(steps, ["remove machine/b", "remove volume-attachment/b:v", "remove volume/v", "unchanged machine/a"]);
+    make(&lab, &less, &["--prune"]);
+    let after = settled(&lab);
+    assert_eq!((after.machines.len(), after.volumes.len(), after.attachments.len()), (1, 0, 0));
+    assert_eq!(after.machines["a"], before.machines["a"]);
+}
+
+#[test]
+fn a_volume_serves_one_machine_and_apply_is_atomic() {
+    let lab = Lab::new();
+    make(&lab, &format!("{TWO_MACHINES}{VOLUME}{}", attachment("a")), &[]);
+    let before = settled(&lab);
+    let node = serve(&lab);
+    // One refused document among good ones: a new machine and a second attachment of the volume.
+    let mixed = format!("{}{}", TWO_MACHINES.replace("name: b", "name: c"), attachment("c"));
+    let file = lab.manifest("mixed.yaml", &mixed);
+    let refused = lab.run(&["apply", &file]).code(5);
+    refused.says("nothing was applied").says("volume/v");
+    let refused = lab.run(&["apply", &file, "-o", "json"]).code(5);
+    let error: Value = serde_json::from_str(&refused.err).expect("an error in JSON");
+    assert_eq!(error["exit"], 5);
+    assert_eq!(refused.out, "");
+    stop(node);
+    assert_eq!(settled(&lab), before);
+    assert!(fleet(&lab).machines.get("c").is_none_or(|machine| !machine.life.exists()), "nothing of it was applied");
+    // `up` refuses it as well, in the same way.
+    let refused = lab.run(&["up", &file, "--once"]).code(5);
+    refused.says("volume/v");
+    assert_eq!(settled(&lab), before);
+}
+
+#[test]
+fn apply_wait_and_delete_reach_a_running_node() {
+    let lab = Lab::new();
+    let node = serve(&lab);
+    let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", TWO_MACHINES));
+    let id = "3f0ad2c6-5b2d-4f0f-9a57-0f6c1a3f7f11";
+    let first = lab.run(&["apply", &quick, &file, "--id", id, "-o", "json", "--wait"]).code(0);
+    assert_eq!(
+        steps(&first),
+        ["create policy/default", "create machine/a", "create machine/b"].map(|step| {
+            // The node's own first policy is there already.
+            step.replace("create policy", "change policy")
+        })
+    );
+    lab.run(&["wait", "--for", "ready"]).code(0);
+    lab.run(&["plan", &quick, &file]).code(0);
+    lab.run(&["wait", "machine/nobody", "--timeout", "300ms"]).code(124);
+    stop(node);
+    assert_eq!(settled(&lab).machines.len(), 2);
+    let node = serve(&lab);
+    let deleted = lab.run(&["delete", "machine/a", "-o", "json"]).code(0);
+    assert_eq!(steps(&deleted), ["remove machine/a"]);
+    let nothing = lab.run(&["delete", "machine/nobody"]);
+    assert!(matches!(nothing.code, Some(0 | 4)), "{nothing:?}");
+    eventually("it is gone", || lab.run(&["plan", &file, "-o", "json"]).out.contains("\"create\""));
+    stop(node);
+    lab.down();
+    nothing_left(&lab);
+}

@@ -1,0 +1,161 @@
+//! The command line itself: long paths, stopped nodes, usage errors, completion, colours, JSON, closed pipes.
+
+use std::{
+    io::{Read, Write},
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::{
+    observe::{nothing_left, settled},
+    support::{Lab, Running},
+};
+
+#[test]
+fn a_data_directory_with_a_very_long_path() {
+    let place: PathBuf = ["d".repeat(100), "e".repeat(100), "data".into()].iter().collect();
+    let lab = Lab::below(&place);
+    lab.up();
+    let first = settled(&lab);
+    let node = lab.stay();
+    lab.run(&["plan", &lab.up_args()[1]]).code(0);
+    lab.run(&["wait", "--for", "ready"]).code(0);
+    lab.run(&["serve"]).code(5);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+    assert_eq!(settled(&lab), first);
+    lab.down();
+    nothing_left(&lab);
+}
+
+#[test]
+fn a_stopped_node_can_be_asked() {
+    let lab = Lab::new();
+    lab.run(&["status"]).code(4).says("there is no node in");
+    assert!(!lab.data().exists(), "asking makes nothing");
+    lab.up();
+    let args = lab.up_args();
+    lab.run(&["plan", &args[1], &args[2]]).code(0);
+    let status = lab.run(&["status", "-o", "json"]).code(0);
+    serde_json::from_str::<Value>(&status.out).expect("JSON");
+    lab.run(&["journal", "check"]).code(0);
+    lab.run(&["journal", "stat"]).code(0);
+    let before = settled(&lab);
+    lab.up().says("journal: clean");
+    assert_eq!(settled(&lab), before);
+}
+
+#[test]
+fn a_killed_nodes_directory_can_be_asked_too() {
+    let lab = Lab::new();
+    lab.stay().kill();
+    lab.run(&["status"]).code(0);
+    lab.run(&["plan", &lab.up_args()[1]]).code(0);
+    lab.up();
+    settled(&lab);
+}
+
+#[test]
+fn usage_errors_are_64() {
+    let lab = Lab::new();
+    let empty: &[&str] = &[];
+    for args in [
+        empty,
+        &["frobnicate"],
+        &["up", "--frobnicate"],
+        &["down", "nonsense"],
+        &["down", "planet/mars"],
+        &["apply"],
+        &["status", "-o", "xml"],
+        &["wait", "--timeout", "soon"],
+        &["wait", "--for", "removed"],
+        &["completion", "cmd"],
+        &["status", "--log-level", "a=b=c"],
+    ] {
+        let ran = lab.run(args).code(64);
+        assert!(!ran.err.is_empty() && ran.out.is_empty(), "{args:?}: {ran:?}");
+        if args.is_empty() {
+            continue;
+        }
+        let ran = lab.run(&[args, &["--output=json"]].concat()).code(64);
+        let error: Value = serde_json::from_str(&ran.err).unwrap_or_else(|_| panic!("{args:?}: no JSON: {}", ran.err));
+        assert_eq!((&error["exit"], &error["error"]["code"]), (&64.into(), &"usage".into()), "{args:?}");
+    }
+    assert!(!lab.data().exists());
+    for args in [&["--help"][..], &["help", "up"], &["--version"]] {
+        let ran = lab.run(args).code(0);
+        assert!(!ran.out.is_empty() && ran.err.is_empty(), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn completion_is_accepted_by_the_shell() {
+    let lab = Lab::new();
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let script = lab.run(&["completion", shell]).code(0).out;
+        assert!(script.contains("bailiwick") && script.contains("apply"), "{shell}");
+        if shell != "bash" {
+            continue;
+        }
+        let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().expect("bash");
+        bash.stdin.take().expect("a pipe").write_all(script.as_bytes()).expect("read");
+        assert!(bash.wait().expect("our child").success());
+    }
+}
+
+#[test]
+fn colours_only_where_they_are_wanted() {
+    let lab = Lab::new();
+    let plan = |variables: &[(&str, &str)]| {
+        let lab_file = &lab.up_args()[1];
+        let mut command = lab.command(&["plan", lab_file]);
+        command.env("TERM", "xterm-256color").envs(variables.iter().copied());
+        Running::of(&mut command).ended().code(2).out
+    };
+    assert!(!plan(&[]).contains('\u{1b}'), "a pipe has no colours");
+    assert!(plan(&[("CLICOLOR_FORCE", "1")]).contains('\u{1b}'), "unless they are forced");
+    assert!(!plan(&[("NO_COLOR", "1")]).contains('\u{1b}'));
+}
+
+#[test]
+fn json_is_json_and_errors_too() {
+    let lab = Lab::new();
+    lab.up();
+    let file = lab.up_args()[1].clone();
+    for args in [&["status"][..], &["plan", &file], &["journal", "check"], &["journal", "stat"]] {
+        let ran = lab.run(&[args, &["-o", "json"]].concat()).code(0);
+        serde_json::from_str::<Value>(&ran.out).unwrap_or_else(|error| panic!("{args:?}: {error}: {ran:?}"));
+        assert_eq!(ran.err, "", "{args:?}");
+    }
+    let ran = lab.run(&["apply", &file, "-o", "json"]);
+    let error: Value = serde_json::from_str(&ran.err).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    assert!(ran.code != Some(0) && error["error"]["next"].is_string(), "no node runs: {ran:?}");
+    let args = lab.up_args();
+    let ran = lab.run(&["up", &args[1], &args[2], "--once", "-o", "json"]).code(0);
+    serde_json::from_str::<Value>(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+}
+
+#[test]
+fn a_pipe_that_closes_early_is_no_error() {
+    let lab = Lab::new();
+    let file = lab.up_args()[1].clone();
+    for args in [&["completion", "bash"][..], &["plan", &file], &["help"], &["plan", &file, "-o", "json"]] {
+        let mut child = lab.command(args).spawn().expect("it starts");
+        drop(child.stdout.take());
+        let mut err = String::new();
+        child.stderr.take().expect("a pipe").read_to_string(&mut err).expect("text");
+        let status = child.wait().expect("our child");
+        assert!(matches!(status.code(), Some(0 | 2)), "{args:?}: {status}: {err}");
+        assert_eq!(err, "", "{args:?}");
+    }
+    // Nobody reads what it says, and it does its work.
+    let mut args = lab.up_args();
+    args.push("--once".into());
+    let mut child = lab.command(&args.iter().map(String::as_str).collect::<Vec<_>>()).spawn().expect("it starts");
+    drop((child.stdout.take(), child.stderr.take()));
+    assert_eq!(child.wait().expect("our child").code(), Some(0));
+    settled(&lab);
+}

@@ -1,0 +1,106 @@
+//! Machines that die, and agents that fall silent.
+
+use std::fs;
+
+use rustix::process::Signal;
+
+use bailiwick::agent::process::ProcessMark;
+
+use super::{
+    observe::{intents, settled},
+    support::{Lab, eventually},
+};
+
+#[track_caller]
+fn signal(pid: u32, signal: Signal) {
+    let agent = ProcessMark::of(pid).expect("it runs");
+    assert!(agent.signal(signal).expect("it is ours"));
+}
+
+#[track_caller]
+fn kill(pid: u32) {
+    let agent = ProcessMark::of(pid).expect("it runs");
+    assert!(agent.signal(Signal::KILL).expect("it is ours"));
+    eventually("the agent is dead", || !agent.is_alive());
+}
+
+#[test]
+fn a_machine_that_died_while_the_node_was_down_is_replaced() {
+    let lab = Lab::new();
+    lab.up();
+    let before = settled(&lab);
+    let (lost, pid) = before.machines["clerk"];
+    kill(pid);
+    lab.up();
+    let after = settled(&lab);
+    let (made, _) = after.machines["clerk"];
+    assert_ne!(made, lost, "it has a new effect id");
+    assert!(!lab.local().join("machines").join(lost.to_string()).exists());
+    assert_eq!(after.volumes, before.volumes, "volumes stay");
+    assert_eq!(after.attachments["clerk:ledger"], (made, before.volumes["ledger"]));
+    assert_eq!(after.machines["idler"], before.machines["idler"], "others are left alone");
+    let intents = intents(&lab);
+    assert_eq!((intents["machine/clerk"], intents["volume-attachment/clerk:ledger"]), (2, 2));
+    assert_eq!((intents["machine/idler"], intents["volume/ledger"]), (1, 1));
+}
+
+#[test]
+fn all_machines_dead_at_once_are_replaced() {
+    let lab = Lab::new();
+    lab.up();
+    let before = settled(&lab);
+    before.machines.values().for_each(|(_, pid)| kill(*pid));
+    lab.up();
+    let after = settled(&lab);
+    assert!(before.machines.iter().all(|(name, (effect, _))| after.machines[name].0 != *effect));
+    assert_eq!(after.volumes, before.volumes);
+}
+
+#[test]
+fn a_machine_that_dies_while_the_node_runs_is_replaced() {
+    let lab = Lab::new();
+    let node = lab.stay();
+    let directories = lab.local().join("machines");
+    let pid_of = |machine: &str| {
+        fs::read_dir(&directories).expect("readable").flatten().find_map(|entry| {
+            let read = |file: &str| fs::read_to_string(entry.path().join(file)).ok();
+            let tag: serde_json::Value = serde_json::from_str(&read("machine.json")?).ok()?;
+            let mark: ProcessMark = serde_json::from_str(&read("process.json")?).ok()?;
+            (tag["machine"] == machine && mark.is_alive()).then_some(mark.pid)
+        })
+    };
+    let first = pid_of("builder").expect("it runs");
+    kill(first);
+    node.says("machine/builder was replaced");
+    eventually("another one runs", || pid_of("builder").is_some_and(|pid| pid != first));
+    eventually("everything is ready again", || lab.run(&["wait", "--timeout", "1s"]).code == Some(0));
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+    settled(&lab);
+    assert_eq!(intents(&lab)["machine/builder"], 2);
+}
+
+#[test]
+fn machines_end_when_somebody_removes_everything() {
+    let lab = Lab::new();
+    lab.up();
+    assert!(!lab.processes().is_empty());
+    // Agents and workloads may be writing while we remove.
+    eventually("it is removed", || fs::remove_dir_all(lab.data()).is_ok() || !lab.data().exists());
+    eventually("nothing runs any more", || lab.processes().is_empty());
+}
+
+#[test]
+fn a_silent_agent_is_stale_until_it_is_back() {
+    let lab = Lab::new();
+    lab.up();
+    let (_, pid) = settled(&lab).machines["idler"];
+    let node = lab.stay();
+    signal(pid, Signal::STOP);
+    node.says("machine/idler is stale");
+    signal(pid, Signal::CONT);
+    node.says_times("machine/idler is ready", 2);
+    node.signal(Signal::INT);
+    node.ended().code(0);
+    assert_eq!(settled(&lab).machines["idler"].1, pid, "it is the same one");
+}

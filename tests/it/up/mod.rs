@@ -1,0 +1,14 @@
+//! The main job with real processes: the program itself, real machines, real signals, real sockets.
+
+mod bad_manifests;
+mod change;
+mod command_line;
+mod crash_points;
+mod dice;
+mod kills;
+mod loss;
+mod observe;
+mod once;
+mod secrets;
+mod signals;
+mod support;

@@ -1,0 +1,78 @@
+//! Ctrl-C, SIGTERM, and two nodes on one directory.
+
+use std::os::unix::process::CommandExt;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::{
+    observe::settled,
+    support::{Lab, Running},
+};
+
+#[test]
+fn sigterm_stops_in_order_and_machines_keep_running() {
+    let lab = Lab::new();
+    let node = lab.stay();
+    node.signal(Signal::TERM);
+    node.ended().code(0).says("stopped; machines keep running");
+    let before = settled(&lab);
+    assert!(!lab.data().join("node.sock").exists());
+    lab.up().says("journal: clean");
+    assert_eq!(settled(&lab), before);
+}
+
+#[test]
+fn ctrl_c_reaches_the_node_and_no_machine() {
+    let lab = Lab::new();
+    let args = lab.up_args();
+    let mut command = lab.command(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    // A terminal sends it to the whole group in the foreground.
+    let node = Running::of(command.process_group(0));
+    node.says("everything is so");
+    let group = Pid::from_raw(node.pid().try_into().expect("a pid")).expect("a pid");
+    kill_process_group(group, Signal::INT).expect("it is ours");
+    node.ended().code(0);
+    let before = settled(&lab);
+    assert_eq!(before.machines.len(), 3);
+    lab.up().says("journal: clean");
+    assert_eq!(settled(&lab), before);
+}
+
+#[test]
+fn ctrl_c_in_the_middle_stops_in_order_too() {
+    let lab = Lab::new();
+    let args = lab.up_args();
+    let node = lab.start(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    node.says("machine/clerk is creating");
+    node.signal(Signal::INT);
+    node.ended().code(0);
+    lab.up().says("journal: clean");
+    settled(&lab);
+}
+
+#[test]
+fn a_signal_while_it_starts_is_heard() {
+    for args in [&["serve"][..], &["up"], &["up", "--once"], &["down"]] {
+        let lab = Lab::new();
+        let node = lab.start(args);
+        node.says("journal: new journal");
+        node.signal(Signal::TERM);
+        node.ended().code(0);
+        lab.run(&["up", "--once"]).code(0).says("journal: clean");
+    }
+}
+
+#[test]
+fn a_second_node_is_refused_with_the_holder() {
+    let lab = Lab::new();
+    let node = lab.stay();
+    for args in [&["serve"][..], &["up"], &["up", "--once"]] {
+        let refused = lab.run(args).code(5);
+        refused.says(&node.pid().to_string());
+    }
+    let refused = lab.run(&["down"]).code(5);
+    refused.says("a node is running");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+    settled(&lab);
+}
