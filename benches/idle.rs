@@ -152,7 +152,7 @@ struct Node(Child);
 impl Drop for Node {
     fn drop(&mut self) {
         if let Some(pid) = rustix::process::Pid::from_raw(self.0.id().cast_signed()) {
-            drop(rustix::process::kill_process(pid, rustix::process::Signal::TERM));
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
         drop(self.0.wait());
     }
