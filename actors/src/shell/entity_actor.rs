@@ -243,7 +243,7 @@ pub(crate) fn verdict_text<D: Decider>(entry: &Entry) -> Result<String, String> 
 pub(crate) fn guarded<T>(stream: &StreamId, run: impl FnOnce() -> T) -> Result<T, AskError> {
     let run = || {
         #[cfg(feature = "testing")]
-        crate::testing::trip(crate::testing::Plant::Core, stream);
+        super::plant::trip(super::plant::Plant::Core, stream);
         run()
     };
     catch_unwind(AssertUnwindSafe(run)).map_err(|_| AskError::Crashed { stream: stream.clone() })
@@ -254,7 +254,7 @@ impl<D: Kind> Handler<Submit<D>> for EntityActor<D> {
 
     fn handle(&mut self, submit: Submit<D>, _ctx: &mut Self::Context) -> Self::Result {
         #[cfg(feature = "testing")]
-        crate::testing::trip(crate::testing::Plant::Handler, self.entity.stream());
+        super::plant::trip(super::plant::Plant::Handler, self.entity.stream());
         let Submit { command, origin, is_report } = submit;
         let routine = origin.routine;
         let request = Request { command, id: origin.id, principal: origin.principal, cause: origin.cause };

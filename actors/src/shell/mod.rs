@@ -9,6 +9,8 @@ mod executor;
 mod group;
 mod kinds;
 mod messages;
+#[cfg(feature = "testing")]
+mod plant;
 mod rebuild;
 mod registry;
 mod services;
@@ -25,6 +27,8 @@ pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit
 pub use executor::{Call, Executor, MachineCall, Perform, VolumeCall};
 pub use kinds::{AnyCommand, Kind, Work};
 pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin};
+#[cfg(feature = "testing")]
+pub use plant::{Plant, plant};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
 pub use services::{Limits, Providers, Services};

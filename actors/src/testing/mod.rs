@@ -2,9 +2,8 @@
 
 mod desk;
 mod memory_journal;
-mod plant;
 
+#[cfg(feature = "shell")]
+pub use crate::shell::{Plant, plant};
 pub use desk::{Desk, name};
 pub use memory_journal::MemoryJournal;
-pub(crate) use plant::trip;
-pub use plant::{Plant, plant};
