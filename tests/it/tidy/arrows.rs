@@ -41,7 +41,7 @@ const ROOMS: &[&[&str]] = &[
     &["agent"],
     &["providers"],
     &["config"],
-    // What a running node can be asked: `node/handle.rs`. The API serves it, the rest of `node` puts both together.
+    // What a running node can be asked: the API serves it, `node` puts both together.
     &["handle"],
     &["api", "web"],
     &["node"],
@@ -52,9 +52,6 @@ const ROOMS: &[&[&str]] = &[
 
 /// The public names of the room `declared`.
 const DECLARED: [&str; 8] = ["Spec", "Workload", "spec", "Document", "Machines", "Storage", "WhenLost", "document"];
-
-/// The public names of the room `handle`.
-const HANDLE: [&str; 4] = ["Handle", "Applied", "ApplyError", "handle"];
 
 fn row(room: &str) -> Option<usize> {
     ROOMS.iter().position(|rooms| rooms.contains(&room))
@@ -81,9 +78,6 @@ fn room_of(path: &str) -> Option<String> {
     }
     if rest.starts_with("api/wire") {
         return Some("wire".to_owned());
-    }
-    if rest == "node/handle.rs" {
-        return Some("handle".to_owned());
     }
     let first = rest.split('/').next().unwrap_or(rest);
     Some(first.trim_end_matches(".rs").to_owned())
@@ -123,9 +117,6 @@ fn target(source: &str, segments: &[String]) -> Option<String> {
     }
     if !in_actors && room == "api" && rest.first().is_some_and(|next| next == "wire") {
         return Some("wire".to_owned());
-    }
-    if !in_actors && room == "node" && rest.first().is_some_and(|item| HANDLE.contains(&item.as_str())) {
-        return Some("handle".to_owned());
     }
     Some(room.clone())
 }

@@ -87,7 +87,7 @@ fn refusing(refusals: &[Answer]) -> String {
 }
 
 impl Handle {
-    pub(super) fn new(journal: Arc<LocalJournal>, clock: Arc<dyn Clock>, running: &Running, limits: Limits) -> Self {
+    pub(crate) fn new(journal: Arc<LocalJournal>, clock: Arc<dyn Clock>, running: &Running, limits: Limits) -> Self {
         let shared = Shared {
             journal,
             clock,
