@@ -185,7 +185,7 @@ mod tests {
             ("actors/src/ports/machines.rs", "use crate::machine::{Spec, Workload};"),
             ("actors/src/machine/decide.rs", "use crate::policy::Document;"),
             ("src/api/server.rs", "use crate::{api::wire::Node, view, actors::machine::Spec};"),
-            ("src/api/server.rs", "use crate::node::Handle;"),
+            ("src/api/server.rs", "use crate::handle::Handle;"),
             ("src/lib.rs", "pub use crate::node::Node;"),
             ("src/view/a.rs", "#[cfg(test)] mod tests { use crate::node::Node; }"),
             ("tests/it/x.rs", "use bailiwick::cli;"),
@@ -209,7 +209,7 @@ mod tests {
             ("src/view/machines.rs", "use bailiwick::cli::exit::Exit;"),
             ("src/agent/link.rs", "use crate::api::{server, wire};"),
             ("src/node.rs", "fn f() -> Result<(), crate::cli::exit::CliError> { todo() }"),
-            ("src/api/server.rs", "use crate::node::{Handle, Node};"),
+            ("src/api/server.rs", "use crate::node::Node;"),
             ("src/surprise.rs", ""),
             ("src/node.rs", "use crate::surprise::Box;"),
         ] {
