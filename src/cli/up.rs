@@ -168,7 +168,9 @@ async fn run(
         if pending.is_empty() && untold.is_empty() {
             break;
         }
-        if args.once && !pending.is_empty() && pending.iter().all(|open| open.status == "failed") {
+        let is_all_failed = !pending.is_empty() && pending.iter().all(|open| open.status == "failed");
+        // What one entity failed at is no reason to leave the others half-done.
+        if args.once && is_all_failed && untold.is_empty() {
             progress.finish();
             return Err(unfinished(Exit::Error, "failed", "not everything could be made so", &pending, &untold));
         }
@@ -293,14 +295,23 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
             }
             _ = looks.tick() => (),
         }
-        let open = handle.look(|fleet| {
+        let (open, pending) = handle.look(|fleet| {
             progress.update(fleet);
-            view::declared(fleet).into_iter().filter(|entity| entities.contains(entity)).collect::<Vec<_>>()
+            let open = view::declared(fleet).into_iter().filter(|entity| entities.contains(entity));
+            (open.collect::<Vec<_>>(), view::pending(fleet))
         })?;
         if open.is_empty() {
             progress.finish();
             progress.say("everything that was declared is gone");
             return Ok(());
+        }
+        let failure = |entity: &StreamId| {
+            pending.iter().find(|pending| pending.entity == entity.to_string() && pending.status == "failed")
+        };
+        if open.iter().all(|entity| failure(entity).is_some()) {
+            progress.finish();
+            let failures: Vec<view::Pending> = open.iter().filter_map(failure).cloned().collect();
+            return Err(unfinished(Exit::Error, "failed", "not everything could be removed", &failures, &[]));
         }
         if begun.elapsed() >= timeout {
             progress.finish();

@@ -94,6 +94,22 @@ fn a_changed_workload_is_planned_and_reaches_the_agent() {
 }
 
 #[test]
+fn one_failure_is_said_and_holds_up_nobody() {
+    let lab = Lab::new();
+    let nowhere = "---\napiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: z}\nspec: {provider: nowhere}\n";
+    let (quick, file) =
+        (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", format!("{TWO_MACHINES}{nowhere}")));
+    let ran = lab.run(&["up", &quick, &file, "--once"]).code(1);
+    ran.says("error[failed]").says("machine/z is failed").says("no provider named nowhere");
+    let sleeps = |seconds: &str| lab.processes().iter().any(|process| process.has_argument(seconds));
+    eventually("the others run all the same", || sleeps("1001"));
+    // It was never made, and nobody can confirm that: it stays, and that is said at once.
+    let ran = lab.run(&["down"]).code(1);
+    ran.says("not everything could be removed").says("machine/z is failed");
+    nothing_left(&lab);
+}
+
+#[test]
 fn what_is_not_declared_any_more_goes_only_when_pruned() {
     let lab = Lab::new();
     make(&lab, &format!("{TWO_MACHINES}{VOLUME}{}", attachment("b")), &[]);
