@@ -152,10 +152,9 @@ struct Node(Child);
 impl Drop for Node {
     fn drop(&mut self) {
         if let Some(pid) = rustix::process::Pid::from_raw(self.0.id().cast_signed()) {
-            // It may have ended by itself.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
-        let _ = self.0.wait();
+        drop(self.0.wait());
     }
 }
 

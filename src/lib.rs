@@ -10,6 +10,7 @@ pub mod cli;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod handle;
 pub mod manifest;
 pub mod node;
 pub mod plan;
@@ -20,4 +21,5 @@ pub mod view;
 pub mod words;
 
 pub use config::{Config, LocalMachines};
-pub use node::{Handle, Node, StartError, Started, StopError};
+pub use handle::Handle;
+pub use node::{Node, StartError, Started, StopError};

@@ -4,7 +4,6 @@
 //! on any async runtime, or on none ([`Handle::wait`]). The node installs no signal handler, no panic hook and no
 //! subscriber for logs.
 
-mod handle;
 mod run;
 
 use std::{
@@ -18,9 +17,7 @@ use bailiwick_actors::shell::{AssembleError, Resumed};
 use bailiwick_journal::{OpenError, OpenReport};
 use tokio::sync::oneshot;
 
-pub use handle::{Applied, ApplyError, Handle, known};
-
-use crate::config::Config;
+use crate::{config::Config, handle::Handle};
 
 /// A running node.
 #[derive(Debug)]

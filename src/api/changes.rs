@@ -15,8 +15,8 @@ use super::{
     wire::change::{Changed, Decided, Declare, Remove, Retry},
 };
 use crate::{
+    handle::Applied,
     manifest::{self, Manifest, Source},
-    node::Applied,
     plan::{Plan, Prune},
 };
 

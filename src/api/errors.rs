@@ -7,7 +7,7 @@ use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{AppendError, ReadError};
 
 use super::wire::problem::Problem;
-use crate::{manifest::ManifestError, node::ApplyError};
+use crate::{handle::ApplyError, manifest::ManifestError};
 
 /// A problem on its way out.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use std::{
 use actix_web::{App, HttpServer, dev::ServerHandle, http::StatusCode, web};
 
 use super::{agents, changes, errors::Failure, questions};
-use crate::{client::SocketPath, node::Handle};
+use crate::{client::SocketPath, handle::Handle};
 
 /// The longest body of a change, in bytes: a manifest's limit and some room.
 const CHANGE_BYTES_MAX: usize = 16 * 1024 * 1024;

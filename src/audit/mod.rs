@@ -17,7 +17,7 @@ mod views;
 pub mod why;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use assert::{Audited, assert_replays};
 pub use divergence::{Difference, Divergence, What};

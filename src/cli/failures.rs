@@ -11,7 +11,8 @@ use super::{
 use crate::{
     api::wire::problem::Problem,
     client::ClientError,
-    node::{ApplyError, StartError, StopError},
+    handle::ApplyError,
+    node::{StartError, StopError},
     view::FleetError,
 };
 

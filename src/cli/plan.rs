@@ -11,8 +11,8 @@ use super::{
 use crate::{
     api::{changes, wire::change::Changed},
     client::ClientError,
+    handle::known,
     manifest,
-    node::known,
     plan::{Prune, plan},
     view::Fleet,
 };

@@ -16,12 +16,13 @@ use bailiwick_actors::{
 use bailiwick_journal::{Journal, LocalJournal};
 use tokio::sync::oneshot;
 
-use super::{Handle, StartError, Started, StopError};
+use super::{StartError, Started, StopError};
 use crate::{
     api::server::{self, Server},
     client::{SocketPath, socket_address},
     clock::SystemClock,
     config::{Config, LocalMachines, journal_dir, local_dir, node_key},
+    handle::Handle,
     providers::local::{LocalConfig, LocalProvider},
 };
 

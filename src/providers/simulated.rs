@@ -266,8 +266,8 @@ impl MachineProvider for SimulatedProvider {
     fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
         let plan = |state: &WorldState, create: &CreateMachine| {
             let max = state.faults.get(&self.name).and_then(|faults| faults.instances_max);
-            let here = state.instances.values().filter(|instance| instance.provider == self.name).count();
-            if max.is_some_and(|max| max <= here) && !state.instances.contains_key(&create.id) {
+            if max.is_some_and(|max| max <= state.instances_of(&self.name)) && !state.instances.contains_key(&create.id)
+            {
                 return Err(Fault::new(FaultCode::ResourceExhausted, "the quota is used up"));
             }
             Ok(Change::CreateMachine(self.name.clone(), Box::new(create.clone())))

@@ -9,7 +9,7 @@ use bailiwick_actors::{
     shell::{AnyCommand, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
     vocab::{Name, Timestamp, derived_uuid},
 };
-use bailiwick_journal::{Journal, OpenError, StreamId};
+use bailiwick_journal::{Journal, OpenError, StreamId, digest};
 
 use super::{
     CrashAt, Happening, Observer, Planned, Report, SimulatedClock, agents,
@@ -18,10 +18,15 @@ use super::{
     storage::Storage,
     story::{StoryLine, tell},
 };
-use crate::providers::simulated::{SimulatedProvider, World, check};
+use crate::{
+    audit::{Options, replay},
+    providers::simulated::{SimulatedProvider, World, check},
+};
 
 /// How often the simulation looks whether the node has converged.
 const LOOK_MS: u64 = 1_000;
+/// What has happened to the world is noticed within this time; before it nothing is called converged.
+const NOTICE_MS: u64 = 30_000;
 /// The moment at which simulations begin unless told otherwise: 2026-01-01T00:00:00Z.
 const EPOCH: Timestamp = Timestamp(1_767_225_600_000);
 
@@ -188,7 +193,9 @@ impl Course {
                 continue;
             }
             let all_has_happened = self.next == self.setup.script.len();
-            self.converged = all_has_happened && observer.is_converged();
+            let last_ms = self.setup.script.last().map_or(0, |planned| planned.at_ms);
+            let is_noticed = last_ms + NOTICE_MS <= now_ms;
+            self.converged = all_has_happened && is_noticed && observer.is_converged();
             if now_ms >= self.setup.until_ms || (self.converged && self.setup.ends_when_converged) {
                 return Ok(Ended::AtTheEnd);
             }
@@ -270,7 +277,8 @@ impl Course {
         let first = commands.first().map(|(stream, _)| stream.to_string()).unwrap_or_default();
         let id = derived_uuid(&format!("simulation {} {} {first}", self.setup.seed, self.next));
         let origin = Origin { id, principal: "operator".into(), cause: None, routine: false };
-        let asked = running.registry.send(AskGroup { commands, origin });
+        let content = digest(format!("{commands:?}").as_bytes());
+        let asked = running.registry.send(AskGroup { commands, origin, content });
         let answer = tokio::select! {
             biased;
             answer = asked => answer.map_err(|_| AskError::Stopping)?,
@@ -280,7 +288,7 @@ impl Course {
     }
 
     fn aside(&mut self, entries: u64, text: String) {
-        let at_ms = self.clock.elapsed_ms();
+        let at_ms = self.clock.now().since(self.setup.epoch);
         self.asides.push((entries, StoryLine::aside(at_ms, text)));
     }
 
@@ -288,7 +296,8 @@ impl Course {
         let journal = self.journal.as_ref().expect("a simulation runs at least once");
         let mut observer = Observer::default();
         observer.advance(&**journal)?;
-        let wrong = check(&self.world.snapshot(), &observer.claims());
+        let mut wrong = check(&self.world.snapshot(), &observer.claims());
+        wrong.extend(diverging(&**journal));
         let head = journal.head();
         Ok(Report {
             seed: self.setup.seed,
@@ -303,6 +312,14 @@ impl Course {
             statuses: observer.statuses().into_iter().map(|(stream, word)| (stream.to_string(), word)).collect(),
             wrong,
         })
+    }
+}
+
+/// Every decision has to come out the same when it is decided again.
+fn diverging(journal: &dyn Journal) -> Vec<String> {
+    match replay(journal, &Options { all: true, to: None }) {
+        Ok(report) => report.divergences.iter().map(ToString::to_string).collect(),
+        Err(error) => vec![format!("the journal cannot be replayed: {error:?}")],
     }
 }
 

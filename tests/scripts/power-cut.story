@@ -4,37 +4,38 @@
 00:00:00.000     --- crash (before-append)
 00:00:00.000     3 node/journal                 writer opened (node)
 00:00:00.000     --- an operator applies 7 declarations
-00:00:00.000     4 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
-00:00:00.000     5 machine/beta                 declared, create requested, because it was declared and has no instance yet (operator)
-00:00:00.000     6 machine/gamma                declared, create requested, because it was declared and has no instance yet (operator)
-00:00:00.000     7 volume/data                  declared, create requested, because it was declared and has no storage yet (operator)
-00:00:00.000     8 volume/logs                  declared, create requested, because it was declared and has no storage yet (operator)
-00:00:00.000     9 machine/alpha                attachment reserved data, because a volume is to be attached to it (operator)
-00:00:00.000    10 volume/data                  attachment reserved alpha, because it is to be attached to a machine (operator)
-00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for machine and volume (operator)
-00:00:00.000    12 machine/beta                 attachment reserved logs, because a volume is to be attached to it (operator)
-00:00:00.000    13 volume/logs                  attachment reserved beta, because it is to be attached to a machine (operator)
-00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
-00:00:00.011    15 machine/alpha                created i-0006, because the provider has made its instance (executor, after 4)
-00:00:00.011    16 machine/beta                 created i-0007, because the provider has made its instance (executor, after 5)
-00:00:00.011    17 machine/gamma                created i-0008, because the provider has made its instance (executor, after 6)
-00:00:00.018    18 volume/data                  created, because the provider has made it (executor, after 7)
-00:00:00.018    19 volume/logs                  created, because the provider has made it (executor, after 8)
+00:00:00.000     4 node/requests                request done (operator)
+00:00:00.000     5 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     6 machine/beta                 declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     7 machine/gamma                declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     8 volume/data                  declared, create requested, because it was declared and has no storage yet (operator)
+00:00:00.000     9 volume/logs                  declared, create requested, because it was declared and has no storage yet (operator)
+00:00:00.000    10 machine/alpha                attachment reserved data, because a volume is to be attached to it (operator)
+00:00:00.000    11 volume/data                  attachment reserved alpha, because it is to be attached to a machine (operator)
+00:00:00.000    12 volume-attachment/alpha:data declared, because it was declared and waits for machine and volume (operator)
+00:00:00.000    13 machine/beta                 attachment reserved logs, because a volume is to be attached to it (operator)
+00:00:00.000    14 volume/logs                  attachment reserved beta, because it is to be attached to a machine (operator)
+00:00:00.000    15 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
+00:00:00.011    16 machine/alpha                created i-0006, because the provider has made its instance (executor, after 5)
+00:00:00.011    17 machine/beta                 created i-0007, because the provider has made its instance (executor, after 6)
+00:00:00.011    18 machine/gamma                created i-0008, because the provider has made its instance (executor, after 7)
+00:00:00.018    19 volume/data                  created, because the provider has made it (executor, after 8)
+00:00:00.018    20 volume/logs                  created, because the provider has made it (executor, after 9)
 00:00:00.018     --- crash (before-append)
-00:00:00.018    20 node/journal                 writer opened (node)
-00:00:00.018    21 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 20)
-00:00:00.018    22 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 21)
-00:00:00.018    23 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 21)
-00:00:00.041    24 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 23)
-00:00:00.041    25 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 22)
-00:00:00.054    26 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 25)
-00:00:10.018    27 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.018    28 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
+00:00:00.018    21 node/journal                 writer opened (node)
+00:00:00.018    22 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 21)
+00:00:00.018    23 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 22)
+00:00:00.018    24 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 22)
+00:00:00.041    25 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 24)
+00:00:00.041    26 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 23)
+00:00:00.054    27 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 26)
+00:00:10.018    28 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.018    29 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
 00:00:10.018     --- crash (after-append)
-00:00:10.018    29 node/journal                 writer opened (node)
-00:00:20.018    30 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:10.018    30 node/journal                 writer opened (node)
+00:00:20.018    31 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
 
-converged after 21.018 s: 30 entries, 11 provider calls, 3 crashes, seed 11
+converged after 30.018 s: 31 entries, 12 provider calls, 3 crashes, seed 11
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
@@ -42,4 +43,4 @@ converged after 21.018 s: 30 entries, 11 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal d13ba62a2125e7e52d718245460d3240be7cfba0a442c7bcb4dfc2feba6f044a
+journal 11aaef6f2ed6f377b7b2e6484d95f8e1267ff7adbf5bad40dc4c518324eff4cb

@@ -8,18 +8,21 @@ use uuid::Uuid;
 use super::{Code, Decider, Decision, Facts, NoView, Stored, Verdict};
 use crate::{policy::Document, vocab::Timestamp};
 
+/// The answer that is expected: a reason with events, or a rejection.
+pub(crate) type Then<D> = Result<(<D as Decider>::Reason, Vec<<D as Decider>::Event>), <D as Decider>::Rejection>;
+
 /// One row of a table: what happened, what is asked, what is answered.
 pub(crate) struct Case<D: Decider> {
     pub(crate) past: Vec<D::Event>,
     pub(crate) command: D::Command,
-    pub(crate) then: Result<(D::Reason, Vec<D::Event>), D::Rejection>,
+    pub(crate) then: Then<D>,
 }
 
 /// A case in one line.
 pub(crate) fn case<D: Decider>(
     past: impl IntoIterator<Item = D::Event>,
     command: D::Command,
-    then: Result<(D::Reason, Vec<D::Event>), D::Rejection>,
+    then: Then<D>,
 ) -> Case<D> {
     Case { past: past.into_iter().collect(), command, then }
 }

@@ -1,6 +1,7 @@
 //! Whether and when to try again.
 
 use crate::{
+    policy::{Machines, Storage},
     schedule::backoff_ms,
     vocab::{Effort, Fault, FaultClass, Timestamp},
 };
@@ -25,6 +26,18 @@ pub enum Next {
     Exhausted,
     /// Trying the same again cannot help.
     Hopeless,
+}
+
+impl From<&Machines> for RetryRule {
+    fn from(policy: &Machines) -> Self {
+        Self { attempts_max: policy.attempts_max, first_ms: policy.retry_first_ms, max_ms: policy.retry_max_ms }
+    }
+}
+
+impl From<&Storage> for RetryRule {
+    fn from(policy: &Storage) -> Self {
+        Self { attempts_max: policy.attempts_max, first_ms: policy.retry_first_ms, max_ms: policy.retry_max_ms }
+    }
 }
 
 impl RetryRule {

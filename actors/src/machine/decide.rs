@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Command, Event, Instance, Node, Reason, Rejection, Report, Spec, State};
 use crate::{
     contract::{self, Decision, Next, RetryRule},
-    policy::{Document, WhenLost},
+    policy::WhenLost,
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, Fault, FaultCode, Life, Name, Outlook, Timestamp},
 };
@@ -151,20 +151,8 @@ fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     let Instance::Creating(effort) = &state.instance else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
-    if !effort.is_trying(attempt) {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    }
-    let fault = fault.clone();
-    Ok(match rule(facts.policy).after(effort, &fault, facts.now) {
-        Next::Retry { until } => {
-            Decision::because(Reason::WorthRetrying, [Event::CreateRetryScheduled { until, fault }])
-        }
-        Next::Ask { until } => {
-            Decision::because(Reason::OutcomeUnknown, [Event::CreateRetryScheduled { until, fault }])
-        }
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [Event::CreateGivenUp { fault }]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [Event::CreateGivenUp { fault }]),
-    })
+    let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
+    after_failure(effort, attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
 }
 
 fn report_deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {
@@ -189,20 +177,8 @@ fn report_delete_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     let Instance::Deleting { effort, .. } = &state.instance else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
-    if !effort.is_trying(attempt) {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    }
-    let fault = fault.clone();
-    Ok(match rule(facts.policy).after(effort, &fault, facts.now) {
-        Next::Retry { until } => {
-            Decision::because(Reason::WorthRetrying, [Event::DeleteRetryScheduled { until, fault }])
-        }
-        Next::Ask { until } => {
-            Decision::because(Reason::OutcomeUnknown, [Event::DeleteRetryScheduled { until, fault }])
-        }
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [Event::DeleteGivenUp { fault }]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [Event::DeleteGivenUp { fault }]),
-    })
+    let retry = |until, fault| Event::DeleteRetryScheduled { until, fault };
+    after_failure(effort, attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
 }
 
 fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
@@ -241,7 +217,24 @@ fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, fac
     Ok(Decision::because(Reason::NodeTooSilent, [Event::NodeWentStale { last_seen }]))
 }
 
-fn rule(policy: &Document) -> RetryRule {
-    let machines = &policy.machines;
-    RetryRule { attempts_max: machines.attempts_max, first_ms: machines.retry_first_ms, max_ms: machines.retry_max_ms }
+/// What follows a failed attempt: another one later, or none.
+fn after_failure(
+    effort: &Effort,
+    attempt: u32,
+    fault: &Fault,
+    facts: &Facts<'_>,
+    retry: fn(Timestamp, Fault) -> Event,
+    give_up: fn(Fault) -> Event,
+) -> Verdict {
+    if !effort.is_trying(attempt) {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let next = RetryRule::from(&facts.policy.machines).after(effort, fault, facts.now);
+    let fault = fault.clone();
+    Ok(match next {
+        Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
+        Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
+        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [give_up(fault)]),
+        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault)]),
+    })
 }

@@ -295,19 +295,19 @@ fn an_attempt_after_giving_up_is_a_new_attempt() {
 
 /// A command that makes sense in this state, or nearly.
 fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
-    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value % 8 == 0);
+    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
     let intent = match &state.instance {
         Instance::Creating(effort) => effort.intent,
         Instance::Running { intent, .. } | Instance::Lost { intent, .. } => *intent,
         Instance::Deleting { of, .. } => *of,
         Instance::None => version,
     };
-    let effect = EffectId::of(&stream(), if value % 7 == 0 { Version(1) } else { intent });
+    let effect = EffectId::of(&stream(), if value.is_multiple_of(7) { Version(1) } else { intent });
     let made = MachineInstance { effect, ..instance(2) };
-    let volume = name(if value % 2 == 0 { "data" } else { "logs" });
+    let volume = name(if value.is_multiple_of(2) { "data" } else { "logs" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
     match kind % 14 {
-        0 | 1 => Command::Declare(spec(if value % 5 == 0 { "other" } else { "local" })),
+        0 | 1 => Command::Declare(spec(if value.is_multiple_of(5) { "other" } else { "local" })),
         2 => Command::Remove,
         3 => Command::RetryProvisioning,
         4 => Command::ReserveAttachment { volume },
@@ -318,7 +318,9 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
         10 => Command::Report(Report::Deleted { attempt }),
         11 => Command::Report(Report::DeleteFailed { attempt, fault }),
         12 => Command::Report(Report::Lost { effect }),
-        _ if value % 2 == 0 => Command::Report(Report::Node { effect, conditions: vec![condition(value % 3 == 0)] }),
+        _ if value.is_multiple_of(2) => {
+            Command::Report(Report::Node { effect, conditions: vec![condition(value.is_multiple_of(3))] })
+        }
         _ => Command::Report(Report::NodeSilent { effect, last_seen: Timestamp(u64::from(value)) }),
     }
 }

@@ -142,15 +142,7 @@ impl<D: Kind> EntityActor<D> {
     /// Reads what others have recorded meanwhile.
     fn catch_up(&mut self) -> Result<(), AskError> {
         let stream = self.entity.stream().clone();
-        let unreadable = |problem: String| AskError::Unreadable { stream: stream.clone(), problem };
-        let from = self.entity.version().next();
-        let mut entity = self.entity.clone();
-        for entry in self.services.journal.read_stream(&stream, from) {
-            let entry = entry.map_err(|error| unreadable(error.to_string()))?;
-            guarded(&stream, || entity.take_in(&entry))?.map_err(|error| unreadable(error.to_string()))?;
-        }
-        self.entity = entity;
-        Ok(())
+        read_on(&mut self.entity, &stream, &self.services)
     }
 
     fn decide(&self, request: &Request<D>) -> Result<(Draft, String), AskError> {
@@ -249,6 +241,11 @@ pub(crate) fn verdict_text<D: Decider>(entry: &Entry) -> Result<String, String> 
 
 /// Runs a piece of a core. Cores are total, so a panic is a bug of ours; it must not take anybody else down.
 pub(crate) fn guarded<T>(stream: &StreamId, run: impl FnOnce() -> T) -> Result<T, AskError> {
+    let run = || {
+        #[cfg(feature = "testing")]
+        super::plant::trip(super::plant::Plant::Core, stream);
+        run()
+    };
     catch_unwind(AssertUnwindSafe(run)).map_err(|_| AskError::Crashed { stream: stream.clone() })
 }
 
@@ -256,6 +253,8 @@ impl<D: Kind> Handler<Submit<D>> for EntityActor<D> {
     type Result = AtomicResponse<Self, Result<Answer, AskError>>;
 
     fn handle(&mut self, submit: Submit<D>, _ctx: &mut Self::Context) -> Self::Result {
+        #[cfg(feature = "testing")]
+        super::plant::trip(super::plant::Plant::Handler, self.entity.stream());
         let Submit { command, origin, is_report } = submit;
         let routine = origin.routine;
         let request = Request { command, id: origin.id, principal: origin.principal, cause: origin.cause };
@@ -342,12 +341,23 @@ impl<D: Kind> Handler<Snapshot<D>> for EntityActor<D> {
     type Result = Result<Entity<D>, AskError>;
 
     fn handle(&mut self, _: Snapshot<D>, _ctx: &mut Self::Context) -> Self::Result {
-        // Others may have recorded entries for this stream; a proposal on an old state would only conflict.
-        if self.services.journal.version(self.entity.stream()) != self.entity.version() {
-            self.catch_up()?;
-        }
         Ok(self.entity.clone())
     }
+}
+
+/// Takes in what the journal has of an entity and the entity has not seen. If that fails it is as it was.
+pub(super) fn read_on<D: Kind>(entity: &mut Entity<D>, stream: &StreamId, services: &Services) -> Result<(), AskError> {
+    if services.journal.version(stream) == entity.version() {
+        return Ok(());
+    }
+    let unreadable = |problem: String| AskError::Unreadable { stream: stream.clone(), problem };
+    let mut newer = entity.clone();
+    for entry in services.journal.read_stream(stream, entity.version().next()) {
+        let entry = entry.map_err(|error| unreadable(error.to_string()))?;
+        guarded(stream, || newer.take_in(&entry))?.map_err(|error| unreadable(error.to_string()))?;
+    }
+    *entity = newer;
+    Ok(())
 }
 
 /// What an entity would answer; the entity is then as it will be once that is recorded.

@@ -33,8 +33,10 @@ pub struct Ask {
 pub struct AskGroup {
     /// Several may concern one stream; they are decided in this order.
     pub commands: Vec<(StreamId, AnyCommand)>,
-    /// The id of the group; each command's own id follows from it and its place.
+    /// The id of the request as a whole; each command's own id follows from it and its place.
     pub origin: Origin,
+    /// Hash of what was asked for, as whoever asked said it: the same id with another hash is another request.
+    pub content: [u8; 16],
 }
 
 /// How a command was answered. A refusal is an answer.

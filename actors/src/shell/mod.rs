@@ -2,11 +2,15 @@
 //!
 //! All actors run on one arbiter; the journal's commit thread is the only border that a command crosses.
 
+mod address;
 mod assemble;
 mod entity_actor;
 mod executor;
+mod group;
 mod kinds;
 mod messages;
+#[cfg(feature = "testing")]
+mod plant;
 mod rebuild;
 mod registry;
 mod services;
@@ -23,6 +27,8 @@ pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit
 pub use executor::{Call, Executor, MachineCall, Perform, VolumeCall};
 pub use kinds::{AnyCommand, Kind, Work};
 pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin};
+#[cfg(feature = "testing")]
+pub use plant::{Plant, plant};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
 pub use services::{Limits, Providers, Services};

@@ -3,5 +3,7 @@
 mod desk;
 mod memory_journal;
 
+#[cfg(feature = "shell")]
+pub use crate::shell::{Plant, plant};
 pub use desk::{Desk, name};
 pub use memory_journal::MemoryJournal;

@@ -3,7 +3,6 @@
 use super::{Command, Event, Reason, Rejection, Report, Spec, State, Storage};
 use crate::{
     contract::{self, Decision, Next, RetryRule},
-    policy::Document,
     ports::ProvisionedVolume,
     vocab::{EffectId, Effort, Fault, FaultCode, Life, Name, Outlook, Timestamp},
 };
@@ -145,20 +144,8 @@ fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     let Storage::Creating(effort) = &state.storage else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
-    if !effort.is_trying(attempt) {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    }
-    let fault = fault.clone();
-    Ok(match rule(facts.policy).after(effort, &fault, facts.now) {
-        Next::Retry { until } => {
-            Decision::because(Reason::WorthRetrying, [Event::CreateRetryScheduled { until, fault }])
-        }
-        Next::Ask { until } => {
-            Decision::because(Reason::OutcomeUnknown, [Event::CreateRetryScheduled { until, fault }])
-        }
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [Event::CreateGivenUp { fault }]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [Event::CreateGivenUp { fault }]),
-    })
+    let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
+    after_failure(effort, attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
 }
 
 fn report_destroyed(state: &State, attempt: u32) -> Verdict {
@@ -175,23 +162,28 @@ fn report_destroy_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fac
     let Storage::Destroying { effort, .. } = &state.storage else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
+    let retry = |until, fault| Event::DestroyRetryScheduled { until, fault };
+    after_failure(effort, attempt, fault, facts, retry, |fault| Event::DestroyGivenUp { fault })
+}
+
+/// What follows a failed attempt: another one later, or none.
+fn after_failure(
+    effort: &Effort,
+    attempt: u32,
+    fault: &Fault,
+    facts: &Facts<'_>,
+    retry: fn(Timestamp, Fault) -> Event,
+    give_up: fn(Fault) -> Event,
+) -> Verdict {
     if !effort.is_trying(attempt) {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
+    let next = RetryRule::from(&facts.policy.storage).after(effort, fault, facts.now);
     let fault = fault.clone();
-    Ok(match rule(facts.policy).after(effort, &fault, facts.now) {
-        Next::Retry { until } => {
-            Decision::because(Reason::WorthRetrying, [Event::DestroyRetryScheduled { until, fault }])
-        }
-        Next::Ask { until } => {
-            Decision::because(Reason::OutcomeUnknown, [Event::DestroyRetryScheduled { until, fault }])
-        }
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [Event::DestroyGivenUp { fault }]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [Event::DestroyGivenUp { fault }]),
+    Ok(match next {
+        Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
+        Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
+        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [give_up(fault)]),
+        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault)]),
     })
-}
-
-fn rule(policy: &Document) -> RetryRule {
-    let storage = &policy.storage;
-    RetryRule { attempts_max: storage.attempts_max, first_ms: storage.retry_first_ms, max_ms: storage.retry_max_ms }
 }

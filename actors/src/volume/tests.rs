@@ -1,1 +1,241 @@
+//! Every reason and rejection of a volume, and what holds along every walk.
 
+use bailiwick_journal::{StreamId, Version};
+use proptest::{collection::vec, prelude::*};
+
+use super::{Command, Effect, Event, Reason, Rejection, Report, Spec, State, Storage};
+use crate::{
+    contract::{
+        Decider, NoView,
+        given::{Case, after, answer, case, hold, walk},
+    },
+    policy::Document,
+    ports::ProvisionedVolume,
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, Timestamp},
+};
+
+const NOW: Timestamp = Timestamp(100_000);
+
+fn stream() -> StreamId {
+    "volume/data".parse().expect("a stream")
+}
+
+fn name(text: &str) -> Name {
+    text.parse().expect("a name")
+}
+
+fn spec(size: u64) -> Spec {
+    Spec { provider: name("local"), size: SizeMib(size) }
+}
+
+fn volume(at: u64, size: u64) -> ProvisionedVolume {
+    let effect = EffectId::of(&stream(), Version(at));
+    ProvisionedVolume { effect, volume_id: InstanceId("v-1".into()), size: SizeMib(size) }
+}
+
+fn fault(code: FaultCode) -> Fault {
+    Fault::new(code, "no")
+}
+
+fn declared() -> Vec<Event> {
+    vec![Event::Declared { spec: spec(64) }, Event::CreateRequested { at: Timestamp(1) }]
+}
+
+fn provisioned() -> Vec<Event> {
+    [declared(), vec![Event::Created { volume: volume(2, 64) }]].concat()
+}
+
+fn waiting(until: u64) -> Vec<Event> {
+    let event = Event::CreateRetryScheduled { until: Timestamp(until), fault: fault(FaultCode::Unavailable) };
+    [declared(), vec![event]].concat()
+}
+
+fn given_up() -> Vec<Event> {
+    [declared(), vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument) }]].concat()
+}
+
+fn reserved() -> Vec<Event> {
+    [provisioned(), vec![Event::AttachmentReserved { machine: name("web") }]].concat()
+}
+
+fn dying() -> Vec<Event> {
+    [reserved(), vec![Event::RemovalBegan]].concat()
+}
+
+fn dead() -> Vec<Event> {
+    [provisioned(), vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: Timestamp(5) }]].concat()
+}
+
+fn removed() -> Vec<Event> {
+    [dead(), vec![Event::Destroyed, Event::Removed]].concat()
+}
+
+fn failed(attempt: u32, code: FaultCode) -> Command {
+    Command::Report(Report::CreateFailed { attempt, fault: fault(code) })
+}
+
+fn created(attempt: u32, at: u64, size: u64) -> Command {
+    Command::Report(Report::Created { attempt, volume: volume(at, size) })
+}
+
+fn table() -> Vec<Case<State>> {
+    use Reason as R;
+    let reserve = |machine| Command::ReserveAttachment { machine: name(machine) };
+    let release = |machine| Command::ReleaseAttachment { machine: name(machine) };
+    let scheduled = |code| Event::CreateRetryScheduled { until: Timestamp(130_000), fault: fault(code) };
+    let begun = vec![Event::Declared { spec: spec(64) }, Event::CreateRequested { at: NOW }];
+    let released = || Event::AttachmentReleased { machine: name("web") };
+    vec![
+        case([], Command::Declare(spec(64)), Ok((R::NewlyDeclared, begun.clone()))),
+        case(removed(), Command::Declare(spec(64)), Ok((R::NewlyDeclared, begun))),
+        case(declared(), Command::Declare(spec(64)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(declared(), Command::Declare(spec(65)), Err(Rejection::Immutable { field: "spec.size".into() })),
+        case(dead(), Command::Declare(spec(64)), Err(Rejection::Leaving { life: Life::Dead })),
+        case(declared(), created(1, 2, 64), Ok((R::StorageMade, vec![Event::Created { volume: volume(2, 64) }]))),
+        case(declared(), created(2, 2, 64), Err(Rejection::UnknownAttempt { attempt: 2 })),
+        // Less than was asked for is not what was asked for, and asking again does not make it more.
+        case(
+            declared(),
+            created(1, 2, 63),
+            Ok((
+                R::NotRetryable,
+                vec![Event::CreateGivenUp {
+                    fault: Fault::new(FaultCode::OutOfRange, "the provider made only 63M of what was asked for"),
+                }],
+            )),
+        ),
+        case(provisioned(), created(1, 2, 64), Ok((R::StaleReport, vec![]))),
+        case(
+            declared(),
+            failed(1, FaultCode::Unavailable),
+            Ok((R::WorthRetrying, vec![scheduled(FaultCode::Unavailable)])),
+        ),
+        case(declared(), failed(1, FaultCode::Aborted), Ok((R::OutcomeUnknown, vec![scheduled(FaultCode::Aborted)]))),
+        case(
+            [waiting(5), vec![Event::AttemptBegun]].concat(),
+            failed(2, FaultCode::Unavailable),
+            Ok((R::RetriesExhausted, vec![Event::CreateGivenUp { fault: fault(FaultCode::Unavailable) }])),
+        ),
+        case(waiting(100_000), Command::Wake { due: NOW }, Ok((R::RetryDue, vec![Event::AttemptBegun]))),
+        case(waiting(100_001), Command::Wake { due: NOW }, Ok((R::NotDueYet, vec![]))),
+        case(declared(), Command::Wake { due: NOW }, Ok((R::NothingWaits, vec![]))),
+        case(given_up(), Command::RetryProvisioning, Ok((R::OperatorRetries, vec![Event::AttemptBegun]))),
+        case(declared(), Command::RetryProvisioning, Ok((R::NothingToRetry, vec![]))),
+        case(removed(), Command::RetryProvisioning, Err(Rejection::NotDeclared)),
+        case(
+            dead(),
+            Command::Report(Report::Destroyed { attempt: 1 }),
+            Ok((R::StorageAbsent, vec![Event::Destroyed, Event::Removed])),
+        ),
+        case(
+            dead(),
+            Command::Report(Report::DestroyFailed { attempt: 1, fault: fault(FaultCode::FailedPrecondition) }),
+            Ok((
+                R::WorthRetrying,
+                vec![Event::DestroyRetryScheduled {
+                    until: Timestamp(130_000),
+                    fault: fault(FaultCode::FailedPrecondition),
+                }],
+            )),
+        ),
+        case(
+            provisioned(),
+            Command::Remove,
+            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }])),
+        ),
+        case(reserved(), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan]))),
+        case(dying(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
+        case(removed(), Command::Remove, Ok((R::AlreadyGone, vec![]))),
+        case([], Command::Remove, Err(Rejection::NotDeclared)),
+        case(
+            declared(),
+            reserve("web"),
+            Ok((R::AttachmentWanted, vec![Event::AttachmentReserved { machine: name("web") }])),
+        ),
+        case(reserved(), reserve("web"), Err(Rejection::StillReserved)),
+        case(reserved(), reserve("db"), Err(Rejection::AttachedElsewhere { machine: name("web") })),
+        case(dying(), reserve("web"), Err(Rejection::Leaving { life: Life::Dying })),
+        case(reserved(), release("web"), Ok((R::AttachmentGone, vec![released()]))),
+        case(
+            dying(),
+            release("web"),
+            Ok((R::LastAttachmentGone, vec![released(), Event::Died, Event::DestroyRequested { at: NOW }])),
+        ),
+        case(reserved(), release("db"), Ok((R::AttachmentUnknown, vec![]))),
+    ]
+}
+
+#[test]
+fn every_reason_and_rejection_has_its_case() {
+    let mut policy = Document::default();
+    policy.storage.attempts_max = 2;
+    let rejections =
+        ["not-declared", "leaving", "immutable", "attached-elsewhere", "still-reserved", "unknown-attempt"];
+    hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
+}
+
+#[test]
+fn without_a_limit_it_is_tried_for_ever() {
+    let mut events = declared();
+    for _ in 0..100 {
+        let retry = Event::CreateRetryScheduled { until: Timestamp(5), fault: fault(FaultCode::Unavailable) };
+        events.extend([retry, Event::AttemptBegun]);
+    }
+    let given = after::<State>(&events);
+    let decision = answer(&stream(), &given, &failed(101, FaultCode::Unavailable), NOW, &Document::default()).unwrap();
+    let until = NOW.after(Document::default().storage.retry_max_ms);
+    let fault = fault(FaultCode::Unavailable);
+    assert_eq!(decision.events, [Event::CreateRetryScheduled { until, fault }]);
+}
+
+#[test]
+fn all_attempts_share_one_intent() {
+    let again = after::<State>(&[waiting(5), vec![Event::AttemptBegun]].concat());
+    assert_eq!(again.0.pending(&NoView), [Effect::Create { intent: Version(2), attempt: 2 }].into());
+    assert_eq!(after::<State>(&dead()).0.pending(&NoView), [Effect::Destroy { of: Version(2), attempt: 1 }].into());
+}
+
+fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
+    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
+    let intent = match &state.storage {
+        Storage::Creating(effort) => effort.intent,
+        Storage::Provisioned { intent, .. } => *intent,
+        Storage::Destroying { of, .. } => *of,
+        Storage::None => version,
+    };
+    let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
+    let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
+    match kind % 12 {
+        0 | 1 => Command::Declare(spec(if value.is_multiple_of(5) { 65 } else { 64 })),
+        2 => Command::Remove,
+        3 => Command::RetryProvisioning,
+        4 => Command::ReserveAttachment { machine },
+        5 => Command::ReleaseAttachment { machine },
+        6 => Command::Wake { due: Timestamp(0) },
+        7 | 8 => created(attempt, if value.is_multiple_of(7) { 1 } else { intent.0 }, 60 + u64::from(value % 8)),
+        9 => Command::Report(Report::CreateFailed { attempt, fault }),
+        10 => Command::Report(Report::Destroyed { attempt }),
+        _ => Command::Report(Report::DestroyFailed { attempt, fault }),
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_walk_leaves_what_a_volume_promises(dice in vec((any::<u8>(), any::<u8>(), any::<u32>()), 0..60)) {
+        walk::<State>(&stream(), &Document::default(), &dice, command, |before, state, _| {
+            use Life::{Alive, Dead, Dying, Removed, Undeclared};
+            let allowed = before.life == state.life || matches!(
+                (before.life, state.life),
+                (Undeclared | Removed, Alive) | (Alive, Dying | Dead | Removed) | (Dying, Dead | Removed) | (Dead, Removed)
+            );
+            assert!(allowed, "{} to {}", before.life, state.life);
+            assert!(!matches!(state.life, Dead | Removed) || state.attached_to.is_none(), "dead while attached");
+            assert!(state.life != Removed || state.storage == Storage::None);
+            let waits = state.effort().and_then(|effort| match &effort.outlook {
+                Outlook::Waiting { until, .. } => Some(Effect::WakeAt(*until)),
+                Outlook::Trying | Outlook::GivenUp { .. } => None,
+            });
+            assert!(waits.is_none_or(|wake| state.pending(&NoView).contains(&wake)), "who waits is woken");
+        });
+    }
+}

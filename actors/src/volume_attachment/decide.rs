@@ -3,9 +3,8 @@
 use super::{Command, Event, Link, Reason, Rejection, Report, Spec, State, Target};
 use crate::{
     contract::{self, Decision, Next, RetryRule},
-    policy::Document,
     ports::AttachmentInfo,
-    vocab::{EffectId, Effort, Fault, Life, Outlook},
+    vocab::{EffectId, Effort, Fault, Life, Outlook, Timestamp},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -123,20 +122,8 @@ fn report_attach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     let Link::Attaching { effort, .. } = &state.link else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
-    if !effort.is_trying(attempt) {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    }
-    let fault = fault.clone();
-    Ok(match rule(facts.policy).after(effort, &fault, facts.now) {
-        Next::Retry { until } => {
-            Decision::because(Reason::WorthRetrying, [Event::AttachRetryScheduled { until, fault }])
-        }
-        Next::Ask { until } => {
-            Decision::because(Reason::OutcomeUnknown, [Event::AttachRetryScheduled { until, fault }])
-        }
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [Event::AttachGivenUp { fault }]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [Event::AttachGivenUp { fault }]),
-    })
+    let retry = |until, fault| Event::AttachRetryScheduled { until, fault };
+    after_failure(effort, attempt, fault, facts, retry, |fault| Event::AttachGivenUp { fault })
 }
 
 fn report_detached(state: &State, attempt: u32) -> Verdict {
@@ -158,23 +145,28 @@ fn report_detach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     let Link::Detaching { effort, .. } = &state.link else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
+    let retry = |until, fault| Event::DetachRetryScheduled { until, fault };
+    after_failure(effort, attempt, fault, facts, retry, |fault| Event::DetachGivenUp { fault })
+}
+
+/// What follows a failed attempt: another one later, or none.
+fn after_failure(
+    effort: &Effort,
+    attempt: u32,
+    fault: &Fault,
+    facts: &Facts<'_>,
+    retry: fn(Timestamp, Fault) -> Event,
+    give_up: fn(Fault) -> Event,
+) -> Verdict {
     if !effort.is_trying(attempt) {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
+    let next = RetryRule::from(&facts.policy.storage).after(effort, fault, facts.now);
     let fault = fault.clone();
-    Ok(match rule(facts.policy).after(effort, &fault, facts.now) {
-        Next::Retry { until } => {
-            Decision::because(Reason::WorthRetrying, [Event::DetachRetryScheduled { until, fault }])
-        }
-        Next::Ask { until } => {
-            Decision::because(Reason::OutcomeUnknown, [Event::DetachRetryScheduled { until, fault }])
-        }
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [Event::DetachGivenUp { fault }]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [Event::DetachGivenUp { fault }]),
+    Ok(match next {
+        Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
+        Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
+        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [give_up(fault)]),
+        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault)]),
     })
-}
-
-fn rule(policy: &Document) -> RetryRule {
-    let storage = &policy.storage;
-    RetryRule { attempts_max: storage.attempts_max, first_ms: storage.retry_first_ms, max_ms: storage.retry_max_ms }
 }

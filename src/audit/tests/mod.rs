@@ -1,5 +1,5 @@
 //! Journals that were written honestly replay; each planted fault is reported.
 
 mod faults;
-mod journals;
+pub(crate) mod journals;
 mod told;

@@ -20,7 +20,6 @@ fn a_story_has_one_line_per_entry_and_no_derived_forms() {
     let lines: Vec<String> =
         story(&*journal, Position(1), head, &Filter::all()).map(|line| line.expect("readable").to_string()).collect();
     assert_eq!(lines.len() as u64, head.0);
-    println_for_people(&lines);
     for line in &lines {
         assert!(!line.contains('{') && !line.contains('\n'), "{line}");
     }
@@ -35,7 +34,6 @@ fn why_leads_from_a_lost_attachment_to_what_was_seen_of_the_world() {
     desk.lose("db");
     desk.settle();
     let chain = why::why(&*journal, &stream("machine/db"), journal.head().position).unwrap().unwrap();
-    println_for_people(&[chain.to_string()]);
     assert_eq!(chain.origin, Cause::World);
     assert_eq!(chain.chain.last().unwrap().line.stream, "supervisor/machines");
     let positions: Vec<u64> = chain.chain.iter().map(|link| link.line.position).collect();
@@ -86,12 +84,4 @@ fn entities_are_found_as_people_name_them_and_near_ones_are_offered() {
     let unknown = find_entity(&*journal, "volume/date").unwrap_err();
     assert_eq!(unknown.near, [stream("volume/data")]);
     assert!(unknown.to_string().contains("did you mean volume/data?"));
-}
-
-/// Shown when a test is run with `--nocapture`.
-#[expect(clippy::print_stdout, reason = "to be read by people")]
-fn println_for_people(lines: &[String]) {
-    for line in lines {
-        println!("{line}");
-    }
 }

@@ -216,6 +216,13 @@ impl WorldState {
         self.in_the_air.values().any(|change| change.makes() && change.id() == id)
     }
 
+    /// The instances that a provider has, or will have.
+    pub(super) fn instances_of(&self, provider: &Name) -> usize {
+        let coming = |change: &&Change| matches!(change, Change::CreateMachine(name, _) if name == provider);
+        self.instances.values().filter(|instance| instance.provider == *provider).count()
+            + self.in_the_air.values().filter(coming).count()
+    }
+
     pub(super) fn apply(&mut self, change: Change) {
         if !change.makes() {
             // Whoever removes under an id also makes sure that nothing comes later under it.

@@ -41,7 +41,7 @@ const ROOMS: &[&[&str]] = &[
     &["agent"],
     &["providers"],
     &["config"],
-    // What a running node can be asked: `node/handle.rs`. The API serves it, the rest of `node` puts both together.
+    // What a running node can be asked: the API serves it, `node` puts both together.
     &["handle"],
     &["api", "web"],
     &["node"],
@@ -52,9 +52,6 @@ const ROOMS: &[&[&str]] = &[
 
 /// The public names of the room `declared`.
 const DECLARED: [&str; 8] = ["Spec", "Workload", "spec", "Document", "Machines", "Storage", "WhenLost", "document"];
-
-/// The public names of the room `handle`.
-const HANDLE: [&str; 4] = ["Handle", "Applied", "ApplyError", "handle"];
 
 fn row(room: &str) -> Option<usize> {
     ROOMS.iter().position(|rooms| rooms.contains(&room))
@@ -81,9 +78,6 @@ fn room_of(path: &str) -> Option<String> {
     }
     if rest.starts_with("api/wire") {
         return Some("wire".to_owned());
-    }
-    if rest == "node/handle.rs" {
-        return Some("handle".to_owned());
     }
     let first = rest.split('/').next().unwrap_or(rest);
     Some(first.trim_end_matches(".rs").to_owned())
@@ -123,9 +117,6 @@ fn target(source: &str, segments: &[String]) -> Option<String> {
     }
     if !in_actors && room == "api" && rest.first().is_some_and(|next| next == "wire") {
         return Some("wire".to_owned());
-    }
-    if !in_actors && room == "node" && rest.first().is_some_and(|item| HANDLE.contains(&item.as_str())) {
-        return Some("handle".to_owned());
     }
     Some(room.clone())
 }
@@ -194,7 +185,7 @@ mod tests {
             ("actors/src/ports/machines.rs", "use crate::machine::{Spec, Workload};"),
             ("actors/src/machine/decide.rs", "use crate::policy::Document;"),
             ("src/api/server.rs", "use crate::{api::wire::Node, view, actors::machine::Spec};"),
-            ("src/api/server.rs", "use crate::node::Handle;"),
+            ("src/api/server.rs", "use crate::handle::Handle;"),
             ("src/lib.rs", "pub use crate::node::Node;"),
             ("src/view/a.rs", "#[cfg(test)] mod tests { use crate::node::Node; }"),
             ("tests/it/x.rs", "use bailiwick::cli;"),
@@ -218,7 +209,7 @@ mod tests {
             ("src/view/machines.rs", "use bailiwick::cli::exit::Exit;"),
             ("src/agent/link.rs", "use crate::api::{server, wire};"),
             ("src/node.rs", "fn f() -> Result<(), crate::cli::exit::CliError> { todo() }"),
-            ("src/api/server.rs", "use crate::node::{Handle, Node};"),
+            ("src/api/server.rs", "use crate::node::Node;"),
             ("src/surprise.rs", ""),
             ("src/node.rs", "use crate::surprise::Box;"),
         ] {

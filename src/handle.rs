@@ -22,7 +22,7 @@ use bailiwick_actors::{
     vocab::{EffectId, Life, Name, Timestamp},
     volume_attachment::Link,
 };
-use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId};
+use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -87,7 +87,7 @@ fn refusing(refusals: &[Answer]) -> String {
 }
 
 impl Handle {
-    pub(super) fn new(journal: Arc<LocalJournal>, clock: Arc<dyn Clock>, running: &Running, limits: Limits) -> Self {
+    pub(crate) fn new(journal: Arc<LocalJournal>, clock: Arc<dyn Clock>, running: &Running, limits: Limits) -> Self {
         let shared = Shared {
             journal,
             clock,
@@ -150,7 +150,8 @@ impl Handle {
     /// If an entity refuses, or the node cannot answer.
     pub async fn apply(&self, documents: &[Document], prune: Prune, id: Uuid) -> Result<Applied, ApplyError> {
         let plan = self.plan(documents, prune)?;
-        self.carry_out(plan, id).await
+        let wishes: Vec<_> = documents.iter().map(|document| &document.wish).collect();
+        self.carry_out(plan, id, digest(format!("apply {prune:?} {wishes:?}").as_bytes())).await
     }
 
     /// Asks these entities to go, together with nothing else: what depends on them is asked by the supervisors.
@@ -159,15 +160,12 @@ impl Handle {
     /// As [`Handle::apply`].
     pub async fn remove(&self, streams: &[StreamId], id: Uuid) -> Result<Applied, ApplyError> {
         let plan = self.look(|fleet| removal(fleet, streams))?;
-        self.carry_out(plan, id).await
+        self.carry_out(plan, id, digest(format!("remove {streams:?}").as_bytes())).await
     }
 
-    async fn carry_out(&self, plan: Plan, id: Uuid) -> Result<Applied, ApplyError> {
-        if plan.commands.is_empty() {
-            return Ok(Applied { plan, answers: Vec::new() });
-        }
+    async fn carry_out(&self, plan: Plan, id: Uuid, content: [u8; 16]) -> Result<Applied, ApplyError> {
         let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
-        let group = AskGroup { commands: plan.commands.clone(), origin: operator(id) };
+        let group = AskGroup { commands: plan.commands.clone(), origin: operator(id), content };
         let answer = self.shared.registry.send(group).await.map_err(|_| AskError::Stopping)??;
         let GroupAnswer { done, answers } = answer;
         if !done {

@@ -1,0 +1,136 @@
+//! Actors and entities of whatever kind.
+
+use std::{future::Future, marker::PhantomData, pin::Pin, sync::Arc};
+
+use actix::{Addr, MailboxError};
+use bailiwick_journal::{Entry, StreamId};
+
+use super::{
+    Answer, AnyCommand, AskError, EntityActor, Kind, Origin, Recorded, Retire, Services, Snapshot, Submit,
+    entity_actor::{Proposal, propose_on, read_on, verdict_text},
+};
+use crate::{
+    contract::{Decider, Entity, Known, NoView},
+    machine, policy, volume, volume_attachment,
+};
+
+/// The address of an entity's actor, of whatever kind.
+#[derive(Clone, Debug)]
+pub(super) enum AnyAddr {
+    Machine(Addr<EntityActor<machine::State>>),
+    Volume(Addr<EntityActor<volume::State>>),
+    VolumeAttachment(Addr<EntityActor<volume_attachment::State>>),
+    Policy(Addr<EntityActor<policy::State>>),
+}
+
+/// The state of an entity, of whatever kind, for deciding about several in one step.
+#[derive(Debug)]
+pub(super) enum AnyEntity {
+    Machine(Entity<machine::State>),
+    Volume(Entity<volume::State>),
+    VolumeAttachment(Entity<volume_attachment::State>),
+    Policy(Entity<policy::State>),
+}
+
+impl AnyEntity {
+    /// Takes in what the journal has and it has not seen.
+    pub(super) fn catch_up(&mut self, stream: &StreamId, services: &Services) -> Result<(), AskError> {
+        match self {
+            Self::Machine(entity) => read_on(entity, stream, services),
+            Self::Volume(entity) => read_on(entity, stream, services),
+            Self::VolumeAttachment(entity) => read_on(entity, stream, services),
+            Self::Policy(entity) => read_on(entity, stream, services),
+        }
+    }
+
+    /// What it would answer; it is then as it will be once that is recorded.
+    pub(super) fn propose(
+        &mut self,
+        stream: &StreamId,
+        command: AnyCommand,
+        origin: Origin,
+        known: &Known<'_, NoView>,
+    ) -> Result<Proposal, AskError> {
+        match (self, command) {
+            (Self::Machine(entity), AnyCommand::Machine(command)) => propose_on(entity, command, origin, known),
+            (Self::Volume(entity), AnyCommand::Volume(command)) => propose_on(entity, command, origin, known),
+            (Self::VolumeAttachment(entity), AnyCommand::VolumeAttachment(command)) => {
+                propose_on(entity, command, origin, known)
+            }
+            (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, origin, known),
+            _ => Err(AskError::Misdirected { stream: stream.clone() }),
+        }
+    }
+}
+
+pub(super) type Later<T> = Pin<Box<dyn Future<Output = Result<T, MailboxError>>>>;
+
+/// Runs the same expression for whatever kind the address is of.
+macro_rules! each_kind {
+    ($addr:expr, $inner:ident => $run:expr) => {
+        match $addr {
+            AnyAddr::Machine($inner) => $run,
+            AnyAddr::Volume($inner) => $run,
+            AnyAddr::VolumeAttachment($inner) => $run,
+            AnyAddr::Policy($inner) => $run,
+        }
+    };
+}
+
+impl AnyAddr {
+    pub(super) fn submit(&self, command: AnyCommand, origin: Origin) -> Option<Later<Result<Answer, AskError>>> {
+        let is_report = command.is_report();
+        Some(match (self, command) {
+            (Self::Machine(addr), AnyCommand::Machine(command)) => later(addr, Submit { command, origin, is_report }),
+            (Self::Volume(addr), AnyCommand::Volume(command)) => later(addr, Submit { command, origin, is_report }),
+            (Self::VolumeAttachment(addr), AnyCommand::VolumeAttachment(command)) => {
+                later(addr, Submit { command, origin, is_report })
+            }
+            (Self::Policy(addr), AnyCommand::Policy(command)) => later(addr, Submit { command, origin, is_report }),
+            _ => return None,
+        })
+    }
+
+    pub(super) fn snapshot(&self) -> Later<Result<AnyEntity, AskError>> {
+        macro_rules! of_kind {
+            ($addr:expr, $variant:path) => {{
+                let request = $addr.send(Snapshot(PhantomData));
+                Box::pin(async move { Ok(request.await?.map($variant)) })
+            }};
+        }
+        match self {
+            Self::Machine(addr) => of_kind!(addr, AnyEntity::Machine),
+            Self::Volume(addr) => of_kind!(addr, AnyEntity::Volume),
+            Self::VolumeAttachment(addr) => of_kind!(addr, AnyEntity::VolumeAttachment),
+            Self::Policy(addr) => of_kind!(addr, AnyEntity::Policy),
+        }
+    }
+
+    pub(super) fn recorded(&self, entries: Vec<Arc<Entry>>) -> Later<Result<bool, AskError>> {
+        each_kind!(self, addr => Box::pin(addr.send(Recorded { entries })))
+    }
+
+    pub(super) fn retire(&self) {
+        // It is idle, and nobody waits for an answer of it: whoever asks it is counted in its slot.
+        each_kind!(self, addr => drop(addr.try_send(Retire)));
+    }
+
+    pub(super) fn connected(&self) -> bool {
+        each_kind!(self, addr => addr.connected())
+    }
+}
+
+fn later<D: Kind>(addr: &Addr<EntityActor<D>>, submit: Submit<D>) -> Later<Result<Answer, AskError>> {
+    Box::pin(addr.send(submit))
+}
+
+/// The reason or rejection of an entity's entry, in plain words.
+pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
+    match entry.header.stream.kind() {
+        machine::State::KIND => verdict_text::<machine::State>(entry),
+        volume::State::KIND => verdict_text::<volume::State>(entry),
+        volume_attachment::State::KIND => verdict_text::<volume_attachment::State>(entry),
+        policy::State::KIND => verdict_text::<policy::State>(entry),
+        kind => Err(format!("{kind} is no kind of entity")),
+    }
+}

@@ -1,0 +1,326 @@
+//! Commands to several entities that happen together or not at all.
+//!
+//! They are decided on the present states and recorded in one append. The request as a whole is recorded with them, as a
+//! note under its own id, so the same request asked again gets the first answer.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use actix::{ActorFutureExt, Addr, AsyncContext, Handler, Message, ResponseActFuture, WrapFuture};
+use bailiwick_journal::{
+    AppendError, Body, Draft, Entry, EntryKind, Filter, Intake, Meta, Outcome, Position, StreamId,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Answer, AnyCommand, AskError, AskGroup, GroupAnswer, Origin, Registry, Services,
+    address::{AnyAddr, AnyEntity, any_verdict_text},
+    entity_actor::Proposal,
+};
+use crate::{
+    contract::{Known, Stored},
+    vocab::{Timestamp, derived_uuid},
+};
+
+/// How often a group is decided again because somebody else changed one of its streams meanwhile.
+const GROUP_TRIES_MAX: u32 = 16;
+
+/// The stream that requests as a whole are noted in. It has no events.
+const REQUESTS: &str = "node/requests";
+
+/// What is noted of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum RequestNote {
+    /// The entries of its commands follow at once; so many of them were recorded.
+    V1 { recorded: u32 },
+}
+
+impl Stored for RequestNote {
+    const SCHEMA: u16 = 1;
+}
+
+impl Handler<AskGroup> for Registry {
+    type Result = ResponseActFuture<Self, Result<GroupAnswer, AskError>>;
+
+    fn handle(&mut self, group: AskGroup, ctx: &mut Self::Context) -> Self::Result {
+        let refuse =
+            |error: AskError| -> Self::Result { Box::pin(actix::fut::wrap_future(std::future::ready(Err(error)))) };
+        if self.stopping {
+            return refuse(AskError::Stopping);
+        }
+        if self.asks >= self.services.limits.asks_max {
+            return refuse(AskError::Overloaded);
+        }
+        self.asks += 1;
+        let registry = ctx.address();
+        let services = self.services.clone();
+        let run = async move {
+            let mut members = Members::new();
+            let answer = ask_group(&registry, &services, group, &mut members).await;
+            (answer, members)
+        };
+        Box::pin(run.into_actor(self).map(|(answer, members), registry, ctx| {
+            registry.asks -= 1;
+            for (stream, member) in &members {
+                registry.leave(stream, member.born, member.idle);
+            }
+            if let Err(AskError::Crashed { stream }) = &answer {
+                registry.crashed(stream, members.get(stream).map(|member| member.born), ctx);
+            }
+            answer
+        }))
+    }
+}
+
+/// The actors of a group, by stream.
+type Members = BTreeMap<StreamId, Member>;
+
+/// The actor of a stream, kept in memory for a group.
+#[derive(Debug)]
+struct Member {
+    addr: AnyAddr,
+    born: u64,
+    /// Whether it said that it waits for nothing but commands and due times.
+    idle: bool,
+}
+
+/// The actors of these streams, for a group.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Members, AskError>")]
+struct FindAll(BTreeSet<StreamId>);
+
+impl Handler<FindAll> for Registry {
+    type Result = Result<Members, AskError>;
+
+    fn handle(&mut self, find: FindAll, _ctx: &mut Self::Context) -> Self::Result {
+        let mut found = Vec::new();
+        for stream in find.0 {
+            // Entered at once: while the others are found, it must not leave.
+            let addr = self.find(&stream);
+            match addr {
+                Ok(addr) => found.push((stream.clone(), Member { addr, born: self.enter(&stream), idle: false })),
+                Err(error) => {
+                    for (stream, member) in found {
+                        self.leave(&stream, member.born, false);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+}
+
+/// Decides the commands of a group on the present states, records all of them in one append, and tells the actors. If a
+/// stream has changed meanwhile, the journal refuses the append and everything is decided anew.
+async fn ask_group(
+    registry: &Addr<Registry>,
+    services: &Services,
+    group: AskGroup,
+    members: &mut Members,
+) -> Result<GroupAnswer, AskError> {
+    let commands: Vec<(StreamId, AnyCommand, Origin)> = group
+        .commands
+        .iter()
+        .cloned()
+        .zip(0u32..)
+        .map(|((stream, command), index)| {
+            let id = derived_uuid(&format!("group {} {index}", group.origin.id));
+            (stream, command, Origin { id, ..group.origin.clone() })
+        })
+        .collect();
+    if let Some(answer) = first_answer(services, &group.origin, group.content)? {
+        return Ok(answer);
+    }
+    if let Some((stream, ..)) = commands.iter().find(|(stream, command, _)| stream.kind() != command.kind()) {
+        return Err(AskError::Misdirected { stream: stream.clone() });
+    }
+    let streams = commands.iter().map(|(stream, ..)| stream.clone()).collect();
+    *members = registry.send(FindAll(streams)).await.map_err(|_| AskError::Stopping)??;
+    for _ in 0..GROUP_TRIES_MAX {
+        if let Some(answer) = first_answer(services, &group.origin, group.content)? {
+            return Ok(answer);
+        }
+        let mut entities = snapshots(members).await?;
+        // From here to the append nobody else runs: all have the same time, and nothing later comes before them.
+        let now = services.now();
+        let proposals = propose_all(services, now, &mut entities, &commands)?;
+        let refused = proposals.iter().any(|proposal| proposal.draft.meta.outcome == Outcome::Refused);
+        let mut drafts: Vec<Draft> = proposals
+            .iter()
+            .map(|proposal| proposal.draft.clone())
+            .filter(|draft| !refused || is_refused_as_it_is(services, draft))
+            .collect();
+        drafts.insert(0, request_note(&group.origin, group.content, &drafts, refused, now)?);
+        match services.append(drafts, Intake::Ordinary).await {
+            Ok(appended) => {
+                tell_members(members, &appended.entries).await?;
+                let answers = proposals.iter().map(|proposal| group_item(proposal, &appended.entries)).collect();
+                return Ok(GroupAnswer { done: !refused, answers });
+            }
+            Err(AppendError::Conflict { .. } | AppendError::Repeated { .. }) => (),
+            Err(AppendError::Overloaded { .. }) => return Err(AskError::Overloaded),
+            Err(error) => return Err(AskError::NotRecorded(error)),
+        }
+    }
+    Err(AskError::Contended)
+}
+
+async fn snapshots(members: &Members) -> Result<BTreeMap<StreamId, AnyEntity>, AskError> {
+    let asked: Vec<_> = members.iter().map(|(stream, member)| (stream, member.addr.snapshot())).collect();
+    let mut entities = BTreeMap::new();
+    for (stream, snapshot) in asked {
+        let entity = snapshot.await.map_err(|_| AskError::Crashed { stream: stream.clone() })??;
+        entities.insert(stream.clone(), entity);
+    }
+    Ok(entities)
+}
+
+fn propose_all(
+    services: &Services,
+    now: Timestamp,
+    entities: &mut BTreeMap<StreamId, AnyEntity>,
+    commands: &[(StreamId, AnyCommand, Origin)],
+) -> Result<Vec<Proposal>, AskError> {
+    let known = Known { now, ..services.known() };
+    let mut proposals = Vec::with_capacity(commands.len());
+    for (stream, entity) in entities.iter_mut() {
+        // Whatever was recorded since its snapshot was taken; what is still on its way into the journal is a conflict.
+        entity.catch_up(stream, services)?;
+    }
+    for (stream, command, origin) in commands {
+        let entity = entities.get_mut(stream).expect("every stream of the group has a snapshot");
+        proposals.push(entity.propose(stream, command.clone(), origin.clone(), &known)?);
+    }
+    Ok(proposals)
+}
+
+/// Whether this is a refusal by the entity as it really is. One that followed from other commands of the same group rests
+/// on a state that will not be; nobody could decide it again.
+fn is_refused_as_it_is(services: &Services, draft: &Draft) -> bool {
+    draft.meta.outcome == Outcome::Refused && draft.expected == services.journal.version(&draft.stream)
+}
+
+/// Tells the actors of a group what was recorded for them: all at once, so that what follows goes out together.
+async fn tell_members(members: &mut Members, entries: &[Arc<Entry>]) -> Result<(), AskError> {
+    let mut by_stream: BTreeMap<&StreamId, Vec<Arc<Entry>>> = BTreeMap::new();
+    for entry in entries {
+        by_stream.entry(&entry.header.stream).or_default().push(entry.clone());
+    }
+    let mut told = Vec::new();
+    for (stream, entries) in by_stream {
+        if let Some(member) = members.get(stream) {
+            told.push((stream, member.addr.recorded(entries)));
+        }
+    }
+    let mut broken = None;
+    for (stream, answer) in told {
+        // An actor that has ended meanwhile is built from the journal, which has the entries.
+        let idle = match answer.await {
+            Ok(Ok(idle)) => idle,
+            Ok(Err(error)) => {
+                broken.get_or_insert(error);
+                false
+            }
+            Err(_) => false,
+        };
+        if let Some(member) = members.get_mut(stream) {
+            member.idle = idle;
+        }
+    }
+    broken.map_or(Ok(()), Err)
+}
+
+fn group_item(proposal: &Proposal, entries: &[Arc<Entry>]) -> Answer {
+    let meta = &proposal.draft.meta;
+    let entry = entries.iter().find(|entry| entry.header.meta.command_id == meta.command_id);
+    match entry {
+        Some(entry) => Answer::of(entry, proposal.text.clone(), false, false),
+        None => Answer {
+            stream: proposal.draft.stream.clone(),
+            position: None,
+            version: proposal.draft.expected,
+            outcome: meta.outcome,
+            code: meta.code.clone(),
+            text: proposal.text.clone(),
+            repeated: false,
+            idle: false,
+        },
+    }
+}
+
+/// The note of a request: under its own id, with the hash of what was asked.
+fn request_note(
+    origin: &Origin,
+    content: [u8; 16],
+    drafts: &[Draft],
+    refused: bool,
+    now: Timestamp,
+) -> Result<Draft, AskError> {
+    let stream = requests();
+    let (outcome, code) = match (refused, drafts.is_empty()) {
+        (true, _) => (Outcome::Refused, "request-refused"),
+        (false, true) => (Outcome::Nothing, "nothing-asked"),
+        (false, false) => (Outcome::Done, "request-done"),
+    };
+    let recorded = u32::try_from(drafts.len()).unwrap_or(u32::MAX);
+    let note = RequestNote::V1 { recorded };
+    let unstorable = |problem: String| AskError::Unstorable { stream: requests(), problem };
+    let meta = Meta {
+        kind: EntryKind::Note,
+        outcome,
+        code: code.to_owned(),
+        time_ms: now.0,
+        command_id: origin.id,
+        command_hash: content,
+        cause: origin.cause,
+        principal: origin.principal.clone(),
+        policy: None,
+        view: None,
+    };
+    Ok(Draft {
+        stream,
+        expected: bailiwick_journal::Version::ZERO,
+        meta,
+        command: note.store().map_err(|error| unstorable(error.to_string()))?,
+        facts: Body::default(),
+        verdict: Body::default(),
+        events: Vec::new(),
+    })
+}
+
+fn requests() -> StreamId {
+    REQUESTS.parse().expect("a valid name")
+}
+
+/// The answer that this request had before, if it had one.
+fn first_answer(services: &Services, origin: &Origin, content: [u8; 16]) -> Result<Option<GroupAnswer>, AskError> {
+    let Some(answered) = services.journal.answered(&origin.id) else {
+        return Ok(None);
+    };
+    let reused = AskError::CommandReused { id: origin.id };
+    if answered.command_hash != content {
+        return Err(reused);
+    }
+    let unreadable = |problem: String| AskError::Unreadable { stream: requests(), problem };
+    let note = read(services, answered.position, answered.position)?.pop().ok_or(reused.clone())?;
+    if note.header.stream != requests() {
+        return Err(reused);
+    }
+    let RequestNote::V1 { recorded } =
+        RequestNote::load(&note.command).map_err(|error| unreadable(error.to_string()))?;
+    let last = answered.position.plus(u64::from(recorded));
+    let mut answers = Vec::new();
+    for entry in read(services, answered.position.next(), last)? {
+        let text = any_verdict_text(&entry).map_err(unreadable)?;
+        answers.push(Answer::of(&entry, text, true, false));
+    }
+    Ok(Some(GroupAnswer { done: note.header.meta.outcome != Outcome::Refused, answers }))
+}
+
+fn read(services: &Services, from: Position, to: Position) -> Result<Vec<Arc<Entry>>, AskError> {
+    let entries = services.journal.read(from, to, &Filter::all()).collect::<Result<Vec<_>, _>>();
+    entries.map_err(|error| AskError::Unreadable { stream: requests(), problem: error.to_string() })
+}

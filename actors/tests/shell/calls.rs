@@ -1,0 +1,150 @@
+//! Provider calls: sorted, bounded, timed out, and independent of one another (A8, A13, A15).
+
+use bailiwick_actors::{
+    machine::{self, Report},
+    shell::{AnyCommand, AskGroup, Origin},
+    vocab::{Fault, FaultCode, derived_uuid},
+};
+use bailiwick_journal::Outcome;
+
+use crate::support::{Bench, Mood, after_ms, ask, codes, machine_of, on_a_system, stream, told};
+
+async fn declare(node: &bailiwick_actors::shell::Running, names: &[String], provider: &str) {
+    let commands = names.iter().map(|name| (stream(&format!("machine/{name}")), machine_of(provider))).collect();
+    let id = derived_uuid(&format!("{names:?}"));
+    let origin = Origin { id, principal: "operator".into(), cause: None, routine: false };
+    assert!(node.registry.send(AskGroup { commands, origin, content: [0; 16] }).await.unwrap().unwrap().done);
+}
+
+#[test]
+fn what_is_ready_together_goes_out_as_one_sorted_call() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        let names: Vec<String> = ["c", "a", "b", "e", "d"].map(str::to_owned).to_vec();
+        declare(&node, &names, "a").await;
+        after_ms(10).await;
+        let calls = bench.provider("a").state().calls.clone();
+        assert_eq!(calls, [("create", ["a", "b", "c", "d", "e"].map(str::to_owned).to_vec())]);
+    });
+}
+
+#[test]
+fn calls_to_a_provider_are_bounded_in_number_and_size() {
+    on_a_system(async {
+        let mut bench = Bench::new();
+        bench.limits.calls_max = 3;
+        bench.limits.bulk_max = 10;
+        let node = bench.start().await;
+        bench.provider("a").set(Mood::Slow { ms: 1_000 });
+        let names: Vec<String> = (0..100).map(|number| format!("m{number:03}")).collect();
+        declare(&node, &names, "a").await;
+        after_ms(60_000).await;
+        let state = bench.provider("a").state();
+        assert_eq!(state.instances.len(), 100);
+        assert_eq!(state.under_way_max, 3);
+        assert!(state.calls.iter().all(|(_, items)| items.len() <= 10));
+    });
+}
+
+#[test]
+fn a_call_without_an_answer_is_unknown_and_asked_for_by_id() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        bench.provider("a").set(Mood::Hanging);
+        declare(&node, &["m".to_owned()], "a").await;
+        after_ms(121_000).await;
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "outcome-unknown");
+        bench.provider("a").set(Mood::Willing);
+        after_ms(30_000).await;
+        let calls: Vec<&str> = bench.provider("a").state().calls.iter().map(|(name, _)| *name).collect();
+        assert_eq!(calls, ["create", "lookup", "create"]);
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "instance-made");
+    });
+}
+
+#[test]
+fn a_provider_that_hangs_does_not_hold_up_another() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        bench.provider("a").set(Mood::Hanging);
+        let stuck: Vec<String> = (0..50).map(|number| format!("a{number}")).collect();
+        for name in &stuck {
+            declare(&node, std::slice::from_ref(name), "a").await;
+        }
+        declare(&node, &["sound".to_owned()], "b").await;
+        after_ms(10).await;
+        assert_eq!(codes(&bench.journal, "machine/sound").last().unwrap(), "instance-made");
+        assert_eq!(bench.provider("a").state().instances.len(), 0);
+    });
+}
+
+#[test]
+fn a_bulk_call_that_fails_as_a_whole_fails_only_for_what_is_in_it() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        bench.provider("a").set(Mood::Failing(FaultCode::Unavailable));
+        declare(&node, &["x".to_owned(), "y".to_owned()], "a").await;
+        after_ms(10).await;
+        bench.provider("a").set(Mood::Willing);
+        declare(&node, &["z".to_owned()], "a").await;
+        after_ms(10).await;
+        assert_eq!(codes(&bench.journal, "machine/x").last().unwrap(), "worth-retrying");
+        assert_eq!(codes(&bench.journal, "machine/z").last().unwrap(), "instance-made");
+        after_ms(30_000).await;
+        assert_eq!(codes(&bench.journal, "machine/y").last().unwrap(), "instance-made");
+    });
+}
+
+#[test]
+fn a_provider_that_nobody_has_is_an_error_of_the_entity() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        declare(&node, &["m".to_owned()], "nobody").await;
+        after_ms(10).await;
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "not-retryable");
+    });
+}
+
+#[test]
+fn a_late_report_is_recorded_as_such_and_changes_nothing() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        bench.provider("a").set(Mood::Failing(FaultCode::Unavailable));
+        declare(&node, &["m".to_owned()], "a").await;
+        after_ms(10).await;
+        let version = told(&node, ask("machine/m", machine_of("a"), "no change")).await.unwrap().version;
+        let fault = Fault::new(FaultCode::Internal, "late");
+        let late = AnyCommand::Machine(machine::Command::Report(Report::CreateFailed { attempt: 1, fault }));
+        let answer = told(&node, ask("machine/m", late, "late")).await.unwrap();
+        assert_eq!((answer.outcome, answer.code.as_str()), (Outcome::Nothing, "stale-report"));
+        assert_eq!(answer.version, version);
+        assert!(answer.position.is_some(), "it is on record");
+    });
+}
+
+#[test]
+fn after_a_restart_the_provider_is_asked_before_anything_is_made() {
+    let journal = on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        bench.provider("a").set(Mood::Hanging);
+        declare(&node, &["m".to_owned()], "a").await;
+        after_ms(10).await;
+        bench.journal.reopened()
+    });
+    on_a_system(async {
+        let bench = Bench { journal, ..Bench::new() };
+        let node = bench.start().await;
+        assert_eq!(node.resumed.busy, [stream("machine/m")]);
+        after_ms(10).await;
+        let calls: Vec<&str> = bench.provider("a").state().calls.iter().map(|(name, _)| *name).collect();
+        assert_eq!(calls, ["lookup", "create"]);
+        assert_eq!(bench.provider("a").calls_of("create"), 1);
+    });
+}

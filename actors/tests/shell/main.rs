@@ -1,0 +1,9 @@
+//! What actix does not do for us: one test for each promise of the shell.
+
+mod breaking;
+mod calls;
+mod commands;
+mod memory;
+mod overload;
+mod support;
+mod time;

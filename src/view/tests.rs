@@ -1,0 +1,177 @@
+//! The same views live, at the head, and at any earlier moment.
+
+use std::sync::Arc;
+
+use bailiwick_actors::{
+    testing::Desk,
+    vocab::{Fault, FaultCode, Timestamp},
+};
+use bailiwick_journal::{Filter, Journal, LocalJournal, Outcome, Position, StreamId, disk::SimulatedDisk};
+use uuid::Uuid;
+
+use super::*;
+
+fn desk() -> (Arc<dyn Journal>, Desk) {
+    let (journal, _) = LocalJournal::simulated(&SimulatedDisk::new(), Uuid::from_u128(7), 1_000).expect("new");
+    let journal: Arc<dyn Journal> = Arc::new(journal);
+    let desk = Desk::new(journal.clone());
+    (journal, desk)
+}
+
+fn stream(text: &str) -> StreamId {
+    text.parse().expect("a stream")
+}
+
+/// A machine with a volume; another machine whose instance cannot be made.
+fn lab() -> (Arc<dyn Journal>, Desk) {
+    let (journal, mut desk) = desk();
+    desk.faults.insert(stream("machine/web"), [Fault::new(FaultCode::Unavailable, "no room")].into());
+    desk.declare_machine("web");
+    desk.declare_machine("db");
+    desk.declare_volume("data");
+    desk.attach("db", "data");
+    desk.settle();
+    desk.report_node("db", true);
+    (journal, desk)
+}
+
+#[test]
+fn a_fleet_that_follows_is_the_fleet_that_is_folded_anew_at_every_position() {
+    let (journal, _) = lab();
+    let head = journal.head().position;
+    let mut live = Fleet::default();
+    for entry in journal.read(Position(1), head, &Filter::all()) {
+        live.apply(&entry.unwrap()).unwrap();
+        assert_eq!(Fleet::at(&*journal, live.position).unwrap(), live);
+    }
+    assert_eq!(live.position, head);
+}
+
+#[test]
+fn rows_say_how_things_are_and_what_stands_in_the_way() {
+    let (journal, _) = lab();
+    let fleet = Fleet::at_head(&*journal).unwrap();
+    let machines = machines(&fleet);
+    let [db, web] = machines.as_slice() else { panic!("{machines:?}") };
+    assert_eq!((db.name.as_str(), db.status, db.node, db.ready), ("db", "ready", "reporting", true));
+    assert_eq!(db.attachments, ["data"]);
+    assert_eq!((web.status, web.ready), ("creating", false));
+    assert!(web.detail.as_ref().unwrap().starts_with("unavailable: no room; attempt 2 at 1970-01-01T00:00:1"));
+    assert!(web.next_try_ms.is_some());
+    let volumes = volumes(&fleet);
+    assert_eq!((volumes[0].status, volumes[0].size.as_str()), ("reserved", "64M"));
+    let attachments = attachments(&fleet);
+    assert_eq!((attachments[0].status, attachments[0].path.as_deref()), ("attached", Some("/vol")));
+}
+
+#[test]
+fn the_same_moment_by_position_or_time_shows_the_same() {
+    let (journal, desk) = lab();
+    let head = journal.head();
+    assert_eq!(position_at(&*journal, desk.now).unwrap(), head.position);
+    assert_eq!(position_at(&*journal, Timestamp(0)).unwrap(), Position::ZERO);
+    for header in journal.read_headers(Position(1), head.position, &Filter::all()) {
+        let header = header.unwrap();
+        let at = position_at(&*journal, Timestamp(header.meta.time_ms)).unwrap();
+        let time =
+            |position| journal.read_headers(position, position, &Filter::all()).next().unwrap().unwrap().meta.time_ms;
+        assert!(at >= header.position);
+        assert_eq!(time(at), header.meta.time_ms);
+        assert!(at == head.position || time(at.next()) > header.meta.time_ms);
+    }
+    assert_eq!(position_of(&*journal, Some(At::Position(9_999))).unwrap(), None);
+    assert_eq!(position_of(&*journal, None).unwrap(), Some(head.position));
+}
+
+#[test]
+fn status_counts_everything_and_lists_what_is_in_trouble() {
+    let (journal, _) = lab();
+    let status = status(&Fleet::at_head(&*journal).unwrap());
+    assert_eq!((status.total, status.ready), (4, 3));
+    let counts: Vec<_> = status.counts.iter().map(|count| (count.kind, count.status, count.count)).collect();
+    let expected = [
+        ("machine", "creating", 1),
+        ("machine", "ready", 1),
+        ("volume", "reserved", 1),
+        ("volume-attachment", "attached", 1),
+    ];
+    assert_eq!(counts, expected);
+    let [trouble] = status.trouble.as_slice() else { panic!("{:?}", status.trouble) };
+    assert_eq!(trouble.entity, "machine/web");
+}
+
+#[test]
+fn pending_is_empty_once_everything_is_as_declared_and_again_when_it_is_gone() {
+    let (journal, mut desk) = lab();
+    let open = |journal: &dyn Journal| pending(&Fleet::at_head(journal).unwrap());
+    assert_eq!(open(&*journal).iter().map(|open| open.entity.as_str()).collect::<Vec<_>>(), ["machine/web"]);
+    assert!(desk.wake_next());
+    desk.settle();
+    assert_eq!(open(&*journal)[0].why, "its agent has not reported yet");
+    desk.report_node("web", true);
+    assert_eq!(open(&*journal), []);
+    desk.machine("db", bailiwick_actors::machine::Command::Remove);
+    assert_eq!(open(&*journal)[0].status, "dying");
+    desk.settle();
+    assert_eq!(open(&*journal), []);
+    let left: Vec<String> = declared(&Fleet::at_head(&*journal).unwrap()).iter().map(ToString::to_string).collect();
+    assert_eq!(left, ["machine/web", "volume/data"]);
+}
+
+#[test]
+fn a_description_tells_every_status_with_its_reason() {
+    let (journal, mut desk) = lab();
+    desk.wake_next();
+    desk.settle();
+    desk.report_node("web", false);
+    let fleet = Fleet::at_head(&*journal).unwrap();
+    let web = describe(&*journal, &fleet, &stream("machine/web")).unwrap().unwrap();
+    let statuses: Vec<&str> = web.history.iter().map(|history| history.status.as_str()).collect();
+    assert_eq!(statuses, ["unhealthy", "starting", "creating"]);
+    assert_eq!(web.history[2].because, "it was declared and has no instance yet");
+    assert_eq!(web.conditions.len(), 1);
+    assert_eq!(web.last_operation.as_ref().unwrap().principal, "agent:machine/web");
+    let json = serde_json::to_value(&web).unwrap();
+    assert_eq!((json["name"].as_str(), json["status"].as_str()), (Some("web"), Some("unhealthy")));
+    // Earlier, it was waiting.
+    let waiting = journal
+        .read_stream(&stream("machine/web"), bailiwick_journal::Version::ZERO)
+        .map(Result::unwrap)
+        .find(|entry| entry.header.meta.code == "worth-retrying")
+        .unwrap();
+    let then = Fleet::at(&*journal, waiting.header.position).unwrap();
+    let effort = describe(&*journal, &then, &stream("machine/web")).unwrap().unwrap().effort.unwrap();
+    assert_eq!((effort.outlook, effort.attempt, effort.fault_code), ("waiting", 2, Some("unavailable")));
+    assert_eq!(upcoming(&then, 10).len(), 1);
+    assert_eq!(upcoming(&then, 0), []);
+    assert_eq!(describe(&*journal, &then, &stream("machine/none")).unwrap(), None);
+}
+
+#[test]
+fn the_log_is_newest_first_and_takes_every_filter() {
+    let (journal, _) = lab();
+    let all = LogFilter { limit: 1_000, ..LogFilter::default() };
+    let lines = log(&*journal, &all).unwrap();
+    assert_eq!(lines.len() as u64, journal.head().position.0);
+    assert!(lines.is_sorted_by(|later, earlier| later.position > earlier.position));
+    let only = |filter: LogFilter| log(&*journal, &filter).unwrap();
+    let machines = only(LogFilter { kind: Some("machine".into()), ..all.clone() });
+    assert!(machines.iter().all(|line| line.stream.starts_with("machine/")) && machines.len() > 3);
+    let data = only(LogFilter { entity: Some(stream("volume/data")), outcome: Some(Outcome::Done), ..all.clone() });
+    assert!(data.iter().all(|line| line.stream == "volume/data" && line.outcome == "done"));
+    let (since, until) = (Some(At::Position(3)), Some(At::Position(5)));
+    let some: Vec<u64> = only(LogFilter { since, until, ..all.clone() }).iter().map(|line| line.position).collect();
+    assert_eq!(some, [5, 4, 3]);
+    let middle = lines[lines.len() / 2].clone();
+    let from_then = only(LogFilter { since: Some(At::Time(middle.time_ms)), ..all.clone() });
+    assert!(from_then.iter().all(|line| line.time_ms >= middle.time_ms) && from_then.contains(&middle));
+    assert_eq!(only(LogFilter { limit: 2, ..all }).len(), 2);
+}
+
+#[test]
+fn near_names_are_offered() {
+    let (journal, _) = lab();
+    let fleet = Fleet::at_head(&*journal).unwrap();
+    assert_eq!(near_matches(&fleet, &stream("volume/date")), ["volume/data"]);
+    assert_eq!(near_matches(&fleet, &stream("volume/nothing-like-it")), [] as [&str; 0]);
+}
