@@ -3,6 +3,8 @@
 //! All of them: `BAILIWICK_CRASH_POINTS=all cargo test --release --test it every_crash_point -- --nocapture`. Without it,
 //! one in three, and which ones depends on `BAILIWICK_SEED`.
 
+#![allow(clippy::print_stdout, reason = "whoever asks for a long run wants to see how far it is")]
+
 use std::{
     collections::BTreeSet,
     sync::{

@@ -3,6 +3,8 @@
 //! A hundred of them, on the release build:
 //! `BAILIWICK_KILLS=100 cargo test --release --test it kill_minus_nine -- --nocapture` (and `BAILIWICK_SEED=…`).
 
+#![allow(clippy::print_stdout, reason = "whoever asks for a long run wants to see how far it is")]
+
 use std::{
     collections::BTreeMap,
     time::{Duration, Instant},
