@@ -14,7 +14,7 @@ const DRIFT_MS_MAX: u64 = 10_000;
 ///
 /// Waits must not end early because somebody sets the clock, so the time is that of the start plus what has passed on the
 /// monotonic clock. A wall clock that is slowly drawn ahead (by a time service) is followed; one that is set back, or set
-/// ahead by more than [`DRIFT_MS_MAX`], is followed only at the next start.
+/// ahead by more than ten seconds, is followed only at the next start.
 #[derive(Debug)]
 pub struct SystemClock {
     started: Instant,

@@ -1,6 +1,6 @@
 //! Questions to the journal: was every decision right, what happened, and why?
 //!
-//! - [`replay`] decides every entry again from what is recorded and demands the same answer;
+//! - [`replay()`] decides every entry again from what is recorded and demands the same answer;
 //! - [`story()`] tells entries one line each, in plain words;
 //! - [`why::why`] walks from an entity's last decision to the command from outside that led to it.
 //!
