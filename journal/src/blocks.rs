@@ -55,6 +55,12 @@ pub trait Blocks: Send + fmt::Debug {
     fn survey(&self, visit: &mut dyn FnMut(u64, &[u8])) -> Result<(), StoreError>;
     /// The reading side.
     fn reader(&self) -> Arc<dyn BlockReader>;
+
+    /// The same store, closed and opened again: what it had read into memory is given back. Its readers have ended.
+    ///
+    /// # Errors
+    /// If it cannot be opened again.
+    fn reopened(self: Box<Self>) -> Result<Box<dyn Blocks>, StoreError>;
     /// Whether [`Blocks::checkpoint`] outlives the process: then blocks missing after it are damage.
     fn is_durable(&self) -> bool;
 }

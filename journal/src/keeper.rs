@@ -66,6 +66,22 @@ impl Keeper {
         });
     }
 
+    /// Closes the store and opens it again, once everything is in it: what it had read into memory, most of it while the
+    /// node was rebuilt, is given back. Meanwhile reads are answered from the log.
+    pub(crate) fn give_memory_back(&mut self) {
+        self.catch_up();
+        let Some(blocks) = self.blocks.take() else { return };
+        if let Some(reader) = self.core.set_store(None) {
+            reader.stop();
+        }
+        self.guarded("reopen", |this| {
+            let blocks = blocks.reopened().map_err(|error| error.problem)?;
+            this.core.set_store(Some(blocks.reader()));
+            this.blocks = Some(blocks);
+            Ok(())
+        });
+    }
+
     fn store(&mut self, numbers: &[u64]) -> Result<(), String> {
         let Some(blocks) = self.blocks.as_mut() else { return Ok(()) };
         crash::point("before-store");
@@ -118,6 +134,8 @@ pub(crate) struct Bell {
 #[derive(Default)]
 struct BellState {
     rung: bool,
+    /// Whether memory is to be given back.
+    freshen: bool,
     end: Option<Ending>,
 }
 
@@ -140,6 +158,16 @@ impl Bell {
         }
     }
 
+    /// Asks for memory to be given back.
+    pub(crate) fn freshen(&self) {
+        lock(&self.state).freshen = true;
+        self.ring();
+    }
+
+    fn take_freshen(&self) -> bool {
+        std::mem::take(&mut lock(&self.state).freshen)
+    }
+
     pub(crate) fn end(&self, how: Ending) {
         lock(&self.state).end = Some(how);
         self.rung.notify_one();
@@ -159,6 +187,7 @@ impl Bell {
 pub(crate) fn run(mut keeper: Keeper, bell: &Bell) {
     loop {
         match bell.wait() {
+            None if bell.take_freshen() => keeper.give_memory_back(),
             None => keeper.catch_up(),
             Some(Ending::AtOnce) => return,
             Some(Ending::InOrder) => {

@@ -164,6 +164,12 @@ impl LocalJournal {
         outcome
     }
 
+    /// Lets the block store give back what it had read into memory, soon. Worth asking for once after a large read, such
+    /// as the one that a node is rebuilt with: sled keeps all that it has read, up to the size of the journal.
+    pub fn give_memory_back(&self) {
+        self.work.give_memory_back();
+    }
+
     /// How the journal is doing.
     pub fn stats(&self) -> Stats {
         let store_trouble = lock(&self.store_trouble).clone().map(|problem| format!("block store: {problem}"));

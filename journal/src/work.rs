@@ -74,6 +74,18 @@ impl Work {
         answers.give(&shared.notices);
     }
 
+    /// Lets the block store give back what it had read into memory; on the keeper's own time.
+    pub(crate) fn give_memory_back(&self) {
+        match self {
+            Self::Inline(place) => {
+                if let Some((_, keeper)) = lock(place).as_mut() {
+                    keeper.give_memory_back();
+                }
+            }
+            Self::Threads { bell, .. } => bell.freshen(),
+        }
+    }
+
     pub(crate) fn waiting(&self) -> usize {
         match self {
             Self::Inline(_) => 0,

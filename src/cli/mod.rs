@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand.
 
 mod agent;
+mod allocator;
 mod apply;
 mod audit;
 mod completion;
@@ -129,6 +130,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     let Cli { global, command } = cli;
     if let Command::Agent(args) = command {
         return agent::main(args);
+    }
+    // These run a node, perhaps for years.
+    if matches!(command, Command::Up(_) | Command::Down(_) | Command::Serve(_)) {
+        allocator::settle();
     }
     match start_logging(&global).and_then(|()| run(&global, command)) {
         Ok(exit) => exit,

@@ -11,7 +11,7 @@ use std::{
 
 use bailiwick_actors::{
     ports::Clock,
-    shell::{Providers, Quiesce, Running, Stats, assemble},
+    shell::{AssembleError, Providers, Quiesce, Running, Stats, assemble},
 };
 use bailiwick_journal::{Journal, LocalJournal};
 use tokio::sync::oneshot;
@@ -80,6 +80,9 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let shared: Arc<dyn Journal> = journal.clone();
     let running = assemble(shared, clock.clone(), providers, config.limits).await?;
     let handle = Handle::new(journal.clone(), clock, &running, config.limits);
+    // Everything was read, and the first question would read it again; neither has to stay in memory.
+    handle.look(|_| ()).map_err(|error| AssembleError::Rebuild(error.into()))?;
+    journal.give_memory_back();
     let server = if config.listen {
         let real = config.data_dir.join("node.sock");
         let server = server::start(handle.clone(), key, &socket, &real).map_err(io("listen on", real))?;

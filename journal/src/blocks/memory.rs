@@ -111,6 +111,11 @@ impl Blocks for MemoryStore {
         Arc::new(self.clone())
     }
 
+    fn reopened(self: Box<Self>) -> Result<Box<dyn Blocks>, StoreError> {
+        self.pass("reopen")?;
+        Ok(self)
+    }
+
     fn is_durable(&self) -> bool {
         self.state().durable
     }

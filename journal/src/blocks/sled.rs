@@ -165,6 +165,12 @@ impl Blocks for SledBlocks {
         Arc::new(SledReader::start(self.tree.clone()))
     }
 
+    fn reopened(self: Box<Self>) -> Result<Box<dyn Blocks>, StoreError> {
+        let store = SledStore::new(self.dir.clone());
+        drop(self);
+        store.open()
+    }
+
     fn is_durable(&self) -> bool {
         true
     }
