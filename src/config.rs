@@ -128,6 +128,10 @@ pub fn node_key(data_dir: &Path) -> io::Result<[u8; 32]> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => (),
         Err(error) => return Err(error),
     }
+    if fs::read_dir(local_dir(data_dir).join("machines")).is_ok_and(|mut machines| machines.next().is_some()) {
+        let text = "node.key is gone, and machines are there whose agents prove themselves with it; put it back";
+        return Err(io::Error::new(io::ErrorKind::NotFound, text));
+    }
     let mut key = [0; 32];
     key[..16].copy_from_slice(uuid::Uuid::new_v4().as_bytes());
     key[16..].copy_from_slice(uuid::Uuid::new_v4().as_bytes());

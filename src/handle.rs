@@ -29,7 +29,7 @@ use uuid::Uuid;
 use crate::{
     api::wire::agent,
     manifest::{Document, Known},
-    plan::{Plan, Prune, plan, removal},
+    plan::{Action, Plan, Prune, Step, plan, removal},
     view::{Fleet, FleetError},
 };
 
@@ -54,6 +54,7 @@ struct Shared {
     /// What the agent of each machine was told last, by this node.
     told: Mutex<BTreeMap<Name, agent::Answer>>,
     admission: Semaphore,
+    providers: BTreeSet<Name>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -68,6 +69,8 @@ pub struct Applied {
     pub plan: Plan,
     /// One answer per command of the plan; empty when nothing had to be asked.
     pub answers: Vec<Answer>,
+    /// Whether this is the first answer to the same id, told again.
+    pub repeated: bool,
 }
 
 /// Why an apply did nothing.
@@ -76,6 +79,9 @@ pub enum ApplyError {
     /// At least one entity refused; nothing was applied.
     #[error("{} refused", refusing(.refusals))]
     Refused { refusals: Vec<Answer> },
+    /// Nobody here could make it; nothing was applied.
+    #[error("{entity} asks for provider {provider}, and this node has none of that name")]
+    NoProvider { entity: StreamId, provider: Name, known: String },
     #[error(transparent)]
     Ask(#[from] AskError),
     #[error(transparent)]
@@ -95,6 +101,14 @@ impl Handle {
             machines: running.supervisors.machines.clone(),
             fleet: Mutex::new(Fleet::default()),
             told: Mutex::default(),
+            providers: running
+                .services
+                .providers
+                .machines
+                .keys()
+                .chain(running.services.providers.volumes.keys())
+                .cloned()
+                .collect(),
             admission: Semaphore::new(limits.asks_max),
         };
         Self { shared: Arc::new(shared) }
@@ -150,8 +164,18 @@ impl Handle {
     /// If an entity refuses, or the node cannot answer.
     pub async fn apply(&self, documents: &[Document], prune: Prune, id: Uuid) -> Result<Applied, ApplyError> {
         let plan = self.plan(documents, prune)?;
-        let wishes: Vec<_> = documents.iter().map(|document| &document.wish).collect();
+        for document in documents {
+            if let Some(provider) = document.wish.provider().filter(|name| !self.shared.providers.contains(name)) {
+                let entity = document.wish.stream();
+                return Err(ApplyError::NoProvider { entity, provider: provider.clone(), known: self.providers() });
+            }
+        }
+        let wishes: Vec<_> = documents.iter().map(|document| document.wish.digest()).collect();
         self.carry_out(plan, id, digest(format!("apply {prune:?} {wishes:?}").as_bytes())).await
+    }
+
+    fn providers(&self) -> String {
+        self.shared.providers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
     /// Asks these entities to go, together with nothing else: what depends on them is asked by the supervisors.
@@ -172,7 +196,9 @@ impl Handle {
             let refusals = answers.into_iter().filter(|answer| answer.outcome == Outcome::Refused).collect();
             return Err(ApplyError::Refused { refusals });
         }
-        Ok(Applied { plan, answers })
+        let repeated = answers.first().is_some_and(|answer| answer.repeated);
+        let plan = if repeated { plan_of(&answers) } else { plan };
+        Ok(Applied { plan, answers, repeated })
     }
 
     /// The names that documents may point at although they do not declare them.
@@ -247,6 +273,23 @@ impl Handle {
     pub fn wait<T>(&self, question: impl Future<Output = T>) -> T {
         block_on(question)
     }
+}
+
+/// What was done, as the first answers say it.
+fn plan_of(answers: &[Answer]) -> Plan {
+    let mut plan = Plan::default();
+    for answer in answers {
+        let action = match answer.code.as_str() {
+            "newly-declared" => Action::Create,
+            "spec-differs" | "revised" => Action::Change,
+            "removal-asked" | "removal-blocked" | "never-connected" => Action::Remove,
+            // Reservations are part of their attachments.
+            "attachment-wanted" => continue,
+            _ => Action::Unchanged,
+        };
+        plan.steps.push(Step { action, entity: answer.stream.to_string(), fields: Vec::new() });
+    }
+    plan
 }
 
 /// The names that documents may point at although they do not declare them.

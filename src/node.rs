@@ -75,6 +75,9 @@ pub enum StartError {
     /// Something below the data directory cannot be used.
     #[error("cannot {action} {path:?}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
+    /// There are machines, and the journal that they were made under is gone.
+    #[error("{machines:?} holds machines, and the journal that they were made under is gone")]
+    JournalGone { machines: PathBuf },
     /// The node's thread ended before it was ready.
     #[error("the node's thread ended while it was starting")]
     Ended,

@@ -82,7 +82,12 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
 /// What has to be asked so that these entities go.
 pub fn removal(fleet: &Fleet, streams: &[StreamId]) -> Plan {
     let mut plan = Plan::default();
-    let mut streams = streams.to_vec();
+    // What hangs on them goes first, and is said.
+    let mut streams: Vec<StreamId> = streams.to_vec();
+    let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
+    streams.extend(hanging);
+    streams.sort();
+    streams.dedup();
     streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
     for stream in streams {
         if fleet.life(&stream) == Some(Life::Alive) {
@@ -90,6 +95,25 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId]) -> Plan {
         }
     }
     plan
+}
+
+fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {
+    let name = stream.name();
+    let of = |names: Vec<String>| {
+        let attachment = |name: String| StreamId::new(volume_attachment::State::KIND, &name).ok();
+        names.into_iter().filter_map(attachment).collect()
+    };
+    match stream.kind() {
+        machine::State::KIND => {
+            let volumes = fleet.machines.get(name).map(|state| state.attachments.clone()).unwrap_or_default();
+            of(volumes.iter().map(|volume| format!("{name}:{volume}")).collect())
+        }
+        volume::State::KIND => {
+            let machine = fleet.volumes.get(name).and_then(|state| state.attached_to.clone());
+            of(machine.iter().map(|machine| format!("{machine}:{name}")).collect())
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn rank(wish: &Wish) -> u8 {

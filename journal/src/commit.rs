@@ -159,7 +159,6 @@ impl Writer {
         let time_ms = entries.last().map_or(0, |entry| entry.header.meta.time_ms);
         let head = Head { position: tip.position, time_ms, block: tip.block, hash };
         self.tip = tip;
-        self.space.written(frame.len());
         if let Err(error) = self.head_file.write(head) {
             tracing::error!(%error, "cannot write the head file; a cut of the log would not be seen");
             self.shared.head_trouble.fetch_add(1, Ordering::Relaxed);

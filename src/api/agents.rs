@@ -12,9 +12,14 @@ use crate::agent::is_agent_token;
 
 /// The most conditions in one report.
 const CONDITIONS_MAX: usize = 128;
+/// The longest report, in bytes; it is read before anybody knows who sent it.
+const REPORT_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
-    config.route("/agents/{machine}/report", web::post().to(report));
+    let report = web::resource("/agents/{machine}/report")
+        .app_data(web::JsonConfig::default().limit(REPORT_BYTES_MAX))
+        .route(web::post().to(report));
+    config.service(report);
 }
 
 async fn report(

@@ -3,7 +3,7 @@
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
-    machine,
+    machine, policy,
     shell::{Answer, AnyCommand},
     volume, volume_attachment,
 };
@@ -43,6 +43,10 @@ async fn plan(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result<
 
 async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
     let id = remove.id.unwrap_or_else(Uuid::new_v4);
+    if let Some(policy) = remove.entities.iter().find(|stream| stream.kind() == policy::State::KIND) {
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{policy} cannot be removed"))
+            .next("revise it instead, with `bailiwick apply`"));
+    }
     let missing = shared.node.look(|fleet| remove.entities.iter().find(|stream| !fleet.exists(stream)).cloned())?;
     if let Some(missing) = missing {
         return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {missing}"))
@@ -62,6 +66,10 @@ async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web
             return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
         }
     };
+    if !shared.node.look(|fleet| fleet.exists(&retry.entity))? {
+        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {}", retry.entity))
+            .next("`bailiwick get` lists what there is"));
+    }
     let id = retry.id.unwrap_or_else(Uuid::new_v4);
     let answer = shared.node.ask(retry.entity.clone(), command, id).await?;
     if answer.outcome == bailiwick_journal::Outcome::Refused {
@@ -82,12 +90,12 @@ fn prune(declare: &Declare) -> Prune {
 /// What was done, as it is told.
 pub(crate) fn changed(applied: Applied) -> Changed {
     let decisions = applied.answers.iter().map(decided).collect();
-    Changed { decisions, ..planned(applied.plan) }
+    Changed { decisions, changes: !applied.answers.is_empty(), repeated: applied.repeated, ..planned(applied.plan) }
 }
 
 /// What would be done, as it is told.
 pub(crate) fn planned(plan: Plan) -> Changed {
-    Changed { changes: plan.changes(), steps: plan.steps, decisions: Vec::new() }
+    Changed { changes: plan.changes(), steps: plan.steps, repeated: false, decisions: Vec::new() }
 }
 
 fn decided(answer: &Answer) -> Decided {

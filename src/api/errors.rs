@@ -109,6 +109,10 @@ impl From<ApplyError> for Failure {
         match error {
             ApplyError::Ask(error) => error.into(),
             ApplyError::Read(error) => error.into(),
+            ApplyError::NoProvider { ref known, .. } => {
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "no-provider", error.to_string())
+                    .next(&format!("this node has {known}"))
+            }
             ApplyError::Refused { refusals } => {
                 let detail = refusals
                     .iter()

@@ -9,6 +9,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     output::{Cell, Column, Table},
+    progress::say,
     session, wait,
 };
 use crate::{
@@ -66,6 +67,9 @@ impl DeclareArgs {
 
 /// Shows what was, or would be, done.
 pub(super) fn show(global: &Global, changed: &Changed) -> Result<(), CliError> {
+    if changed.repeated {
+        say("this id was answered before; this is the first answer");
+    }
     let table = || {
         let mut table = Table::of([
             Column::always("ACTION"),
@@ -103,7 +107,7 @@ fn words(action: Action) -> (&'static str, &'static str) {
         Action::Create => ("create", ""),
         Action::Change => ("change", ""),
         Action::Unchanged => ("unchanged", ""),
-        Action::Remove => ("remove", "not declared any more"),
+        Action::Remove => ("remove", ""),
         Action::Keep => ("keep", "not declared any more; --prune removes it"),
     }
 }

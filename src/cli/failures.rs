@@ -41,6 +41,8 @@ impl From<StartError> for CliError {
                     .next("run `bailiwick journal check`; was the journal written by a later release?")
             }
             StartError::Io { ref source, .. } => Self::new(Exit::Error, "disk", error.to_string()).because(source),
+            StartError::JournalGone { .. } => Self::new(Exit::Integrity, "journal-gone", error.to_string())
+                .next("put the journal back, or name another directory with --data-dir DIR"),
             StartError::Ended => Self::new(Exit::Error, "node-ended", error.to_string()),
         }
     }
@@ -64,6 +66,9 @@ impl From<ApplyError> for CliError {
                 told
             }
             ApplyError::Read(error) => error.into(),
+            ApplyError::NoProvider { ref known, .. } => {
+                Self::new(Exit::Refused, "no-provider", error.to_string()).next(format!("this node has {known}"))
+            }
             ApplyError::Ask(error) => {
                 let told = Self::new(Exit::Error, "not-answered", error.to_string());
                 error.source().into_iter().fold(told, |told, cause| told.because(cause))
@@ -92,7 +97,7 @@ impl From<Problem> for CliError {
         let exit = match problem.code.as_str() {
             "not-found" => Exit::NotFound,
             "integrity" => Exit::Integrity,
-            "refused" | "contended" | "command-reused" => Exit::Refused,
+            "refused" | "no-provider" | "contended" | "command-reused" => Exit::Refused,
             _ => Exit::Error,
         };
         let mut error = Self::new(exit, problem.code, problem.message);

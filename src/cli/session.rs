@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bailiwick_actors::ports::Clock;
+use bailiwick_actors::{ports::Clock, vocab::Timestamp};
 use bailiwick_journal::{Journal, ReadOnlyJournal};
 use hyper::Method;
 use serde::{Serialize, de::DeserializeOwned};
@@ -14,6 +14,8 @@ use super::{
     Global,
     exit::{CliError, Exit},
     moment::Moment,
+    output::time::rfc3339,
+    progress::say,
 };
 use crate::{
     api::query::Query,
@@ -58,11 +60,23 @@ pub(super) fn send<B: Serialize, T: DeserializeOwned>(global: &Global, path: &st
 pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
     let client = client(global)?;
     match block_on(client.get_json(&query.path()))? {
-        Err(ClientError::NotRunning { .. }) => {
-            with_journal(global, |journal| query.answer_from(journal, SystemClock::new().now()))
-        }
+        Err(ClientError::NotRunning { .. }) => with_journal(global, |journal| {
+            if query.is_about_now() && !global.output.is_for_programs() {
+                let head = journal.head();
+                let time = rfc3339(Timestamp(head.time_ms));
+                say(&format!("no node is running; this is the journal's end, entry {} at {time}", head.position));
+            }
+            query.answer_from(journal, SystemClock::new().now())
+        }),
         answer => Ok(answer?),
     }
+}
+
+/// Makes sure that a node is running: what is waited for would never come otherwise.
+pub(super) fn require_node(global: &Global) -> Result<(), CliError> {
+    let client = client(global)?;
+    block_on(client.get_json::<serde_json::Value>("/v1/node"))??;
+    Ok(())
 }
 
 /// Reads the journal of a stopped node.

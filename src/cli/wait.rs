@@ -60,8 +60,18 @@ pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
 
 /// Waits until everything that is declared is so.
 pub(super) fn until_converged(global: &Global, timeout: Duration) -> Result<Exit, CliError> {
+    session::require_node(global)?;
     until(timeout, || {
-        Ok(pending(global)?.into_iter().map(|(entity, status, why)| format!("{entity} is {status}: {why}")).collect())
+        let pending = pending(global)?;
+        let told = |(entity, status, why): &(String, String, String)| format!("{entity} is {status}: {why}");
+        let open: Vec<String> = pending.iter().map(told).collect();
+        if !pending.is_empty() && pending.iter().all(|(_, status, _)| status == "failed") {
+            let mut error = CliError::new(Exit::Error, "failed", "not everything could be made so")
+                .next("`bailiwick why KIND/NAME` explains it, `bailiwick retry KIND/NAME` tries again");
+            error.causes = open;
+            return Err(error);
+        }
+        Ok(open)
     })
 }
 

@@ -1,7 +1,7 @@
 //! What a manifest says once it has been read.
 
 use bailiwick_actors::{machine, policy, vocab::Name, volume, volume_attachment};
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{StreamId, digest, encode};
 
 use super::Place;
 
@@ -28,6 +28,29 @@ pub enum Wish {
 }
 
 impl Wish {
+    /// The provider that is to make it; none for what nobody makes.
+    pub fn provider(&self) -> Option<&Name> {
+        match self {
+            Self::Machine { spec, .. } => Some(&spec.provider),
+            Self::Volume { spec, .. } => Some(&spec.provider),
+            Self::VolumeAttachment { .. } | Self::Policy { .. } => None,
+        }
+    }
+
+    /// Tells apart what is asked for: entity and stored form, hashed.
+    pub fn digest(&self) -> [u8; 16] {
+        let body = match self {
+            Self::Machine { spec, .. } => encode(1, spec),
+            Self::Volume { spec, .. } => encode(1, spec),
+            Self::VolumeAttachment { spec } => encode(1, spec),
+            Self::Policy { document, .. } => encode(1, document),
+        };
+        let mut bytes = self.stream().to_string().into_bytes();
+        // What does not fit into a stored form is refused when it is asked for.
+        bytes.extend(body.map(|body| body.bytes).unwrap_or_default());
+        digest(&bytes)
+    }
+
     /// The stream of the entity that is wished for.
     pub fn stream(&self) -> StreamId {
         let (kind, name) = match self {

@@ -70,6 +70,10 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let dir = journal_dir(&config.data_dir);
     let (journal, report) =
         LocalJournal::open(bailiwick_journal::Config { dir, now_ms: clock.now().0, ..Default::default() })?;
+    let machines = local_dir(&config.data_dir).join("machines");
+    if report.created && fs::read_dir(&machines).is_ok_and(|mut machines| machines.next().is_some()) {
+        return Err(StartError::JournalGone { machines });
+    }
     let journal = Arc::new(journal);
     let io = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
     let key_path = config.data_dir.join("node.key");

@@ -54,6 +54,9 @@ pub struct Changed {
     pub steps: Vec<Step>,
     /// Whether anything changes.
     pub changes: bool,
+    /// Whether this is the first answer to the same id, told again.
+    #[serde(default)]
+    pub repeated: bool,
     /// One decision per command; empty for a plan, or when nothing had to be asked.
     #[serde(default)]
     pub decisions: Vec<Decided>,

@@ -96,17 +96,40 @@ fn a_changed_workload_is_planned_and_reaches_the_agent() {
 #[test]
 fn one_failure_is_said_and_holds_up_nobody() {
     let lab = Lab::new();
-    let nowhere = "---\napiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: z}\nspec: {provider: nowhere}\n";
-    let (quick, file) =
-        (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", format!("{TWO_MACHINES}{nowhere}")));
+    let huge =
+        "---\napiVersion: bailiwick/v1\nkind: Volume\nmetadata: {name: huge}\nspec: {provider: local, size: 8E}\n";
+    let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", format!("{TWO_MACHINES}{huge}")));
     let ran = lab.run(&["up", &quick, &file, "--once"]).code(1);
-    ran.says("error[failed]").says("machine/z is failed").says("no provider named nowhere");
+    ran.says("error[failed]").says("volume/huge is failed");
     let sleeps = |seconds: &str| lab.processes().iter().any(|process| process.has_argument(seconds));
     eventually("the others run all the same", || sleeps("1001"));
-    // It was never made, and nobody can confirm that: it stays, and that is said at once.
-    let ran = lab.run(&["down"]).code(1);
-    ran.says("not everything could be removed").says("machine/z is failed");
+    lab.run(&["down"]).code(0);
     nothing_left(&lab);
+}
+
+#[test]
+fn a_provider_that_is_not_there_is_refused_before_anything_is_applied() {
+    let lab = Lab::new();
+    let nowhere = "---\napiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: z}\nspec: {provider: nowhere}\n";
+    let file = lab.manifest("it.yaml", format!("{TWO_MACHINES}{nowhere}"));
+    let ran = lab.run(&["up", &file, "--once"]).code(5);
+    ran.says("error[no-provider]").says("machine/z asks for provider nowhere").says("this node has local");
+    let plan = lab.run(&["plan", &file, "-o", "json"]).code(2);
+    assert_eq!(steps(&plan), ["create machine/a", "create machine/b", "create machine/z"], "nothing was applied");
+    nothing_left(&lab);
+}
+
+#[test]
+fn the_same_id_gets_the_first_answer_and_other_content_is_refused() {
+    let lab = Lab::new();
+    let _node = serve(&lab);
+    let (file, id) = (lab.manifest("it.yaml", TWO_MACHINES), "6b1f0f0e-2f5a-4b1e-9c55-0a8d0c1f7e11");
+    let first = lab.run(&["apply", &file, "--id", id, "-o", "json"]).code(0);
+    let again = lab.run(&["apply", &file, "--id", id, "-o", "json"]).code(0);
+    assert_eq!(steps(&again), steps(&first));
+    assert_eq!((json(&first)["repeated"].as_bool(), json(&again)["repeated"].as_bool()), (Some(false), Some(true)));
+    let other = lab.manifest("other.yaml", TWO_MACHINES.replace("1001", "1002"));
+    lab.run(&["apply", &other, "--id", id]).code(5).says("error[command-reused]");
 }
 
 #[test]
