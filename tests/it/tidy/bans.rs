@@ -58,6 +58,18 @@ const BANS: &[Ban] = &[
         allowed: &[],
     },
     Ban {
+        tokens: &["ctx", ".", "wait", "("],
+        reason: "several in one handler run last-in first-out: use `AtomicResponse`, or a message that comes back",
+        holds: |_, _| true,
+        allowed: &[],
+    },
+    Ban {
+        tokens: &["Arbiter", ":", ":", "new"],
+        reason: "actors of two arbiters interleave freely, and an ask between them costs six times: all live on one",
+        holds: |_, _| true,
+        allowed: &[],
+    },
+    Ban {
         tokens: &["SystemTime", ":", ":", "now"],
         reason: WALL_CLOCK,
         holds: |path, _| !path.starts_with("benches/"),
@@ -152,6 +164,8 @@ mod tests {
         for (path, text) in [
             ("actors/src/shell/registry.rs", "fn f() { address.do_send(Stop); }"),
             ("actors/src/shell/registry.rs", "fn f() { ctx.run_later(wait, |_, _| ()); }"),
+            ("actors/src/shell/registry.rs", "fn f() { ctx.wait(later); }"),
+            ("actors/src/shell/registry.rs", "fn f() { Arbiter::new(); }"),
             ("src/node.rs", "fn f() { let now = std::time::SystemTime::now(); }"),
             ("src/node.rs", "fn f() { let now = Instant::now(); }"),
             ("src/node.rs", "async fn f() { tokio::select! { _ = a => (), _ = b => () } }"),

@@ -10,7 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bailiwick::agent::process::{ProcessMark, processes_where};
+use bailiwick::{
+    agent::process::{ProcessMark, processes_where},
+    audit::assert_replays,
+    config::journal_dir,
+    journal::ReadOnlyJournal,
+};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Nothing here takes nearly as long.
@@ -143,13 +148,19 @@ impl Drop for Lab {
         loop {
             let running = self.processes();
             if running.is_empty() || until < Instant::now() {
-                return;
+                break;
             }
             for process in running {
                 // By pid and start time, so nobody else is hit.
                 let _ = process.signal(Signal::KILL);
             }
             pause();
+        }
+        // Whatever the test was about: every decision that it led to must come out the same when it is made again.
+        let journal = journal_dir(&self.data);
+        if !std::thread::panicking() && journal.is_dir() {
+            let journal = ReadOnlyJournal::open(&journal).expect("the journal can be read when all is over");
+            assert_replays(&journal);
         }
     }
 }
