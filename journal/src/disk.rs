@@ -76,7 +76,10 @@ pub enum LockMode {
 }
 
 /// The lock; dropped, it is free again.
-pub struct Lock(#[allow(dead_code)] pub(crate) Box<dyn std::any::Any + Send + Sync>);
+pub struct Lock {
+    /// Lets go when dropped.
+    pub(crate) _held: Box<dyn std::any::Any + Send + Sync>,
+}
 
 impl fmt::Debug for Lock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -120,17 +120,17 @@ fn lock_exclusive(path: &Path) -> Result<Lock, LockError> {
     let mut file = opened.map_err(LockError::Io)?;
     taken(&mut file, File::try_lock)?;
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(LockError::Io)?;
-    Ok(Lock(Box::new(Locked(file))))
+    Ok(Lock { _held: Box::new(Locked(file)) })
 }
 
 fn lock_shared(path: &Path) -> Result<Lock, LockError> {
     let mut file = match File::open(path) {
         // A copy without its lock file is held by nobody.
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Lock(Box::new(()))),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Lock { _held: Box::new(()) }),
         opened => opened.map_err(LockError::Io)?,
     };
     taken(&mut file, File::try_lock_shared)?;
-    Ok(Lock(Box::new(Locked(file))))
+    Ok(Lock { _held: Box::new(Locked(file)) })
 }
 
 /// Unlocks by a call of its own: a child process that is just being started shares the open file for a moment, and

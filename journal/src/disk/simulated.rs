@@ -187,7 +187,7 @@ impl Disk for SimulatedDisk {
             LockMode::Shared => state.shared += 1,
         }
         drop(state);
-        Ok(Lock(Box::new(Held { disk: self.clone(), how })))
+        Ok(Lock { _held: Box::new(Held { disk: self.clone(), how }) })
     }
 
     fn path(&self) -> PathBuf {
