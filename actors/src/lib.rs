@@ -18,6 +18,8 @@ pub mod supervisor;
 
 pub mod ports;
 
+pub mod replay;
+
 #[cfg(feature = "shell")]
 pub mod shell;
 

@@ -39,6 +39,17 @@ pub enum Outcome {
     Refused,
 }
 
+impl Outcome {
+    /// The stable text, the same as in serialised forms.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Nothing => "nothing",
+            Self::Refused => "refused",
+        }
+    }
+}
+
 /// Names the policy revision that a decision was made under.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyRef {

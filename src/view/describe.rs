@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::{Decider, Stored},
     machine, policy,
-    vocab::{EffectId, Effort, Outlook},
+    vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, Journal, StreamId, Version};
@@ -14,7 +14,7 @@ use super::{
     Fleet, FleetError,
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
 };
-use crate::words::{Line, rfc3339};
+use crate::words::Line;
 
 /// Everything about one entity, as of the fleet's position.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -162,9 +162,9 @@ fn effort_row(stream: &StreamId, effort: &Effort) -> EffortRow {
     EffortRow {
         outlook,
         attempt: effort.attempt,
-        since: rfc3339(effort.since.0),
+        since: effort.since.to_string(),
         effect: EffectId::of(stream, effort.intent).to_string(),
-        next_try: until.map(rfc3339),
+        next_try: until.map(|until| Timestamp(until).to_string()),
         next_try_ms: until,
         fault_code: effort.fault().map(|fault| fault.code.as_str()),
         fault: effort.fault().map(|fault| fault.text.clone()),

@@ -14,7 +14,6 @@ use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::Fleet;
-use crate::words::rfc3339;
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -256,9 +255,7 @@ fn effort_detail(effort: &Effort) -> Option<String> {
     match &effort.outlook {
         Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {}", effort.attempt)),
         Outlook::Trying => None,
-        Outlook::Waiting { until, fault } => {
-            Some(format!("{fault}; attempt {} at {}", effort.attempt, rfc3339(until.0)))
-        }
+        Outlook::Waiting { until, fault } => Some(format!("{fault}; attempt {} at {}", effort.attempt, until)),
         Outlook::GivenUp { fault } => Some(format!("given up after attempt {}: {fault}", effort.attempt)),
     }
 }
@@ -268,10 +265,10 @@ pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
         return Some(detail);
     }
     match (&state.instance, &state.node) {
-        (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", rfc3339(since.0))),
+        (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),
         (Instance::Running { .. }, Node::Silent) => Some("its agent has not reported yet".into()),
         (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
-            Some(format!("its agent is silent since {}", rfc3339(last_seen.0)))
+            Some(format!("its agent is silent since {}", last_seen))
         }
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
             let bad = conditions.values().filter(|condition| !condition.healthy);

@@ -25,7 +25,7 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     let now_ms = fleet.time.0;
     let mut add = |kind: &str, name: &str, due: Option<u64>, why: Option<String>| {
         if let Some(due_ms) = due {
-            let due = crate::words::rfc3339(due_ms);
+            let due = bailiwick_actors::vocab::Timestamp(due_ms).to_string();
             all.push(Upcoming {
                 due_ms,
                 due,

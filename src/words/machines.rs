@@ -5,7 +5,7 @@ use bailiwick_actors::{
     ports::Condition,
 };
 
-use super::{Words, count, rfc3339};
+use super::{Words, count};
 
 impl Words for State {
     fn asked(command: &Command) -> String {
@@ -15,7 +15,7 @@ impl Words for State {
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { volume } => format!("make room for volume {volume}"),
             Command::ReleaseAttachment { volume } => format!("let go of volume {volume}"),
-            Command::Wake { due } => format!("go on with what was due at {}", rfc3339(due.0)),
+            Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => format!("take in that {}", reported(report)),
         }
     }
@@ -27,19 +27,19 @@ impl Words for State {
             Event::CreateRequested { .. } => "an instance is to be made".into(),
             Event::Created { instance, .. } => format!("its instance is {}", instance.instance),
             Event::CreateRetryScheduled { until, fault } => {
-                format!("making it failed ({fault}), next attempt at {}", rfc3339(until.0))
+                format!("making it failed ({fault}), next attempt at {}", until)
             }
             Event::CreateGivenUp { fault } => format!("making it was given up ({fault})"),
             Event::DeleteRequested { .. } => "its instance is to go".into(),
             Event::Deleted => "its instance is gone".into(),
             Event::DeleteRetryScheduled { until, fault } => {
-                format!("deleting its instance failed ({fault}), next attempt at {}", rfc3339(until.0))
+                format!("deleting its instance failed ({fault}), next attempt at {}", until)
             }
             Event::DeleteGivenUp { fault } => format!("deleting its instance was given up ({fault})"),
             Event::AttemptBegun => "the next attempt began".into(),
             Event::InstanceLost { .. } => "its instance was lost".into(),
             Event::NodeReported { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
-            Event::NodeWentStale { last_seen } => format!("its agent is silent since {}", rfc3339(last_seen.0)),
+            Event::NodeWentStale { last_seen } => format!("its agent is silent since {}", last_seen),
             Event::AttachmentReserved { volume } => format!("it keeps room for volume {volume}"),
             Event::AttachmentReleased { volume } => format!("it let go of volume {volume}"),
             Event::RemovalBegan => "its removal began".into(),
@@ -61,7 +61,7 @@ fn reported(report: &Report) -> String {
         Report::DeleteFailed { attempt, fault } => format!("attempt {attempt} at deleting it failed ({fault})"),
         Report::Lost { .. } => "its instance does not run any more".into(),
         Report::Node { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
-        Report::NodeSilent { last_seen, .. } => format!("its agent is silent since {}", rfc3339(last_seen.0)),
+        Report::NodeSilent { last_seen, .. } => format!("its agent is silent since {}", last_seen),
     }
 }
 

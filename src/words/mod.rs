@@ -8,7 +8,6 @@ mod names;
 mod policies;
 mod storage;
 mod supervisors;
-mod time;
 
 use std::fmt;
 
@@ -16,14 +15,14 @@ use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
     machine, policy,
     supervisor::{machines as machines_supervisor, storage as storage_supervisor},
+    vocab::Timestamp,
     volume, volume_attachment,
 };
-use bailiwick_journal::{Entry, EntryKind, Outcome};
+use bailiwick_journal::{Entry, EntryKind};
 use serde::Serialize;
 
 pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use supervisors::ordered;
-pub use time::rfc3339;
 
 /// One entry, told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -79,7 +78,7 @@ impl Line {
         };
         Self {
             position: header.position.0,
-            time: rfc3339(meta.time_ms),
+            time: Timestamp(meta.time_ms).to_string(),
             time_ms: meta.time_ms,
             stream: header.stream.to_string(),
             version: header.last_version().0,
@@ -88,7 +87,7 @@ impl Line {
                 EntryKind::Note => "note",
             },
             asked: told.asked,
-            outcome: outcome_code(meta.outcome),
+            outcome: meta.outcome.code(),
             code: meta.code.clone(),
             because: told.because,
             happened: told.happened,
@@ -108,15 +107,6 @@ impl Line {
             _ => "refused",
         };
         if self.because.is_empty() { outcome.into() } else { format!("{outcome}, because {}", self.because) }
-    }
-}
-
-/// The stable text of an outcome.
-pub fn outcome_code(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done => "done",
-        Outcome::Nothing => "nothing",
-        Outcome::Refused => "refused",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{volume, volume_attachment};
 
-use super::{Words, rfc3339};
+use super::Words;
 
 impl Words for volume::State {
     fn asked(command: &volume::Command) -> String {
@@ -13,7 +13,7 @@ impl Words for volume::State {
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { machine } => format!("be kept for machine {machine}"),
             Command::ReleaseAttachment { machine } => format!("be free of machine {machine}"),
-            Command::Wake { due } => format!("go on with what was due at {}", rfc3339(due.0)),
+            Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => match report {
                 Report::Created { attempt, volume } => {
                     format!("take in that attempt {attempt} made {} as {}", volume.size, volume.volume_id)
@@ -36,13 +36,13 @@ impl Words for volume::State {
             Event::CreateRequested { .. } => "its storage is to be made".into(),
             Event::Created { volume } => format!("its storage is {} of {}", volume.volume_id, volume.size),
             Event::CreateRetryScheduled { until, fault } => {
-                format!("making it failed ({fault}), next attempt at {}", rfc3339(until.0))
+                format!("making it failed ({fault}), next attempt at {}", until)
             }
             Event::CreateGivenUp { fault } => format!("making it was given up ({fault})"),
             Event::DestroyRequested { .. } => "its storage is to go".into(),
             Event::Destroyed => "its storage is gone".into(),
             Event::DestroyRetryScheduled { until, fault } => {
-                format!("destroying its storage failed ({fault}), next attempt at {}", rfc3339(until.0))
+                format!("destroying its storage failed ({fault}), next attempt at {}", until)
             }
             Event::DestroyGivenUp { fault } => format!("destroying its storage was given up ({fault})"),
             Event::AttemptBegun => "the next attempt began".into(),
@@ -69,7 +69,7 @@ impl Words for volume_attachment::State {
                 format!("connect volume {} to instance {}", target.volume_id, target.instance)
             }
             Command::Detach { .. } => "let go of an instance that is going or gone".into(),
-            Command::Wake { due } => format!("go on with what was due at {}", rfc3339(due.0)),
+            Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
                     format!("take in that attempt {attempt} attached it at {}", info.path)
@@ -92,13 +92,13 @@ impl Words for volume_attachment::State {
             Event::AttachRequested { target, .. } => format!("it is to be attached to instance {}", target.instance),
             Event::Attached { info } => format!("it is attached at {}", info.path),
             Event::AttachRetryScheduled { until, fault } => {
-                format!("attaching it failed ({fault}), next attempt at {}", rfc3339(until.0))
+                format!("attaching it failed ({fault}), next attempt at {}", until)
             }
             Event::AttachGivenUp { fault } => format!("attaching it was given up ({fault})"),
             Event::DetachRequested { .. } => "it is to be detached".into(),
             Event::Detached => "it is detached".into(),
             Event::DetachRetryScheduled { until, fault } => {
-                format!("detaching it failed ({fault}), next attempt at {}", rfc3339(until.0))
+                format!("detaching it failed ({fault}), next attempt at {}", until)
             }
             Event::DetachGivenUp { fault } => format!("detaching it was given up ({fault})"),
             Event::AttemptBegun => "the next attempt began".into(),

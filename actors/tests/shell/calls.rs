@@ -139,7 +139,7 @@ fn after_a_restart_the_provider_is_asked_before_anything_is_made() {
         bench.journal.reopened()
     });
     on_a_system(async {
-        let bench = Bench { journal, ..Bench::new() };
+        let bench = Bench::over(journal);
         let node = bench.start().await;
         assert_eq!(node.resumed.busy, [stream("machine/m")]);
         after_ms(10).await;

@@ -32,7 +32,7 @@ fn the_same_id_gets_the_first_answer_also_after_a_restart() {
         bench.journal.reopened()
     });
     on_a_system(async {
-        let bench = Bench { journal, ..Bench::new() };
+        let bench = Bench::over(journal);
         let node = bench.start().await;
         let again = told(&node, ask("machine/m", machine_of("a"), "one")).await.unwrap();
         assert!(again.repeated);

@@ -13,6 +13,7 @@ use bailiwick_actors::{
     ports::{
         Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, Lookup, MachineInstance, MachineProvider,
     },
+    replay::assert_replays,
     shell::{self, AnyCommand, Ask, AskError, Limits, Origin, Providers, RegistryStats, Running, Stats, assemble},
     testing::MemoryJournal,
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Timestamp, derived_uuid},
@@ -153,7 +154,7 @@ impl MachineProvider for Obedient {
     }
 }
 
-/// What a test node is made of.
+/// What a test node is made of. When it is done with, every decision in its journal is decided again.
 pub struct Bench {
     pub journal: MemoryJournal,
     pub clock: Arc<WallClock>,
@@ -173,6 +174,13 @@ impl Bench {
         &self.providers[&name.parse::<Name>().unwrap()]
     }
 
+    /// The same over a journal that is there already.
+    pub fn over(journal: MemoryJournal) -> Self {
+        let mut bench = Self::new();
+        bench.journal = journal;
+        bench
+    }
+
     /// Starts a node over the journal as it is.
     pub async fn start(&self) -> Running {
         let mut providers = Providers::default();
@@ -180,6 +188,15 @@ impl Bench {
             providers.machines.insert(name.clone(), provider.clone());
         }
         assemble(Arc::new(self.journal.clone()), self.clock.clone(), providers, self.limits).await.unwrap()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        // A test that fails already says more than this would.
+        if !std::thread::panicking() {
+            assert_replays(&self.journal);
+        }
     }
 }
 

@@ -30,7 +30,7 @@ fn after_a_crash_every_due_time_is_the_same_to_the_millisecond() {
     });
     assert_eq!(before.len(), 200);
     on_a_system(async move {
-        let bench = Bench { journal, ..Bench::new() };
+        let bench = Bench::over(journal);
         let node = bench.start().await;
         let mut after = upcoming(&node).await;
         let mut expected = before;
@@ -89,7 +89,7 @@ fn a_clock_behind_the_journal_delays_nothing_after_a_restart() {
         bench.journal.reopened()
     });
     on_a_system(async {
-        let bench = Bench { journal, ..Bench::new() };
+        let bench = Bench::over(journal);
         let _node = bench.start().await;
         after_ms(60_000).await;
         assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "instance-made");

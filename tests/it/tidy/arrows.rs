@@ -28,7 +28,8 @@ const ROOMS: &[&[&str]] = &[
         "policy",
     ],
     &["supervisor"],
-    &["shell"],
+    // Both take the one step of the contract: with a mailbox, and with what is recorded.
+    &["shell", "replay"],
     &["testing"],
     &["text", "clock"],
     // What entries say to people; read models and the audit both tell them.

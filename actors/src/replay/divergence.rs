@@ -6,7 +6,7 @@ use bailiwick_journal::{Header, StreamId};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::words::rfc3339;
+use crate::vocab::Timestamp;
 
 /// What does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -101,7 +101,7 @@ impl Divergence {
         Self {
             position: header.position.0,
             stream: header.stream.clone(),
-            time: rfc3339(header.meta.time_ms),
+            time: Timestamp(header.meta.time_ms).to_string(),
             time_ms: header.meta.time_ms,
             what,
             text: text.into(),

@@ -7,13 +7,6 @@ use std::{
     sync::Arc,
 };
 
-use bailiwick_actors::{
-    contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
-    machine, policy,
-    supervisor::{self, machines, storage},
-    vocab::Timestamp,
-    volume, volume_attachment,
-};
 use bailiwick_journal::{Body, Draft, Entry, Journal, Position, StreamId, digest};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -22,7 +15,13 @@ use super::{
     Divergence, What,
     views::{LaggingView, ViewFault},
 };
-use crate::words::outcome_code;
+use crate::{
+    contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
+    machine, policy,
+    supervisor::{self, machines, storage},
+    vocab::Timestamp,
+    volume, volume_attachment,
+};
 
 /// What a decision is decided again with, beside the entry itself.
 #[derive(Clone, Copy, Debug)]
@@ -283,11 +282,11 @@ fn same<T: Stored>(recorded: &Body, redecided: &Body) -> bool {
 }
 
 fn answer(meta: &bailiwick_journal::Meta) -> String {
-    format!("{} ({})", outcome_code(meta.outcome), meta.code)
+    format!("{} ({})", meta.outcome.code(), meta.code)
 }
 
 fn shown(meta: &bailiwick_journal::Meta, verdict: &impl serde::Serialize, events: &[impl serde::Serialize]) -> Value {
-    json!({ "outcome": outcome_code(meta.outcome), "code": meta.code, "verdict": verdict, "events": events })
+    json!({ "outcome": meta.outcome.code(), "code": meta.code, "verdict": verdict, "events": events })
 }
 
 fn readable<T: serde::Serialize>(loaded: Result<T, StoredError>) -> Value {

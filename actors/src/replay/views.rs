@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use bailiwick_actors::contract::View;
+use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.

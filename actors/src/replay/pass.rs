@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use bailiwick_actors::contract::PolicyInForce;
+use crate::contract::PolicyInForce;
 use bailiwick_journal::{Entry, EntryKind, Filter, Journal, Position, ReadError};
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bailiwick_actors::{
+use crate::{
     contract::{Decider, PolicyInForce, Stored, StoredError},
     policy,
 };

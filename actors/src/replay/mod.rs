@@ -1,0 +1,16 @@
+//! The replay gate: every decision of a journal, decided again from what is recorded, has to come out the same.
+//!
+//! It stands beside the shell, because it takes the very same step ([`Entity`](crate::contract::Entity)) with another way
+//! to come by its inputs; tests of the shell end with it ([`Audited`]).
+
+mod assert;
+mod divergence;
+mod pass;
+mod policies;
+mod redecide;
+mod views;
+
+pub use assert::{Audited, assert_replays};
+pub use divergence::{Difference, Divergence, What};
+pub use pass::{Options, ReplayError, ReplayReport, replay, replay_with};
+pub use redecide::{Context, Deciders, Redecide, Redecider};
