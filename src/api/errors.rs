@@ -74,15 +74,22 @@ impl From<AskError> for Failure {
         match &error {
             AskError::Overloaded => Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
                 .next("try again in a moment, under the same id"),
-            AskError::Stopping => Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message),
-            AskError::Contended => Self::new(StatusCode::CONFLICT, "contended", message),
-            AskError::CommandReused { .. } => Self::new(StatusCode::CONFLICT, "command-reused", message),
-            AskError::Misdirected { .. } => Self::new(StatusCode::BAD_REQUEST, "misdirected", message),
-            AskError::Unstorable { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message),
+            AskError::Stopping => Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message)
+                .next("start the node again, and ask under the same id"),
+            AskError::Contended => {
+                Self::new(StatusCode::CONFLICT, "contended", message).next("ask again, under the same id")
+            }
+            AskError::CommandReused { .. } => Self::new(StatusCode::CONFLICT, "command-reused", message)
+                .next("ask under another --id, or leave it out"),
+            AskError::Misdirected { .. } => Self::new(StatusCode::BAD_REQUEST, "misdirected", message)
+                .next("send the command to an entity of its own kind"),
+            AskError::Unstorable { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
+                .next("ask for less at once, in several manifests"),
             AskError::NotRecorded(cause) => not_recorded(&message, cause),
             AskError::Crashed { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "crashed", message)
                 .next("this is a defect; `bailiwick log` shows the command that it broke on"),
-            AskError::Quarantined { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "quarantined", message),
+            AskError::Quarantined { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "quarantined", message)
+                .next("this is a defect; `bailiwick log` shows the command that it broke on, a restart of the node tries again"),
             AskError::Unreadable { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "integrity", message)
                 .next("stop the node and run `bailiwick journal check`"),
         }
@@ -93,12 +100,15 @@ fn not_recorded(message: &str, cause: &AppendError) -> Failure {
     let failure = match cause {
         AppendError::NearlyFull { .. } => Failure::new(StatusCode::INSUFFICIENT_STORAGE, "disk-nearly-full", message)
             .next("make room on the disk of the data directory; running work is still recorded"),
-        AppendError::Overloaded { .. } => Failure::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message),
+        AppendError::Overloaded { .. } => Failure::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
+            .next("try again in a moment, under the same id"),
         AppendError::Unknown { .. } => Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "outcome-unknown", message)
             .next("ask again under the same id: the first answer comes back if it was recorded"),
-        AppendError::Closed => Failure::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message),
+        AppendError::Closed => Failure::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message)
+            .next("start the node again, and ask under the same id"),
         AppendError::Conflict { .. } | AppendError::Repeated { .. } | AppendError::Invalid { .. } => {
             Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "not-recorded", message)
+                .next("nothing was done; ask again, and look at the node's own log if it stays so")
         }
     };
     Failure { problem: Problem { detail: vec![cause.to_string()], ..failure.problem }, ..failure }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use bailiwick_actors::vocab::Timestamp;
+use bailiwick_actors::{replay, vocab::Timestamp};
 use bailiwick_journal::{Journal, Position, StreamId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::wire::problem::Problem;
 use crate::{
-    audit::why,
+    audit::{self, why},
     view::{self, At, Fleet, LogFilter},
 };
 
@@ -53,6 +53,8 @@ pub enum Query {
     Why { entity: StreamId, at: Option<At> },
     /// What is declared and not so yet?
     Pending { at: Option<At> },
+    /// Does every decision come out the same when it is decided again?
+    Replay { options: replay::Options },
 }
 
 /// How many log lines or due times there are unless more are asked for.
@@ -85,6 +87,7 @@ impl Query {
             Self::Schedule { limit, at } => (format!("/v1/schedule?limit={limit}"), at),
             Self::Why { entity, at } => (format!("/v1/why/{entity}"), at),
             Self::Pending { at } => ("/v1/pending".to_owned(), at),
+            Self::Replay { options } => return replay_path(options),
         };
         let Some(at) = at else {
             return path;
@@ -95,7 +98,12 @@ impl Query {
 
     /// Whether it asks for the present state.
     pub fn is_about_now(&self) -> bool {
-        self.at().is_none()
+        self.at().is_none() && !self.reads_all_of_history()
+    }
+
+    /// Whether the answer needs every entry there ever was, and may take its time.
+    pub fn reads_all_of_history(&self) -> bool {
+        matches!(self, Self::Replay { .. })
     }
 
     fn at(&self) -> Option<At> {
@@ -107,6 +115,7 @@ impl Query {
             | Self::Why { at, .. }
             | Self::Pending { at } => *at,
             Self::Log { filter } => filter.at.as_deref().and_then(moment),
+            Self::Replay { .. } => None,
         }
     }
 
@@ -117,6 +126,9 @@ impl Query {
     /// # Errors
     /// If the journal cannot be read, or has no such entity or moment.
     pub fn answer_from(&self, journal: &dyn Journal, now: Timestamp) -> Result<Value, Problem> {
+        if let Self::Replay { options } = self {
+            return json(&audit::replay(journal, options).map_err(unreadable)?);
+        }
         let position = position(journal, self.at())?;
         let mut fleet = Fleet::at(journal, position).map_err(unreadable)?;
         if self.is_about_now() {
@@ -162,11 +174,17 @@ impl Query {
                 }
             }
             Self::Pending { .. } => json(&view::pending(fleet)),
+            Self::Replay { options } => json(&audit::replay(journal, options).map_err(unreadable)?),
         }
     }
 }
 
 const KINDS: &str = "kinds are machine, volume, volume-attachment and policy";
+
+fn replay_path(options: &replay::Options) -> String {
+    let to = options.to.map(|to| format!("&to={to}")).unwrap_or_default();
+    format!("/v1/audit/replay?all={}{to}", options.all)
+}
 
 fn log_path(filter: &Parameters) -> String {
     let mut path = "/v1/log".to_owned();

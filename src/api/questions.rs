@@ -1,7 +1,9 @@
 //! Questions over HTTP.
 
 use actix_web::web;
-use bailiwick_journal::StreamId;
+use bailiwick_actors::replay::Options;
+use bailiwick_journal::{Position, StreamId};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
@@ -21,6 +23,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/pending", web::get().to(pending))
         .route("/log", web::get().to(log))
         .route("/schedule", web::get().to(schedule))
+        .route("/audit/replay", web::get().to(replay))
         .route("/why/{entity:.*}", web::get().to(why))
         .route("/entities/{kind}", web::get().to(list))
         .route("/entities/{entity:.*}", web::get().to(describe));
@@ -72,6 +75,20 @@ async fn log(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> A
 async fn schedule(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
     let limit = parameters.limit.unwrap_or(LIMIT_DEFAULT);
     answer(&shared, Query::Schedule { limit, at: at(&parameters)? }).await
+}
+
+/// `?all=true&to=17`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplayParameters {
+    #[serde(default)]
+    all: bool,
+    to: Option<u64>,
+}
+
+async fn replay(shared: web::Data<Shared>, parameters: web::Query<ReplayParameters>) -> Answer {
+    let options = Options { all: parameters.all, to: parameters.to.map(Position) };
+    answer(&shared, Query::Replay { options }).await
 }
 
 async fn why(shared: web::Data<Shared>, entity: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {

@@ -12,6 +12,7 @@ use super::{
     session,
 };
 use crate::{
+    api::query::Query,
     audit::{Options, ReplayError, ReplayReport, replay},
     config::journal_dir,
 };
@@ -24,7 +25,7 @@ pub(super) enum AuditCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
-    /// The journal of a stopped node: its folder, or a data directory [default: the data directory's]
+    /// The journal of a stopped node: its folder, or a data directory [default: the data directory's, also while its node runs]
     #[arg(value_name = "JOURNAL")]
     journal: Option<PathBuf>,
     /// Report every divergence, not only the first
@@ -44,7 +45,12 @@ pub(super) fn main(global: &Global, command: AuditCommand) -> Result<Exit, CliEr
             let journal = ReadOnlyJournal::open(if below.is_dir() { &below } else { dir })?;
             replay(&journal, &options)?
         }
-        None => session::with_journal(global, |journal| replay(journal, &options))?,
+        // A running node does it beside its work, a stopped one's journal is read from here.
+        None => serde_json::from_value(session::ask(global, &Query::Replay { options })?).map_err(|error| {
+            CliError::new(Exit::Error, "broken-answer", "the node's answer cannot be read")
+                .because(&error)
+                .next("is the node of the same release as this program?")
+        })?,
     };
     global.output.show(&report, || table(&report))?;
     Ok(if report.is_same() { Exit::Ok } else { Exit::Differences })

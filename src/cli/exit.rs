@@ -84,8 +84,8 @@ pub struct CliError {
     #[serde(rename = "causes", skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
     /// What to do about it.
-    #[serde(rename = "next", skip_serializing_if = "Option::is_none")]
-    pub next_step: Option<String>,
+    #[serde(rename = "next")]
+    pub next_step: String,
     /// More than fits a sentence.
     #[serde(rename = "details", skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<Details>>,
@@ -104,14 +104,16 @@ pub struct Details {
 }
 
 impl CliError {
-    /// An error without cause and without advice.
+    /// An error without cause, and with the advice that its code usually has.
     pub fn new(exit: Exit, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), causes: Vec::new(), next_step: None, details: None, exit }
+        let code = code.into();
+        let next_step = usual_next_step(&code, exit).to_owned();
+        Self { code, message: message.into(), causes: Vec::new(), next_step, details: None, exit }
     }
 
     /// The command line makes no sense.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::new(Exit::Usage, "usage", message).next("see `bailiwick help`")
+        Self::new(Exit::Usage, "usage", message)
     }
 
     /// Takes in an error and its sources as causes.
@@ -133,7 +135,7 @@ impl CliError {
     /// Says what to do about it.
     #[must_use]
     pub fn next(mut self, next_step: impl Into<String>) -> Self {
-        self.next_step = Some(next_step.into());
+        self.next_step = next_step.into();
         self
     }
 
@@ -163,10 +165,28 @@ impl CliError {
         if let Some(details) = &self.details {
             writeln!(out, "{}", details.text)?;
         }
-        if let Some(next_step) = &self.next_step {
-            writeln!(out, "  {calm}next:{calm:#} {}", harmless(next_step))?;
+        writeln!(out, "  {calm}next:{calm:#} {}", harmless(&self.next_step))
+    }
+}
+
+/// What helps with most errors of a code, where nobody knows better.
+fn usual_next_step(code: &str, exit: Exit) -> &'static str {
+    match (code, exit) {
+        ("disk" | "unwritable" | "output", _) => "look at the free space and the permissions of what is named",
+        ("unreadable", _) => "look at the name and the permissions of what is named",
+        ("invalid-manifest", _) => "mend what is named and apply again; `bailiwick plan FILE` shows what it would do",
+        ("socket", _) => "name a directory with a shorter path, or one of your own, with --data-dir DIR",
+        ("broken-connection" | "unknown", _) => "is the node of the same release? `bailiwick status` asks it again",
+        ("node-ended" | "runtime" | "signals" | "own-path" | "logging", _) => {
+            "start it again with --log-level debug, which says more"
         }
-        Ok(())
+        ("unauthorized", _) => "ask with the key of that machine's agent",
+        ("bad-request" | "misdirected", _) => "`bailiwick help` shows what can be asked, and how",
+        (_, Exit::Integrity) => "stop the node and run `bailiwick journal check`",
+        (_, Exit::NotFound) => "`bailiwick status` and `bailiwick get` list what there is",
+        (_, Exit::Refused) => "mend what stands in the way, or wait until it has gone, and ask again",
+        (_, Exit::Usage) => "see `bailiwick help`",
+        _ => "ask again; --log-level debug says more",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use bailiwick_journal::{OpenError, ReadError};
+use bailiwick_journal::{IntegrityReport, OpenError, ReadError};
 
 use super::{
     exit::{CLOSED_PIPE, CliError, Exit},
@@ -20,15 +20,36 @@ impl From<OpenError> for CliError {
     fn from(error: OpenError) -> Self {
         let message = error.to_string();
         match &error {
-            OpenError::InUse { .. } => Self::new(Exit::Refused, "in-use", message)
-                .next("ask the running node (`bailiwick apply`, `get`, `status`), or stop it first"),
+            OpenError::InUse { .. } => Self::new(Exit::Refused, "in-use", message).next(
+                "leave the directory out to ask the running node (`get`, `why`, `audit replay`), or stop it first",
+            ),
             OpenError::Foreign { .. } => Self::new(Exit::Error, "foreign-directory", message)
                 .next("name another directory with --data-dir DIR; nothing was changed in this one"),
-            OpenError::Integrity { .. } => Self::new(Exit::Integrity, "integrity", message)
-                .next("nothing was changed; keep a copy of the directory, and run `bailiwick journal check`"),
+            OpenError::Integrity { path, report } => Self {
+                causes: integrity(report),
+                ..Self::new(
+                    Exit::Integrity,
+                    "integrity",
+                    format!("the journal in {} has lost or changed history", path.display()),
+                )
+            }
+            .next("nothing was changed; keep a copy of the directory, and run `bailiwick journal check`"),
             OpenError::Io { source, .. } => Self::new(Exit::Error, "disk", message).because(source),
         }
     }
+}
+
+/// The problems, and how much is missing; `journal check` says of which streams.
+fn integrity(report: &IntegrityReport) -> Vec<String> {
+    const TOLD_MAX: usize = 5;
+    let mut causes: Vec<String> = report.problems.iter().take(TOLD_MAX).map(ToString::to_string).collect();
+    if report.problems.len() > TOLD_MAX {
+        causes.push(format!("and {} more", report.problems.len() - TOLD_MAX));
+    }
+    if let Some((first, last)) = report.missing_positions {
+        causes.push(format!("missing: entries {first} to {last}, of {} streams", report.missing.len()));
+    }
+    causes
 }
 
 impl From<StartError> for CliError {
@@ -102,8 +123,10 @@ impl From<Problem> for CliError {
         };
         let mut error = Self::new(exit, problem.code, problem.message);
         error.causes = problem.detail;
-        error.next_step = problem.next_step;
-        error
+        match problem.next_step {
+            Some(next_step) => error.next(next_step),
+            None => error,
+        }
     }
 }
 

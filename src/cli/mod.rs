@@ -40,7 +40,7 @@ use self::{
 /// Declared machines, volumes and attachments become real through providers, and every decision is kept in a journal
 /// with everything it was made from.
 #[derive(Debug, Parser)]
-#[command(name = "bailiwick", version, max_term_width = 100, infer_subcommands = false)]
+#[command(name = "bailiwick", version, max_term_width = 100, infer_subcommands = false, arg_required_else_help = true)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -106,10 +106,10 @@ enum Command {
     /// Explain the last decision about an entity
     Why(why::WhyArgs),
     /// Decide history again
-    #[command(subcommand)]
+    #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
     /// Look after the journal of a stopped node
-    #[command(subcommand)]
+    #[command(subcommand, arg_required_else_help = true)]
     Journal(journal::JournalCommand),
     /// Run a scenario in virtual time, deterministically
     Simulate(simulate::SimulateArgs),
@@ -145,14 +145,37 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
 
 /// Help and version are asked for; anything else is a usage error, told in the form that the rest of the line asks for.
 fn misunderstood(args: &[OsString], error: &clap::Error) -> Exit {
-    if error.use_stderr() && asks_for_json(args) {
-        let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        return CliError::usage(message).print(Format::Json);
+    if !error.use_stderr() {
+        // Nobody is left to tell if this fails.
+        drop(error.print());
+        return Exit::Ok;
     }
-    // Nobody is left to tell if this fails.
-    drop(error.print());
-    if error.use_stderr() { Exit::Usage } else { Exit::Ok }
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !asks_for_json(args) {
+        // Who writes nothing wants to know what could be written.
+        drop(error.print());
+        return Exit::Usage;
+    }
+    let format = if asks_for_json(args) { Format::Json } else { Format::default() };
+    usage(error).print(format)
+}
+
+/// What the parser says, in the shape of all our errors: what is wrong, its hints as causes, and where to look next.
+fn usage(error: &clap::Error) -> CliError {
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let message = lines.next().unwrap_or("the command line makes no sense").trim_start_matches("error: ").to_owned();
+    let (mut told, mut shape) = (CliError::usage(message), None);
+    for line in lines {
+        match line.strip_prefix("Usage: ") {
+            Some(usage) => shape = Some(usage.to_owned()),
+            None if line.starts_with("For more information") => (),
+            None => told.causes.push(line.trim_start_matches("tip: ").to_owned()),
+        }
+    }
+    match shape {
+        Some(shape) => told.next(format!("write `{shape}`; `--help` says more")),
+        None => told,
+    }
 }
 
 fn asks_for_json(args: &[OsString]) -> bool {

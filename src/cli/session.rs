@@ -3,6 +3,7 @@
 use std::{
     future::Future,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use bailiwick_actors::{ports::Clock, vocab::Timestamp};
@@ -19,11 +20,14 @@ use super::{
 };
 use crate::{
     api::query::Query,
-    client::{Client, ClientError, socket_address},
+    client::{self, Client, ClientError, socket_address},
     clock::SystemClock,
     config::{default_data_dir, journal_dir},
     view::At,
 };
+
+/// Reading all of history takes about a second for some hundred thousand entries; a slow disk may take a hundred times that.
+const HISTORY_TIME_MAX: Duration = Duration::from_secs(3_600);
 
 /// The data directory that a command is about.
 pub(super) fn data_dir(global: &Global) -> Result<PathBuf, CliError> {
@@ -59,6 +63,11 @@ pub(super) fn send<B: Serialize, T: DeserializeOwned>(global: &Global, path: &st
 /// Asks a question: a running node, or the journal of one that is stopped.
 pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
     let client = client(global)?;
+    let client = if query.reads_all_of_history() {
+        client.with_limits(client::Limits { time: HISTORY_TIME_MAX, ..client::Limits::default() })
+    } else {
+        client
+    };
     match block_on(client.get_json(&query.path()))? {
         Err(ClientError::NotRunning { .. }) => with_journal(global, |journal| {
             if query.is_about_now() && !global.output.is_for_programs() {

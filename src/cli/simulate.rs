@@ -34,8 +34,11 @@ fn period(text: &str) -> Result<u64, String> {
 
 /// Runs the command; what the scenario expects and does not find is a failed gate.
 pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError> {
-    let scenario = simulation::read(&args.scenario)
-        .map_err(|error| CliError::new(Exit::Error, "bad-scenario", "the scenario cannot be used").because(&error))?;
+    let scenario = simulation::read(&args.scenario).map_err(|error| {
+        CliError::new(Exit::Error, "bad-scenario", "the scenario cannot be used")
+            .because(&error)
+            .next("examples/scenario.yaml is one that can; its comments explain the fields")
+    })?;
     let expect = scenario.expect.clone();
     let (report, took) = timed(scenario, &args)?;
     let unmet = expect.unmet(&report);
@@ -54,8 +57,11 @@ pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError
 fn timed(scenario: Scenario, args: &SimulateArgs) -> Result<(Report, Duration), CliError> {
     let started = Instant::now();
     let options = Options { seed: args.seed, until_ms: args.until };
-    let report = simulation::run(scenario, options)
-        .map_err(|error| CliError::new(Exit::Error, "simulation", "the simulation could not go on").because(&error))?;
+    let report = simulation::run(scenario, options).map_err(|error| {
+        CliError::new(Exit::Error, "simulation", "the simulation could not go on")
+            .because(&error)
+            .next("this is a defect; the same scenario and seed show it again")
+    })?;
     Ok((report, started.elapsed()))
 }
 

@@ -47,6 +47,7 @@ use bailiwick_actors::{
 };
 
 use self::{bulk::Lanes, home::Home, keys::Keys};
+use super::cancelled::Cancelled;
 
 /// What a local provider has to know.
 #[derive(Clone)]
@@ -85,6 +86,7 @@ struct Inner {
     config: LocalConfig,
     home: Home,
     keys: Keys,
+    cancelled: Cancelled,
     clock: Arc<dyn Clock>,
 }
 
@@ -110,7 +112,7 @@ impl LocalProvider {
         }
         let config = LocalConfig { root, socket: std::path::absolute(&config.socket)?, ..config };
         let home = Home::at(&config.root);
-        let inner = Arc::new(Inner { config, home, keys: Keys::default(), clock });
+        let inner = Arc::new(Inner { config, home, keys: Keys::default(), cancelled: Cancelled::default(), clock });
         Ok(Self { inner, lanes: Lanes::default() })
     }
 }
@@ -128,12 +130,20 @@ impl MachineProvider for LocalProvider {
         self.look(ids, machines::lookup)
     }
 
+    fn cancel(&self, id: EffectId) {
+        self.inner.cancelled.cancel(id);
+    }
+
     fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {
         self.once(machines::list)
     }
 }
 
 impl VolumeProvider for LocalProvider {
+    fn cancel(&self, id: EffectId) {
+        self.inner.cancelled.cancel(id);
+    }
+
     fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
         self.change(&self.lanes.quick, volumes, |volume| (volume.id, None), volumes::create)
     }

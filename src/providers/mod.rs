@@ -1,4 +1,5 @@
 //! Ports made real.
 
+mod cancelled;
 pub mod local;
 pub mod simulated;

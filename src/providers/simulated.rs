@@ -8,7 +8,7 @@ mod faults;
 mod invariants;
 mod world;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use bailiwick_actors::{
     ports::{
@@ -23,6 +23,7 @@ pub use faults::Faults;
 pub use invariants::{Claims, check};
 pub use world::{SimulatedAttachment, SimulatedInstance, SimulatedVolume, World, WorldState};
 
+use super::cancelled::{Cancelled, canceled};
 use world::Change;
 
 /// Makes machines and volumes in a [`World`].
@@ -32,6 +33,7 @@ pub struct SimulatedProvider {
     world: World,
     clock: Arc<dyn Clock>,
     watch: Option<Watch>,
+    cancelled: Arc<Cancelled>,
 }
 
 /// Is told before a call has been made and before it is answered.
@@ -65,7 +67,7 @@ enum Ending {
 impl SimulatedProvider {
     /// A provider of this name in a world. The clock tells the time of the world, which nobody sets back.
     pub fn new(name: Name, world: World, clock: Arc<dyn Clock>) -> Self {
-        Self { name, world, clock, watch: None }
+        Self { name, world, clock, watch: None, cancelled: Arc::default() }
     }
 
     /// As this one; somebody watches its calls.
@@ -112,9 +114,27 @@ impl SimulatedProvider {
         Ok(Fate { there_ms, back_ms, faults, answer, happens })
     }
 
-    /// One bulk call that changes the world: `plan` says for each item what it does or why it fails, `outcome` what is
-    /// answered once it has been done.
+    /// One bulk call that changes the world, unless all of it is cancelled first. What has been sent happens all the same.
     async fn change<I, T>(
+        &self,
+        operation: &str,
+        items: Vec<I>,
+        id: fn(&I) -> EffectId,
+        plan: impl Fn(&WorldState, &I) -> Result<Change, Fault>,
+        outcome: impl Fn(&mut WorldState, &I) -> Result<T, Fault>,
+    ) -> Result<Vec<Result<T, Fault>>, Fault> {
+        let ids: BTreeSet<EffectId> = items.iter().map(id).collect();
+        self.cancelled.begin(&ids);
+        tokio::select! {
+            biased;
+            answer = self.change_all(operation, items, plan, outcome) => answer,
+            () = self.cancelled.all(&ids) => Err(canceled()),
+        }
+    }
+
+    /// `plan` says for each item what it does or why it fails, `outcome` what is
+    /// answered once it has been done.
+    async fn change_all<I, T>(
         &self,
         operation: &str,
         items: Vec<I>,
@@ -276,17 +296,21 @@ impl MachineProvider for SimulatedProvider {
             Some(instance) => Ok(instance.seen.clone()),
             None => gone("instance"),
         };
-        Box::pin(self.change("create-machine", machines, plan, outcome))
+        Box::pin(self.change("create-machine", machines, |create| create.id, plan, outcome))
     }
 
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
         let plan = |_: &WorldState, id: &EffectId| Ok(Change::DeleteMachine(*id));
-        Box::pin(self.change("delete-machine", ids, plan, |_, _| Ok(())))
+        Box::pin(self.change("delete-machine", ids, |id| *id, plan, |_, _| Ok(())))
     }
 
     fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
         let find = |state: &WorldState, id: &EffectId| state.instances.get(id).map(|instance| instance.seen.clone());
         Box::pin(self.ask("lookup-machine", ids, find))
+    }
+
+    fn cancel(&self, id: EffectId) {
+        self.cancelled.cancel(id);
     }
 
     fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {
@@ -295,13 +319,17 @@ impl MachineProvider for SimulatedProvider {
 }
 
 impl VolumeProvider for SimulatedProvider {
+    fn cancel(&self, id: EffectId) {
+        self.cancelled.cancel(id);
+    }
+
     fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
         let plan = |_: &WorldState, create: &CreateVolume| Ok(Change::CreateVolume(self.name.clone(), create.clone()));
         let outcome = |state: &mut WorldState, create: &CreateVolume| match state.volumes.get(&create.id) {
             Some(volume) => Ok(volume.seen.clone()),
             None => gone("volume"),
         };
-        Box::pin(self.change("create-volume", volumes, plan, outcome))
+        Box::pin(self.change("create-volume", volumes, |create| create.id, plan, outcome))
     }
 
     fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
@@ -311,7 +339,7 @@ impl VolumeProvider for SimulatedProvider {
             }
             Ok(Change::DestroyVolume(*id))
         };
-        Box::pin(self.change("destroy-volume", ids, plan, |_, _| Ok(())))
+        Box::pin(self.change("destroy-volume", ids, |id| *id, plan, |_, _| Ok(())))
     }
 
     fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>> {
@@ -327,12 +355,12 @@ impl VolumeProvider for SimulatedProvider {
             // It has not happened: the world says why.
             None => state.attach(self.name.clone(), attach.clone()),
         };
-        Box::pin(self.change("attach-volume", attachments, plan, outcome))
+        Box::pin(self.change("attach-volume", attachments, |attach| attach.id, plan, outcome))
     }
 
     fn detach_volumes(&self, attachments: Vec<DetachVolume>) -> BulkAnswer<'_, ()> {
         let plan = |_: &WorldState, detach: &DetachVolume| Ok(Change::Detach(detach.id));
-        Box::pin(self.change("detach-volume", attachments, plan, |_, _| Ok(())))
+        Box::pin(self.change("detach-volume", attachments, |detach| detach.id, plan, |_, _| Ok(())))
     }
 
     fn lookup_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>> {

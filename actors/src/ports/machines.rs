@@ -92,6 +92,14 @@ pub trait MachineProvider: Send + Sync {
         })
     }
 
+    /// What is under way for this id is not wanted any more: its call may end now, with the fault `canceled` (which means
+    /// that nobody knows how far it got, as after a time-out). A later call for the same id is not concerned.
+    ///
+    /// Answers at once and promises nothing; a provider that cannot cut a call short leaves it as it is.
+    fn cancel(&self, id: EffectId) {
+        let _ = id;
+    }
+
     /// All instances of this control plane.
     fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>>;
 }

@@ -84,4 +84,10 @@ pub trait VolumeProvider: Send + Sync {
 
     /// What is known about the attachments made under these ids.
     fn lookup_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>>;
+
+    /// What is under way for this id is not wanted any more: its call may end now, with the fault `canceled`. As with
+    /// machines: answers at once and promises nothing.
+    fn cancel(&self, id: EffectId) {
+        let _ = id;
+    }
 }

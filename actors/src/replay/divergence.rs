@@ -3,13 +3,13 @@
 use std::fmt;
 
 use bailiwick_journal::{Header, StreamId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::vocab::Timestamp;
 
 /// What does not fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
     /// A position is missing or comes twice.
@@ -65,7 +65,7 @@ impl What {
 }
 
 /// One entry that does not come out as it is recorded.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Divergence {
     pub position: u64,
@@ -85,7 +85,7 @@ pub struct Divergence {
 }
 
 /// One field that differs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
     /// `events[0].CreateRetryScheduled.until`.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::contract::PolicyInForce;
 use bailiwick_journal::{Entry, EntryKind, Filter, Journal, Position, ReadError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Context, Deciders, Divergence, What,
@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 /// What a replay found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayReport {
     /// Entries that were read.

@@ -1,16 +1,12 @@
 //! Carries effects out: sorted bulk calls to providers, bounded in number and time.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    rc::Rc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use actix::{Actor, AsyncContext, Context, Handler, Message, WrapFuture};
 use bailiwick_journal::{Position, StreamId, crash};
 use tokio::sync::Semaphore;
 
-use super::{AnyCommand, Ask, AskError, Origin, Registry, Services};
+use super::{AnyCommand, Ask, AskError, Origin, Providers, Registry, Services};
 use crate::{
     machine,
     ports::{
@@ -117,13 +113,41 @@ struct Finished {
 
 type Batch = Vec<Perform>;
 
-/// Carries effects out. One entity has at most one call under way; a newer one waits for it.
+/// The call that an entity has out.
+#[derive(Debug)]
+struct UnderWay {
+    operation: Operation,
+    provider: Option<Name>,
+    id: EffectId,
+}
+
+impl UnderWay {
+    fn of(call: &Call) -> Self {
+        Self { operation: call.operation(), provider: call.provider().cloned(), id: call.id() }
+    }
+
+    /// Tells the provider that something else is wanted now, so that a call that hangs does not hold it up.
+    fn cancel(&self, providers: &Providers) {
+        let Some(name) = &self.provider else { return };
+        match self.operation {
+            Operation::CreateMachine | Operation::DeleteMachine => {
+                providers.machines.get(name).inspect(|provider| provider.cancel(self.id));
+            }
+            Operation::CreateVolume | Operation::DestroyVolume | Operation::AttachVolume | Operation::DetachVolume => {
+                providers.volumes.get(name).inspect(|provider| provider.cancel(self.id));
+            }
+        }
+    }
+}
+
+/// Carries effects out. One entity has at most one call under way; a newer one waits for it, and asks the provider to cut
+/// it short if it wants something else.
 #[derive(Debug)]
 pub struct Executor {
     services: Rc<Services>,
     registry: actix::WeakAddr<Registry>,
     ready: BTreeMap<(Operation, Option<Name>), BTreeMap<StreamId, Perform>>,
-    busy: BTreeSet<StreamId>,
+    busy: BTreeMap<StreamId, UnderWay>,
     /// What came while the entity's earlier call was under way; a newer one takes its place.
     next: BTreeMap<StreamId, Perform>,
     permits: BTreeMap<Option<Name>, Rc<Semaphore>>,
@@ -137,7 +161,7 @@ impl Executor {
             services,
             registry,
             ready: BTreeMap::new(),
-            busy: BTreeSet::new(),
+            busy: BTreeMap::new(),
             next: BTreeMap::new(),
             permits: BTreeMap::new(),
             turn_is_due: false,
@@ -146,7 +170,10 @@ impl Executor {
 
     fn enqueue(&mut self, perform: Perform, ctx: &mut Context<Self>) {
         let stream = perform.call.stream().clone();
-        if self.busy.contains(&stream) {
+        if let Some(under_way) = self.busy.get(&stream) {
+            if under_way.operation != perform.call.operation() || under_way.id != perform.call.id() {
+                under_way.cancel(&self.services.providers);
+            }
             self.next.insert(stream, perform);
             return;
         }
@@ -192,7 +219,7 @@ impl Handler<Turn> for Executor {
             let items: Vec<Perform> = group.into_values().collect();
             for batch in items.chunks(self.services.limits.bulk_max) {
                 let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
-                self.busy.extend(streams.iter().cloned());
+                self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call))));
                 self.services.calls.set(self.services.calls.get() + streams.len());
                 let services = self.services.clone();
                 let registry = self.registry.clone();

@@ -65,6 +65,45 @@ fn a_call_without_an_answer_is_unknown_and_asked_for_by_id() {
 }
 
 #[test]
+fn a_call_that_nobody_wants_any_more_is_cut_short() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        bench.provider("a").set(Mood::Hanging);
+        declare(&node, &["m".to_owned(), "n".to_owned()], "a").await;
+        after_ms(10).await;
+        bench.provider("a").set(Mood::Willing);
+        told(&node, ask("machine/m", AnyCommand::Machine(machine::Command::Remove), "go")).await.unwrap();
+        after_ms(10).await;
+        // Far below the call's time-out: the delete did not have to wait for it.
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "instance-absent");
+        // The other machine of the same bulk call is told that nobody knows, and asks by id.
+        assert_eq!(codes(&bench.journal, "machine/n").last().unwrap(), "outcome-unknown");
+        after_ms(30_000).await;
+        assert_eq!(codes(&bench.journal, "machine/n").last().unwrap(), "instance-made");
+        let state = bench.provider("a").state();
+        let calls: Vec<&str> = state.calls.iter().map(|(name, _)| *name).collect();
+        assert_eq!(calls, ["create", "delete", "lookup", "create"]);
+    });
+}
+
+#[test]
+fn a_retry_of_the_same_call_cuts_nothing_short() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        bench.provider("a").set(Mood::Slow { ms: 60_000 });
+        declare(&node, &["m".to_owned()], "a").await;
+        after_ms(10).await;
+        let again = AnyCommand::Machine(machine::Command::RetryProvisioning);
+        assert_eq!(told(&node, ask("machine/m", again, "again")).await.unwrap().code, "nothing-to-retry");
+        after_ms(61_000).await;
+        assert!(bench.provider("a").state().cancelled.is_empty());
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "instance-made");
+    });
+}
+
+#[test]
 fn a_provider_that_hangs_does_not_hold_up_another() {
     on_a_system(async {
         let bench = Bench::new();

@@ -20,7 +20,7 @@ use bailiwick_actors::{
     volume_attachment,
 };
 use bailiwick_journal::StreamId;
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 
 /// Runs on a system of its own, whose time goes on only when nothing else can.
 pub fn on_a_system<T>(act: impl Future<Output = T>) -> T {
@@ -68,7 +68,10 @@ pub enum Mood {
 
 /// A provider that does as it is told, and remembers.
 #[derive(Debug, Default)]
-pub struct Obedient(Mutex<State>);
+pub struct Obedient {
+    state: Mutex<State>,
+    cancelled: Notify,
+}
 
 #[derive(Debug, Default)]
 pub struct State {
@@ -78,11 +81,12 @@ pub struct State {
     pub calls: Vec<(&'static str, Vec<String>)>,
     pub under_way: usize,
     pub under_way_max: usize,
+    pub cancelled: BTreeSet<EffectId>,
 }
 
 impl Obedient {
     pub fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap()
+        self.state.lock().unwrap()
     }
 
     pub fn set(&self, mood: Mood) {
@@ -91,6 +95,13 @@ impl Obedient {
 
     pub fn calls_of(&self, operation: &str) -> usize {
         self.state().calls.iter().filter(|(name, _)| *name == operation).count()
+    }
+
+    /// Comes when one of these ids is cancelled from now on.
+    async fn cancelled(&self, ids: &BTreeSet<EffectId>) {
+        while self.state().cancelled.is_disjoint(ids) {
+            self.cancelled.notified().await;
+        }
     }
 
     async fn called(&self, operation: &'static str, items: Vec<String>) -> Result<(), Fault> {
@@ -117,7 +128,15 @@ impl Obedient {
 impl MachineProvider for Obedient {
     fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
         Box::pin(async move {
-            self.called("create", machines.iter().map(|create| create.machine.to_string()).collect()).await?;
+            let ids = machines.iter().map(|create| create.id).collect();
+            tokio::select! {
+                biased;
+                called = self.called("create", machines.iter().map(|create| create.machine.to_string()).collect()) => called?,
+                () = self.cancelled(&ids) => {
+                    self.state().under_way -= 1;
+                    return Err(Fault::new(FaultCode::Canceled, "as asked"));
+                }
+            }
             let mut state = self.state();
             let make = |create: CreateMachine| {
                 let instance = InstanceId(format!("i-{}", create.machine));
@@ -145,6 +164,11 @@ impl MachineProvider for Obedient {
             let find = |id: &EffectId| Ok(state.instances.get(id).cloned().map_or(Lookup::Absent, Lookup::Present));
             Ok(ids.iter().map(find).collect())
         })
+    }
+
+    fn cancel(&self, id: EffectId) {
+        self.state().cancelled.insert(id);
+        self.cancelled.notify_waiters();
     }
 
     fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {

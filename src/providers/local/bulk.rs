@@ -1,6 +1,6 @@
 //! Bulk calls: every item by itself, on blocking threads, so many at a time.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use bailiwick_actors::{
     ports::{Answer, BulkAnswer, Lookup},
@@ -12,6 +12,7 @@ use tokio::{
 };
 
 use super::{Inner, LocalProvider};
+use crate::providers::cancelled::canceled;
 
 /// How much runs at the same time. Items that wait for processes do not keep those waiting that only touch files.
 #[derive(Debug)]
@@ -45,6 +46,7 @@ impl LocalProvider {
             let run = |item: I| {
                 let (id, other) = ids(&item);
                 let change = inner.keys.announce(id);
+                inner.cancelled.begin(&BTreeSet::from([id]));
                 let (inner, lane) = (inner.clone(), lane.clone());
                 tokio::spawn(async move {
                     let turn = change.turn().await;
@@ -54,6 +56,10 @@ impl LocalProvider {
                     };
                     let permit = lane.acquire_owned().await;
                     let held = (change, turn, other, permit);
+                    // What waited for its turn need not begin; what has begun ends by itself within seconds.
+                    if inner.cancelled.holds(id) {
+                        return Err(canceled());
+                    }
                     blocking(move || {
                         let answer = work(&inner, item);
                         drop(held);
