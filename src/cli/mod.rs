@@ -168,7 +168,8 @@ fn usage(error: &clap::Error) -> CliError {
     for line in lines {
         match line.strip_prefix("Usage: ") {
             Some(usage) => shape = Some(usage.to_owned()),
-            None if line.starts_with("For more information") => (),
+            // It would also name commands that are not for people; `help` lists the rest.
+            None if line.starts_with("For more information") || line.starts_with("[subcommands:") => (),
             None => told.causes.push(line.trim_start_matches("tip: ").to_owned()),
         }
     }

@@ -192,6 +192,12 @@ fn apply_wait_and_delete_reach_a_running_node() {
     lab.run(&["wait", "--for", "ready"]).code(0);
     lab.run(&["plan", &quick, &file]).code(0);
     lab.run(&["wait", "machine/nobody", "--timeout", "300ms"]).code(124);
+    // It decides all of its history again while it goes on working.
+    let replayed = json(&lab.run(&["audit", "replay", "-o", "json"]).code(0));
+    assert!(replayed["decisions"].as_u64().is_some_and(|decisions| decisions > 5), "{replayed}");
+    assert_eq!(replayed["divergences"].as_array().map(Vec::len), Some(0), "{replayed}");
+    let part = json(&lab.run(&["audit", "replay", "--to", "5", "-o", "json"]).code(0));
+    assert_eq!(part["entries"], 5);
     stop(node);
     assert_eq!(settled(&lab).machines.len(), 2);
     let node = serve(&lab);

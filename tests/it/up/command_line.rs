@@ -77,12 +77,11 @@ fn usage_errors_are_64() {
     ] {
         let ran = lab.run(args).code(64);
         assert!(!ran.err.is_empty() && ran.out.is_empty(), "{args:?}: {ran:?}");
-        if args.is_empty() {
-            continue;
-        }
+        assert!(ran.err.starts_with("error[usage]: ") && ran.err.contains("  next: "), "{args:?}: {ran:?}");
         let ran = lab.run(&[args, &["--output=json"]].concat()).code(64);
         let error: Value = serde_json::from_str(&ran.err).unwrap_or_else(|_| panic!("{args:?}: no JSON: {}", ran.err));
         assert_eq!((&error["exit"], &error["error"]["code"]), (&64.into(), &"usage".into()), "{args:?}");
+        assert!(error["error"]["next"].as_str().is_some_and(|next| !next.is_empty()), "{args:?}: {error}");
     }
     assert!(!lab.data().exists());
     for args in [&["--help"][..], &["help", "up"], &["--version"]] {
