@@ -4,11 +4,13 @@
 
 mod address;
 mod assemble;
+mod calls;
 mod entity_actor;
 mod executor;
 mod group;
 mod kinds;
 mod messages;
+mod perform;
 #[cfg(feature = "testing")]
 mod plant;
 mod rebuild;
@@ -23,8 +25,9 @@ pub use crate::{
     },
 };
 pub use assemble::{AssembleError, Resumed, Running, assemble};
+pub use calls::{Call, MachineCall, Perform, VolumeCall};
 pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit};
-pub use executor::{Call, Executor, MachineCall, Perform, VolumeCall};
+pub use executor::Executor;
 pub use kinds::{AnyCommand, Kind, Work};
 pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin};
 #[cfg(feature = "testing")]

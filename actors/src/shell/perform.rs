@@ -1,0 +1,249 @@
+//! One bulk call: asked for by id first where it may have been begun, within its time, one answer per item; and the
+//! reports of how it went.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use bailiwick_journal::{Position, StreamId};
+
+use super::{
+    AnyCommand, Ask, AskError, Origin, Registry, Services,
+    calls::{Call, MachineCall, Operation, Perform, VolumeCall},
+};
+use crate::{
+    machine,
+    ports::{Answer, AttachVolume, BulkAnswer, CreateMachine, CreateVolume, DetachVolume, Lookup},
+    vocab::{EffectId, Fault, FaultCode, Name, derived_uuid},
+    volume, volume_attachment,
+};
+
+type Batch = Vec<Perform>;
+
+/// A report to be made: to whom, what, and from which entry and attempt it follows.
+pub(super) type Report = (StreamId, AnyCommand, Position);
+
+/// Makes one bulk call; all items are of one operation and one provider.
+pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
+    let Some(first) = batch.first() else {
+        return Vec::new();
+    };
+    let policy = services.policy();
+    let timeout_ms = match &first.call {
+        Call::Machine { .. } => policy.document.machines.call_timeout_ms,
+        Call::Volume { .. } => policy.document.storage.call_timeout_ms,
+    };
+    let limit = Duration::from_millis(timeout_ms);
+    let name = first.call.provider().cloned();
+    let machines = name.as_ref().and_then(|name| services.providers.machines.get(name)).cloned();
+    let volumes = name.as_ref().and_then(|name| services.providers.volumes.get(name)).cloned();
+    match (first.call.operation(), machines, volumes) {
+        (Operation::CreateMachine, Some(provider), _) => {
+            let lookup = |ids| provider.lookup(ids);
+            let make = |machines| provider.create(machines);
+            Making { wish: machine, lookup, make, command: machine::shell::created }.run(batch, limit).await
+        }
+        (Operation::DeleteMachine, Some(provider), _) => {
+            let results = bulk(limit, batch.len(), provider.delete(ids(&batch))).await;
+            reports(batch, results, machine::shell::deleted)
+        }
+        (Operation::CreateVolume, _, Some(provider)) => {
+            let lookup = |ids| provider.lookup_volumes(ids);
+            let make = |volumes| provider.create_volumes(volumes);
+            Making { wish: volume, lookup, make, command: volume::shell::created }.run(batch, limit).await
+        }
+        (Operation::DestroyVolume, _, Some(provider)) => {
+            let results = bulk(limit, batch.len(), provider.destroy_volumes(ids(&batch))).await;
+            reports(batch, results, volume::shell::destroyed)
+        }
+        (Operation::AttachVolume, _, Some(provider)) => {
+            let lookup = |ids| provider.lookup_attachments(ids);
+            let make = |attachments| provider.attach_volumes(attachments);
+            Making { wish: attach, lookup, make, command: volume_attachment::shell::attached }.run(batch, limit).await
+        }
+        (Operation::DetachVolume, _, Some(provider)) => {
+            let wanted = batch.iter().filter_map(detach).collect();
+            let results = bulk(limit, batch.len(), provider.detach_volumes(wanted)).await;
+            reports(batch, results, volume_attachment::shell::detached)
+        }
+        (operation, _, _) => without_provider(operation, name.as_ref(), batch),
+    }
+}
+
+fn without_provider(operation: Operation, name: Option<&Name>, batch: Batch) -> Vec<Report> {
+    let name = name.map_or_else(|| "none".to_owned(), ToString::to_string);
+    let fault = Fault::new(FaultCode::InvalidArgument, format!("this node has no provider named {name}"));
+    match operation {
+        Operation::CreateMachine => fail(batch, &fault, machine::shell::created),
+        Operation::DeleteMachine => fail(batch, &fault, machine::shell::deleted),
+        Operation::CreateVolume => fail(batch, &fault, volume::shell::created),
+        Operation::DestroyVolume => fail(batch, &fault, volume::shell::destroyed),
+        Operation::AttachVolume => fail(batch, &fault, volume_attachment::shell::attached),
+        Operation::DetachVolume => fail(batch, &fault, volume_attachment::shell::detached),
+    }
+}
+
+fn fail<T: Clone>(batch: Batch, fault: &Fault, command: fn(u32, Result<T, Fault>) -> AnyCommand) -> Vec<Report> {
+    let results = vec![Err(fault.clone()); batch.len()];
+    reports(batch, results, command)
+}
+
+fn reports<T>(
+    batch: Batch,
+    results: Vec<Result<T, Fault>>,
+    command: fn(u32, Result<T, Fault>) -> AnyCommand,
+) -> Vec<Report> {
+    let report = |(item, result): (Perform, Result<T, Fault>)| {
+        (item.call.stream().clone(), command(item.call.attempt(), result), item.cause)
+    };
+    batch.into_iter().zip(results).map(report).collect()
+}
+
+fn ids(batch: &[Perform]) -> Vec<EffectId> {
+    batch.iter().map(|item| item.call.id()).collect()
+}
+
+fn detach(item: &Perform) -> Option<DetachVolume> {
+    match &item.call {
+        Call::Volume { call: VolumeCall::Detach(detach), .. } => Some(detach.clone()),
+        Call::Volume { .. } | Call::Machine { .. } => None,
+    }
+}
+
+/// One bulk call within its time: exactly one answer per item, whatever the provider does.
+async fn bulk<T>(
+    limit: Duration,
+    items: usize,
+    call: Answer<'_, Result<Vec<Result<T, Fault>>, Fault>>,
+) -> Vec<Result<T, Fault>> {
+    let whole = |fault: Fault| (0..items).map(|_| Err(fault.clone())).collect();
+    if items == 0 {
+        return Vec::new();
+    }
+    match tokio::time::timeout(limit, call).await {
+        Ok(Ok(answers)) if answers.len() == items => answers.into_iter().map(harmless).collect(),
+        Ok(Ok(answers)) => {
+            let text = format!("the provider gave {} answers to {items} questions", answers.len());
+            whole(Fault::new(FaultCode::Unknown, text))
+        }
+        Ok(Err(fault)) => whole(Fault::new(fault.code, fault.text)),
+        Err(_) => {
+            let text = format!("no answer within {} ms; it may still happen", limit.as_millis());
+            whole(Fault::new(FaultCode::DeadlineExceeded, text))
+        }
+    }
+}
+
+fn harmless<T>(result: Result<T, Fault>) -> Result<T, Fault> {
+    result.map_err(|fault| Fault::new(fault.code, fault.text))
+}
+
+/// Splits a batch: the items to be looked up first, and those to be made at once; both with their places.
+fn split(batch: &[Perform]) -> (Vec<usize>, Vec<usize>) {
+    (0..batch.len()).partition(|place| batch[*place].ask_first)
+}
+
+/// Turns what is known about items into answers; the places of those that are absent go on the list of things to make.
+fn adopt<T>(
+    known: Vec<Result<Lookup<T>, Fault>>,
+    places: Vec<usize>,
+    results: &mut BTreeMap<usize, Result<T, Fault>>,
+    to_make: &mut Vec<usize>,
+) {
+    for (place, known) in places.into_iter().zip(known) {
+        match known {
+            Ok(Lookup::Present(present)) => drop(results.insert(place, Ok(present))),
+            Ok(Lookup::Absent) => to_make.push(place),
+            Ok(Lookup::Unknown) => {
+                let fault = Fault::new(FaultCode::Unknown, "the provider cannot tell now whether it is there");
+                results.insert(place, Err(fault));
+            }
+            Err(fault) => drop(results.insert(place, Err(fault))),
+        }
+    }
+    to_make.sort_unstable();
+}
+
+/// How things of one kind are made: what is asked for by id first, how the rest is made, and what is reported.
+struct Making<W, T, L, M> {
+    wish: fn(&Perform) -> Option<W>,
+    lookup: L,
+    make: M,
+    command: fn(u32, Result<T, Fault>) -> AnyCommand,
+}
+
+impl<W, T, L, M> Making<W, T, L, M> {
+    /// Adopts what is there of what may have been begun, and makes the rest.
+    async fn run<'p>(self, batch: Batch, limit: Duration) -> Vec<Report>
+    where
+        L: FnOnce(Vec<EffectId>) -> BulkAnswer<'p, Lookup<T>>,
+        M: FnOnce(Vec<W>) -> BulkAnswer<'p, T>,
+    {
+        let (to_ask, mut to_make) = split(&batch);
+        let mut results: BTreeMap<usize, Result<T, Fault>> = BTreeMap::new();
+        let asked: Vec<EffectId> = to_ask.iter().map(|place| batch[*place].call.id()).collect();
+        if !asked.is_empty() {
+            let known = bulk(limit, asked.len(), (self.lookup)(asked)).await;
+            adopt(known, to_ask, &mut results, &mut to_make);
+        }
+        let wanted: Vec<W> = to_make.iter().filter_map(|place| (self.wish)(&batch[*place])).collect();
+        if !wanted.is_empty() {
+            let made = bulk(limit, wanted.len(), (self.make)(wanted)).await;
+            results.extend(to_make.into_iter().zip(made));
+        }
+        reports(batch, results.into_values().collect(), self.command)
+    }
+}
+
+fn machine(item: &Perform) -> Option<CreateMachine> {
+    match &item.call {
+        Call::Machine { call: MachineCall::Create(create), .. } => Some((**create).clone()),
+        Call::Machine { .. } | Call::Volume { .. } => None,
+    }
+}
+
+fn volume(item: &Perform) -> Option<CreateVolume> {
+    match &item.call {
+        Call::Volume { call: VolumeCall::Create(create), .. } => Some(create.clone()),
+        Call::Machine { .. } | Call::Volume { .. } => None,
+    }
+}
+
+fn attach(item: &Perform) -> Option<AttachVolume> {
+    match &item.call {
+        Call::Volume { call: VolumeCall::Attach(attach), .. } => Some((**attach).clone()),
+        Call::Machine { .. } | Call::Volume { .. } => None,
+    }
+}
+
+/// Tells the entities. A report that cannot be taken now is made again: what has happened must not be forgotten.
+pub(super) async fn report(registry: &actix::WeakAddr<Registry>, reports: Vec<Report>) {
+    let mut open = reports;
+    let mut wait_ms = 100;
+    loop {
+        let mut refused = Vec::new();
+        let mut asks = Vec::new();
+        for (stream, command, cause) in open {
+            let Some(registry) = registry.upgrade() else {
+                return;
+            };
+            let id = derived_uuid(&format!("report {stream} {cause} {command:?}"));
+            let origin = Origin { id, principal: "executor".into(), cause: Some(cause), routine: true };
+            let ask = Ask { stream: stream.clone(), command: command.clone(), origin };
+            asks.push((registry.send(ask), (stream, command, cause)));
+        }
+        for (ask, report) in asks {
+            match ask.await {
+                Ok(Err(AskError::Overloaded | AskError::Contended | AskError::Crashed { .. })) => refused.push(report),
+                Ok(Err(error)) => tracing::error!(stream = %report.0, %error, "a report was not recorded"),
+                Ok(Ok(_)) => (),
+                // The registry has ended: the node stops, and asks the provider by id when it starts again.
+                Err(_) => return,
+            }
+        }
+        if refused.is_empty() {
+            return;
+        }
+        open = refused;
+        tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        wait_ms = (wait_ms * 2).min(5_000);
+    }
+}
