@@ -1,5 +1,4 @@
 //! Bad manifests: said with file, line, column and field; nothing is applied, and no data directory is touched.
-
 use serde_json::Value;
 
 use super::support::Lab;
