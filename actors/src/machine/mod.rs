@@ -22,6 +22,7 @@ mod decide;
 mod effect;
 mod event;
 mod evolve;
+pub mod provisioning;
 mod spec;
 mod state;
 mod verdict;

@@ -137,3 +137,85 @@ impl fmt::Debug for InstanceId {
         f.write_str(&self.0)
     }
 }
+
+/// The name of a zone, as its provider calls it; opaque to us.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Zone(pub String);
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Which machine, also one inside another: `7`, `web`, `0/lxd/1`. Source: Juju's machine ids.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct MachineId(String);
+
+impl MachineId {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The kinds of the containers that it stands in, from the outermost: `["lxd"]` for `0/lxd/1`.
+    pub fn containers(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').skip(1).step_by(2)
+    }
+
+    /// The machine that it stands in, if it is a container.
+    pub fn host(&self) -> Option<Self> {
+        let (rest, _) = self.0.rsplit_once('/')?;
+        let (host, _) = rest.rsplit_once('/')?;
+        Some(Self(host.to_owned()))
+    }
+}
+
+impl FromStr for MachineId {
+    type Err = InvalidName;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let invalid = || InvalidName { text: text.chars().take(80).collect() };
+        let parts: Vec<&str> = text.split('/').collect();
+        let (Some(first), containers) = (parts.first(), &parts[1..]) else { return Err(invalid()) };
+        first.parse::<Name>().map_err(|_| invalid())?;
+        let is_container = |pair: &[&str]| matches!(pair, [kind, number] if kind.parse::<Name>().is_ok() && number.parse::<u32>().is_ok());
+        if text.len() <= 255 && containers.chunks(2).all(is_container) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(invalid())
+        }
+    }
+}
+
+impl TryFrom<String> for MachineId {
+    type Error = InvalidName;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<MachineId> for String {
+    fn from(id: MachineId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for MachineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for MachineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -9,7 +9,7 @@ mod time;
 
 pub use effort::{Effort, Outlook};
 pub use fault::{Fault, FaultClass, FaultCode};
-pub use ids::{EffectId, InstanceId, InvalidName, Name, Uid, derived_uuid};
+pub use ids::{EffectId, InstanceId, InvalidName, MachineId, Name, Uid, Zone, derived_uuid};
 pub use life::Life;
 pub use size::{InvalidSize, SizeMib};
 pub use time::Timestamp;

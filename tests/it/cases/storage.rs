@@ -4,10 +4,10 @@ use bailiwick::actors::{
     schedule::{Timetable, backoff_ms},
     vocab::{SizeMib, Timestamp},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Group, Plan, by_top_level_key};
+use super::{Group, Plan, by_top_level_key, read};
 
 /// Groups are top-level keys; what a case of a table is called differs from table to table.
 pub(super) fn groups(file: &Value) -> Vec<Group> {
@@ -127,16 +127,4 @@ fn schedule(case: &Value) -> Result<(), String> {
 fn ms(seconds: f64) -> u64 {
     assert!(seconds.is_finite() && seconds >= 0.0, "{seconds} is no time of a case");
     (seconds * 1_000.0).round() as u64
-}
-
-/// Where a case comes from and how it is to be taken: for the reader, and not compared.
-const FOR_THE_READER: [&str; 5] = ["name", "source", "seed_deviation", "decision", "older"];
-
-/// Reads what is compared; a field that is not understood is an error.
-fn read<T: DeserializeOwned>(case: &Value) -> Result<T, String> {
-    let mut case = case.clone();
-    if let Value::Object(fields) = &mut case {
-        FOR_THE_READER.iter().for_each(|key| drop(fields.remove(*key)));
-    }
-    serde_json::from_value(case).map_err(|error| format!("the runner does not understand the case: {error}"))
 }

@@ -3,10 +3,15 @@
 //! Its own stream holds what it has seen of the world, as changes. What it concludes from them are orders to machines.
 //! Nothing is concluded from the absence of an instance unless the list was complete and newer than the instance.
 
+pub mod classify;
 mod decide;
+mod harvest;
 mod observe;
+pub mod pass;
+pub mod start_volumes;
 mod state;
 mod view;
+pub mod zones;
 
 #[cfg(feature = "shell")]
 pub(crate) mod shell;
@@ -14,6 +19,7 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
+pub use harvest::{HarvestMode, InvalidHarvestMode};
 pub use observe::differences;
 pub use state::{Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State};
 pub use view::View;
