@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use bailiwick_actors::{replay, vocab::Timestamp};
+use bailiwick_actors::{policy::Document, replay, vocab::Timestamp};
 use bailiwick_journal::{Journal, Position, StreamId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::wire::problem::Problem;
+use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
     audit::{self, why},
     view::{self, At, Fleet, LogFilter},
@@ -55,6 +55,8 @@ pub enum Query {
     Pending { at: Option<At> },
     /// Does every decision come out the same when it is decided again?
     Replay { options: replay::Options },
+    /// What would have been decided under these settings?
+    Rehearse { document: Box<Document>, options: replay::Options },
 }
 
 /// How many log lines or due times there are unless more are asked for.
@@ -88,12 +90,23 @@ impl Query {
             Self::Why { entity, at } => (format!("/v1/why/{entity}"), at),
             Self::Pending { at } => ("/v1/pending".to_owned(), at),
             Self::Replay { options } => return replay_path(options),
+            Self::Rehearse { .. } => return REHEARSE.to_owned(),
         };
         let Some(at) = at else {
             return path;
         };
         let joint = if path.contains('?') { '&' } else { '?' };
         format!("{path}{joint}at={}", moment_text(*at))
+    }
+
+    /// What is sent with the question, if it says more than a path can.
+    pub fn body(&self) -> Option<Rehearse> {
+        match self {
+            Self::Rehearse { document, options } => {
+                Some(Rehearse { document: (**document).clone(), to: options.to.map(|to| to.0) })
+            }
+            _ => None,
+        }
     }
 
     /// Whether it asks for the present state.
@@ -103,7 +116,7 @@ impl Query {
 
     /// Whether the answer needs every entry there ever was, and may take its time.
     pub fn reads_all_of_history(&self) -> bool {
-        matches!(self, Self::Replay { .. })
+        matches!(self, Self::Replay { .. } | Self::Rehearse { .. })
     }
 
     fn at(&self) -> Option<At> {
@@ -115,7 +128,7 @@ impl Query {
             | Self::Why { at, .. }
             | Self::Pending { at } => *at,
             Self::Log { filter } => filter.at.as_deref().and_then(moment),
-            Self::Replay { .. } => None,
+            Self::Replay { .. } | Self::Rehearse { .. } => None,
         }
     }
 
@@ -126,8 +139,8 @@ impl Query {
     /// # Errors
     /// If the journal cannot be read, or has no such entity or moment.
     pub fn answer_from(&self, journal: &dyn Journal, now: Timestamp) -> Result<Value, Problem> {
-        if let Self::Replay { options } = self {
-            return json(&audit::replay(journal, options).map_err(unreadable)?);
+        if self.reads_all_of_history() {
+            return self.answer(journal, &Fleet::default());
         }
         let position = position(journal, self.at())?;
         let mut fleet = Fleet::at(journal, position).map_err(unreadable)?;
@@ -175,11 +188,17 @@ impl Query {
             }
             Self::Pending { .. } => json(&view::pending(fleet)),
             Self::Replay { options } => json(&audit::replay(journal, options).map_err(unreadable)?),
+            Self::Rehearse { document, options } => {
+                json(&audit::rehearse(journal, document, options).map_err(unreadable)?)
+            }
         }
     }
 }
 
 const KINDS: &str = "kinds are machine, volume, volume-attachment and policy";
+
+/// Asked with a body: the settings.
+const REHEARSE: &str = "/v1/audit/rehearse";
 
 fn replay_path(options: &replay::Options) -> String {
     let to = options.to.map(|to| format!("&to={to}")).unwrap_or_default();

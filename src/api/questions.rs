@@ -10,7 +10,7 @@ use super::{
     errors::Failure,
     query::{LIMIT_DEFAULT, Parameters, Query, moment},
     server::Shared,
-    wire::problem::Problem,
+    wire::{change::Rehearse, problem::Problem},
 };
 use crate::view::At;
 
@@ -24,6 +24,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/log", web::get().to(log))
         .route("/schedule", web::get().to(schedule))
         .route("/audit/replay", web::get().to(replay))
+        .route("/audit/rehearse", web::post().to(rehearse))
         .route("/why/{entity:.*}", web::get().to(why))
         .route("/entities/{kind}", web::get().to(list))
         .route("/entities/{entity:.*}", web::get().to(describe));
@@ -89,6 +90,13 @@ struct ReplayParameters {
 async fn replay(shared: web::Data<Shared>, parameters: web::Query<ReplayParameters>) -> Answer {
     let options = Options { all: parameters.all, to: parameters.to.map(Position) };
     answer(&shared, Query::Replay { options }).await
+}
+
+/// Decides history again under the settings in the body.
+async fn rehearse(shared: web::Data<Shared>, wish: web::Json<Rehearse>) -> Answer {
+    let Rehearse { document, to } = wish.into_inner();
+    let options = Options { all: true, to: to.map(Position) };
+    answer(&shared, Query::Rehearse { document: Box::new(document), options }).await
 }
 
 async fn why(shared: web::Data<Shared>, entity: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {

@@ -1,6 +1,7 @@
 //! Questions to the journal: was every decision right, what happened, and why?
 //!
 //! - [`replay()`] decides every entry again from what is recorded and demands the same answer (the room `replay` of the actors);
+//! - [`rehearse()`] decides them under another policy, and names those that come out differently;
 //! - [`story()`] tells entries one line each, in plain words;
 //! - [`why::why`] walks from an entity's last decision to the command from outside that led to it.
 //!
@@ -14,8 +15,8 @@ pub mod why;
 pub(crate) mod tests;
 
 pub use bailiwick_actors::replay::{
-    Audited, Context, Deciders, Difference, Divergence, Options, Redecide, Redecider, ReplayError, ReplayReport, What,
-    assert_replays, replay, replay_with,
+    Audited, Context, Deciders, Difference, Divergence, FlipGroup, Options, Redecide, Redecider, Rehearsal,
+    ReplayError, ReplayReport, What, assert_replays, rehearse, replay, replay_with,
 };
 pub use story::story;
 pub use why::{Cause, Link, Why};

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use bailiwick_actors::{policy::Document, ports::Clock};
 use bailiwick_journal::{Position, ReadOnlyJournal};
 use clap::{Args, Subcommand};
+use serde::de::DeserializeOwned;
 
 use super::{
     Global,
@@ -13,8 +15,10 @@ use super::{
 };
 use crate::{
     api::query::Query,
-    audit::{Options, ReplayError, ReplayReport, replay},
+    audit::{Divergence, Options, Rehearsal, ReplayError, ReplayReport},
+    clock::SystemClock,
     config::journal_dir,
+    manifest::{self, Wish},
 };
 
 #[derive(Debug, Subcommand)]
@@ -25,7 +29,8 @@ pub(super) enum AuditCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
-    /// The journal of a stopped node: its folder, or a data directory [default: the data directory's, also while its node runs]
+    /// The journal of a stopped node: its folder, or a data directory [default: the data directory's, also while its node
+    /// runs]
     #[arg(value_name = "JOURNAL")]
     journal: Option<PathBuf>,
     /// Report every divergence, not only the first
@@ -34,46 +39,128 @@ pub(super) struct ReplayArgs {
     /// Only up to this entry
     #[arg(long, value_name = "POSITION")]
     to: Option<u64>,
+    /// Decide under the policy in this manifest instead, and show every decision that would have been another
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
 }
 
 pub(super) fn main(global: &Global, command: AuditCommand) -> Result<Exit, CliError> {
     let AuditCommand::Replay(args) = command;
     let options = Options { all: args.all, to: args.to.map(Position) };
-    let report = match &args.journal {
+    let is_same = match &args.policy {
+        Some(file) => {
+            let query = Query::Rehearse { document: Box::new(policy(file)?), options };
+            let rehearsal: Rehearsal = ask(global, args.journal.as_ref(), &query)?;
+            global.output.show(&rehearsal, || rehearsed(&rehearsal))?;
+            rehearsal.is_same()
+        }
+        None => {
+            let report: ReplayReport = ask(global, args.journal.as_ref(), &Query::Replay { options })?;
+            global.output.show(&report, || replayed(&report))?;
+            report.is_same()
+        }
+    };
+    Ok(if is_same { Exit::Ok } else { Exit::Differences })
+}
+
+/// Asks a journal that is named, or whoever has the one in the data directory: a running node answers beside its work.
+fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &Query) -> Result<T, CliError> {
+    let answer = match journal {
+        None => session::ask(global, query)?,
         Some(dir) => {
             let below = journal_dir(dir);
             let journal = ReadOnlyJournal::open(if below.is_dir() { &below } else { dir })?;
-            replay(&journal, &options)?
+            query.answer_from(&journal, SystemClock::new().now())?
         }
-        // A running node does it beside its work, a stopped one's journal is read from here.
-        None => serde_json::from_value(session::ask(global, &Query::Replay { options })?).map_err(|error| {
-            CliError::new(Exit::Error, "broken-answer", "the node's answer cannot be read")
-                .because(&error)
-                .next("is the node of the same release as this program?")
-        })?,
     };
-    global.output.show(&report, || table(&report))?;
-    Ok(if report.is_same() { Exit::Ok } else { Exit::Differences })
+    serde_json::from_value(answer).map_err(|error| {
+        CliError::new(Exit::Error, "broken-answer", "the node's answer cannot be read")
+            .because(&error)
+            .next("is the node of the same release as this program?")
+    })
 }
 
-fn table(report: &ReplayReport) -> Table {
+/// The one policy in a manifest.
+fn policy(file: &PathBuf) -> Result<Document, CliError> {
+    let sources = manifest::sources(std::slice::from_ref(file))?;
+    let manifest = manifest::parse_open(&sources)?;
+    let policies: Vec<Document> = manifest
+        .documents
+        .into_iter()
+        .filter_map(|document| match document.wish {
+            Wish::Policy { document, .. } => Some(document),
+            _ => None,
+        })
+        .collect();
+    match <[Document; 1]>::try_from(policies) {
+        Ok([document]) => Ok(document),
+        Err(found) => {
+            let message = format!("{} has {} policies, and one is needed", file.display(), found.len());
+            Err(CliError::new(Exit::Usage, "usage", message).next("examples/policy.yaml shows one"))
+        }
+    }
+}
+
+fn counts(table: &mut Table, rows: &[(&'static str, u64)]) {
+    for (name, number) in rows {
+        table.add([Cell::from(*name), number.to_string().into()]);
+    }
+}
+
+fn divergences(table: &mut Table, what: &'static str, found: &[Divergence]) {
+    for divergence in found {
+        for (index, line) in divergence.to_string().lines().enumerate() {
+            let name = if index == 0 { Cell::bad(what) } else { Cell::from("") };
+            table.add([name, line.into()]);
+        }
+    }
+}
+
+fn replayed(report: &ReplayReport) -> Table {
     let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
     let verdict = if report.is_same() { Cell::good("the same throughout") } else { Cell::bad("diverges") };
     table.add([Cell::from("decided again"), verdict]);
-    for (name, number) in [
+    let counted = [
         ("entries", report.entries),
         ("decisions", report.decisions),
         ("notes", report.notes),
         ("skipped", report.skipped),
-    ] {
-        table.add([Cell::from(name), number.to_string().into()]);
-    }
-    for divergence in &report.divergences {
-        for (index, line) in divergence.to_string().lines().enumerate() {
-            let name = if index == 0 { Cell::bad("divergence") } else { Cell::from("") };
-            table.add([name, line.into()]);
+    ];
+    counts(&mut table, &counted);
+    divergences(&mut table, "divergence", &report.divergences);
+    table
+}
+
+fn rehearsed(rehearsal: &Rehearsal) -> Table {
+    let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
+    let verdict = match rehearsal.flips.len() {
+        0 => Cell::good("every decision would have been the same"),
+        1 => Cell::bad("1 decision would have been another"),
+        flips => Cell::bad(format!("{flips} decisions would have been others")),
+    };
+    table.add([Cell::from("under that policy"), verdict]);
+    counts(&mut table, &[("entries", rehearsal.entries), ("decisions", rehearsal.decisions)]);
+    for group in &rehearsal.groups {
+        let change = if group.recorded == group.redecided {
+            format!("{} with other events", group.recorded)
+        } else {
+            format!("{} instead of {}", group.redecided, group.recorded)
+        };
+        table.add([Cell::from(format!("{} of {}", group.count, group.kind)), change.into()]);
+        let is_of = |flip: &&Divergence| {
+            let code = |value: &serde_json::Value| value["code"].as_str().unwrap_or_default().to_owned();
+            flip.stream.kind() == group.kind
+                && code(&flip.recorded) == group.recorded
+                && code(&flip.redecided) == group.redecided
+        };
+        for flip in rehearsal.flips.iter().filter(is_of) {
+            for (index, line) in flip.to_string().lines().enumerate() {
+                let name = if index == 0 { Cell::from("  at") } else { Cell::from("") };
+                table.add([name, line.into()]);
+            }
         }
     }
+    divergences(&mut table, "unsound", &rehearsal.unsound);
     table
 }
 

@@ -68,7 +68,13 @@ pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, C
     } else {
         client
     };
-    match block_on(client.get_json(&query.path()))? {
+    let asked = async {
+        match query.body() {
+            Some(body) => client.send_json(Method::POST, &query.path(), &body, None).await,
+            None => client.get_json(&query.path()).await,
+        }
+    };
+    match block_on(asked)? {
         Err(ClientError::NotRunning { .. }) => with_journal(global, |journal| {
             if query.is_about_now() && !global.output.is_for_programs() {
                 let head = journal.head();

@@ -8,9 +8,11 @@ mod divergence;
 mod pass;
 mod policies;
 mod redecide;
+mod rehearse;
 mod views;
 
 pub use assert::{Audited, assert_replays};
 pub use divergence::{Difference, Divergence, What};
 pub use pass::{Options, ReplayError, ReplayReport, replay, replay_with};
 pub use redecide::{Context, Deciders, Redecide, Redecider};
+pub use rehearse::{FlipGroup, Rehearsal, rehearse};

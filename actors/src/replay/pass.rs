@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 
-use crate::contract::PolicyInForce;
 use bailiwick_journal::{Entry, EntryKind, Filter, Journal, Position, ReadError};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +15,7 @@ use super::{
     policies::{Cited, Policies},
     redecide::Redecided,
 };
+use crate::{contract::PolicyInForce, policy::Document};
 
 /// How to replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,22 @@ pub fn replay_with(
     options: &Options,
     deciders: &mut Deciders<'_>,
 ) -> Result<ReplayReport, ReplayError> {
-    let mut pass = Pass { report: ReplayReport::default(), policies: Policies::new(), last: (Position::ZERO, 0) };
+    run(journal, options, deciders, None)
+}
+
+/// Replays; with `instead`, under these settings wherever a decision cites a policy.
+pub(super) fn run(
+    journal: &dyn Journal,
+    options: &Options,
+    deciders: &mut Deciders<'_>,
+    instead: Option<&Document>,
+) -> Result<ReplayReport, ReplayError> {
+    let mut pass = Pass {
+        report: ReplayReport::default(),
+        policies: Policies::new(),
+        instead: instead.cloned(),
+        last: (Position::ZERO, 0),
+    };
     let to = options.to.unwrap_or(journal.head().position);
     for entry in journal.read(Position(1), to, &Filter::all()) {
         pass.entry(&*entry?, deciders);
@@ -88,6 +103,8 @@ pub fn replay_with(
 struct Pass {
     report: ReplayReport,
     policies: Policies,
+    /// Settings that take the place of all that were in force.
+    instead: Option<Document>,
     /// Position and time of the entry before.
     last: (Position, u64),
 }
@@ -135,6 +152,9 @@ impl Pass {
 
     fn policy(&mut self, entry: &Entry) -> Option<Arc<PolicyInForce>> {
         let reference = entry.header.meta.policy.as_ref();
+        if let Some(document) = &self.instead {
+            return Some(Arc::new(PolicyInForce { reference: reference.cloned(), document: document.clone() }));
+        }
         let named =
             || reference.map(|policy| format!("{} revision {}", policy.name, policy.revision)).unwrap_or_default();
         match self.policies.cited(reference) {

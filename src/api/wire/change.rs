@@ -1,5 +1,6 @@
 //! What an operator asks to be changed, and what is answered.
 
+use bailiwick_actors::policy::Document;
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -27,6 +28,17 @@ pub struct File {
     /// For error messages.
     pub name: String,
     pub text: String,
+}
+
+/// `POST /v1/audit/rehearse`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rehearse {
+    /// The settings to decide under.
+    pub document: Document,
+    /// The last entry to look at; none means all.
+    #[serde(default)]
+    pub to: Option<u64>,
 }
 
 /// `POST /v1/remove`.

@@ -2,4 +2,5 @@
 
 mod faults;
 pub(crate) mod journals;
+mod rehearsals;
 mod told;

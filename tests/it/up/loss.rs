@@ -8,7 +8,7 @@ use bailiwick::agent::process::ProcessMark;
 
 use super::{
     observe::{intents, settled},
-    support::{Lab, eventually},
+    support::{Lab, QUICK, eventually},
 };
 
 #[track_caller]
@@ -74,10 +74,26 @@ fn a_machine_that_dies_while_the_node_runs_is_replaced() {
     node.says("machine/builder was replaced");
     eventually("another one runs", || pid_of("builder").is_some_and(|pid| pid != first));
     eventually("everything is ready again", || lab.run(&["wait", "--timeout", "1s"]).code == Some(0));
+    let running = what_another_policy_would_have_done(&lab);
     node.signal(Signal::TERM);
     node.ended().code(0);
+    assert_eq!(what_another_policy_would_have_done(&lab), running, "the stopped node's journal says the same");
     settled(&lab);
     assert_eq!(intents(&lab)["machine/builder"], 2);
+}
+
+/// With the settings that are in force nothing comes out differently; with others, each decision that does is named.
+fn what_another_policy_would_have_done(lab: &Lab) -> serde_json::Value {
+    let keep = QUICK.replacen("poll:", "whenLost: keep, poll:", 1);
+    let (own, keep) = (lab.manifest("own.yaml", QUICK), lab.manifest("keep.yaml", keep));
+    let rehearse = |file: &str| -> serde_json::Value {
+        let ran = lab.run(&["audit", "replay", "--policy", file, "-o", "json"]);
+        serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("no JSON: {ran:?}"))
+    };
+    assert_eq!(rehearse(&own)["flips"].as_array().map(Vec::len), Some(0));
+    let ran = lab.run(&["audit", "replay", "--policy", &keep]).code(2);
+    assert!(ran.out.contains("instance-gone-kept instead of instance-gone"), "{ran:?}");
+    rehearse(&keep)["groups"].clone()
 }
 
 #[test]

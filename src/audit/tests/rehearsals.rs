@@ -1,0 +1,53 @@
+//! What another policy would have decided.
+
+use bailiwick_actors::policy::{Document, WhenLost};
+
+use super::journals::{busy, empty};
+use crate::audit::{FlipGroup, Options, Rehearsal, rehearse};
+
+/// The busy journal, decided again with its own last settings changed like this.
+fn rehearsed(change: impl FnOnce(&mut Document)) -> Rehearsal {
+    let journal = empty();
+    busy(&journal);
+    let mut document = Document::default();
+    document.machines.attempts_max = 3;
+    change(&mut document);
+    rehearse(&*journal, &document, &Options::default()).expect("a readable journal")
+}
+
+fn told(rehearsal: &Rehearsal) -> Vec<(&str, &str, &str, u64)> {
+    let mut told = Vec::new();
+    for FlipGroup { kind, recorded, redecided, count, .. } in &rehearsal.groups {
+        told.push((kind.as_str(), recorded.as_str(), redecided.as_str(), *count));
+    }
+    told
+}
+
+#[test]
+fn the_journals_own_policy_flips_nothing() {
+    let rehearsal = rehearsed(|_| ());
+    assert!(rehearsal.is_same() && rehearsal.decisions > 30, "{rehearsal:?}");
+}
+
+#[test]
+fn a_policy_without_patience_would_have_given_up() {
+    let rehearsal = rehearsed(|document| document.machines.attempts_max = 1);
+    let groups = told(&rehearsal);
+    assert!(groups.contains(&("machine", "worth-retrying", "retries-exhausted", 1)), "{groups:?}");
+    assert!(rehearsal.unsound.is_empty(), "{:?}", rehearsal.unsound);
+}
+
+#[test]
+fn another_wait_flips_the_events_and_not_the_answer() {
+    let rehearsal = rehearsed(|document| document.machines.retry_first_ms *= 2);
+    let groups = told(&rehearsal);
+    assert!(groups.iter().any(|(_, recorded, redecided, _)| recorded == redecided), "{groups:?}");
+    let fields: Vec<&str> = rehearsal.flips[0].differences.iter().map(|found| found.field.as_str()).collect();
+    assert_eq!(fields, ["events[0].CreateRetryScheduled.until"]);
+}
+
+#[test]
+fn a_policy_that_keeps_what_is_lost_would_not_have_replaced_it() {
+    let rehearsal = rehearsed(|document| document.machines.when_lost = WhenLost::Keep);
+    assert_eq!(told(&rehearsal), [("machine", "instance-gone", "instance-gone-kept", 1)]);
+}
