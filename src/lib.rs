@@ -6,6 +6,7 @@ pub use bailiwick_journal as journal;
 pub mod agent;
 pub mod api;
 pub mod audit;
+pub mod chaos;
 pub mod cli;
 pub mod client;
 pub mod clock;

@@ -4,6 +4,7 @@ mod agent;
 mod allocator;
 mod apply;
 mod audit;
+mod chaos;
 mod completion;
 mod delete;
 mod describe;
@@ -111,6 +112,9 @@ enum Command {
     /// Look after the journal of a stopped node
     #[command(subcommand, arg_required_else_help = true)]
     Journal(journal::JournalCommand),
+    /// Crash a journal's node wherever it could have crashed
+    #[command(subcommand, arg_required_else_help = true)]
+    Chaos(chaos::ChaosCommand),
     /// Run a scenario in virtual time, deterministically
     Simulate(simulate::SimulateArgs),
     /// Print a script for a shell's completion
@@ -203,6 +207,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Why(args) => why::main(global, args),
         Command::Audit(command) => audit::main(global, command),
         Command::Journal(command) => journal::main(global, command),
+        Command::Chaos(command) => chaos::main(global, command),
         Command::Simulate(args) => simulate::main(global, args),
         Command::Completion(args) => completion::main(args),
         Command::Agent(args) => Ok(agent::main(args)),

@@ -21,7 +21,7 @@ use bailiwick_actors::{
 pub use dice::Dice;
 pub use faults::Faults;
 pub use invariants::{Claims, check};
-pub use world::{SimulatedAttachment, SimulatedInstance, SimulatedVolume, World, WorldState};
+pub use world::{SimulatedAttachment, SimulatedInstance, SimulatedVolume, Thing, World, WorldState};
 
 use super::cancelled::{Cancelled, canceled};
 use world::Change;

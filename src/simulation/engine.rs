@@ -9,7 +9,8 @@ use bailiwick_actors::{
     shell::{AnyCommand, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
     vocab::{Name, Timestamp, derived_uuid},
 };
-use bailiwick_journal::{Journal, OpenError, StreamId, digest};
+use bailiwick_journal::{Journal, OpenError, StreamId, digest, disk::SimulatedDisk};
+use uuid::Uuid;
 
 use super::{
     CrashAt, Happening, Observer, Planned, Report, SimulatedClock, agents,
@@ -20,7 +21,7 @@ use super::{
 };
 use crate::{
     audit::{Options, replay},
-    providers::simulated::{SimulatedProvider, World, check},
+    providers::simulated::{SimulatedProvider, World, WorldState, check},
 };
 
 /// How often the simulation looks whether the node has converged.
@@ -47,6 +48,17 @@ pub struct Simulation {
     pub until_ms: u64,
     /// Whether it ends as soon as everything has happened and the node has converged.
     pub ends_when_converged: bool,
+    /// What is there already; an empty disk and an empty world if nothing.
+    pub beginning: Option<Beginning>,
+}
+
+/// What a simulation begins with.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// The disk with a journal that nobody has open, and the journal's id.
+    pub disk: SimulatedDisk,
+    pub journal: Uuid,
+    pub world: WorldState,
 }
 
 /// Why a simulation could not go on. What goes wrong in the simulated world is no such reason.
@@ -98,6 +110,7 @@ impl Simulation {
             crashes: Vec::new(),
             until_ms: 3_600_000,
             ends_when_converged: true,
+            beginning: None,
         }
     }
 
@@ -105,9 +118,15 @@ impl Simulation {
     ///
     /// # Errors
     /// If it cannot go on. That the node does not converge is no error; the report says it.
-    pub fn run(self) -> Result<Report, SimulationError> {
+    pub fn run(mut self) -> Result<Report, SimulationError> {
         let world = World::new(self.seed);
-        let storage = Storage::new(&format!("simulation {}", self.seed));
+        let storage = match self.beginning.take() {
+            None => Storage::new(&format!("simulation {}", self.seed)),
+            Some(Beginning { disk, journal, world: there }) => {
+                world.restore(there);
+                Storage::of(disk, journal)
+            }
+        };
         let points = Points::new(self.crashes.clone(), storage.clone(), world.clone(), self.seed);
         let clock = Arc::new(SimulatedClock::new(self.epoch));
         let mut course = Course {
@@ -309,6 +328,7 @@ impl Course {
             points: self.points.reached(),
             calls: self.world.snapshot().calls,
             virtual_ms: self.clock.elapsed_ms(),
+            unready: observer.unready(),
             statuses: observer.statuses().into_iter().map(|(stream, word)| (stream.to_string(), word)).collect(),
             wrong,
         })

@@ -20,7 +20,7 @@ mod story;
 
 pub use clock::SimulatedClock;
 pub use crash::{CrashAt, CrashKind};
-pub use engine::{Simulation, SimulationError};
+pub use engine::{Beginning, Simulation, SimulationError};
 pub use observer::Observer;
 pub use report::Report;
 pub use scenario::{Expectations, Options, Scenario, ScenarioError, read, run};

@@ -1,15 +1,15 @@
 //! What the journal says is true, as a simulation looks at it from outside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
-    contract::{Decider, Fold, StoredError},
+    contract::{Decider, Fold, Folded, StoredError},
     machine::{self, Instance},
     vocab::{EffectId, Life, Name, Outlook},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
-use bailiwick_journal::{Filter, Journal, Position, StreamId};
+use bailiwick_journal::{Entry, Filter, Journal, Position, StreamId};
 
 use crate::providers::simulated::Claims;
 
@@ -33,12 +33,20 @@ impl Observer {
     pub fn advance(&mut self, journal: &dyn Journal) -> Result<(), StoredError> {
         let head = journal.head().position;
         for entry in journal.read(self.at.next(), head, &Filter::all()) {
-            let entry = entry.expect("a simulated disk can be read");
-            self.machines.apply(&entry)?;
-            self.volumes.apply(&entry)?;
-            self.attachments.apply(&entry)?;
-            self.at = entry.header.position;
+            self.take_in(&entry.expect("a simulated disk can be read"))?;
         }
+        Ok(())
+    }
+
+    /// Takes the next entry in.
+    ///
+    /// # Errors
+    /// If it cannot be understood.
+    pub fn take_in(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        self.machines.apply(entry)?;
+        self.volumes.apply(entry)?;
+        self.attachments.apply(entry)?;
+        self.at = entry.header.position;
         Ok(())
     }
 
@@ -49,10 +57,29 @@ impl Observer {
 
     /// Whether everything that is declared is as it should be, and everything that was to go is gone.
     pub fn is_converged(&self) -> bool {
-        let gone = |life: Life| matches!(life, Life::Undeclared | Life::Removed);
-        self.machines.iter().all(|(_, machine)| gone(machine.state.life) || machine.state.is_ready())
-            && self.volumes.iter().all(|(_, volume)| gone(volume.state.life) || volume.state.is_ready())
-            && self.attachments.iter().all(|(_, link)| gone(link.state.life) || link.state.is_ready())
+        self.unready().is_empty()
+    }
+
+    /// The entities that are not as they should be, or have not gone as they should have.
+    pub fn unready(&self) -> BTreeSet<StreamId> {
+        let mut unready = BTreeSet::new();
+        let is_at_rest = |life: Life, is_ready: bool| matches!(life, Life::Undeclared | Life::Removed) || is_ready;
+        for (name, Folded { state, .. }) in self.machines.iter() {
+            if !is_at_rest(state.life, state.is_ready()) {
+                unready.insert(stream::<machine::State>(name));
+            }
+        }
+        for (name, Folded { state, .. }) in self.volumes.iter() {
+            if !is_at_rest(state.life, state.is_ready()) {
+                unready.insert(stream::<volume::State>(name));
+            }
+        }
+        for (name, Folded { state, .. }) in self.attachments.iter() {
+            if !is_at_rest(state.life, state.is_ready()) {
+                unready.insert(stream::<volume_attachment::State>(name));
+            }
+        }
+        unready
     }
 
     /// One word for each entity.

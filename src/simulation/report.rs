@@ -1,6 +1,8 @@
 //! What came out of a simulation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use bailiwick_journal::StreamId;
 
 use serde::Serialize;
 
@@ -30,6 +32,8 @@ pub struct Report {
     pub virtual_ms: u64,
     /// One word for each entity.
     pub statuses: BTreeMap<String, &'static str>,
+    /// The entities that are not as they should be, or have not gone as they should have.
+    pub unready: BTreeSet<StreamId>,
     /// What must never be: orphans, duplicates, double attachments. Empty if all is well.
     pub wrong: Vec<String>,
 }

@@ -20,6 +20,11 @@ impl Storage {
         Self { disk: SimulatedDisk::new(), id: derived_uuid(&format!("journal of {name}")) }
     }
 
+    /// A disk with this journal on it.
+    pub(super) fn of(disk: SimulatedDisk, id: Uuid) -> Self {
+        Self { disk, id }
+    }
+
     /// Opens the journal on it, as a node does that starts.
     pub(super) fn open(&self, now: Timestamp) -> Result<Arc<LocalJournal>, OpenError> {
         let (journal, report) = LocalJournal::simulated(&self.disk, self.id, now.0)?;

@@ -58,8 +58,14 @@ pub(crate) fn entries(journal: &dyn Journal) -> Vec<Arc<Entry>> {
 }
 
 /// The journal again, entry by entry, each as `change` leaves it.
-pub(crate) fn copied(journal: &dyn Journal, mut change: impl FnMut(&Entry, &mut Draft)) -> Arc<dyn Journal> {
+pub(crate) fn copied(journal: &dyn Journal, change: impl FnMut(&Entry, &mut Draft)) -> Arc<dyn Journal> {
     let copy = empty();
+    copied_to(journal, &copy, change);
+    copy
+}
+
+/// The same into a journal that is there.
+pub(crate) fn copied_to(journal: &dyn Journal, copy: &Arc<dyn Journal>, mut change: impl FnMut(&Entry, &mut Draft)) {
     for entry in entries(journal) {
         // Every journal notes its own opening.
         if entry.header.meta.kind == EntryKind::Note {
@@ -77,7 +83,6 @@ pub(crate) fn copied(journal: &dyn Journal, mut change: impl FnMut(&Entry, &mut 
         };
         change(&entry, &mut draft);
         draft.expected = copy.version(&draft.stream);
-        append_blocking(&*copy, vec![draft]).expect("the copy takes it");
+        append_blocking(&**copy, vec![draft]).expect("the copy takes it");
     }
-    copy
 }

@@ -64,6 +64,27 @@ pub struct SimulatedAttachment {
     pub info: AttachmentInfo,
 }
 
+/// Something that some provider made before the world is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// What was asked for; and what was made of it, if that is known.
+    Machine {
+        provider: Name,
+        asked: CreateMachine,
+        made: Option<MachineInstance>,
+    },
+    Volume {
+        provider: Name,
+        asked: CreateVolume,
+        made: Option<ProvisionedVolume>,
+    },
+    Attachment {
+        provider: Name,
+        asked: AttachVolume,
+        made: Option<AttachmentInfo>,
+    },
+}
+
 /// Something that a call does to the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Change {
@@ -107,6 +128,20 @@ impl World {
             made: 0,
             violations: Vec::new(),
         })))
+    }
+
+    /// A world in which these things are there already.
+    pub fn with(seed: u64, things: impl IntoIterator<Item = Thing>) -> Self {
+        let world = Self::new(seed);
+        {
+            let mut state = world.state();
+            // Far from any number that was given before.
+            state.made = 1_000_000;
+            for thing in things {
+                state.put(thing);
+            }
+        }
+        world
     }
 
     /// How it is now, as a copy.
@@ -209,6 +244,32 @@ impl WorldState {
     pub(super) fn send(&mut self, at: Timestamp, change: Change) {
         self.made += 1;
         self.in_the_air.insert((at, self.made), change);
+    }
+
+    fn put(&mut self, thing: Thing) {
+        match thing {
+            Thing::Machine { provider, asked, made } => {
+                let id = asked.id;
+                self.create_machine(provider, asked);
+                if let (Some(instance), Some(made)) = (self.instances.get_mut(&id), made) {
+                    instance.seen = made;
+                }
+            }
+            Thing::Volume { provider, asked, made } => {
+                let id = asked.id;
+                self.create_volume(provider, asked);
+                if let (Some(volume), Some(made)) = (self.volumes.get_mut(&id), made) {
+                    volume.seen = made;
+                }
+            }
+            Thing::Attachment { provider, asked, made } => {
+                let info = made.unwrap_or_else(|| AttachmentInfo {
+                    path: format!("/volumes/{}", asked.volume),
+                    read_only: asked.read_only,
+                });
+                self.attachments.insert(asked.id, SimulatedAttachment { provider, made: asked, info });
+            }
+        }
     }
 
     /// Whether something may still be made under this id.

@@ -78,6 +78,10 @@ fn a_machine_that_dies_while_the_node_runs_is_replaced() {
     node.signal(Signal::TERM);
     node.ended().code(0);
     assert_eq!(what_another_policy_would_have_done(&lab), running, "the stopped node's journal says the same");
+    // From wherever this node could have crashed, in whatever state that left the world, it would have come here.
+    let swept = lab.run(&["chaos", "crash-sweep", "-o", "json"]).code(0);
+    let swept: serde_json::Value = serde_json::from_str(&swept.out).expect("JSON");
+    assert!(swept["converged"].as_u64() > Some(20) && swept["trials"].as_array().map(Vec::len) > Some(20), "{swept}");
     settled(&lab);
     assert_eq!(intents(&lab)["machine/builder"], 2);
 }

@@ -1,0 +1,16 @@
+//! What a real journal goes through when everything goes wrong at the worst moment.
+//!
+//! [`sweep()`] takes every prefix of a journal that a crash could have left (one per block), rebuilds what the providers had
+//! then from the outcomes in it, and lets the same node that wrote it go on in virtual time: once as if the calls that were
+//! under way had not happened, and once as if they had.
+
+mod prefixes;
+mod remembered;
+mod sweep;
+
+#[cfg(test)]
+mod tests;
+
+pub use prefixes::{Prefixes, PrefixesError};
+pub use remembered::{InFlight, Remembered};
+pub use sweep::{Ending, Setup, Sweep, SweepError, Trial, sweep};

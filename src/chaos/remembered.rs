@@ -1,0 +1,256 @@
+//! The world of the providers, as far as a journal tells it.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    contract::{Decider, Fold, NoView, StoredError},
+    machine::{self, Instance},
+    ports::{AttachVolume, CreateMachine, CreateVolume, InstanceStatus, MachineInstance, ProvisionedVolume},
+    shell::{Call, Kind, MachineCall, VolumeCall, Work},
+    supervisor::machines::{self as watched, SightingStatus},
+    vocab::{EffectId, Effort, FaultClass, Name, Outlook},
+    volume::{self, Storage},
+    volume_attachment::{self, Link},
+};
+use bailiwick_journal::{Entry, StreamId};
+
+use crate::providers::simulated::Thing;
+
+/// Whether the calls that were under way at the end of a prefix have happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InFlight {
+    DidNotHappen,
+    Happened,
+}
+
+/// What a journal tells of the world, as far as it was read.
+#[derive(Clone, Debug, Default)]
+pub struct Remembered {
+    machines: Fold<machine::State>,
+    volumes: Fold<volume::State>,
+    attachments: Fold<volume_attachment::State>,
+    seen: Fold<watched::State>,
+    /// Everything that was ever asked for, and what is known to have been made of it.
+    asked: BTreeMap<EffectId, Asked>,
+    instances: BTreeMap<EffectId, MachineInstance>,
+    made: BTreeMap<EffectId, ProvisionedVolume>,
+}
+
+#[derive(Clone, Debug)]
+enum Asked {
+    Machine(Name, Box<CreateMachine>),
+    Volume(Name, CreateVolume),
+    Attachment(Name, Box<AttachVolume>),
+}
+
+/// Whether something is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Presence {
+    Absent,
+    Present,
+    /// A call that makes it is under way, or may be.
+    BeingMade,
+    /// A call that removes it is under way, or may be.
+    BeingRemoved,
+}
+
+impl Presence {
+    fn is_there(self, calls: InFlight) -> bool {
+        match self {
+            Self::Absent => false,
+            Self::Present => true,
+            Self::BeingMade => calls == InFlight::Happened,
+            Self::BeingRemoved => calls == InFlight::DidNotHappen,
+        }
+    }
+}
+
+/// Whether a call of this effort may be under way, or may have happened without our knowing.
+fn may_happen(effort: &Effort) -> bool {
+    match &effort.outlook {
+        Outlook::Trying => true,
+        Outlook::Waiting { .. } | Outlook::GivenUp { .. } => {
+            effort.fault().is_some_and(|fault| fault.code.class() == FaultClass::Unknown)
+        }
+    }
+}
+
+fn being_made(effort: &Effort) -> Presence {
+    if may_happen(effort) { Presence::BeingMade } else { Presence::Absent }
+}
+
+fn being_removed(effort: &Effort) -> Presence {
+    if may_happen(effort) { Presence::BeingRemoved } else { Presence::Present }
+}
+
+impl Remembered {
+    /// Takes the next entry in.
+    ///
+    /// # Errors
+    /// If it cannot be understood.
+    pub fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        let stream = &entry.header.stream;
+        self.machines.apply(entry)?;
+        self.volumes.apply(entry)?;
+        self.attachments.apply(entry)?;
+        if stream.as_str() == "supervisor/machines" {
+            self.seen.apply(entry)?;
+        }
+        let name = stream.name();
+        let calls = match stream.kind() {
+            machine::State::KIND => calls(stream, self.machines.get(name)),
+            volume::State::KIND => calls(stream, self.volumes.get(name)),
+            volume_attachment::State::KIND => calls(stream, self.attachments.get(name)),
+            _ => Vec::new(),
+        };
+        self.asked.extend(calls.into_iter().filter_map(asked));
+        if let Some(Instance::Running { instance, .. }) = self.machines.get(name).map(|state| &state.instance)
+            && stream.kind() == machine::State::KIND
+        {
+            self.instances.insert(instance.effect, instance.clone());
+        }
+        if let Some(Storage::Provisioned { volume, .. }) = self.volumes.get(name).map(|state| &state.storage)
+            && stream.kind() == volume::State::KIND
+        {
+            self.made.insert(volume.effect, volume.clone());
+        }
+        Ok(())
+    }
+
+    /// How many calls may be under way.
+    pub fn in_flight(&self) -> usize {
+        let open = |presence: &Presence| matches!(presence, Presence::BeingMade | Presence::BeingRemoved);
+        self.presences().values().filter(|presence| open(presence)).count()
+    }
+
+    /// The names of all providers that were ever asked for anything.
+    pub fn providers(&self) -> Vec<Name> {
+        let mut names: Vec<Name> = self.asked.values().map(|asked| asked.provider().clone()).collect();
+        let declared = self.machines.iter().filter_map(|(_, folded)| folded.state.spec.as_ref());
+        names.extend(declared.map(|spec| spec.provider.clone()));
+        let declared = self.volumes.iter().filter_map(|(_, folded)| folded.state.spec.as_ref());
+        names.extend(declared.map(|spec| spec.provider.clone()));
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// What the providers have.
+    pub fn things(&self, calls: InFlight) -> Vec<Thing> {
+        let there = self.presences().into_iter().filter(|(_, presence)| presence.is_there(calls));
+        there.filter_map(|(id, _)| self.thing(id)).collect()
+    }
+
+    fn thing(&self, id: EffectId) -> Option<Thing> {
+        Some(match self.asked.get(&id)? {
+            Asked::Machine(provider, asked) => {
+                let made = self.instances.get(&id).cloned().map(|instance| self.as_seen(instance));
+                Thing::Machine { provider: provider.clone(), asked: (**asked).clone(), made }
+            }
+            Asked::Volume(provider, asked) => {
+                Thing::Volume { provider: provider.clone(), asked: asked.clone(), made: self.made.get(&id).cloned() }
+            }
+            Asked::Attachment(provider, asked) => {
+                let made = self.attachments.iter().find_map(|(_, folded)| match &folded.state.link {
+                    Link::Attached { info, .. } if folded.state.spec.as_ref()?.volume == asked.volume => {
+                        Some(info.clone())
+                    }
+                    _ => None,
+                });
+                Thing::Attachment { provider: provider.clone(), asked: (**asked).clone(), made }
+            }
+        })
+    }
+
+    /// An instance in the status that it was seen in last.
+    fn as_seen(&self, mut instance: MachineInstance) -> MachineInstance {
+        if self.sighting(instance.effect) == Some(SightingStatus::Stopped) {
+            instance.status = InstanceStatus::Stopped;
+        }
+        instance
+    }
+
+    fn sighting(&self, effect: EffectId) -> Option<SightingStatus> {
+        let seen = self.seen.get("machines")?;
+        seen.sightings.get(&effect).map(|sighting| sighting.status)
+    }
+
+    fn presences(&self) -> BTreeMap<EffectId, Presence> {
+        let mut presences = BTreeMap::new();
+        for (name, folded) in self.machines.iter() {
+            let stream = stream::<machine::State>(name);
+            let (intent, presence) = match &folded.state.instance {
+                Instance::None => continue,
+                Instance::Creating(effort) => (effort.intent, being_made(effort)),
+                Instance::Running { intent, .. } => (*intent, Presence::Present),
+                Instance::Lost { intent, .. } => (*intent, Presence::Present),
+                Instance::Deleting { of, effort } => (*of, being_removed(effort)),
+            };
+            let effect = EffectId::of(&stream, intent);
+            let is_gone = self.sighting(effect) == Some(SightingStatus::Gone);
+            presences.insert(effect, if is_gone { Presence::Absent } else { presence });
+        }
+        for (name, folded) in self.volumes.iter() {
+            let (intent, presence) = match &folded.state.storage {
+                Storage::None => continue,
+                Storage::Creating(effort) => (effort.intent, being_made(effort)),
+                Storage::Provisioned { intent, .. } => (*intent, Presence::Present),
+                Storage::Destroying { of, effort } => (*of, being_removed(effort)),
+            };
+            presences.insert(EffectId::of(&stream::<volume::State>(name), intent), presence);
+        }
+        let machines = presences.clone();
+        for (name, folded) in self.attachments.iter() {
+            let (intent, target, presence) = match &folded.state.link {
+                Link::Waiting => continue,
+                Link::Attaching { target, effort } => (effort.intent, target, being_made(effort)),
+                Link::Attached { intent, target, .. } => (*intent, target, Presence::Present),
+                Link::Detaching { of, target, effort } => (*of, target, being_removed(effort)),
+            };
+            // What was attached to an instance goes with it.
+            let instance = machines.get(&target.machine_effect).copied().unwrap_or(Presence::Absent);
+            let presence = match instance {
+                Presence::Present => presence,
+                Presence::BeingRemoved if presence == Presence::Present => Presence::BeingRemoved,
+                Presence::BeingRemoved | Presence::BeingMade | Presence::Absent => Presence::Absent,
+            };
+            presences.insert(EffectId::of(&stream::<volume_attachment::State>(name), intent), presence);
+        }
+        presences
+    }
+}
+
+impl Asked {
+    fn provider(&self) -> &Name {
+        match self {
+            Self::Machine(provider, _) | Self::Volume(provider, _) | Self::Attachment(provider, _) => provider,
+        }
+    }
+}
+
+/// The provider calls that an entity is owed.
+fn calls<K: Kind>(stream: &StreamId, state: Option<&K>) -> Vec<Call> {
+    let Some(state) = state else { return Vec::new() };
+    let owed = state.pending(&NoView).into_iter();
+    owed.filter_map(|effect| match state.work(stream, &effect) {
+        Work::Call(call) => Some(*call),
+        Work::WakeAt(_) => None,
+    })
+    .collect()
+}
+
+fn asked(call: Call) -> Option<(EffectId, Asked)> {
+    let id = call.id();
+    let asked = match call {
+        Call::Machine { provider, call: MachineCall::Create(create), .. } => Asked::Machine(provider?, create),
+        Call::Volume { provider, call: VolumeCall::Create(create), .. } => Asked::Volume(provider?, create),
+        Call::Volume { provider, call: VolumeCall::Attach(attach), .. } => Asked::Attachment(provider?, attach),
+        Call::Machine { .. } | Call::Volume { .. } => return None,
+    };
+    Some((id, asked))
+}
+
+fn stream<D: Decider>(name: &str) -> StreamId {
+    StreamId::new(D::KIND, name).expect("the name of a stream")
+}

@@ -1,0 +1,226 @@
+//! A crash at every boundary of a journal, and what comes of it.
+
+use std::{
+    collections::BTreeSet,
+    num::NonZeroUsize,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use bailiwick_actors::{contract::StoredError, vocab::Timestamp};
+use bailiwick_journal::{Filter, Header, Journal, Position, ReadError, ReadOnlyJournal, StreamId};
+use serde::Serialize;
+
+use super::{InFlight, Prefixes, PrefixesError, Remembered};
+use crate::{
+    providers::simulated::World,
+    simulation::{Beginning, Observer, Simulation, SimulationError},
+};
+
+/// How to sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    pub seed: u64,
+    /// Only prefixes that end at or after this position.
+    pub from: Position,
+    /// Only prefixes that end at or before this position; none means all.
+    pub to: Option<Position>,
+    /// Only every n-th prefix.
+    pub every: NonZeroUsize,
+    /// How long a node has to converge, in milliseconds of virtual time.
+    pub until_ms: u64,
+}
+
+impl Default for Setup {
+    /// Every prefix, two hours each: longer than the longest wait between two attempts.
+    fn default() -> Self {
+        Self { seed: 1, from: Position(1), to: None, every: NonZeroUsize::MIN, until_ms: 7_200_000 }
+    }
+}
+
+/// How a node that started over a prefix ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "ending")]
+pub enum Ending {
+    /// Everything is as declared, and nothing is left over.
+    Converged,
+    /// Something is not as declared when the time is over.
+    Stuck { entities: Vec<String> },
+    /// Something is that must never be: an orphan, a duplicate, a decision that does not replay.
+    Violated { wrong: Vec<String> },
+}
+
+/// One start over one prefix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Trial {
+    /// The last entry of the prefix.
+    pub position: u64,
+    /// What that entry is about, and its code.
+    pub stream: String,
+    pub code: String,
+    /// How many calls were under way, or may have been.
+    pub calls: usize,
+    pub in_flight: InFlight,
+    #[serde(flatten)]
+    pub ending: Ending,
+    /// Virtual time from the start to the end.
+    pub virtual_ms: u64,
+}
+
+/// What came of all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sweep {
+    pub boundaries: usize,
+    pub converged: usize,
+    pub stuck: usize,
+    pub violated: usize,
+    /// In order of position.
+    pub trials: Vec<Trial>,
+}
+
+impl Sweep {
+    /// Whether every start converged.
+    pub fn is_good(&self) -> bool {
+        self.stuck == 0 && self.violated == 0
+    }
+}
+
+/// Why a sweep could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    #[error(transparent)]
+    Prefixes(#[from] PrefixesError),
+    #[error("the journal cannot be read")]
+    Read(#[from] ReadError),
+    #[error("the journal cannot be understood")]
+    Stored(#[from] StoredError),
+    #[error("the node could not be simulated from entry {position} on")]
+    Simulation { position: Position, source: Box<SimulationError> },
+}
+
+/// One prefix, with what the world is like at its end.
+struct Boundary {
+    header: Header,
+    remembered: Remembered,
+    /// What was given up by then: it stays as it is until somebody asks.
+    given_up: BTreeSet<StreamId>,
+}
+
+/// Starts a node over every prefix. `tell` is called after each start with how many are done, of how many.
+///
+/// # Errors
+/// If the journal cannot be read, or a node could not be simulated at all.
+pub fn sweep(
+    journal: &ReadOnlyJournal,
+    setup: Setup,
+    tell: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Sweep, SweepError> {
+    let prefixes = Prefixes::of(journal)?;
+    let boundaries = boundaries(journal, &prefixes, setup)?;
+    let trials: Vec<(&Boundary, InFlight)> = boundaries.iter().flat_map(Boundary::variants).collect();
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let found = Mutex::new(Vec::with_capacity(trials.len()));
+    let work = || {
+        while let Some((boundary, calls)) = trials.get(next.fetch_add(1, Ordering::SeqCst)) {
+            let trial = boundary.start(&prefixes, *calls, setup, journal.id());
+            found.lock().unwrap_or_else(PoisonError::into_inner).push(trial);
+            tell(done.fetch_add(1, Ordering::SeqCst) + 1, trials.len());
+        }
+    };
+    thread::scope(|scope| {
+        let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(trials.len());
+        for _ in 0..workers {
+            scope.spawn(work);
+        }
+    });
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut sweep = Sweep { boundaries: boundaries.len(), ..Sweep::default() };
+    for trial in found {
+        let trial = trial?;
+        match &trial.ending {
+            Ending::Converged => sweep.converged += 1,
+            Ending::Stuck { .. } => sweep.stuck += 1,
+            Ending::Violated { .. } => sweep.violated += 1,
+        }
+        sweep.trials.push(trial);
+    }
+    sweep.trials.sort_by_key(|trial| (trial.position, trial.in_flight));
+    Ok(sweep)
+}
+
+fn boundaries(journal: &ReadOnlyJournal, prefixes: &Prefixes, setup: Setup) -> Result<Vec<Boundary>, SweepError> {
+    let to = setup.to.unwrap_or(journal.head().position);
+    let ends = prefixes.ends().into_iter().filter(|end| setup.from <= *end && *end <= to);
+    let ends: BTreeSet<Position> = ends.step_by(setup.every.get()).collect();
+    let mut remembered = Remembered::default();
+    let mut observer = Observer::default();
+    let mut boundaries = Vec::new();
+    for entry in journal.read(Position(1), to, &Filter::all()) {
+        let entry = entry?;
+        remembered.apply(&entry)?;
+        observer.take_in(&entry)?;
+        if ends.contains(&entry.header.position) {
+            let given_up = observer.given_up().into_iter().collect();
+            boundaries.push(Boundary { header: entry.header.clone(), remembered: remembered.clone(), given_up });
+        }
+    }
+    Ok(boundaries)
+}
+
+impl Boundary {
+    /// Without any call under way there is only one world to start in.
+    fn variants(&self) -> Vec<(&Self, InFlight)> {
+        let mut variants = vec![(self, InFlight::DidNotHappen)];
+        if self.remembered.in_flight() > 0 {
+            variants.push((self, InFlight::Happened));
+        }
+        variants
+    }
+
+    fn start(
+        &self,
+        prefixes: &Prefixes,
+        calls: InFlight,
+        setup: Setup,
+        journal: uuid::Uuid,
+    ) -> Result<Trial, SweepError> {
+        let position = self.header.position;
+        let disk = prefixes.disk(position)?;
+        let world = World::with(setup.seed, self.remembered.things(calls)).snapshot();
+        let mut simulation = Simulation::new(setup.seed);
+        simulation.epoch = Timestamp(self.header.meta.time_ms);
+        simulation.providers = self.remembered.providers();
+        simulation.until_ms = setup.until_ms;
+        simulation.beginning = Some(Beginning { disk, journal, world });
+        let failed = |error| SweepError::Simulation { position, source: Box::new(error) };
+        let report = simulation.run().map_err(failed)?;
+        let stuck: Vec<String> = report
+            .unready
+            .iter()
+            .filter(|stream| !self.given_up.contains(stream))
+            .map(|stream| {
+                let status = report.statuses.get(stream.as_str()).copied().unwrap_or("undeclared");
+                format!("{stream} is {status}")
+            })
+            .collect();
+        let ending = match (report.wrong.is_empty(), stuck.is_empty()) {
+            (false, _) => Ending::Violated { wrong: report.wrong },
+            (true, false) => Ending::Stuck { entities: stuck },
+            (true, true) => Ending::Converged,
+        };
+        Ok(Trial {
+            position: position.0,
+            stream: self.header.stream.to_string(),
+            code: self.header.meta.code.clone(),
+            calls: self.remembered.in_flight(),
+            in_flight: calls,
+            ending,
+            virtual_ms: report.virtual_ms,
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! Journals of a busy desk, swept.
+
+use std::{path::Path, sync::Arc};
+
+use bailiwick_journal::{Config, Draft, Entry, Journal, LocalJournal, Position, ReadOnlyJournal, Settings};
+
+use super::{Ending, Setup, Sweep, sweep};
+use crate::audit::tests::journals::{ID, busy, copied_to};
+
+/// A journal on a real disk, written by a busy desk; each entry as `change` leaves it.
+fn swept(change: impl FnMut(&Entry, &mut Draft), setup: Setup) -> Sweep {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (first, second) = (scratch.path().join("first"), scratch.path().join("second"));
+    let journal = open(&first);
+    busy(&journal);
+    let copy = open(&second);
+    copied_to(&*journal, &copy, change);
+    drop((journal, copy));
+    let journal = ReadOnlyJournal::open(&second).expect("a closed journal");
+    sweep(&journal, setup, &|_, _| ()).expect("it can be swept")
+}
+
+fn open(dir: &Path) -> Arc<dyn Journal> {
+    let config = Config { dir: dir.to_owned(), now_ms: 1_000, id: Some(ID), settings: Settings::default() };
+    Arc::new(LocalJournal::open(config).expect("a new journal").0)
+}
+
+#[test]
+fn a_node_converges_from_every_prefix_of_an_honest_journal() {
+    let sweep = swept(|_, _| (), Setup::default());
+    assert!(sweep.is_good(), "{:?}", sweep.trials.iter().filter(|t| t.ending != Ending::Converged).collect::<Vec<_>>());
+    assert!(sweep.boundaries > 30 && sweep.converged > sweep.boundaries, "{sweep:?}");
+    assert_eq!(sweep.trials.len(), sweep.converged);
+}
+
+#[test]
+fn a_node_that_has_no_time_is_stuck() {
+    let sweep = swept(|_, _| (), Setup { until_ms: 1, ..Setup::default() });
+    assert!(sweep.stuck > 0 && !sweep.is_good(), "{sweep:?}");
+}
+
+#[test]
+fn a_decision_that_does_not_replay_is_a_violation_from_there_on() {
+    let mut changed = None;
+    let change = |entry: &Entry, draft: &mut Draft| {
+        if changed.is_none() && entry.header.meta.code == "worth-retrying" {
+            draft.meta.code = "else".into();
+            changed = Some(entry.header.position.0);
+        }
+    };
+    let sweep = swept(change, Setup::default());
+    let (before, after): (Vec<_>, Vec<_>) = sweep.trials.iter().partition(|trial| trial.position < changed.unwrap());
+    assert!(before.iter().all(|trial| trial.ending == Ending::Converged));
+    assert!(!after.is_empty() && after.iter().all(|trial| matches!(trial.ending, Ending::Violated { .. })));
+}
+
+#[test]
+fn only_what_is_asked_for_is_swept() {
+    let setup = Setup { from: Position(10), to: Some(Position(20)), every: 3.try_into().unwrap(), ..Setup::default() };
+    let sweep = swept(|_, _| (), setup);
+    assert!(sweep.boundaries <= 4 && sweep.trials.iter().all(|trial| (10..=20).contains(&trial.position)));
+}

@@ -1,0 +1,140 @@
+//! `bailiwick chaos`: what a journal goes through when everything goes wrong.
+
+use std::{io::IsTerminal, num::NonZeroUsize, path::PathBuf};
+
+use bailiwick_journal::{Position, ReadOnlyJournal};
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{
+    Global,
+    exit::{CliError, Exit},
+    output::{Cell, Column, Table},
+    session, wait,
+};
+use crate::{
+    chaos::{Ending, InFlight, Setup, Sweep, SweepError, Trial, sweep},
+    config::journal_dir,
+};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ChaosCommand {
+    /// Crash at every boundary of a journal, let the node go on in virtual time, and see that it converges; exits with 3 if
+    /// it does not
+    CrashSweep(CrashSweepArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CrashSweepArgs {
+    /// The journal of a stopped node: its folder, or a data directory [default: the data directory's]. It is only read.
+    #[arg(value_name = "JOURNAL")]
+    journal: Option<PathBuf>,
+    /// Only from this entry on
+    #[arg(long, value_name = "POSITION", default_value_t = 1)]
+    from: u64,
+    /// Only up to this entry
+    #[arg(long, value_name = "POSITION")]
+    to: Option<u64>,
+    /// Only every n-th boundary
+    #[arg(long, value_name = "N", default_value = "1")]
+    every: NonZeroUsize,
+    /// The seed of all chance
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How long a node has to converge, in virtual time: `30m`, `2h`
+    #[arg(long, value_name = "TIME", default_value = "2h", value_parser = wait::duration)]
+    until: std::time::Duration,
+}
+
+pub(super) fn main(global: &Global, command: ChaosCommand) -> Result<Exit, CliError> {
+    let ChaosCommand::CrashSweep(args) = command;
+    let dir = match &args.journal {
+        Some(dir) => dir.clone(),
+        None => session::data_dir(global)?,
+    };
+    let below = journal_dir(&dir);
+    let found = if below.is_dir() { below } else { dir.clone() };
+    if !found.is_dir() {
+        return Err(session::no_node(&dir));
+    }
+    let journal = ReadOnlyJournal::open(&found)?;
+    let setup = Setup {
+        seed: args.seed,
+        from: Position(args.from),
+        to: args.to.map(Position),
+        every: args.every,
+        until_ms: u64::try_from(args.until.as_millis()).unwrap_or(u64::MAX),
+    };
+    let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = ProgressBar::new(0);
+        let style = ProgressStyle::with_template("[{bar:30}] {pos}/{len} starts, {eta} left");
+        bar.set_style(style.expect("the template is checked by a test").progress_chars("=> "));
+        bar
+    });
+    let tell = |done: usize, all: usize| {
+        if let Some(bar) = &bar {
+            bar.set_length(all as u64);
+            bar.set_position(done as u64);
+        }
+    };
+    let swept = sweep(&journal, setup, &tell)?;
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    global.output.show(&swept, || table(&swept))?;
+    Ok(if swept.is_good() { Exit::Ok } else { Exit::GateFailed })
+}
+
+/// The sums, and every start that did not converge.
+fn table(sweep: &Sweep) -> Table {
+    let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
+    let verdict =
+        if sweep.is_good() { Cell::good("converges from everywhere") } else { Cell::bad("does not converge") };
+    table.add([Cell::from("the node"), verdict]);
+    for (name, number) in [
+        ("boundaries", sweep.boundaries),
+        ("starts", sweep.trials.len()),
+        ("converged", sweep.converged),
+        ("stuck", sweep.stuck),
+        ("violated", sweep.violated),
+    ] {
+        table.add([Cell::from(name), number.to_string().into()]);
+    }
+    if let Some(slowest) = sweep.trials.iter().max_by_key(|trial| trial.virtual_ms) {
+        let text = format!("{} s after entry {}", slowest.virtual_ms / 1_000, slowest.position);
+        table.add([Cell::from("slowest"), text.into()]);
+    }
+    for trial in &sweep.trials {
+        let (name, lines) = match &trial.ending {
+            Ending::Converged => continue,
+            Ending::Stuck { entities } => ("stuck", entities),
+            Ending::Violated { wrong } => ("violated", wrong),
+        };
+        table.add([Cell::bad(name), place(trial).into()]);
+        for line in lines {
+            table.add([Cell::from(""), Cell::from(format!("  {line}"))]);
+        }
+    }
+    table
+}
+
+fn place(trial: &Trial) -> String {
+    let Trial { position, stream, code, calls, in_flight, .. } = trial;
+    let happened = match (calls, in_flight) {
+        (0, _) => "nothing was under way".to_owned(),
+        (calls, InFlight::DidNotHappen) => format!("{calls} calls under way, which did not happen"),
+        (calls, InFlight::Happened) => format!("{calls} calls under way, which happened"),
+    };
+    format!("after entry {position} ({stream}: {code}), {happened}")
+}
+
+impl From<SweepError> for CliError {
+    fn from(error: SweepError) -> Self {
+        match error {
+            SweepError::Read(error) => error.into(),
+            error => CliError::new(Exit::Error, "chaos", "the journal cannot be swept")
+                .because(&error)
+                .next("run `bailiwick journal check` and `bailiwick audit replay` on it first"),
+        }
+    }
+}
