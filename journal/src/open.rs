@@ -7,7 +7,11 @@
 //! | store damaged, empty, panicking or refusing, log whole | rebuild it from the log: repair |
 //! | the log's last bytes torn, never acknowledged | cut them |
 //! | damage inside the log, the store has those blocks with the right chain | fill from the store: repair |
-//! | store or head file ahead of the log, or a block that both have differs | refuse |
+//! | log cut, or segments of it missing, old, swapped or foreign; the store has all blocks up to the one that the head file names, and that one has the hash it names | write the log anew from the store: repair |
+//! | head file missing, damaged or another journal's, log whole | write it anew: repair |
+//! | otherwise store or head file ahead of the log, or a block that two of them have differs | refuse |
+//!
+//! Whatever was in a log that is written anew stays beside it under another name.
 
 use std::{
     io,
@@ -70,7 +74,11 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     let (journal, created) = find_or_make_format(&*disk, asked.new_id)?;
     repair::finish_replacing(&*disk).map_err(io_error(&*disk, "restore the log in"))?;
     let mut opening = Opening { disk, store, journal, segment_bytes: asked.segment_bytes, filled: 0, aside: None };
-    let found = head::read(&*opening.disk).map_err(io_error(&*opening.disk, "read the head of"))?;
+    let found = match head::read(&*opening.disk).map_err(io_error(&*opening.disk, "read the head of"))? {
+        // It says nothing about this one; a log that was cut is then seen by the store alone, as without a head file.
+        FoundHead::Read { newest, .. } if newest.journal != journal => FoundHead::Damaged,
+        found => found,
+    };
     let settled = opening.settle(found)?;
     opening.finish(settled, found, created, lock, started)
 }
@@ -106,7 +114,7 @@ impl Opening<'_> {
             let required = required(&scanned, &survey, found);
             if required > scanned.tip.block {
                 self.fill(&scanned, &survey, &index, required, found)?;
-            } else if scanned.damaged_inside() {
+            } else if scanned.damaged_inside() || scanned.differs() {
                 self.fill(&scanned, &survey, &index, scanned.tip.block, found)?;
             } else {
                 let torn_cut = self.cut(&scanned)?;
@@ -130,6 +138,10 @@ impl Opening<'_> {
             return Err(OpenError::Foreign { path, problem: fault.problem.to_string() });
         }
         let mut problems = differences(self.journal, scanned, found);
+        if vouched(found).is_some() {
+            // Whether the store has what should be there instead is seen when the log is written anew.
+            problems.retain(|problem| problem.kind == ProblemKind::HeadDiffers);
+        }
         if let Some(block) = survey.differs {
             problems.push(Problem {
                 kind: ProblemKind::StoreDiffers,
@@ -166,13 +178,14 @@ impl Opening<'_> {
             report.problems.extend(inside);
             report
         };
-        // A log that simply ends was cut, even if the store could fill it: somebody put an older one there.
-        if scanned.faults.is_empty() {
+        // A log that simply ends was cut, or is an older one. Without a head file nobody knows where it should end.
+        let vouched = vouched(found);
+        if scanned.faults.is_empty() && vouched.is_none() {
             return Err(self.refuse(refusal()));
         }
-        let filled =
-            repair::rewrite_log(&self.disk, self.journal, self.segment_bytes, scanned, survey, index, required)
-                .map_err(io_error(&*self.disk, "repair the log in"))?;
+        let wanted = repair::Wanted { last: required, vouched };
+        let filled = repair::rewrite_log(&self.disk, self.journal, self.segment_bytes, scanned, survey, index, wanted)
+            .map_err(io_error(&*self.disk, "repair the log in"))?;
         match filled {
             Some(rewritten) => {
                 self.filled += rewritten.filled;
@@ -297,7 +310,16 @@ pub(crate) fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> 
     scanned.newest_block().max(survey.newest).max(by_head)
 }
 
-/// History that is there but is not what it should be: never repaired.
+/// The block that the head file names, and its chain value: a log that is written anew and goes through it is the one
+/// that was acknowledged.
+fn vouched(found: FoundHead) -> Option<(u64, [u8; 32])> {
+    match found {
+        FoundHead::Read { newest, .. } if newest.head.block > 0 => Some((newest.head.block, newest.head.hash)),
+        FoundHead::Read { .. } | FoundHead::Missing | FoundHead::Damaged => None,
+    }
+}
+
+/// History that is there but is not what it should be: repaired only where the head file vouches for another one.
 pub(crate) fn differences(journal: Uuid, scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
     let differing = scanned.faults.iter().filter(|fault| fault.differs);
     let mut problems: Vec<Problem> = differing.map(|fault| fault.problem.clone()).collect();

@@ -243,25 +243,91 @@ fn store_ahead_of_the_log_is_refused_and_names_what_is_missing() {
 }
 
 #[test]
-fn the_whole_log_missing_is_refused() {
-    let Stopped { disk, store, .. } = stopped(60);
+fn the_whole_log_missing_is_written_anew_where_the_head_file_vouches_for_the_store() {
+    let Stopped { disk, store, entries, head } = stopped(60);
     disk.remove("log").unwrap();
-    refused(&disk, &store);
-    disk.remove("head").unwrap();
-    refused(&disk, &store);
+    refused(&disk, &MemoryStore::durable());
+    let without_head = disk.after_kill();
+    without_head.remove("head").unwrap();
+    refused(&without_head, &store.copy());
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert_eq!((report.log_filled_blocks, report.head), (head.block, head));
+    assert!(report.repaired());
 }
 
 #[test]
-fn an_older_log_put_back_is_refused() {
+fn an_older_log_put_back_is_brought_up_where_the_head_file_vouches_for_the_store() {
     let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
     let (journal, _) = open(&disk, &store).unwrap();
     write(&journal, 3);
     let older = disk.contents()[&segment(1)].clone();
     write(&journal, 3);
     journal.close().unwrap();
+    let entries = all(&journal);
     disk.damage(&segment(1), |bytes| *bytes = older);
-    refused(&disk, &store);
     refused(&disk, &MemoryStore::new());
+    let behind = store.copy();
+    behind.damage(|blocks| drop(blocks.pop_last()));
+    refused(&disk, &behind);
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert_eq!(report.log_filled_blocks, 3);
+    assert!(report.damaged_log.is_some(), "the older log is kept aside");
+}
+
+#[test]
+fn a_store_that_ends_in_another_block_than_the_head_file_says_fills_nothing() {
+    let Stopped { disk, store, .. } = stopped(60);
+    let other = SimulatedDisk::new();
+    let other_store = MemoryStore::durable();
+    let (journal, _) = open(&other, &other_store).unwrap();
+    write(&journal, 60);
+    journal.close().unwrap();
+    assert_ne!(journal.head().hash, open(&disk.after_kill(), &store).unwrap().0.head().hash);
+    disk.remove("log").unwrap();
+    refused(&disk, &other_store);
+}
+
+#[test]
+fn swapped_and_foreign_segments_are_written_anew_where_the_head_file_vouches_for_the_store() {
+    let foreign = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(foreign.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    write(&made.unwrap().0, 60);
+    let damages: [&dyn Fn(&SimulatedDisk); 3] = [
+        &|disk| {
+            let (one, two) = (disk.contents()[&segment(1)].clone(), disk.contents()[&segment(2)].clone());
+            disk.damage(&segment(1), |bytes| *bytes = two);
+            disk.damage(&segment(2), |bytes| *bytes = one);
+        },
+        &|disk| disk.damage(&segment(2), |bytes| *bytes = foreign.contents()[&segment(2)].clone()),
+        &|disk| {
+            let last = segments(disk).pop().unwrap();
+            disk.damage(&last, |bytes| *bytes = foreign.contents()[&segment(2)].clone());
+        },
+    ];
+    for (number, damage) in damages.into_iter().enumerate() {
+        let Stopped { disk, store, entries, .. } = stopped(60);
+        damage(&disk);
+        if number == 0 {
+            // All blocks are still there, in another order.
+            let (_, report) = reopened(&disk.after_kill(), &MemoryStore::durable(), &entries);
+            assert!(report.damaged_log.is_some() && report.log_filled_blocks == 0);
+        } else {
+            refused(&disk, &MemoryStore::durable());
+        }
+        let (_, report) = reopened(&disk, &store, &entries);
+        assert!(report.damaged_log.is_some(), "damage {number}");
+    }
+}
+
+#[test]
+fn another_journals_head_file_is_none() {
+    let foreign = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(foreign.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    write(&made.unwrap().0, 5);
+    let Stopped { disk, store, entries, .. } = stopped(20);
+    disk.damage("head", |bytes| *bytes = foreign.contents()["head"].clone());
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(report.head_rewritten && report.repaired());
 }
 
 #[test]
