@@ -174,6 +174,12 @@ fn live(dir: &Path, life: Life, end: End) -> Result<Vec<Acknowledged>, String> {
     Ok(heard)
 }
 
+/// Lets a child append until it was told `enough`, kills it, and answers what it was told.
+pub fn killed(dir: &Path, number: u32, segment_kib: u64, enough: u64) -> Result<Vec<Acknowledged>, String> {
+    let life = Life { number, writers: 3, in_flight: 4, shape: None, inline: false, segment_kib, planted: false };
+    live(dir, life, End::AfterAcknowledgements(enough))
+}
+
 fn lines_of(child: &mut Child) -> Result<Receiver<String>, String> {
     let pipe = child.stdout.take().ok_or("the child has no output")?;
     let (send, lines) = mpsc::channel();
