@@ -34,16 +34,18 @@ const APPENDS_MAX: u32 = 4_000;
 
 /// How a child works.
 #[derive(Clone, Copy, Debug)]
-struct Life {
-    number: u32,
-    writers: u16,
+pub struct Life {
+    pub number: u32,
+    pub writers: u16,
     /// How many appends a writer has on their way at once.
-    in_flight: u16,
+    pub in_flight: u16,
     /// None: all shapes in turn.
-    shape: Option<Shape>,
-    inline: bool,
-    segment_kib: u64,
-    planted: bool,
+    pub shape: Option<Shape>,
+    pub inline: bool,
+    pub segment_kib: u64,
+    /// A writer ends by itself after so many; then the journal is closed.
+    pub appends: u32,
+    pub planted: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +88,7 @@ fn one_life(
         shape: if dice.one_in(3) { None } else { Some(*dice.pick(&Shape::ALL)) },
         inline,
         segment_kib: 16 << dice.below(5),
+        appends: APPENDS_MAX,
         planted: plan.planted,
     };
     let end = match dice.below(5) {
@@ -176,7 +179,9 @@ fn live(dir: &Path, life: Life, end: End) -> Result<Vec<Acknowledged>, String> {
 
 /// Lets a child append until it was told `enough`, kills it, and answers what it was told.
 pub fn killed(dir: &Path, number: u32, segment_kib: u64, enough: u64) -> Result<Vec<Acknowledged>, String> {
-    let life = Life { number, writers: 3, in_flight: 4, shape: None, inline: false, segment_kib, planted: false };
+    let appends = APPENDS_MAX;
+    let life =
+        Life { number, writers: 3, in_flight: 4, shape: None, inline: false, segment_kib, appends, planted: false };
     live(dir, life, End::AfterAcknowledgements(enough))
 }
 
@@ -230,17 +235,30 @@ fn listen(
 }
 
 impl Life {
-    fn words(self) -> Vec<String> {
+    /// The command line of the child.
+    pub fn words(self) -> Vec<String> {
         let shape = self.shape.map_or(9, |shape| shape as u64);
         let (inline, planted) = (u64::from(self.inline), u64::from(self.planted));
-        [self.number.into(), self.writers.into(), self.in_flight.into(), shape, inline, self.segment_kib, planted]
-            .map(|number: u64| number.to_string())
-            .to_vec()
+        let appends = self.appends.into();
+        [
+            self.number.into(),
+            self.writers.into(),
+            self.in_flight.into(),
+            shape,
+            inline,
+            self.segment_kib,
+            appends,
+            planted,
+        ]
+        .map(|number: u64| number.to_string())
+        .to_vec()
     }
 
     fn parse(words: &[String]) -> Option<Self> {
         let numbers: Vec<u64> = words.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
-        let [number, writers, in_flight, shape, inline, segment_kib, planted] = numbers[..] else { return None };
+        let [number, writers, in_flight, shape, inline, segment_kib, appends, planted] = numbers[..] else {
+            return None;
+        };
         Some(Self {
             number: number as u32,
             writers: writers as u16,
@@ -248,6 +266,7 @@ impl Life {
             shape: Shape::ALL.get(shape as usize).copied(),
             inline: inline > 0,
             segment_kib,
+            appends: appends as u32,
             planted: planted > 0,
         })
     }
@@ -267,7 +286,8 @@ pub fn child(words: &[String]) -> Result<(), String> {
     let settings = workload::settings(threads, life.segment_kib * 1024);
     let opened = LocalJournal::open(workload::config(Path::new(dir), settings));
     let (journal, report) = opened.map_err(|error| error.to_string())?;
-    if report.repaired() || report.store_unavailable.is_some() {
+    let may_repair = std::env::var_os("BAILIWICK_CAMPAIGN_MAY_REPAIR").is_some();
+    if (report.repaired() && !may_repair) || report.store_unavailable.is_some() {
         return Err(format!("a kill damages nothing: {report}"));
     }
     let journal = Arc::new(journal);
@@ -279,7 +299,8 @@ pub fn child(words: &[String]) -> Result<(), String> {
             })
         })
         .collect();
-    writers.into_iter().try_for_each(|writer| writer.join().map_err(|_| "a writer panicked")?)
+    writers.into_iter().try_for_each(|writer| writer.join().map_err(|_| "a writer panicked")?)?;
+    journal.close().map_err(|error| error.to_string())
 }
 
 fn say(told: Acknowledged) -> Result<(), String> {
@@ -288,7 +309,7 @@ fn say(told: Acknowledged) -> Result<(), String> {
 
 fn in_turn(journal: &LocalJournal, life: Life, writer: u16) -> Result<(), String> {
     let mut versions = BTreeMap::new();
-    for sequence in 0..APPENDS_MAX {
+    for sequence in 0..life.appends {
         let append = life.append(writer, sequence);
         if life.planted && sequence == 3 {
             // Acknowledged, and never written.
@@ -306,7 +327,7 @@ fn in_turn(journal: &LocalJournal, life: Life, writer: u16) -> Result<(), String
 fn pipelined(journal: &LocalJournal, life: Life, writer: u16) -> Result<(), String> {
     let mut versions = BTreeMap::new();
     let free = Arc::new((Mutex::new((life.in_flight, None::<String>)), Condvar::new()));
-    for sequence in 0..APPENDS_MAX {
+    for sequence in 0..life.appends {
         {
             let mut state = free.0.lock().unwrap_or_else(PoisonError::into_inner);
             while state.0 == 0 && state.1.is_none() {
@@ -332,5 +353,9 @@ fn pipelined(journal: &LocalJournal, life: Life, writer: u16) -> Result<(), Stri
         });
         journal.append(drafts, Intake::Ordinary, done);
     }
-    Ok(())
+    let mut state = free.0.lock().unwrap_or_else(PoisonError::into_inner);
+    while state.0 < life.in_flight && state.1.is_none() {
+        state = free.1.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+    state.1.take().map_or(Ok(()), Err)
 }

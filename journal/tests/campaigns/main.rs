@@ -17,7 +17,9 @@ mod damage;
 mod dice;
 mod kill;
 mod plants;
+mod power_cut;
 mod runner;
+mod shim;
 mod stores;
 mod workload;
 
@@ -39,6 +41,8 @@ struct Campaign {
 const CAMPAIGNS: &[Campaign] = &[
     Campaign { name: "kill", short: 200, long: 10_000, run: kill::run },
     Campaign { name: "damage", short: 1_000, long: 5_000, run: damage::run },
+    Campaign { name: "power_cut", short: 300, long: 10_000, run: power_cut::run },
+    Campaign { name: "power_cut_simulated", short: 300, long: 10_000, run: power_cut::run_simulated },
     Campaign { name: "plants", short: 1, long: 1, run: plants::run },
 ];
 

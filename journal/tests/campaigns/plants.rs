@@ -2,10 +2,11 @@
 
 use std::process::{Command, Stdio};
 
-use crate::runner::{Failure, Plan};
+use crate::runner::{Failure, Place, Plan};
 
 /// Campaign, trials that are enough to find the planted fault, and what it has to say of it.
-const PLANTS: &[(&str, u64, &str)] = &[("kill", 40, "LOST"), ("damage", 20, "SILENT LOSS")];
+const PLANTS: &[(&str, u64, &str)] =
+    &[("kill", 40, "LOST"), ("damage", 20, "SILENT LOSS"), ("power_cut", 50, ""), ("power_cut_simulated", 50, "")];
 
 pub fn run(_: &Plan) -> Result<String, Failure> {
     let mut found = Vec::new();
@@ -18,7 +19,10 @@ pub fn run(_: &Plan) -> Result<String, Failure> {
 
 fn one(campaign: &str, trials: u64, word: &str) -> Result<String, String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    // What a failure keeps for whoever looks into it goes with this.
+    let place = Place::new()?;
     let output = Command::new(this)
+        .env("TMPDIR", place.path())
         .args([campaign, "--exact", "--plant", "--trials", &trials.to_string()])
         .stdin(Stdio::null())
         .output()

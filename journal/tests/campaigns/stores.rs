@@ -88,9 +88,18 @@ pub fn write(dir: &Path, id: Uuid, life: u32, count: u64) -> Result<(), String> 
 }
 
 /// Appends of one writer, mostly small ones.
-pub fn append(journal: &LocalJournal, life: u32, count: u64) -> Result<Vec<Acknowledged>, String> {
+pub fn append(journal: &LocalJournal, life: u32, count: u64) -> Result<(), String> {
+    append_and_tell(journal, life, count, |_| ())
+}
+
+/// As [`append`], and tells of each when it was acknowledged.
+pub fn append_and_tell(
+    journal: &LocalJournal,
+    life: u32,
+    count: u64,
+    mut tell: impl FnMut(Acknowledged),
+) -> Result<(), String> {
     let mut versions = BTreeMap::new();
-    let mut told = Vec::new();
     for sequence in 0..count as u32 {
         let shape = match sequence % 16 {
             15 => Shape::BigGroup,
@@ -100,9 +109,9 @@ pub fn append(journal: &LocalJournal, life: u32, count: u64) -> Result<Vec<Ackno
         let append = AppendId { life, writer: 0, sequence, shape };
         let appended =
             append_blocking(journal, append.drafts(journal, &mut versions)).map_err(|error| error.to_string())?;
-        told.push(Acknowledged { append, position: appended.entries[0].header.position.0 });
+        tell(Acknowledged { append, position: appended.entries[0].header.position.0 });
     }
-    Ok(told)
+    Ok(())
 }
 
 /// How many entries there are up to the end of the last acknowledged append.
