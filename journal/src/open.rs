@@ -38,6 +38,7 @@ use crate::{
     log::{Log, LogError, LogReader, Tip},
     repair,
     scan::{self, Scanned},
+    segment::LOG_DIR,
 };
 
 pub(crate) use fill::Survey;
@@ -79,6 +80,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
         FoundHead::Read { newest, .. } if newest.journal != journal => FoundHead::Damaged,
         found => found,
     };
+    opening.begin_log(found)?;
     let settled = opening.settle(found)?;
     opening.finish(settled, found, created, lock, started)
 }
@@ -101,6 +103,18 @@ struct Settled {
 }
 
 impl Opening<'_> {
+    /// Makes the first segment of a new journal before its block store is touched. Whoever meets a damaged store and no
+    /// log then knows that a log is lost, and that this is not a journal that was just being made.
+    fn begin_log(&self, found: FoundHead) -> Result<(), OpenError> {
+        let names = self.disk.list(LOG_DIR).map_err(io_error(&*self.disk, "list the log in"))?;
+        if !names.is_empty() || found != FoundHead::Missing || self.store.exists() {
+            return Ok(());
+        }
+        let made = Log::create(self.disk.clone(), self.journal, self.segment_bytes, 1, Tip::genesis(self.journal));
+        crash::point("after-first-segment");
+        made.map(drop).map_err(|error| self.log_error(error))
+    }
+
     /// Reads log and store until nothing is left to repair.
     fn settle(&mut self, found: FoundHead) -> Result<Settled, OpenError> {
         for _ in 0..ROUNDS_MAX {
@@ -274,7 +288,11 @@ impl Opening<'_> {
     /// Goes on behind the last block; segments behind it are empty and are made anew when they are needed.
     fn resume_log(&self, scanned: &Scanned) -> Result<Log, OpenError> {
         let last = scanned.end.map(|end| end.0);
-        for segment in scanned.segments.iter().filter(|segment| Some(segment.number) > last) {
+        let goes_on = scanned.end.is_some() && !scanned.ends_in_sealed_segment();
+        // The one that is made anew is not removed before: a log without any segment is a lost one.
+        let made_anew = if goes_on { 0 } else { last.unwrap_or(0) + 1 };
+        let empty = |number: u32| Some(number) > last && number != made_anew;
+        for segment in scanned.segments.iter().filter(|segment| empty(segment.number)) {
             self.disk
                 .remove(&crate::segment::name_of(segment.number))
                 .map_err(io_error(&*self.disk, "remove an empty segment in"))?;
@@ -282,18 +300,20 @@ impl Opening<'_> {
         let disk = self.disk.clone();
         let (journal, bytes, tip) = (self.journal, self.segment_bytes, scanned.tip);
         let log = match scanned.end {
-            Some((segment, offset)) if !scanned.ends_in_sealed_segment() => {
+            Some((segment, offset)) if goes_on => {
                 Log::resume(disk, journal, bytes, segment, offset, tip).map_err(LogError::Unclear)
             }
-            _ => Log::create(disk, journal, bytes, last.unwrap_or(0) + 1, tip),
+            _ => Log::create(disk, journal, bytes, made_anew, tip),
         };
-        log.map_err(|error| {
-            let source = match error {
-                LogError::Full => io::ErrorKind::StorageFull.into(),
-                LogError::Unclear(error) => error,
-            };
-            io_error(&*self.disk, "write the log in")(source)
-        })
+        log.map_err(|error| self.log_error(error))
+    }
+
+    fn log_error(&self, error: LogError) -> OpenError {
+        let source = match error {
+            LogError::Full => io::ErrorKind::StorageFull.into(),
+            LogError::Unclear(error) => error,
+        };
+        io_error(&*self.disk, "write the log in")(source)
     }
 
     fn refuse(&self, report: IntegrityReport) -> OpenError {

@@ -404,6 +404,41 @@ fn hostile_folders_are_refused_by_name() {
 }
 
 #[test]
+fn a_journal_whose_making_was_cut_short_in_its_store_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    journal.close().unwrap();
+    for damaged in ["conf", "db"] {
+        // As after a fault in the first writes of sled: there is FORMAT, a log without blocks, and a piece of sled.
+        let half_made = tempfile::tempdir().unwrap();
+        let disk = bailiwick_journal::disk::OsDisk::new(half_made.path());
+        let copied = std::fs::read(dir.path().join("FORMAT")).unwrap();
+        std::fs::write(half_made.path().join("FORMAT"), copied).unwrap();
+        disk.create(&segment(1)).unwrap();
+        std::fs::create_dir(half_made.path().join("sled")).unwrap();
+        std::fs::write(half_made.path().join("sled").join(damaged), [0x11; 9]).unwrap();
+        let (journal, report) = LocalJournal::open(config(half_made.path())).unwrap();
+        assert!(report.head.block == 0, "{report}");
+        write(&journal, 3);
+        journal.close().unwrap();
+        assert!(LocalJournal::open(config(half_made.path())).unwrap().1.clean);
+    }
+}
+
+#[test]
+fn the_log_is_there_before_the_store_is_touched() {
+    let Stopped { disk, .. } = stopped(0);
+    let half_made = SimulatedDisk::new();
+    half_made.create("FORMAT").unwrap();
+    half_made.damage("FORMAT", |bytes| *bytes = disk.contents()["FORMAT"].clone());
+    let broken = MemoryStore::new();
+    broken.panic_on_open();
+    let (_, report) = open(&half_made, &broken).unwrap();
+    assert_eq!((report.created, report.head.block), (false, 0));
+    assert!(report.store_rebuilt.is_some());
+}
+
+#[test]
 fn a_second_opening_is_refused_with_the_holders_process() {
     let dir = tempfile::tempdir().unwrap();
     let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
