@@ -185,7 +185,7 @@ pub fn killed(dir: &Path, number: u32, segment_kib: u64, enough: u64) -> Result<
     live(dir, life, End::AfterAcknowledgements(enough))
 }
 
-fn lines_of(child: &mut Child) -> Result<Receiver<String>, String> {
+pub fn lines_of(child: &mut Child) -> Result<Receiver<String>, String> {
     let pipe = child.stdout.take().ok_or("the child has no output")?;
     let (send, lines) = mpsc::channel();
     std::thread::spawn(move || {
@@ -202,14 +202,14 @@ fn lines_of(child: &mut Child) -> Result<Receiver<String>, String> {
     Ok(lines)
 }
 
-enum Heard {
+pub enum Heard {
     Enough,
     Silence,
     TheEnd,
 }
 
 /// Notes acknowledgements until there are enough, time is over, or the child has ended.
-fn listen(
+pub fn listen(
     lines: &Receiver<String>,
     heard: &mut Vec<Acknowledged>,
     enough: u64,
@@ -303,7 +303,7 @@ pub fn child(words: &[String]) -> Result<(), String> {
     journal.close().map_err(|error| error.to_string())
 }
 
-fn say(told: Acknowledged) -> Result<(), String> {
+pub fn say(told: Acknowledged) -> Result<(), String> {
     std::io::stdout().lock().write_all(told.line().as_bytes()).map_err(|_| "nobody listens".into())
 }
 

@@ -15,6 +15,7 @@
 mod arguments;
 mod damage;
 mod dice;
+mod failing;
 mod kill;
 mod plants;
 mod power_cut;
@@ -43,6 +44,8 @@ const CAMPAIGNS: &[Campaign] = &[
     Campaign { name: "damage", short: 1_000, long: 5_000, run: damage::run },
     Campaign { name: "power_cut", short: 300, long: 10_000, run: power_cut::run },
     Campaign { name: "power_cut_simulated", short: 300, long: 10_000, run: power_cut::run_simulated },
+    Campaign { name: "fail_at_n", short: 300, long: 100_000, run: failing::run },
+    Campaign { name: "fail_at_n_simulated", short: 1, long: 1, run: failing::run_simulated },
     Campaign { name: "plants", short: 1, long: 1, run: plants::run },
 ];
 
@@ -50,6 +53,7 @@ const CAMPAIGNS: &[Campaign] = &[
 fn child(words: &[String]) -> Result<(), String> {
     match words.split_first() {
         Some((first, rest)) if first == "kill" => kill::child(rest),
+        Some((first, rest)) if first == "failing" => failing::child(rest),
         _ => Err("a child of no campaign".into()),
     }
 }

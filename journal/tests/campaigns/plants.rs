@@ -5,8 +5,14 @@ use std::process::{Command, Stdio};
 use crate::runner::{Failure, Place, Plan};
 
 /// Campaign, trials that are enough to find the planted fault, and what it has to say of it.
-const PLANTS: &[(&str, u64, &str)] =
-    &[("kill", 40, "LOST"), ("damage", 20, "SILENT LOSS"), ("power_cut", 50, ""), ("power_cut_simulated", 50, "")];
+const PLANTS: &[(&str, u64, &str)] = &[
+    ("kill", 40, "LOST"),
+    ("damage", 20, "SILENT LOSS"),
+    ("power_cut", 50, ""),
+    ("power_cut_simulated", 50, ""),
+    ("fail_at_n", 20, "LOST"),
+    ("fail_at_n_simulated", 1, ""),
+];
 
 pub fn run(_: &Plan) -> Result<String, Failure> {
     let mut found = Vec::new();

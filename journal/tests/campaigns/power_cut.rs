@@ -221,7 +221,7 @@ fn beginning(store: &MemoryStore, dice: &mut Dice) -> MemoryStore {
 
 /// A disk that forgets its syncs.
 #[derive(Debug)]
-struct Lying(SimulatedDisk);
+pub struct Lying(pub SimulatedDisk);
 
 #[derive(Debug)]
 struct LyingFile(Box<dyn DiskFile>);

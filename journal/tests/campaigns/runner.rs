@@ -52,7 +52,7 @@ impl Tally {
         self.0.get(what).copied().unwrap_or(0)
     }
 
-    fn take_in(&mut self, other: Self) {
+    pub fn take_in(&mut self, other: Self) {
         other.0.into_iter().for_each(|(what, count)| self.add(what, count));
     }
 }
