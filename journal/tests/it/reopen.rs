@@ -538,6 +538,24 @@ fn a_nearly_full_disk_takes_reports_only_and_recovers() {
 }
 
 #[test]
+fn a_nearly_full_disk_keeps_its_room_for_reports_and_the_store_waits() {
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 5);
+    let total = 1 << 30;
+    disk.set_space(Space { free: total / 20 - 1, total });
+    let (send, answers) = std::sync::mpsc::channel();
+    let report = vec![draft("machine/9", 0, 9_999, &[1])];
+    journal.append(report, bailiwick_journal::Intake::Report, Box::new(move |answer| send.send(answer).unwrap()));
+    assert!(answers.recv().unwrap().is_ok());
+    assert_eq!(journal.stats().store_behind, 1);
+    assert_eq!((all(&journal).len(), journal.stats().store_misses), (7, 0));
+    disk.set_space(Space { free: total / 2, total });
+    append_blocking(&journal, vec![draft("machine/9", 1, 9_999, &[1])]).unwrap();
+    assert_eq!((journal.stats().store_behind, journal.stats().degraded), (0, None));
+}
+
+#[test]
 fn sled_is_rebuilt_when_its_folder_is_gone_or_nonsense() {
     let dir = tempfile::tempdir().unwrap();
     let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
