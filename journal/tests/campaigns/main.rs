@@ -16,6 +16,7 @@ mod arguments;
 mod damage;
 mod dice;
 mod failing;
+mod full_disk;
 mod kill;
 mod plants;
 mod power_cut;
@@ -46,6 +47,7 @@ const CAMPAIGNS: &[Campaign] = &[
     Campaign { name: "power_cut_simulated", short: 300, long: 10_000, run: power_cut::run_simulated },
     Campaign { name: "fail_at_n", short: 300, long: 100_000, run: failing::run },
     Campaign { name: "fail_at_n_simulated", short: 1, long: 1, run: failing::run_simulated },
+    Campaign { name: "full_disk", short: 4, long: 50, run: full_disk::run },
     Campaign { name: "plants", short: 1, long: 1, run: plants::run },
 ];
 
@@ -53,6 +55,7 @@ const CAMPAIGNS: &[Campaign] = &[
 fn child(words: &[String]) -> Result<(), String> {
     match words.split_first() {
         Some((first, rest)) if first == "kill" => kill::child(rest),
+        Some((first, rest)) if first == "full_disk" => full_disk::child(rest),
         Some((first, rest)) if first == "failing" => failing::child(rest),
         _ => Err("a child of no campaign".into()),
     }
