@@ -23,6 +23,7 @@ mod power_cut;
 mod runner;
 mod shim;
 mod stores;
+mod trace;
 mod workload;
 
 use std::process::ExitCode;
@@ -48,6 +49,7 @@ const CAMPAIGNS: &[Campaign] = &[
     Campaign { name: "fail_at_n", short: 300, long: 100_000, run: failing::run },
     Campaign { name: "fail_at_n_simulated", short: 1, long: 1, run: failing::run_simulated },
     Campaign { name: "full_disk", short: 4, long: 50, run: full_disk::run },
+    Campaign { name: "trace", short: 10_000, long: 10_000, run: trace::run },
     Campaign { name: "plants", short: 1, long: 1, run: plants::run },
 ];
 

@@ -63,6 +63,14 @@ impl AppendId {
         Dice::of(&[u64::from(self.life), u64::from(self.writer), u64::from(self.sequence), self.shape as u64, index])
     }
 
+    /// What the command ids of all its drafts begin with.
+    pub fn first_bytes(self) -> [u8; 11] {
+        let id = Part { append: self, index: 0, count: 1 }.command_id();
+        let mut first = [0; 11];
+        first.copy_from_slice(&id.as_bytes()[..11]);
+        first
+    }
+
     /// The drafts, on top of the versions that the journal has now, or will have: `versions` is moved on.
     pub fn drafts(self, journal: &dyn Journal, versions: &mut BTreeMap<StreamId, Version>) -> Vec<Draft> {
         let count = self.count();
