@@ -243,8 +243,8 @@ fn read_block(tree: &sled::Tree, number: u64) -> Option<Vec<u8>> {
     let first = tree.get(key(number, 0)).ok()??;
     let header = frame::peek(&first).ok()?;
     let length = HEADER_BYTES + header.records_bytes as usize;
-    let mut bytes = Vec::with_capacity(length);
-    bytes.extend_from_slice(&first);
+    // It grows with the parts that are there, whatever length the first one promises.
+    let mut bytes = first.to_vec();
     let mut part = 1;
     while bytes.len() < length {
         bytes.extend_from_slice(&tree.get(key(number, part)).ok()??);
