@@ -145,6 +145,12 @@ pub(crate) fn records(bytes: &[u8]) -> impl Iterator<Item = Result<Record<'_>, &
     })
 }
 
+/// The chain value and the checksum that a frame should have.
+#[cfg(feature = "testing")]
+pub(crate) fn values(frame: &[u8]) -> ([u8; 32], u32) {
+    (chain_value(frame), crc(frame))
+}
+
 fn chain_value(frame: &[u8]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&frame[..12]).update(&frame[16..96]).update(&frame[HEADER_BYTES..]);

@@ -17,6 +17,8 @@ mod damage;
 mod dice;
 mod failing;
 mod full_disk;
+mod fuzz;
+mod hostile;
 mod kill;
 mod plants;
 mod power_cut;
@@ -50,6 +52,7 @@ const CAMPAIGNS: &[Campaign] = &[
     Campaign { name: "fail_at_n_simulated", short: 1, long: 1, run: failing::run_simulated },
     Campaign { name: "full_disk", short: 4, long: 50, run: full_disk::run },
     Campaign { name: "trace", short: 10_000, long: 10_000, run: trace::run },
+    Campaign { name: "fuzz", short: 1_000_000, long: 10_000_000, run: fuzz::run },
     Campaign { name: "plants", short: 1, long: 1, run: plants::run },
 ];
 

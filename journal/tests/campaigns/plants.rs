@@ -12,6 +12,9 @@ const PLANTS: &[(&str, u64, &str)] = &[
     ("power_cut_simulated", 50, ""),
     ("fail_at_n", 20, "LOST"),
     ("fail_at_n_simulated", 1, ""),
+    ("full_disk", 1, "LOST"),
+    ("trace", 100, "BEFORE ITS SYNC"),
+    ("fuzz", 1_000, "bytes were allocated"),
 ];
 
 pub fn run(_: &Plan) -> Result<String, Failure> {
