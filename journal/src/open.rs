@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use crate::{
     Head, IntegrityReport, OpenError,
-    blocks::{Blocks, Store},
+    blocks::{Blocks, Store, StoreError},
     core::{Core, State},
     crash,
     disk::{Disk, Lock, LockError, LockMode},
@@ -117,25 +117,69 @@ impl Opening<'_> {
 
     /// Reads log and store until nothing is left to repair.
     fn settle(&mut self, found: FoundHead) -> Result<Settled, OpenError> {
+        let mut looked_aside = false;
         for _ in 0..ROUNDS_MAX {
             let mut index = Index::default();
             let mut visit = |header: &FrameHeader, records: &[u8], place| index.add_found(header, records, place);
             let scanned =
                 scan::scan(&*self.disk, self.journal, &mut visit).map_err(io_error(&*self.disk, "read the log in"))?;
+            if !looked_aside && self.store.exists() && is_in_doubt(&scanned, found) {
+                looked_aside = true;
+                if let Some(aside) = self.copy_aside()? {
+                    self.look_aside(&*aside, &scanned, &index, found)?;
+                    continue;
+                }
+            }
             let survey = isolated(self.store, || survey(self.store, self.journal, &scanned.hashes));
             crash::point("after-survey");
-            self.refuse_differences(&scanned, &survey, found, &index)?;
-            let required = required(&scanned, &survey, found);
-            if required > scanned.tip.block {
-                self.fill(&scanned, &survey, &index, required, found)?;
-            } else if scanned.damaged_inside() || scanned.differs() {
-                self.fill(&scanned, &survey, &index, scanned.tip.block, found)?;
-            } else {
+            if !self.repair_log(&scanned, &survey, &index, found)? {
                 let torn_cut = self.cut(&scanned)?;
                 return Ok(Settled { scanned, index, survey, torn_cut });
             }
         }
         Err(self.refuse(IntegrityReport::default()))
+    }
+
+    /// Repairs the log with what a copy of the store has: should the answer be a refusal, the store was not touched.
+    fn look_aside(
+        &mut self,
+        aside: &dyn Store,
+        scanned: &Scanned,
+        index: &Index,
+        found: FoundHead,
+    ) -> Result<(), OpenError> {
+        let survey = isolated(aside, || survey(aside, self.journal, &scanned.hashes));
+        crash::point("after-survey");
+        let repaired = self.repair_log(scanned, &survey, index, found);
+        drop(survey);
+        // A copy that stays is replaced by the next one.
+        let _ = aside.wipe();
+        repaired.map(drop)
+    }
+
+    fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, OpenError> {
+        let failed = |error: StoreError| io_error(&*self.disk, "copy the block store in")(io::Error::other(error));
+        self.store.copy_aside().map_err(failed)
+    }
+
+    /// Writes the log anew if that has to be; whether it had to.
+    fn repair_log(
+        &mut self,
+        scanned: &Scanned,
+        survey: &Survey,
+        index: &Index,
+        found: FoundHead,
+    ) -> Result<bool, OpenError> {
+        self.refuse_differences(scanned, survey, found, index)?;
+        let required = required(scanned, survey, found);
+        if required > scanned.tip.block {
+            self.fill(scanned, survey, index, required, found)?;
+        } else if scanned.damaged_inside() || scanned.differs() {
+            self.fill(scanned, survey, index, scanned.tip.block, found)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     fn refuse_differences(
@@ -328,6 +372,13 @@ pub(crate) fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> 
         FoundHead::Missing | FoundHead::Damaged => 0,
     };
     scanned.newest_block().max(survey.newest).max(by_head)
+}
+
+/// Whether log and head file alone show that the log has to be repaired or refused, or leave it open.
+fn is_in_doubt(scanned: &Scanned, found: FoundHead) -> bool {
+    let without_store = required(scanned, &Survey::default(), found);
+    let headless = !matches!(found, FoundHead::Read { .. });
+    headless || without_store > scanned.tip.block || scanned.damaged_inside() || scanned.differs()
 }
 
 /// The block that the head file names, and its chain value: a log that is written anew and goes through it is the one

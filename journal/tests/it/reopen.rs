@@ -580,6 +580,27 @@ fn sled_is_rebuilt_when_its_folder_is_gone_or_nonsense() {
 }
 
 #[test]
+fn a_refusal_leaves_sled_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    write(&journal, 200);
+    drop(journal);
+    // sled is behind after such an end, and what it does not have is cut from the log.
+    std::fs::write(dir.path().join(segment(1)), b"").unwrap();
+    std::fs::remove_dir_all(dir.path().join("sled")).unwrap();
+    std::fs::create_dir(dir.path().join("sled")).unwrap();
+    std::fs::write(dir.path().join("sled/db"), [0x5A; 70_000]).unwrap();
+    let content = || -> Vec<_> {
+        let files = listing(dir.path()).into_iter().filter(|file| !file.0.ends_with("lock"));
+        files.map(|(path, bytes, _)| (path, bytes)).collect()
+    };
+    let before = content();
+    let refused = LocalJournal::open(config(dir.path())).err().unwrap();
+    assert!(matches!(refused, OpenError::Integrity { .. }), "{refused}");
+    assert_eq!(content(), before);
+}
+
+#[test]
 fn sled_makes_no_blob_files() {
     let dir = tempfile::tempdir().unwrap();
     let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
