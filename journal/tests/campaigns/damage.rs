@@ -115,7 +115,9 @@ fn one(
                 (false, false) => "caught up",
             });
             snapshot_is_right(&dir, store).map_err(context)?;
-            goes_on(journal, &dir, store).map_err(context)?;
+            if trial % 3 == 0 {
+                goes_on(journal, &dir, store).map_err(context)?;
+            }
         }
         Err(OpenError::Integrity { report, .. }) => {
             if stores::hashes(&dir) != before {

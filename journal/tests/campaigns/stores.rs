@@ -137,9 +137,7 @@ pub fn newest_block(file: &Path) -> Option<u64> {
 
 /// A hash of every file below a folder, the lock file left aside.
 pub fn hashes(dir: &Path) -> BTreeSet<(PathBuf, u64, [u8; 16])> {
-    let relevant = crate::runner::files(dir)
-        .into_iter()
-        .filter(|file| !file.ends_with("lock") && !file.starts_with(dir.join("sled")));
+    let relevant = crate::runner::files(dir).into_iter().filter(|file| !file.ends_with("lock"));
     let hashed = relevant.map(|file| {
         let bytes = std::fs::read(&file).unwrap_or_default();
         (file, bytes.len() as u64, bailiwick_journal::digest(&bytes))
