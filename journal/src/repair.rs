@@ -266,6 +266,9 @@ pub(crate) fn missing(
     if survey.newest > tip.block {
         report.problems.push(cut("sled", survey.newest));
     }
+    if scanned.told_block > tip.block && report.problems.is_empty() {
+        report.problems.push(cut("a later segment", scanned.told_block));
+    }
     let sources = Sources::new(disk, scanned, survey, index);
     let mut streams: HashMap<StreamId, MissingEvents> = HashMap::new();
     let newest = scanned.newest_block().max(survey.newest);

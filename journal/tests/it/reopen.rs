@@ -320,6 +320,62 @@ fn swapped_and_foreign_segments_are_written_anew_where_the_head_file_vouches_for
 }
 
 #[test]
+fn a_foreign_segment_behind_the_last_one_is_put_aside() {
+    let foreign = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(foreign.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    write(&made.unwrap().0, 60);
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    let behind = segment(segments(&disk).len() as u32 + 1);
+    disk.create(&behind).unwrap();
+    disk.damage(&behind, |bytes| *bytes = foreign.contents()[&segment(2)].clone());
+    let (_, report) = reopened(&disk, &store, &entries);
+    let aside = report.damaged_log.unwrap();
+    assert!(disk.list(&aside).unwrap().iter().any(|name| behind.ends_with(name)));
+    assert!(!report.clean && report.log_filled_blocks == 0);
+}
+
+#[test]
+fn blocks_behind_damage_show_that_something_is_missing_without_head_file_and_store() {
+    let Stopped { disk, .. } = stopped(12);
+    disk.remove("head").unwrap();
+    disk.damage(&segment(1), |bytes| {
+        let third = frames(bytes)[2];
+        bytes[third + 140] ^= 1;
+    });
+    let report = refused(&disk, &MemoryStore::durable());
+    assert!(kinds(&report).contains(&ProblemKind::LogDamaged));
+}
+
+#[test]
+fn the_beginning_of_a_later_segment_shows_that_one_is_missing_without_head_file_and_store() {
+    let Stopped { disk, .. } = stopped(60);
+    disk.remove("head").unwrap();
+    let last = segments(&disk).pop().unwrap();
+    // Nothing of the last two segments is left but the mark that begins the last one.
+    disk.damage(&last, |bytes| bytes.truncate(128));
+    let before = segments(&disk).iter().rev().nth(1).unwrap().clone();
+    disk.remove(&before).unwrap();
+    let report = refused(&disk, &MemoryStore::durable());
+    assert_eq!(kinds(&report), [ProblemKind::LogCut]);
+    assert!(!check_on(Arc::new(disk)).unwrap().is_whole());
+}
+
+#[test]
+fn a_segment_file_may_be_long_and_not_endless() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    write(&journal, 5);
+    journal.close().unwrap();
+    let file = std::fs::File::options().write(true).open(dir.path().join(segment(1))).unwrap();
+    file.set_len(3 * 1024 * 1024).unwrap();
+    assert!(check(dir.path()).unwrap().is_whole());
+    // Sparse, and not read: no segment that we write is so long.
+    file.set_len(512 * 1024 * 1024 + 1).unwrap();
+    let report = check(dir.path()).unwrap();
+    assert!(!report.is_whole() && report.bytes == 0, "{report}");
+}
+
+#[test]
 fn another_journals_head_file_is_none() {
     let foreign = SimulatedDisk::new();
     let made = LocalJournal::open_with(Arc::new(foreign.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
