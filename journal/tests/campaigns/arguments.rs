@@ -2,7 +2,10 @@
 
 /// What was asked for.
 pub enum Asked {
-    List,
+    /// The names; of ignored ones there are none.
+    List {
+        ignored: bool,
+    },
     Run(Arguments),
 }
 
@@ -63,5 +66,5 @@ pub fn parse(words: &[String]) -> Result<Asked, String> {
             filter => arguments.filters.push(filter.to_owned()),
         }
     }
-    Ok(if list { Asked::List } else { Asked::Run(arguments) })
+    Ok(if list { Asked::List { ignored: arguments.ignored_only } } else { Asked::Run(arguments) })
 }

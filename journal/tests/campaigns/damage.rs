@@ -60,6 +60,10 @@ pub fn run(plan: &Plan) -> Result<String, Failure> {
         let mut place = Place::new().map_err(|story| Failure { trial, story })?;
         one(plan, trial, &stores, &foreign, place.path(), tally).map_err(|story| {
             let kept = place.keep();
+            // What was opened is no longer as it was found: once more, for whoever looks into it.
+            let (store, mut dice) = store_of(plan, trial, &stores);
+            let found = kept.join("as-it-was-found");
+            let _ = copy(&store.dir, &found).and_then(|()| damage(&found, store, &foreign, &mut dice));
             Failure { trial, story: format!("trial {trial}: {story}\n  kept: {}", kept.display()) }
         })
     })?;
@@ -86,8 +90,7 @@ fn one(
     place: &Path,
     tally: &mut Tally,
 ) -> Result<(), String> {
-    let mut dice = Dice::of(&[plan.seed, trial]);
-    let store = dice.pick(stores);
+    let (store, mut dice) = store_of(plan, trial, stores);
     let dir = place.join("journal");
     copy(&store.dir, &dir).map_err(|error| error.to_string())?;
     let done = if plan.planted {
@@ -115,7 +118,7 @@ fn one(
                 (false, false) => "caught up",
             });
             snapshot_is_right(&dir, store).map_err(context)?;
-            if trial % 3 == 0 {
+            if trial.is_multiple_of(3) {
                 goes_on(journal, &dir, store).map_err(context)?;
             }
         }
@@ -140,6 +143,11 @@ fn one(
         Err(error) => return Err(context(error.to_string())),
     }
     Ok(())
+}
+
+fn store_of<'a>(plan: &Plan, trial: u64, stores: &'a [Store]) -> (&'a Store, Dice) {
+    let mut dice = Dice::of(&[plan.seed, trial]);
+    (dice.pick(stores), dice)
 }
 
 fn refused(done: &Done, plan: &Plan, tally: &mut Tally) {

@@ -79,8 +79,8 @@ fn main() -> ExitCode {
     }
     quiet_panics_of_the_store();
     match arguments::parse(&words) {
-        Ok(Asked::List) => {
-            CAMPAIGNS.iter().for_each(|campaign| println!("{}: test", campaign.name));
+        Ok(Asked::List { ignored }) => {
+            CAMPAIGNS.iter().filter(|_| !ignored).for_each(|campaign| println!("{}: test", campaign.name));
             ExitCode::SUCCESS
         }
         Ok(Asked::Run(arguments)) => run(&arguments),

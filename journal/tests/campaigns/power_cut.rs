@@ -68,7 +68,11 @@ fn chain(
             let (disk, told) = recording.replay(&base, cut).map_err(|story| (trial, story))?;
             let left = Base::of(&disk.after_power_cut(dice.next()));
             let told: Vec<Acknowledged> = told_before.iter().copied().chain(told).collect();
-            let context = |story| (trial, format!("cut after call {cut} of {}: {story}", recording.events.len()));
+            let context = |story| {
+                // What was opened is no longer as the cut left it.
+                let _ = left.put(&place.join("as-it-was-cut"));
+                (trial, format!("cut after call {cut} of {}: {story}", recording.events.len()))
+            };
             opens(&left, &told, place, tally, trial).map_err(context)?;
             next = Some((left, told));
         }
@@ -134,7 +138,7 @@ fn opens(left: &Base, told: &[Acknowledged], place: &Path, tally: &mut Tally, tr
         return Err(format!("no block store: {problem}"));
     }
     // Every so often, whether it goes on as a journal like any other.
-    if trial % 5 == 0 {
+    if trial.is_multiple_of(5) {
         stores::append(&journal, u32::MAX, 3)?;
         journal.close().map_err(|error| error.to_string())?;
         drop(journal);

@@ -70,8 +70,8 @@ impl Plan {
         let release = if cfg!(debug_assertions) { "" } else { "--release " };
         let plant = if self.planted { " --plant" } else { "" };
         format!(
-            "cargo test {release}-p bailiwick-journal --test campaigns -- {} --exact --seed {} --trial {trial}{plant}",
-            self.name, self.seed
+            "cargo test {release}-p bailiwick-journal --test campaigns -- {} --exact --trials {} --seed {} --trial {trial}{plant}",
+            self.name, self.trials, self.seed
         )
     }
 
