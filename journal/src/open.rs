@@ -208,6 +208,7 @@ impl Opening<'_> {
                 blocks: Some((block, block)),
             });
         }
+        problems.extend(unknown_end(scanned, found));
         // Neither log nor head, and a store that cannot say what there was: not a journal that was just being made.
         let nothing_left = scanned.segments.is_empty() && found == FoundHead::Missing;
         if nothing_left && survey.trouble.is_some() {
@@ -372,6 +373,18 @@ pub(crate) fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> 
         FoundHead::Missing | FoundHead::Damaged => 0,
     };
     scanned.newest_block().max(survey.newest).max(by_head)
+}
+
+/// What is wrong with the log's end where no head file says how far it reached: no crash leaves it so. A journal that was
+/// just being made has no blocks, and no head file yet.
+pub(crate) fn unknown_end(scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
+    let being_made = found == FoundHead::Missing && scanned.newest_block() == 0;
+    if being_made || matches!(found, FoundHead::Read { .. }) || scanned.faults_at_the_end().next().is_none() {
+        return Vec::new();
+    }
+    let head = Problem { kind: ProblemKind::HeadDamaged, file: HEAD_FILE.into(), offset: None, blocks: None };
+    let at_the_end = scanned.faults_at_the_end().filter(|fault| !fault.differs);
+    std::iter::once(head).chain(at_the_end.map(|fault| fault.problem.clone())).collect()
 }
 
 /// Whether log and head file alone show that the log has to be repaired or refused, or leave it open.

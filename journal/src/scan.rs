@@ -93,6 +93,13 @@ impl Scanned {
         self.faults.iter().any(|fault| self.end.is_some_and(|end| (fault.segment, fault.offset) < end))
     }
 
+    /// The faults behind the last sound block: what stood there may have been a block, or a write that was torn.
+    pub(crate) fn faults_at_the_end(&self) -> impl Iterator<Item = &Fault> {
+        let later = self.later.iter().map(|(_, place)| (place.segment, u64::from(place.offset)));
+        let last = later.chain(self.end).max();
+        self.faults.iter().filter(move |fault| last.is_none_or(|last| last <= (fault.segment, fault.offset)))
+    }
+
     /// Whether history stands there that is not what should stand there.
     pub(crate) fn differs(&self) -> bool {
         self.faults.iter().any(|fault| fault.differs)

@@ -1,12 +1,12 @@
 //! The opening table, row by row; and what opening leaves alone.
 
-use std::sync::Arc;
+use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use bailiwick_journal::{
     AppendError, Config, Journal, JournalNote, LocalJournal, OpenError, ProblemKind, ReadOnlyJournal, Version,
     append_blocking,
     blocks::{MemoryStore, Store},
-    check, check_on,
+    check, check_on, crash,
     disk::{Disk, FaultyDisk, SimulatedDisk, Space},
     export, import,
     testing::{all, draft, draft_with_id},
@@ -336,14 +336,16 @@ fn a_foreign_segment_behind_the_last_one_is_put_aside() {
 
 #[test]
 fn blocks_behind_damage_show_that_something_is_missing_without_head_file_and_store() {
-    let Stopped { disk, .. } = stopped(12);
-    disk.remove("head").unwrap();
-    disk.damage(&segment(1), |bytes| {
-        let third = frames(bytes)[2];
-        bytes[third + 140] ^= 1;
-    });
-    let report = refused(&disk, &MemoryStore::durable());
-    assert!(kinds(&report).contains(&ProblemKind::LogDamaged));
+    for zeros in [false, true] {
+        let Stopped { disk, .. } = stopped(12);
+        disk.remove("head").unwrap();
+        disk.damage(&segment(1), |bytes| {
+            let third = frames(bytes)[2];
+            if zeros { bytes[third..third + 150].fill(0) } else { bytes[third + 140] ^= 1 }
+        });
+        let report = refused(&disk, &MemoryStore::durable());
+        assert!(kinds(&report).contains(&ProblemKind::LogDamaged));
+    }
 }
 
 #[test]
@@ -358,6 +360,47 @@ fn the_beginning_of_a_later_segment_shows_that_one_is_missing_without_head_file_
     let report = refused(&disk, &MemoryStore::durable());
     assert_eq!(kinds(&report), [ProblemKind::LogCut]);
     assert!(!check_on(Arc::new(disk)).unwrap().is_whole());
+}
+
+#[test]
+fn a_damaged_end_without_a_head_file_is_refused_even_where_the_store_has_some_of_it() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    let (last, head) = (segments(&disk).pop().unwrap(), disk.contents()["head"].clone());
+    let segment = disk.contents()[&last].clone();
+    disk.damage(&last, |bytes| bytes.clone_from(&head));
+    disk.damage("head", |bytes| *bytes = segment);
+    let behind = store.copy();
+    behind.damage(|blocks| drop(blocks.pop_last()));
+    for store in [&MemoryStore::new(), &behind] {
+        let report = refused(&disk, store);
+        assert!(kinds(&report).contains(&ProblemKind::HeadDamaged), "{report}");
+    }
+    assert!(!check_on(Arc::new(disk.clone())).unwrap().is_whole());
+    assert!(ReadOnlyJournal::open_on(Arc::new(disk.clone())).is_err());
+    // With the head file put back, it is known what there was.
+    disk.damage("head", |bytes| *bytes = head);
+    reopened(&disk, &store, &entries);
+}
+
+#[test]
+fn a_sealed_segment_is_never_written_again() {
+    let disk = SimulatedDisk::new();
+    let sealed = Rc::new(RefCell::new(None));
+    let hook = {
+        let (disk, sealed) = (disk.clone(), sealed.clone());
+        move |name: &'static str| {
+            if name == "after-seal" {
+                sealed.borrow_mut().get_or_insert(disk.after_kill());
+            }
+        }
+    };
+    crash::with_hook(hook, || write(&open(&disk, &MemoryStore::new()).unwrap().0, 60));
+    let left = sealed.borrow().clone().unwrap();
+    let before = left.contents();
+    let (journal, _) = open(&left, &MemoryStore::new()).unwrap();
+    write(&journal, 3);
+    assert_eq!(left.contents()[&segment(1)], before[&segment(1)]);
+    assert!(left.contents().contains_key(&segment(2)));
 }
 
 #[test]
