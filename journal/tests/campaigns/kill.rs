@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bailiwick_journal::{Intake, Journal, LocalJournal, ReadOnlyJournal, Threads, append_blocking};
+use bailiwick_journal::{Intake, Journal, LocalJournal, ReadOnlyJournal, Snapshots, Threads, append_blocking};
 
 use crate::{
     dice::Dice,
@@ -27,6 +27,7 @@ use crate::{
 
 /// Lives of one journal.
 const LIVES: u64 = 10;
+pub const WRITERS_MAX: u16 = 8;
 /// A child that says nothing for so long hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A child whose parent is gone ends by itself.
@@ -83,7 +84,7 @@ fn one_life(
     let inline = dice.one_in(4);
     let life = Life {
         number: u32::try_from(trial).map_err(|_| "too many trials")?,
-        writers: if inline || dice.one_in(3) { 1 } else { 2 + dice.below(7) as u16 },
+        writers: if inline || dice.one_in(3) { 1 } else { 2 + dice.below(7) as u16 }.min(WRITERS_MAX),
         in_flight: if inline || dice.one_in(2) { 1 } else { 2 + dice.below(40) as u16 },
         shape: if dice.one_in(3) { None } else { Some(*dice.pick(&Shape::ALL)) },
         inline,
@@ -116,6 +117,8 @@ fn one_life(
     let found = workload::read_all(&journal).and_then(|entries| workload::verify(&entries, acknowledged));
     let found = found.map_err(|what| context(&what))?;
     drop(journal);
+    let snapshots = workload::snapshots_are_whole(&dir, WRITERS_MAX).map_err(|what| context(&what))?;
+    tally.add("snapshots read", snapshots);
     if last {
         let entries = open_fully(&dir, life, acknowledged).map_err(|what| context(&what))?;
         tally.add("entries checked", entries);
@@ -294,8 +297,13 @@ pub fn child(words: &[String]) -> Result<(), String> {
     let writers: Vec<_> = (0..life.writers)
         .map(|writer| {
             let journal = journal.clone();
+            let snapshots = Snapshots::in_dir(Path::new(dir));
             std::thread::spawn(move || {
-                if life.in_flight > 1 { pipelined(&journal, life, writer) } else { in_turn(&journal, life, writer) }
+                if life.in_flight > 1 {
+                    pipelined(&journal, life, writer)
+                } else {
+                    in_turn(&journal, &snapshots, life, writer)
+                }
             })
         })
         .collect();
@@ -307,7 +315,7 @@ pub fn say(told: Acknowledged) -> Result<(), String> {
     std::io::stdout().lock().write_all(told.line().as_bytes()).map_err(|_| "nobody listens".into())
 }
 
-fn in_turn(journal: &LocalJournal, life: Life, writer: u16) -> Result<(), String> {
+fn in_turn(journal: &LocalJournal, snapshots: &Snapshots, life: Life, writer: u16) -> Result<(), String> {
     let mut versions = BTreeMap::new();
     for sequence in 0..life.appends {
         let append = life.append(writer, sequence);
@@ -319,6 +327,9 @@ fn in_turn(journal: &LocalJournal, life: Life, writer: u16) -> Result<(), String
         let drafts = append.drafts(journal, &mut versions);
         let appended = append_blocking(journal, drafts).map_err(|error| error.to_string())?;
         say(Acknowledged { append, position: appended.entries[0].header.position.0 })?;
+        if sequence % 8 == 5 {
+            snapshots.save(&append.snapshot()).map_err(|error| error.to_string())?;
+        }
     }
     Ok(())
 }

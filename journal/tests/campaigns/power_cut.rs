@@ -19,7 +19,7 @@ use bailiwick_journal::{
 
 use crate::{
     dice::Dice,
-    kill::Life,
+    kill::{self, Life},
     runner::{Failure, Place, Plan, Tally},
     shim::{self, Base, Recording},
     stores,
@@ -127,6 +127,7 @@ fn opens(left: &Base, told: &[Acknowledged], place: &Path, tally: &mut Tally, tr
     let entries = workload::read_all(&journal)?;
     let found = workload::verify(&entries, told).map_err(|story| format!("{story}; it had said: {report}"))?;
     tally.one("cuts");
+    tally.add("snapshots read", workload::snapshots_are_whole(&dir, kill::WRITERS_MAX)?);
     tally.add("acknowledged appends checked", told.len() as u64);
     tally.add("entries read", found.entries);
     tally.add("torn ends cut", u64::from(report.torn_cut.is_some()));

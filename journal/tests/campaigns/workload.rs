@@ -1,10 +1,10 @@
 //! Appends whose whole content follows from their id, so that whoever finds one knows what it must look like.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 
 use bailiwick_journal::{
     Body, Config, Draft, Entry, EntryKind, Journal, Meta, NOTE_STREAM, Outcome, PolicyRef, Position, Settings,
-    StreamId, Threads, Version, digest,
+    Snapshot, Snapshots, StreamId, Threads, Version, digest,
 };
 use uuid::Uuid;
 
@@ -61,6 +61,20 @@ impl AppendId {
 
     fn dice(self, index: u64) -> Dice {
         Dice::of(&[u64::from(self.life), u64::from(self.writer), u64::from(self.sequence), self.shape as u64, index])
+    }
+
+    /// A saved state that says when it was saved, and with what.
+    pub fn snapshot(self) -> Snapshot {
+        let mut dice = self.dice(u64::MAX);
+        let count = dice.index(9_000);
+        Snapshot {
+            stream: format!("machine/{}-0", self.writer).parse().expect("a valid stream"),
+            version: Version(u64::from(self.sequence) + 1),
+            position: Position(u64::from(self.life) + 1),
+            schema: 1 + self.shape as u16,
+            fingerprint: 7,
+            state: dice.bytes(count),
+        }
     }
 
     /// What the command ids of all its drafts begin with.
@@ -293,11 +307,32 @@ pub fn read_all(journal: &dyn Journal) -> Result<Vec<Arc<Entry>>, String> {
     Ok(entries)
 }
 
+/// Every saved state is one that was saved, or is taken as missing; how many there are.
+pub fn snapshots_are_whole(dir: &Path, writers: u16) -> Result<u64, String> {
+    let snapshots = Snapshots::in_dir(dir);
+    let mut whole = 0;
+    for writer in 0..writers {
+        let stream = format!("machine/{writer}-0").parse().map_err(|_| "no stream")?;
+        let Some(found) = snapshots.load(&stream, Version(u64::MAX)) else { continue };
+        let saved = AppendId {
+            life: found.position.0.saturating_sub(1) as u32,
+            writer,
+            sequence: found.version.0.saturating_sub(1) as u32,
+            shape: Shape::of(u64::from(found.schema.saturating_sub(1))).ok_or("WRONG DATA in a snapshot")?,
+        };
+        if saved.snapshot() != found {
+            return Err(format!("WRONG DATA in the snapshot after {saved}"));
+        }
+        whole += 1;
+    }
+    Ok(whole)
+}
+
 /// Settings that let a short life see rotation and checkpoints.
 pub fn settings(threads: Threads, segment_bytes: u64) -> Settings {
     Settings { threads, segment_bytes, checkpoint_bytes: 2 * segment_bytes, ..Settings::default() }
 }
 
-pub fn config(dir: &std::path::Path, settings: Settings) -> Config {
+pub fn config(dir: &Path, settings: Settings) -> Config {
     Config { dir: dir.to_owned(), now_ms: TIME_MS, id: Some(ID), settings }
 }
