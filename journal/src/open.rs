@@ -7,7 +7,7 @@
 //! | store damaged, empty, panicking or refusing, log whole | rebuild it from the log: repair |
 //! | the log's last bytes torn, never acknowledged | cut them |
 //! | damage inside the log, the store has those blocks with the right chain | fill from the store: repair |
-//! | log cut, or segments of it missing, old, swapped or foreign; the store has all blocks up to the one that the head file names, and that one has the hash it names | write the log anew from the store: repair |
+//! | log cut, old, swapped or foreign; the store has all up to the head file's block, hash included | as above |
 //! | head file missing, damaged or another journal's, log whole | write it anew: repair |
 //! | otherwise store or head file ahead of the log, or a block that two of them have differs | refuse |
 //!
@@ -375,8 +375,8 @@ pub(crate) fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> 
     scanned.newest_block().max(survey.newest).max(by_head)
 }
 
-/// What is wrong with the log's end where no head file says how far it reached: no crash leaves it so. A journal that was
-/// just being made has no blocks, and no head file yet.
+/// What is wrong with the log's end where no head file says how far it reached: no crash leaves it so. A journal that
+/// was just being made has no blocks, and no head file yet.
 pub(crate) fn unknown_end(scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
     let being_made = found == FoundHead::Missing && scanned.newest_block() == 0;
     if being_made || matches!(found, FoundHead::Read { .. }) || scanned.faults_at_the_end().next().is_none() {

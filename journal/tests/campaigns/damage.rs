@@ -1,5 +1,5 @@
-//! Damage to one thing of a journal, stopped or killed: no loss is silent, nothing wrong is read, no panic gets out; what
-//! log or block store still has is repaired without anybody's help, and everything else is refused with a true report.
+//! Damage to one thing of a journal, stopped or killed: no loss is silent, nothing wrong is read, no panic gets out;
+//! what log or block store still has is repaired without anybody's help, all else is refused with a true report.
 
 use std::{
     fs,
@@ -222,8 +222,8 @@ fn readers_agree(dir: &Path, store: &Store, done: &Done) -> Result<(), String> {
 fn report_is_true(report: &IntegrityReport, store: &Store, done: &Done) -> Result<(), String> {
     let fits = |file: &str| {
         done.touched.iter().any(|(part, name)| match part {
-            // What is missing of the log is told by others: `log (against head)`; and beside a damaged file of it, others
-            // do not follow any more. A FORMAT of another journal makes the whole log a stranger.
+            // What is missing of the log is told by others: `log (against head)`; and beside a damaged file of it,
+            // others do not follow any more. A FORMAT of another journal makes the whole log a stranger.
             Part::Log | Part::Format => file.starts_with("log"),
             Part::Sled => file == "sled",
             Part::Head | Part::Snapshot | Part::Lock => file == name,

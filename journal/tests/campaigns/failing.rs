@@ -1,8 +1,8 @@
 //! One operation fails, each in turn: with an error, because the disk is full, or after half of a write. Nobody panics,
 //! nobody hangs, and afterwards the journal is a beginning of what was handed in that holds all that was acknowledged.
 //!
-//! `fail_at_n` lets calls of a real process fail, through the shim, on every file, sled's too; `fail_at_n_simulated` lets
-//! operations of the simulated disk fail, in a life from making to a second stop and in a repair.
+//! `fail_at_n` lets calls of a real process fail, through the shim, on every file, sled's too; `fail_at_n_simulated`
+//! lets operations of the simulated disk fail, in a life from making to a second stop and in a repair.
 
 use std::{
     collections::BTreeMap,

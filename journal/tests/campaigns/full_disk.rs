@@ -2,8 +2,8 @@
 //!
 //! Intake of new work stops early, reports of running effects are still recorded, nothing acknowledged is lost, a start
 //! on the full disk works or says what it lacks, and once there is space everything is taken again.
-//! Mounting needs root, or a system that lets anybody have a mount namespace of their own; the campaign runs itself again
-//! inside one, so that the mount goes with it. Where neither is allowed it says so and is skipped, except in CI.
+//! Mounting needs root, or a system that lets anybody have a mount namespace of their own; the campaign runs itself
+//! again inside one, so that the mount goes with it. Where neither is allowed it says so and is skipped, but not in CI.
 
 use std::{
     collections::BTreeMap,
@@ -237,8 +237,8 @@ fn fill(place: &Path, dice: &mut Dice, planted: bool) -> Result<String, String> 
         return Err(format!("with space again: {report}"));
     }
     Ok(format!(
-        "{early} appends until intake stopped with {} KiB left, {reports} reports after that, on the full disk {started_full}, \
-         {} acknowledged appends checked, 0 lost",
+        "{early} appends until intake stopped with {} KiB left, {reports} reports after that, on the full disk \
+         {started_full}, {} acknowledged appends checked, 0 lost",
         left / 1024,
         writer.told.len()
     ))

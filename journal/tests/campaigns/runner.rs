@@ -70,7 +70,8 @@ impl Plan {
         let release = if cfg!(debug_assertions) { "" } else { "--release " };
         let plant = if self.planted { " --plant" } else { "" };
         format!(
-            "cargo test {release}-p bailiwick-journal --test campaigns -- {} --exact --trials {} --seed {} --trial {trial}{plant}",
+            "cargo test {release}-p bailiwick-journal --test campaigns -- \
+             {} --exact --trials {} --seed {} --trial {trial}{plant}",
             self.name, self.trials, self.seed
         )
     }

@@ -503,6 +503,15 @@ fn hostile_folders_are_refused_by_name() {
 }
 
 #[test]
+fn neither_log_nor_head_file_and_a_store_that_cannot_be_read_is_no_new_journal() {
+    let Stopped { disk, store, .. } = stopped(20);
+    disk.remove("log").unwrap();
+    disk.remove("head").unwrap();
+    store.panic_on_open();
+    assert_eq!(kinds(&refused(&disk, &store)), [ProblemKind::FileMissing]);
+}
+
+#[test]
 fn a_journal_whose_making_was_cut_short_in_its_store_is_made() {
     let dir = tempfile::tempdir().unwrap();
     let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
