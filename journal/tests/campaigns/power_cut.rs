@@ -2,8 +2,9 @@
 //! beginning. The journal opens, holds all that was acknowledged, and nothing else but what was handed in.
 //!
 //! Two ways. `power_cut` records the calls of a real process on real files, sled's too, with the shim, cuts the
-//! recording anywhere, and opens what such a disk would hold; some cuts are the disk of the next process, so that recovery is cut
-//! as well. `power_cut_simulated` runs the journal on the simulated disk and lets it die inside an operation.
+//! recording anywhere, and opens what such a disk would hold; some cuts are the disk of the next process, so that
+//! recovery is cut as well. `power_cut_simulated` runs the journal on the simulated disk and lets it die inside an
+//! operation.
 
 use std::{
     path::Path,

@@ -54,7 +54,10 @@ pub fn run(plan: &Plan) -> Result<String, Failure> {
     let at_start = |story| Failure { trial: 0, story };
     let mut place = Place::new().map_err(at_start)?;
     let mut said = Vec::new();
-    let strace = Command::new("strace").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    // It may be there and not be allowed to trace.
+    let mut probe = Command::new("strace");
+    probe.arg("-o").arg(place.path().join("probe")).arg("true").stdin(Stdio::null());
+    let strace = probe.stdout(Stdio::null()).stderr(Stdio::null()).status();
     let strace = strace.is_ok_and(|status| status.success());
     for by_strace in [strace, false].into_iter().take(if strace { 2 } else { 1 }) {
         let name = if by_strace { "strace" } else { "shim" };
