@@ -30,6 +30,14 @@ pub trait Store: Send + Sync + fmt::Debug {
     fn wipe(&self) -> Result<(), StoreError>;
     /// Whether there is anything in it, without opening it.
     fn exists(&self) -> bool;
+    /// The same content in another place, for a store that changes when it is opened; none where that does no harm.
+    /// Whoever asked wipes it.
+    ///
+    /// # Errors
+    /// If it cannot be copied.
+    fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        Ok(None)
+    }
     /// Whether it must not be touched from a runtime's thread.
     fn wants_own_thread(&self) -> bool {
         false

@@ -95,6 +95,13 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_body_comes_back() {
+        let longest = encode(1, &vec![7u8; Draft::BODY_BYTES_MAX - 8]).unwrap();
+        assert_eq!(longest.bytes.len(), Draft::BODY_BYTES_MAX);
+        assert_eq!(decode::<Vec<u8>>(&longest).unwrap().len(), Draft::BODY_BYTES_MAX - 8);
+    }
+
+    #[test]
     fn the_digest_is_the_beginning_of_blake3() {
         assert_eq!(digest(b"")[..4], [0xaf, 0x13, 0x49, 0xb9]);
     }

@@ -49,7 +49,7 @@ pub(crate) fn read(disk: &dyn Disk) -> io::Result<FoundFormat> {
     Ok(parse(&disk::read_all(&*file)?))
 }
 
-fn parse(bytes: &[u8]) -> FoundFormat {
+pub(crate) fn parse(bytes: &[u8]) -> FoundFormat {
     let refused = |problem: &str| FoundFormat::Refused(problem.to_owned());
     let Ok(found) = str::from_utf8(bytes) else { return refused("its FORMAT file is damaged") };
     if found.lines().next() != Some(FIRST_LINE) {

@@ -145,6 +145,12 @@ pub(crate) fn records(bytes: &[u8]) -> impl Iterator<Item = Result<Record<'_>, &
     })
 }
 
+/// The chain value and the checksum that a frame should have.
+#[cfg(feature = "testing")]
+pub(crate) fn values(frame: &[u8]) -> ([u8; 32], u32) {
+    (chain_value(frame), crc(frame))
+}
+
 fn chain_value(frame: &[u8]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&frame[..12]).update(&frame[16..96]).update(&frame[HEADER_BYTES..]);
@@ -207,6 +213,44 @@ mod tests {
         let sum = crc(&later);
         later[12..16].copy_from_slice(&sum.to_le_bytes());
         assert_eq!(check(&later).unwrap_err(), FrameError::Newer { format: 2 });
+    }
+
+    #[test]
+    fn short_bytes_are_blank_or_no_frame() {
+        assert_eq!(check(&[0; 50]).unwrap_err(), FrameError::Blank);
+        assert_eq!(check(&[1; 50]).unwrap_err(), FrameError::NoFrame);
+        assert_eq!(check(&[1; 300]).unwrap_err(), FrameError::NoFrame);
+    }
+
+    #[test]
+    fn records_are_bounded_by_the_largest_append_beside_a_full_group() {
+        assert_eq!(RECORDS_BYTES_MAX, 25_165_824);
+        let mut frame = sealed(b"records");
+        frame[8..12].copy_from_slice(&(RECORDS_BYTES_MAX as u32).to_le_bytes());
+        assert!(peek(&frame).is_ok());
+        frame[8..12].copy_from_slice(&(RECORDS_BYTES_MAX as u32 + 1).to_le_bytes());
+        assert_eq!(peek(&frame).unwrap_err(), FrameError::Damaged);
+    }
+
+    #[test]
+    fn what_this_version_does_not_write_is_refused_with_a_right_checksum_too() {
+        for at in [4, 5, 6, 7, 60, 61, 62, 63] {
+            let mut other = sealed(b"records");
+            other[at] = if at == 4 { 0 } else { other[at] + 1 };
+            let sum = crc(&other);
+            other[12..16].copy_from_slice(&sum.to_le_bytes());
+            assert_eq!(check(&other).unwrap_err(), FrameError::Damaged, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_right_checksum_over_a_wrong_chain_value_is_seen() {
+        let mut other = sealed(b"records");
+        other[100] ^= 1;
+        let sum = crc(&other);
+        other[12..16].copy_from_slice(&sum.to_le_bytes());
+        assert!(check(&other).is_ok() && !hash_fits(&other));
+        assert!(!hash_fits(&other[..50]));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::{
     Answered, COMMAND_WINDOW_MS, Position, StreamId, Version,
     frame::{self, FrameHeader},
     log::Place,
+    record,
 };
 
 /// The stream → places, position → block, and command id → answer of all durable entries.
@@ -91,7 +92,8 @@ impl Index {
 
     /// Takes in a checked block as it is found in the log, and checks that it goes on where the last one ended.
     pub(crate) fn add_found(&mut self, header: &FrameHeader, records: &[u8], place: Place) -> Result<(), &'static str> {
-        let mut found = Vec::with_capacity(header.count.min(65_536) as usize);
+        // No more room than the bytes can fill, whatever the count says.
+        let mut found = Vec::with_capacity((header.count as usize).min(records.len() / record::FIXED));
         let mut versions: HashMap<StreamId, Version> = HashMap::new();
         let mut next = self.last_position.next();
         let mut time_ms = self.last_time_ms;

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{blocks::Blocks, core::Core, crash, head::HeadFile};
+use crate::{blocks::Blocks, core::Core, crash, disk::Disk, head::HeadFile, space::SpaceWatch};
 
 /// How many blocks are handed to the store at once.
 const BLOCKS_AT_ONCE: u64 = 64;
@@ -14,6 +14,8 @@ const BLOCKS_AT_ONCE: u64 = 64;
 pub(crate) struct Keeper {
     core: Arc<Core>,
     head_file: Arc<HeadFile>,
+    disk: Arc<dyn Disk>,
+    space: SpaceWatch,
     blocks: Option<Box<dyn Blocks>>,
     checkpoint_bytes: u64,
     bytes_since: u64,
@@ -25,18 +27,20 @@ impl Keeper {
     pub(crate) fn new(
         core: Arc<Core>,
         head_file: Arc<HeadFile>,
+        (disk, space): (Arc<dyn Disk>, SpaceWatch),
         blocks: Option<Box<dyn Blocks>>,
         checkpoint_bytes: u64,
         trouble: Arc<Mutex<Option<String>>>,
     ) -> Self {
-        Self { core, head_file, blocks, checkpoint_bytes, bytes_since: 0, synced: 0, trouble }
+        Self { core, head_file, disk, space, blocks, checkpoint_bytes, bytes_since: 0, synced: 0, trouble }
     }
 
-    /// Stores all that is durable by now.
+    /// Stores all that is durable by now. On a nearly full disk it waits: the room that is left is for reports, which the
+    /// log has to take, and what the store does not have is read from the log.
     pub(crate) fn catch_up(&mut self) {
         loop {
             let (stored, last) = (self.core.stored(), self.core.state().head.block);
-            if stored >= last || self.blocks.is_none() {
+            if stored >= last || self.blocks.is_none() || self.space.low(&*self.disk).is_some() {
                 return;
             }
             let numbers: Vec<u64> = (stored + 1..=last.min(stored + BLOCKS_AT_ONCE)).collect();

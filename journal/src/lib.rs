@@ -39,6 +39,7 @@
 //! log/0000000001.log   segments of the commit log: a mark, blocks one after the other, a seal once full, zeros before
 //! log.damaged-1/       a log that was repaired, as it was; kept until somebody removes it
 //! sled/                the same blocks for reading; key = (block, part), value = at most 32 KiB
+//! sled.aside/          a copy of it while a damaged log is looked into, because sled rewrites what it opens
 //! snapshots/*.snap     saved states; a cache, safe to delete
 //! ```
 //!

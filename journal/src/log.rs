@@ -214,7 +214,10 @@ impl LogReader {
         let read = file.read_at(&mut bytes, at)?;
         let header: Result<FrameHeader, _> = frame::peek(&bytes[..read]);
         let Ok(header) = header else { return Ok(bytes) };
-        bytes.resize(HEADER_BYTES + header.records_bytes as usize, 0);
+        // A header that was damaged since may promise more than there is.
+        let behind = file.size()?.saturating_sub(at + HEADER_BYTES as u64);
+        let records_bytes = u64::from(header.records_bytes).min(behind) as usize;
+        bytes.resize(HEADER_BYTES + records_bytes, 0);
         let read = file.read_at(&mut bytes[HEADER_BYTES..], at + HEADER_BYTES as u64)?;
         bytes.truncate(HEADER_BYTES + read);
         Ok(bytes)

@@ -7,7 +7,11 @@
 //! | store damaged, empty, panicking or refusing, log whole | rebuild it from the log: repair |
 //! | the log's last bytes torn, never acknowledged | cut them |
 //! | damage inside the log, the store has those blocks with the right chain | fill from the store: repair |
-//! | store or head file ahead of the log, or a block that both have differs | refuse |
+//! | log cut, old, swapped or foreign; the store has all up to the head file's block, hash included | as above |
+//! | head file missing, damaged or another journal's, log whole | write it anew: repair |
+//! | otherwise store or head file ahead of the log, or a block that two of them have differs | refuse |
+//!
+//! Whatever was in a log that is written anew stays beside it under another name.
 
 use std::{
     io,
@@ -22,7 +26,7 @@ use uuid::Uuid;
 
 use crate::{
     Head, IntegrityReport, OpenError,
-    blocks::{Blocks, Store},
+    blocks::{Blocks, Store, StoreError},
     core::{Core, State},
     crash,
     disk::{Disk, Lock, LockError, LockMode},
@@ -34,6 +38,7 @@ use crate::{
     log::{Log, LogError, LogReader, Tip},
     repair,
     scan::{self, Scanned},
+    segment::LOG_DIR,
 };
 
 pub(crate) use fill::Survey;
@@ -70,7 +75,12 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     let (journal, created) = find_or_make_format(&*disk, asked.new_id)?;
     repair::finish_replacing(&*disk).map_err(io_error(&*disk, "restore the log in"))?;
     let mut opening = Opening { disk, store, journal, segment_bytes: asked.segment_bytes, filled: 0, aside: None };
-    let found = head::read(&*opening.disk).map_err(io_error(&*opening.disk, "read the head of"))?;
+    let found = match head::read(&*opening.disk).map_err(io_error(&*opening.disk, "read the head of"))? {
+        // It says nothing about this one; a log that was cut is then seen by the store alone, as without a head file.
+        FoundHead::Read { newest, .. } if newest.journal != journal => FoundHead::Damaged,
+        found => found,
+    };
+    opening.begin_log(found)?;
     let settled = opening.settle(found)?;
     opening.finish(settled, found, created, lock, started)
 }
@@ -93,27 +103,83 @@ struct Settled {
 }
 
 impl Opening<'_> {
+    /// Makes the first segment of a new journal before its block store is touched. Whoever meets a damaged store and no
+    /// log then knows that a log is lost, and that this is not a journal that was just being made.
+    fn begin_log(&self, found: FoundHead) -> Result<(), OpenError> {
+        let names = self.disk.list(LOG_DIR).map_err(io_error(&*self.disk, "list the log in"))?;
+        if !names.is_empty() || found != FoundHead::Missing || self.store.exists() {
+            return Ok(());
+        }
+        let made = Log::create(self.disk.clone(), self.journal, self.segment_bytes, 1, Tip::genesis(self.journal));
+        crash::point("after-first-segment");
+        made.map(drop).map_err(|error| self.log_error(error))
+    }
+
     /// Reads log and store until nothing is left to repair.
     fn settle(&mut self, found: FoundHead) -> Result<Settled, OpenError> {
+        let mut looked_aside = false;
         for _ in 0..ROUNDS_MAX {
             let mut index = Index::default();
             let mut visit = |header: &FrameHeader, records: &[u8], place| index.add_found(header, records, place);
             let scanned =
                 scan::scan(&*self.disk, self.journal, &mut visit).map_err(io_error(&*self.disk, "read the log in"))?;
+            if !looked_aside && self.store.exists() && is_in_doubt(&scanned, found) {
+                looked_aside = true;
+                if let Some(aside) = self.copy_aside()? {
+                    self.look_aside(&*aside, &scanned, &index, found)?;
+                    continue;
+                }
+            }
             let survey = isolated(self.store, || survey(self.store, self.journal, &scanned.hashes));
             crash::point("after-survey");
-            self.refuse_differences(&scanned, &survey, found, &index)?;
-            let required = required(&scanned, &survey, found);
-            if required > scanned.tip.block {
-                self.fill(&scanned, &survey, &index, required, found)?;
-            } else if scanned.damaged_inside() {
-                self.fill(&scanned, &survey, &index, scanned.tip.block, found)?;
-            } else {
+            if !self.repair_log(&scanned, &survey, &index, found)? {
                 let torn_cut = self.cut(&scanned)?;
                 return Ok(Settled { scanned, index, survey, torn_cut });
             }
         }
         Err(self.refuse(IntegrityReport::default()))
+    }
+
+    /// Repairs the log with what a copy of the store has: should the answer be a refusal, the store was not touched.
+    fn look_aside(
+        &mut self,
+        aside: &dyn Store,
+        scanned: &Scanned,
+        index: &Index,
+        found: FoundHead,
+    ) -> Result<(), OpenError> {
+        let survey = isolated(aside, || survey(aside, self.journal, &scanned.hashes));
+        crash::point("after-survey");
+        let repaired = self.repair_log(scanned, &survey, index, found);
+        drop(survey);
+        // A copy that stays is replaced by the next one.
+        let _ = aside.wipe();
+        repaired.map(drop)
+    }
+
+    fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, OpenError> {
+        let failed = |error: StoreError| io_error(&*self.disk, "copy the block store in")(io::Error::other(error));
+        self.store.copy_aside().map_err(failed)
+    }
+
+    /// Writes the log anew if that has to be; whether it had to.
+    fn repair_log(
+        &mut self,
+        scanned: &Scanned,
+        survey: &Survey,
+        index: &Index,
+        found: FoundHead,
+    ) -> Result<bool, OpenError> {
+        self.refuse_differences(scanned, survey, found, index)?;
+        let required = required(scanned, survey, found);
+        if required > scanned.tip.block {
+            self.fill(scanned, survey, index, required, found)?;
+        } else if scanned.damaged_inside() || scanned.differs() {
+            self.fill(scanned, survey, index, scanned.tip.block, found)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     fn refuse_differences(
@@ -130,6 +196,10 @@ impl Opening<'_> {
             return Err(OpenError::Foreign { path, problem: fault.problem.to_string() });
         }
         let mut problems = differences(self.journal, scanned, found);
+        if vouched(found).is_some() {
+            // Whether the store has what should be there instead is seen when the log is written anew.
+            problems.retain(|problem| problem.kind == ProblemKind::HeadDiffers);
+        }
         if let Some(block) = survey.differs {
             problems.push(Problem {
                 kind: ProblemKind::StoreDiffers,
@@ -138,6 +208,7 @@ impl Opening<'_> {
                 blocks: Some((block, block)),
             });
         }
+        problems.extend(unknown_end(scanned, found));
         // Neither log nor head, and a store that cannot say what there was: not a journal that was just being made.
         let nothing_left = scanned.segments.is_empty() && found == FoundHead::Missing;
         if nothing_left && survey.trouble.is_some() {
@@ -166,13 +237,14 @@ impl Opening<'_> {
             report.problems.extend(inside);
             report
         };
-        // A log that simply ends was cut, even if the store could fill it: somebody put an older one there.
-        if scanned.faults.is_empty() {
+        // A log that simply ends was cut, or is an older one. Without a head file nobody knows where it should end.
+        let vouched = vouched(found);
+        if scanned.faults.is_empty() && vouched.is_none() {
             return Err(self.refuse(refusal()));
         }
-        let filled =
-            repair::rewrite_log(&self.disk, self.journal, self.segment_bytes, scanned, survey, index, required)
-                .map_err(io_error(&*self.disk, "repair the log in"))?;
+        let wanted = repair::Wanted { last: required, vouched };
+        let filled = repair::rewrite_log(&self.disk, self.journal, self.segment_bytes, scanned, survey, index, wanted)
+            .map_err(io_error(&*self.disk, "repair the log in"))?;
         match filled {
             Some(rewritten) => {
                 self.filled += rewritten.filled;
@@ -261,7 +333,11 @@ impl Opening<'_> {
     /// Goes on behind the last block; segments behind it are empty and are made anew when they are needed.
     fn resume_log(&self, scanned: &Scanned) -> Result<Log, OpenError> {
         let last = scanned.end.map(|end| end.0);
-        for segment in scanned.segments.iter().filter(|segment| Some(segment.number) > last) {
+        let goes_on = scanned.end.is_some() && !scanned.ends_in_sealed_segment();
+        // The one that is made anew is not removed before: a log without any segment is a lost one.
+        let made_anew = if goes_on { 0 } else { last.unwrap_or(0) + 1 };
+        let empty = |number: u32| Some(number) > last && number != made_anew;
+        for segment in scanned.segments.iter().filter(|segment| empty(segment.number)) {
             self.disk
                 .remove(&crate::segment::name_of(segment.number))
                 .map_err(io_error(&*self.disk, "remove an empty segment in"))?;
@@ -269,18 +345,20 @@ impl Opening<'_> {
         let disk = self.disk.clone();
         let (journal, bytes, tip) = (self.journal, self.segment_bytes, scanned.tip);
         let log = match scanned.end {
-            Some((segment, offset)) if !scanned.ends_in_sealed_segment() => {
+            Some((segment, offset)) if goes_on => {
                 Log::resume(disk, journal, bytes, segment, offset, tip).map_err(LogError::Unclear)
             }
-            _ => Log::create(disk, journal, bytes, last.unwrap_or(0) + 1, tip),
+            _ => Log::create(disk, journal, bytes, made_anew, tip),
         };
-        log.map_err(|error| {
-            let source = match error {
-                LogError::Full => io::ErrorKind::StorageFull.into(),
-                LogError::Unclear(error) => error,
-            };
-            io_error(&*self.disk, "write the log in")(source)
-        })
+        log.map_err(|error| self.log_error(error))
+    }
+
+    fn log_error(&self, error: LogError) -> OpenError {
+        let source = match error {
+            LogError::Full => io::ErrorKind::StorageFull.into(),
+            LogError::Unclear(error) => error,
+        };
+        io_error(&*self.disk, "write the log in")(source)
     }
 
     fn refuse(&self, report: IntegrityReport) -> OpenError {
@@ -297,7 +375,35 @@ pub(crate) fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> 
     scanned.newest_block().max(survey.newest).max(by_head)
 }
 
-/// History that is there but is not what it should be: never repaired.
+/// What is wrong with the log's end where no head file says how far it reached: no crash leaves it so. A journal that
+/// was just being made has no blocks, and no head file yet.
+pub(crate) fn unknown_end(scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
+    let being_made = found == FoundHead::Missing && scanned.newest_block() == 0;
+    if being_made || matches!(found, FoundHead::Read { .. }) || scanned.faults_at_the_end().next().is_none() {
+        return Vec::new();
+    }
+    let head = Problem { kind: ProblemKind::HeadDamaged, file: HEAD_FILE.into(), offset: None, blocks: None };
+    let at_the_end = scanned.faults_at_the_end().filter(|fault| !fault.differs);
+    std::iter::once(head).chain(at_the_end.map(|fault| fault.problem.clone())).collect()
+}
+
+/// Whether log and head file alone show that the log has to be repaired or refused, or leave it open.
+fn is_in_doubt(scanned: &Scanned, found: FoundHead) -> bool {
+    let without_store = required(scanned, &Survey::default(), found);
+    let headless = !matches!(found, FoundHead::Read { .. });
+    headless || without_store > scanned.tip.block || scanned.damaged_inside() || scanned.differs()
+}
+
+/// The block that the head file names, and its chain value: a log that is written anew and goes through it is the one
+/// that was acknowledged.
+fn vouched(found: FoundHead) -> Option<(u64, [u8; 32])> {
+    match found {
+        FoundHead::Read { newest, .. } if newest.head.block > 0 => Some((newest.head.block, newest.head.hash)),
+        FoundHead::Read { .. } | FoundHead::Missing | FoundHead::Damaged => None,
+    }
+}
+
+/// History that is there but is not what it should be: repaired only where the head file vouches for another one.
 pub(crate) fn differences(journal: Uuid, scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
     let differing = scanned.faults.iter().filter(|fault| fault.differs);
     let mut problems: Vec<Problem> = differing.map(|fault| fault.problem.clone()).collect();

@@ -74,7 +74,8 @@ pub(crate) fn problems(
     found: FoundHead,
 ) -> IntegrityReport {
     let survey = open::Survey::default();
-    let differing = open::differences(journal, scanned, found);
+    let mut differing = open::differences(journal, scanned, found);
+    differing.extend(open::unknown_end(scanned, found));
     let lost = open::required(scanned, &survey, found) > scanned.tip.block;
     if differing.is_empty() && !lost {
         return IntegrityReport::default();

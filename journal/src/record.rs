@@ -19,7 +19,8 @@ use uuid::Uuid;
 
 use crate::{Body, Draft, Entry, EntryKind, Header, Meta, Outcome, PolicyRef, Position, StreamId, Version};
 
-const FIXED: usize = 72;
+/// The length of an entry without texts, options and bodies.
+pub(crate) const FIXED: usize = 72;
 const FLAG_CAUSE: u8 = 1;
 const FLAG_VIEW: u8 = 2;
 const FLAG_POLICY: u8 = 4;

@@ -37,6 +37,15 @@ pub(crate) struct Rewritten {
     pub aside: String,
 }
 
+/// What a log that is written anew has to hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Up to this block.
+    pub last: u64,
+    /// A block that is known to have had this chain value.
+    pub vouched: Option<(u64, [u8; 32])>,
+}
+
 /// Removes what stands behind the chain's end; answers how many bytes that were not zero.
 pub(crate) fn cut_tail(disk: &dyn Disk, scanned: &Scanned) -> io::Result<u64> {
     crash::point("before-cut");
@@ -79,7 +88,8 @@ pub(crate) fn finish_replacing(disk: &dyn Disk) -> io::Result<()> {
     disk.sync_dir("")
 }
 
-/// Writes the log anew up to block `required`, each block from where it is sound; none if one is nowhere.
+/// Writes the log anew as it is wanted, each block from where it is sound; none if one is nowhere, or if the chain does
+/// not go through the block that is vouched for.
 ///
 /// The old log is put aside under another name, for whoever wants to know what happened to it.
 pub(crate) fn rewrite_log(
@@ -89,15 +99,20 @@ pub(crate) fn rewrite_log(
     scanned: &Scanned,
     survey: &Survey,
     index: &Index,
-    required: u64,
+    wanted: Wanted,
 ) -> io::Result<Option<Rewritten>> {
     disk.remove(NEW_DIR)?;
     let sources = Sources::new(disk, scanned, survey, index);
     let mut to = NewLog { disk: &**disk, journal, segment_bytes, open: None, segment: 0, offset: 0 };
     let mut tip = Tip::genesis(journal);
     let mut filled = 0;
-    for block in 1..=required {
-        let Some((bytes, from_store)) = sources.block(block, &tip, journal)? else {
+    for block in 1..=wanted.last {
+        let found = sources.block(block, &tip, journal)?;
+        let fits = |bytes: &[u8]| {
+            let hash = frame::peek(bytes).map(|header| header.hash);
+            wanted.vouched.is_none_or(|vouched| vouched.0 != block || hash == Ok(vouched.1))
+        };
+        let Some((bytes, from_store)) = found.filter(|found| fits(&found.0)) else {
             drop(to);
             disk.remove(NEW_DIR)?;
             return Ok(None);
@@ -250,6 +265,9 @@ pub(crate) fn missing(
     }
     if survey.newest > tip.block {
         report.problems.push(cut("sled", survey.newest));
+    }
+    if scanned.told_block > tip.block && report.problems.is_empty() {
+        report.problems.push(cut("a later segment", scanned.told_block));
     }
     let sources = Sources::new(disk, scanned, survey, index);
     let mut streams: HashMap<StreamId, MissingEvents> = HashMap::new();

@@ -93,6 +93,18 @@ impl Scanned {
         self.faults.iter().any(|fault| self.end.is_some_and(|end| (fault.segment, fault.offset) < end))
     }
 
+    /// The faults behind the last sound block: what stood there may have been a block, or a write that was torn.
+    pub(crate) fn faults_at_the_end(&self) -> impl Iterator<Item = &Fault> {
+        let later = self.later.iter().map(|(_, place)| (place.segment, u64::from(place.offset)));
+        let last = later.chain(self.end).max();
+        self.faults.iter().filter(move |fault| last.is_none_or(|last| last <= (fault.segment, fault.offset)))
+    }
+
+    /// Whether history stands there that is not what should stand there.
+    pub(crate) fn differs(&self) -> bool {
+        self.faults.iter().any(|fault| fault.differs)
+    }
+
     /// Whether the chain's last block is the last one of a full segment.
     pub(crate) fn ends_in_sealed_segment(&self) -> bool {
         let end = self.end.map(|end| end.0);
@@ -155,7 +167,9 @@ impl OneSegment<'_, '_> {
             self.scanned.fault(self.number, ProblemKind::SegmentBeginDamaged, 0, false);
             return;
         };
-        self.scanned.told_block = self.scanned.told_block.max(mark.block.saturating_sub(1));
+        if mark.journal == self.journal {
+            self.scanned.told_block = self.scanned.told_block.max(mark.block.saturating_sub(1));
+        }
         if mark.journal != self.journal || mark.segment != self.number {
             self.scanned.fault(self.number, ProblemKind::ForeignBlock, 0, true);
         } else if mark.block == tip.block + 1 && mark.hash != tip.hash {

@@ -111,7 +111,7 @@ fn encode(snapshot: &Snapshot) -> Vec<u8> {
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Option<Snapshot> {
+pub(crate) fn decode(bytes: &[u8]) -> Option<Snapshot> {
     let fixed = bytes.first_chunk::<FIXED>()?;
     let known = fixed[..4] == *b"bwsn" && fixed[4] == FORMAT;
     if !known || crc(bytes).to_le_bytes() != fixed[12..16] {

@@ -1,5 +1,7 @@
 //! The suite that every `Journal` has to pass, and small builders for tests (feature `testing`).
 
+pub mod hostile;
+
 use std::sync::{
     Arc, Mutex,
     atomic::{AtomicU64, Ordering},

@@ -5,8 +5,9 @@
 //! a checkpoint therefore ends in `fdatasync` of sled's file through a handle of our own.
 
 use std::{
-    fs::{self, File},
+    fs::{self, DirBuilder, File},
     io::ErrorKind,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -64,6 +65,16 @@ impl Store for SledStore {
         self.dir.exists()
     }
 
+    /// sled rewrites what it opens, and shreds what it takes for a torn end.
+    fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        let mut name = self.dir.file_name().unwrap_or_default().to_owned();
+        name.push(".aside");
+        let copy = Self::new(self.dir.with_file_name(name));
+        copy.wipe()?;
+        copy_folder(&self.dir, &copy.dir).map_err(failed("copy"))?;
+        Ok(Some(Box::new(copy)))
+    }
+
     fn wants_own_thread(&self) -> bool {
         true
     }
@@ -86,6 +97,20 @@ fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
 
 fn is_about_the_lock(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::WouldBlock || error.to_string().contains("could not acquire lock")
+}
+
+fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
+    DirBuilder::new().mode(0o700).create(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 /// A crash while sled writes its snapshot leaves a file that sled itself then refuses to open.
@@ -243,8 +268,8 @@ fn read_block(tree: &sled::Tree, number: u64) -> Option<Vec<u8>> {
     let first = tree.get(key(number, 0)).ok()??;
     let header = frame::peek(&first).ok()?;
     let length = HEADER_BYTES + header.records_bytes as usize;
-    let mut bytes = Vec::with_capacity(length);
-    bytes.extend_from_slice(&first);
+    // It grows with the parts that are there, whatever length the first one promises.
+    let mut bytes = first.to_vec();
     let mut part = 1;
     while bytes.len() < length {
         bytes.extend_from_slice(&tree.get(key(number, part)).ok()??);

@@ -1,7 +1,6 @@
 //! One binary for all tests that go through the public interface.
 
 mod conflict;
-mod damage;
 mod golden;
 mod kill;
 mod reopen;

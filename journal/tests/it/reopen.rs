@@ -1,12 +1,12 @@
 //! The opening table, row by row; and what opening leaves alone.
 
-use std::sync::Arc;
+use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use bailiwick_journal::{
     AppendError, Config, Journal, JournalNote, LocalJournal, OpenError, ProblemKind, ReadOnlyJournal, Version,
     append_blocking,
     blocks::{MemoryStore, Store},
-    check, check_on,
+    check, check_on, crash,
     disk::{Disk, FaultyDisk, SimulatedDisk, Space},
     export, import,
     testing::{all, draft, draft_with_id},
@@ -243,25 +243,190 @@ fn store_ahead_of_the_log_is_refused_and_names_what_is_missing() {
 }
 
 #[test]
-fn the_whole_log_missing_is_refused() {
-    let Stopped { disk, store, .. } = stopped(60);
+fn the_whole_log_missing_is_written_anew_where_the_head_file_vouches_for_the_store() {
+    let Stopped { disk, store, entries, head } = stopped(60);
     disk.remove("log").unwrap();
-    refused(&disk, &store);
-    disk.remove("head").unwrap();
-    refused(&disk, &store);
+    refused(&disk, &MemoryStore::durable());
+    let without_head = disk.after_kill();
+    without_head.remove("head").unwrap();
+    refused(&without_head, &store.copy());
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert_eq!((report.log_filled_blocks, report.head), (head.block, head));
+    assert!(report.repaired());
 }
 
 #[test]
-fn an_older_log_put_back_is_refused() {
+fn an_older_log_put_back_is_brought_up_where_the_head_file_vouches_for_the_store() {
     let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
     let (journal, _) = open(&disk, &store).unwrap();
     write(&journal, 3);
     let older = disk.contents()[&segment(1)].clone();
     write(&journal, 3);
     journal.close().unwrap();
+    let entries = all(&journal);
     disk.damage(&segment(1), |bytes| *bytes = older);
-    refused(&disk, &store);
     refused(&disk, &MemoryStore::new());
+    let behind = store.copy();
+    behind.damage(|blocks| drop(blocks.pop_last()));
+    refused(&disk, &behind);
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert_eq!(report.log_filled_blocks, 3);
+    assert!(report.damaged_log.is_some(), "the older log is kept aside");
+}
+
+#[test]
+fn a_store_that_ends_in_another_block_than_the_head_file_says_fills_nothing() {
+    let Stopped { disk, store, .. } = stopped(60);
+    let other = SimulatedDisk::new();
+    let other_store = MemoryStore::durable();
+    let (journal, _) = open(&other, &other_store).unwrap();
+    write(&journal, 60);
+    journal.close().unwrap();
+    assert_ne!(journal.head().hash, open(&disk.after_kill(), &store).unwrap().0.head().hash);
+    disk.remove("log").unwrap();
+    refused(&disk, &other_store);
+}
+
+#[test]
+fn swapped_and_foreign_segments_are_written_anew_where_the_head_file_vouches_for_the_store() {
+    let foreign = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(foreign.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    write(&made.unwrap().0, 60);
+    let damages: [&dyn Fn(&SimulatedDisk); 3] = [
+        &|disk| {
+            let (one, two) = (disk.contents()[&segment(1)].clone(), disk.contents()[&segment(2)].clone());
+            disk.damage(&segment(1), |bytes| *bytes = two);
+            disk.damage(&segment(2), |bytes| *bytes = one);
+        },
+        &|disk| disk.damage(&segment(2), |bytes| *bytes = foreign.contents()[&segment(2)].clone()),
+        &|disk| {
+            let last = segments(disk).pop().unwrap();
+            disk.damage(&last, |bytes| *bytes = foreign.contents()[&segment(2)].clone());
+        },
+    ];
+    for (number, damage) in damages.into_iter().enumerate() {
+        let Stopped { disk, store, entries, .. } = stopped(60);
+        damage(&disk);
+        if number == 0 {
+            // All blocks are still there, in another order.
+            let (_, report) = reopened(&disk.after_kill(), &MemoryStore::durable(), &entries);
+            assert!(report.damaged_log.is_some() && report.log_filled_blocks == 0);
+        } else {
+            refused(&disk, &MemoryStore::durable());
+        }
+        let (_, report) = reopened(&disk, &store, &entries);
+        assert!(report.damaged_log.is_some(), "damage {number}");
+    }
+}
+
+#[test]
+fn a_foreign_segment_behind_the_last_one_is_put_aside() {
+    let foreign = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(foreign.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    write(&made.unwrap().0, 60);
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    let behind = segment(segments(&disk).len() as u32 + 1);
+    disk.create(&behind).unwrap();
+    disk.damage(&behind, |bytes| *bytes = foreign.contents()[&segment(2)].clone());
+    let (_, report) = reopened(&disk, &store, &entries);
+    let aside = report.damaged_log.unwrap();
+    assert!(disk.list(&aside).unwrap().iter().any(|name| behind.ends_with(name)));
+    assert!(!report.clean && report.log_filled_blocks == 0);
+}
+
+#[test]
+fn blocks_behind_damage_show_that_something_is_missing_without_head_file_and_store() {
+    for zeros in [false, true] {
+        let Stopped { disk, .. } = stopped(12);
+        disk.remove("head").unwrap();
+        disk.damage(&segment(1), |bytes| {
+            let third = frames(bytes)[2];
+            if zeros { bytes[third..third + 150].fill(0) } else { bytes[third + 140] ^= 1 }
+        });
+        let report = refused(&disk, &MemoryStore::durable());
+        assert!(kinds(&report).contains(&ProblemKind::LogDamaged));
+    }
+}
+
+#[test]
+fn the_beginning_of_a_later_segment_shows_that_one_is_missing_without_head_file_and_store() {
+    let Stopped { disk, .. } = stopped(60);
+    disk.remove("head").unwrap();
+    let last = segments(&disk).pop().unwrap();
+    // Nothing of the last two segments is left but the mark that begins the last one.
+    disk.damage(&last, |bytes| bytes.truncate(128));
+    let before = segments(&disk).iter().rev().nth(1).unwrap().clone();
+    disk.remove(&before).unwrap();
+    let report = refused(&disk, &MemoryStore::durable());
+    assert_eq!(kinds(&report), [ProblemKind::LogCut]);
+    assert!(!check_on(Arc::new(disk)).unwrap().is_whole());
+}
+
+#[test]
+fn a_damaged_end_without_a_head_file_is_refused_even_where_the_store_has_some_of_it() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    let (last, head) = (segments(&disk).pop().unwrap(), disk.contents()["head"].clone());
+    let segment = disk.contents()[&last].clone();
+    disk.damage(&last, |bytes| bytes.clone_from(&head));
+    disk.damage("head", |bytes| *bytes = segment);
+    let behind = store.copy();
+    behind.damage(|blocks| drop(blocks.pop_last()));
+    for store in [&MemoryStore::new(), &behind] {
+        let report = refused(&disk, store);
+        assert!(kinds(&report).contains(&ProblemKind::HeadDamaged), "{report}");
+    }
+    assert!(!check_on(Arc::new(disk.clone())).unwrap().is_whole());
+    assert!(ReadOnlyJournal::open_on(Arc::new(disk.clone())).is_err());
+    // With the head file put back, it is known what there was.
+    disk.damage("head", |bytes| *bytes = head);
+    reopened(&disk, &store, &entries);
+}
+
+#[test]
+fn a_sealed_segment_is_never_written_again() {
+    let disk = SimulatedDisk::new();
+    let sealed = Rc::new(RefCell::new(None));
+    let hook = {
+        let (disk, sealed) = (disk.clone(), sealed.clone());
+        move |name: &'static str| {
+            if name == "after-seal" {
+                sealed.borrow_mut().get_or_insert(disk.after_kill());
+            }
+        }
+    };
+    crash::with_hook(hook, || write(&open(&disk, &MemoryStore::new()).unwrap().0, 60));
+    let left = sealed.borrow().clone().unwrap();
+    let before = left.contents();
+    let (journal, _) = open(&left, &MemoryStore::new()).unwrap();
+    write(&journal, 3);
+    assert_eq!(left.contents()[&segment(1)], before[&segment(1)]);
+    assert!(left.contents().contains_key(&segment(2)));
+}
+
+#[test]
+fn a_segment_file_may_be_long_and_not_endless() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    write(&journal, 5);
+    journal.close().unwrap();
+    let file = std::fs::File::options().write(true).open(dir.path().join(segment(1))).unwrap();
+    file.set_len(3 * 1024 * 1024).unwrap();
+    assert!(check(dir.path()).unwrap().is_whole());
+    // Sparse, and not read: no segment that we write is so long.
+    file.set_len(512 * 1024 * 1024 + 1).unwrap();
+    let report = check(dir.path()).unwrap();
+    assert!(!report.is_whole() && report.bytes == 0, "{report}");
+}
+
+#[test]
+fn another_journals_head_file_is_none() {
+    let foreign = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(foreign.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    write(&made.unwrap().0, 5);
+    let Stopped { disk, store, entries, .. } = stopped(20);
+    disk.damage("head", |bytes| *bytes = foreign.contents()["head"].clone());
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(report.head_rewritten && report.repaired());
 }
 
 #[test]
@@ -335,6 +500,50 @@ fn hostile_folders_are_refused_by_name() {
     disk.remove("FORMAT").unwrap();
     let error = open(&disk, &store).err().unwrap();
     assert!(matches!(&error, OpenError::Foreign { problem, .. } if problem.contains("FORMAT")), "{error}");
+}
+
+#[test]
+fn neither_log_nor_head_file_and_a_store_that_cannot_be_read_is_no_new_journal() {
+    let Stopped { disk, store, .. } = stopped(20);
+    disk.remove("log").unwrap();
+    disk.remove("head").unwrap();
+    store.panic_on_open();
+    assert_eq!(kinds(&refused(&disk, &store)), [ProblemKind::FileMissing]);
+}
+
+#[test]
+fn a_journal_whose_making_was_cut_short_in_its_store_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    journal.close().unwrap();
+    for damaged in ["conf", "db"] {
+        // As after a fault in the first writes of sled: there is FORMAT, a log without blocks, and a piece of sled.
+        let half_made = tempfile::tempdir().unwrap();
+        let disk = bailiwick_journal::disk::OsDisk::new(half_made.path());
+        let copied = std::fs::read(dir.path().join("FORMAT")).unwrap();
+        std::fs::write(half_made.path().join("FORMAT"), copied).unwrap();
+        disk.create(&segment(1)).unwrap();
+        std::fs::create_dir(half_made.path().join("sled")).unwrap();
+        std::fs::write(half_made.path().join("sled").join(damaged), [0x11; 9]).unwrap();
+        let (journal, report) = LocalJournal::open(config(half_made.path())).unwrap();
+        assert!(report.head.block == 0, "{report}");
+        write(&journal, 3);
+        journal.close().unwrap();
+        assert!(LocalJournal::open(config(half_made.path())).unwrap().1.clean);
+    }
+}
+
+#[test]
+fn the_log_is_there_before_the_store_is_touched() {
+    let Stopped { disk, .. } = stopped(0);
+    let half_made = SimulatedDisk::new();
+    half_made.create("FORMAT").unwrap();
+    half_made.damage("FORMAT", |bytes| *bytes = disk.contents()["FORMAT"].clone());
+    let broken = MemoryStore::new();
+    broken.panic_on_open();
+    let (_, report) = open(&half_made, &broken).unwrap();
+    assert_eq!((report.created, report.head.block), (false, 0));
+    assert!(report.store_rebuilt.is_some());
 }
 
 #[test]
@@ -437,6 +646,24 @@ fn a_nearly_full_disk_takes_reports_only_and_recovers() {
 }
 
 #[test]
+fn a_nearly_full_disk_keeps_its_room_for_reports_and_the_store_waits() {
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 5);
+    let total = 1 << 30;
+    disk.set_space(Space { free: total / 20 - 1, total });
+    let (send, answers) = std::sync::mpsc::channel();
+    let report = vec![draft("machine/9", 0, 9_999, &[1])];
+    journal.append(report, bailiwick_journal::Intake::Report, Box::new(move |answer| send.send(answer).unwrap()));
+    assert!(answers.recv().unwrap().is_ok());
+    assert_eq!(journal.stats().store_behind, 1);
+    assert_eq!((all(&journal).len(), journal.stats().store_misses), (7, 0));
+    disk.set_space(Space { free: total / 2, total });
+    append_blocking(&journal, vec![draft("machine/9", 1, 9_999, &[1])]).unwrap();
+    assert_eq!((journal.stats().store_behind, journal.stats().degraded), (0, None));
+}
+
+#[test]
 fn sled_is_rebuilt_when_its_folder_is_gone_or_nonsense() {
     let dir = tempfile::tempdir().unwrap();
     let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
@@ -458,6 +685,27 @@ fn sled_is_rebuilt_when_its_folder_is_gone_or_nonsense() {
     }
     let (_, report) = LocalJournal::open(config(dir.path())).unwrap();
     assert!(report.clean, "{report}");
+}
+
+#[test]
+fn a_refusal_leaves_sled_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
+    write(&journal, 200);
+    drop(journal);
+    // sled is behind after such an end, and what it does not have is cut from the log.
+    std::fs::write(dir.path().join(segment(1)), b"").unwrap();
+    std::fs::remove_dir_all(dir.path().join("sled")).unwrap();
+    std::fs::create_dir(dir.path().join("sled")).unwrap();
+    std::fs::write(dir.path().join("sled/db"), [0x5A; 70_000]).unwrap();
+    let content = || -> Vec<_> {
+        let files = listing(dir.path()).into_iter().filter(|file| !file.0.ends_with("lock"));
+        files.map(|(path, bytes, _)| (path, bytes)).collect()
+    };
+    let before = content();
+    let refused = LocalJournal::open(config(dir.path())).err().unwrap();
+    assert!(matches!(refused, OpenError::Integrity { .. }), "{refused}");
+    assert_eq!(content(), before);
 }
 
 #[test]
