@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     AppendError, Appended, Body, Draft, Entry, EntryKind, Filter, Intake, Journal, Meta, Outcome, Position, StreamId,
-    Version, append_blocking, codec,
+    Version, append_blocking, codec, record,
 };
 
 /// A draft for a stream, with one small event per number in `events` and a command id of its own.
@@ -44,6 +44,13 @@ pub fn draft_with_id(stream: &str, expected: u64, time_ms: u64, events: &[u64], 
         verdict: body("verdict".into()),
         events: events.iter().map(|event| Body { schema: 1, bytes: event.to_le_bytes().to_vec() }).collect(),
     }
+}
+
+/// A draft as it is stored, but for its position and version: what a bench gives to other stores.
+pub fn encoded(draft: &Draft) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(512);
+    record::encode(draft, &mut bytes);
+    bytes
 }
 
 /// All entries of a journal.
