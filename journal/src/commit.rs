@@ -15,6 +15,7 @@ use crate::{
     crash,
     disk::Disk,
     frame::{self, FrameHeader, HEADER_BYTES},
+    hash::Keyed,
     head::HeadFile,
     index::{Index, Indexed, Item},
     log::{Log, LogError, Place, Tip},
@@ -58,11 +59,11 @@ impl Answers {
 /// What a group is checked against beside the index: what the group itself has taken so far.
 #[derive(Default)]
 struct Group {
-    versions: HashMap<StreamId, Version>,
+    versions: HashMap<StreamId, Version, Keyed>,
     /// As `versions`, for the append that is being checked; it counts only if all its drafts pass.
-    own_versions: HashMap<StreamId, Version>,
-    own_commands: HashSet<Uuid>,
-    commands: HashMap<Uuid, Answered>,
+    own_versions: HashMap<StreamId, Version, Keyed>,
+    own_commands: HashSet<Uuid, Keyed>,
+    commands: HashMap<Uuid, Answered, Keyed>,
     position: Position,
     time_ms: u64,
 }
@@ -74,17 +75,17 @@ impl Writer {
             return refused(requests, &failure);
         }
         let first = self.tip.position.next();
-        let mut frame = vec![0; HEADER_BYTES];
-        frame.reserve(requests.iter().map(Request::bytes).sum());
+        let mut frame = Vec::with_capacity(HEADER_BYTES + requests.iter().map(Request::bytes).sum::<usize>());
+        frame.resize(HEADER_BYTES, 0);
         let mut entries: Vec<Arc<Entry>> = Vec::with_capacity(requests.len());
         let mut answers: Vec<(Done, Result<Range<usize>, AppendError>)> = Vec::with_capacity(requests.len());
         let low = self.space.low(&*self.disk);
         self.admit(requests, low, &mut frame, &mut entries, &mut answers);
         if entries.is_empty() {
-            return self.answers(answers, &entries, None);
+            return Self::answers(answers, entries, None);
         }
         match self.write(frame, first, &entries) {
-            Ok(head) => self.answers(answers, &entries, Some(head)),
+            Ok(head) => Self::answers(answers, entries, Some(head)),
             Err(error) => {
                 // A refusal may have rested on what was not written: everybody has to ask again.
                 let list = answers.into_iter().map(|(done, _)| (done, Err(error.clone()))).collect();
@@ -94,13 +95,14 @@ impl Writer {
     }
 
     fn answers(
-        &self,
         answers: Vec<(Done, Result<Range<usize>, AppendError>)>,
-        entries: &[Arc<Entry>],
+        entries: Vec<Arc<Entry>>,
         head: Option<Head>,
     ) -> Answers {
-        let appended = |range: Range<usize>| Appended { entries: entries[range].to_vec() };
-        let list = answers.into_iter().map(|(done, result)| (done, result.map(appended))).collect();
+        // Each taken append has the next entries, in this order.
+        let mut entries = entries.into_iter();
+        let mut appended = |range: Range<usize>| Appended { entries: entries.by_ref().take(range.len()).collect() };
+        let list = answers.into_iter().map(|(done, result)| (done, result.map(&mut appended))).collect();
         Answers { list, head }
     }
 
@@ -169,21 +171,27 @@ impl Writer {
     }
 
     fn show(&self, head: Head, place: Place, frame: Vec<u8>, first: Position, entries: &[Arc<Entry>]) {
-        let block = Arc::new(TailBlock { number: head.block, entries: entries.to_vec(), frame });
+        // Whoever follows reads them soon. Without followers they would only be held, and be given back late.
+        let live = if self.shared.notices.any() { Some(entries) } else { None };
+        self.core.add_written_bytes(frame.len() as u64);
+        let block = Arc::new(TailBlock::new(head.block, live, frame));
         let mut state = self.core.state_mut();
         state.index.add_block(first, place);
         for entry in entries {
             let header = &entry.header;
-            state.index.add(Indexed {
-                stream: header.stream.clone(),
+            let indexed = Indexed {
                 item: Item { position: header.position, next_version: header.last_version().next() },
                 time_ms: header.meta.time_ms,
                 command_id: header.meta.command_id,
                 command_hash: header.meta.command_hash,
-            });
+            };
+            state.index.add(&header.stream, &indexed);
         }
         state.head = head;
-        state.push_tail(block);
+        let old = state.push_tail(block);
+        drop(state);
+        // Given back without the lock: readers need not wait for it.
+        drop(old);
     }
 }
 
@@ -196,6 +204,8 @@ fn refused(requests: Vec<Request>, error: &AppendError) -> Answers {
 fn check(drafts: &[Draft], index: &Index, group: &mut Group) -> Result<(), AppendError> {
     group.own_versions.clear();
     group.own_commands.clear();
+    // Most appends are one draft: that meets no draft of its own append.
+    let several = drafts.len() > 1;
     let mut time_ms = group.time_ms;
     for draft in drafts {
         let stream = &draft.stream;
@@ -204,7 +214,7 @@ fn check(drafts: &[Draft], index: &Index, group: &mut Group) -> Result<(), Appen
         if draft.expected != known {
             return Err(AppendError::Conflict { stream: stream.clone(), expected: draft.expected, found: known });
         }
-        if !group.own_commands.insert(meta.command_id) {
+        if several && !group.own_commands.insert(meta.command_id) {
             return Err(AppendError::Invalid { stream: stream.clone(), problem: "two drafts have one command id" });
         }
         let before = group.commands.get(&meta.command_id).copied().or_else(|| {
@@ -223,8 +233,9 @@ fn check(drafts: &[Draft], index: &Index, group: &mut Group) -> Result<(), Appen
             });
         }
         time_ms = meta.time_ms;
-        let after = known.plus(draft.events.len() as u64);
-        group.own_versions.insert(stream.clone(), after);
+        if several {
+            group.own_versions.insert(stream.clone(), known.plus(draft.events.len() as u64));
+        }
     }
     Ok(())
 }
@@ -257,7 +268,11 @@ fn take(
         at += record::length(&frame[at..]);
         let answered = Answered { position, command_hash: draft.meta.command_hash };
         group.commands.insert(draft.meta.command_id, answered);
-        group.versions.insert(draft.stream.clone(), before.plus(draft.events.len() as u64));
+        let after = before.plus(draft.events.len() as u64);
+        match group.versions.get_mut(&draft.stream) {
+            Some(version) => *version = after,
+            None => drop(group.versions.insert(draft.stream.clone(), after)),
+        }
         let Draft { stream, meta, command, facts, verdict, events, .. } = draft;
         let header = Header { position, stream, first_version, events: events.len() as u32, meta };
         entries.push(Arc::new(Entry { header, command, facts, verdict, events }));

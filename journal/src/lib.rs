@@ -73,6 +73,7 @@ mod export;
 mod follow;
 mod format;
 mod frame;
+mod hash;
 mod head;
 mod hex;
 mod import;

@@ -131,8 +131,7 @@ impl LocalJournal {
             core.set_store(Some(blocks.reader()));
         }
         let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
-        let keeper =
-            Keeper::new(core.clone(), head_file.clone(), blocks, settings.checkpoint_bytes, store_trouble.clone());
+        let keeper = Keeper::new(core.clone(), head_file.clone(), blocks, &settings, store_trouble.clone());
         let work = match settings.threads {
             Threads::Inline => Work::inline(writer, keeper),
             Threads::Own => Work::start(writer, keeper, &settings, &shared)

@@ -213,7 +213,8 @@ fn pick<T: Readable>(
     match block {
         Loaded::Live(block) => {
             let wanted = |entry: &&Arc<Entry>| wanted(entry.header.position, entry.header.stream.as_str());
-            to.extend(block.entries.iter().filter(wanted).map(T::live));
+            let entries = block.entries().map_err(|problem| damaged(Position::ZERO, problem))?;
+            to.extend(entries.iter().filter(wanted).map(T::live));
         }
         Loaded::Stored(bytes) => {
             for record in frame::records(&bytes[HEADER_BYTES..]) {
