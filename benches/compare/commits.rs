@@ -1,16 +1,10 @@
 //! Durable appends: the journal, a plain file under the same kind of commit thread, and peers, one after the other in
 //! every round.
 
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    os::unix::fs::FileExt,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, fs::File, os::unix::fs::FileExt, path::Path, time::Instant};
 
 use crate::{
-    Fallible, Options, peers, postgres,
+    Fallible, Options, peers, postgres, quiet,
     stores::RawFile,
     table::{Good, Row, Table},
     writers::{self, Run, Shape},
@@ -18,8 +12,10 @@ use crate::{
 
 /// A round in which a plain sync takes so many times longer than in the best one is no use: others were at work.
 const DISTURBED: f64 = 3.0;
-/// How many rounds more than asked for are tried until enough are undisturbed.
-const ROUNDS_MORE: usize = 5;
+/// A run beside which others took more than this part of the processors is no use either.
+const OTHERS_MAX: f64 = 0.2;
+/// How many times as many rounds as asked for are tried until enough pairs are undisturbed.
+const ROUNDS_TIMES: usize = 4;
 
 struct Ratio {
     name: &'static str,
@@ -107,21 +103,26 @@ pub fn measure(options: &Options, table: &mut Table) -> Fallible<()> {
     }
     let mut missing = BTreeMap::new();
     let mut rounds: Vec<Round> = Vec::new();
-    let mut kept = 0;
-    while kept < options.rounds && rounds.len() < options.rounds + ROUNDS_MORE {
-        let even = rounds.len() % 2 == 0;
-        rounds.push(one_round(options, &wanted, even, &mut missing)?);
-        kept = undisturbed(&rounds).count();
+    while rounds.len() < options.rounds * ROUNDS_TIMES {
+        let (even, limit) = (rounds.len() % 2 == 0, best_sync(&rounds) * DISTURBED);
+        let lacks =
+            |ratio: &&&Ratio| pairs(ratio, &rounds).len() < options.rounds && !missing.contains_key(ratio.theirs);
+        let open: Vec<&Ratio> = wanted.iter().filter(lacks).copied().collect();
+        if open.is_empty() {
+            break;
+        }
+        rounds.push(one_round(options, &open, even, limit, &mut missing)?);
     }
-    let disturbed = rounds.len() - kept;
     table.note(&format!(
-        "commits: {kept} rounds of {} s a side, {disturbed} disturbed ones left out; plain sync, best median {:.0} us",
+        "commits: {} rounds of {} s a side; plain sync, best median {:.0} us",
+        rounds.len(),
         options.seconds,
         best_sync(&rounds) * 1e6
     ));
     for ratio in wanted {
         match missing.get(ratio.theirs) {
             Some(why) => table.leave_out(ratio.name, why),
+            None if pairs(ratio, &rounds).is_empty() => table.leave_out(ratio.name, "others were at work all the time"),
             None => table.add(row(ratio, &rounds)),
         }
     }
@@ -132,9 +133,14 @@ fn one_round(
     options: &Options,
     wanted: &[&Ratio],
     even: bool,
+    limit: f64,
     missing: &mut BTreeMap<&'static str, String>,
 ) -> Fallible<Round> {
+    quiet::wait(options.patience)?;
     let mut round = Round { sync_s: plain_sync(&options.dir)?, ..Round::default() };
+    if round.sync_s > limit {
+        return Ok(round);
+    }
     // Who comes first changes from round to round.
     let ordered: Vec<&&Ratio> = if even { wanted.iter().collect() } else { wanted.iter().rev().collect() };
     for ratio in ordered {
@@ -174,24 +180,27 @@ fn best_sync(rounds: &[Round]) -> f64 {
     rounds.iter().map(|round| round.sync_s).fold(f64::INFINITY, f64::min)
 }
 
-fn undisturbed(rounds: &[Round]) -> impl Iterator<Item = &Round> {
+/// Both sides of a ratio from every round that was not disturbed.
+fn pairs(ratio: &Ratio, rounds: &[Round]) -> Vec<(Run, Run)> {
     let limit = best_sync(rounds) * DISTURBED;
-    rounds.iter().filter(move |round| round.sync_s <= limit)
+    let shape = format!("{:?}", ratio.ours);
+    let side = |round: &Round, name: &'static str| {
+        let run = round.runs.get(&(name, shape.clone())).copied();
+        run.filter(|run| run.others <= OTHERS_MAX)
+    };
+    let quiet = rounds.iter().filter(|round| round.sync_s <= limit);
+    quiet.filter_map(|round| Some((side(round, "journal")?, side(round, ratio.theirs)?))).collect()
 }
 
 fn row(ratio: &Ratio, rounds: &[Round]) -> Row {
-    let side = |name: &'static str| -> Vec<Run> {
-        let key = (name, format!("{:?}", ratio.ours));
-        undisturbed(rounds).filter_map(|round| round.runs.get(&key).copied()).collect()
-    };
-    let (ours, theirs) = (side("journal"), side(ratio.theirs));
+    let (ours, theirs): (Vec<Run>, Vec<Run>) = pairs(ratio, rounds).into_iter().unzip();
     let quotients = ours.iter().zip(&theirs).map(|(ours, theirs)| ours.per_s / theirs.per_s).collect();
     let words = |runs: &[Run]| {
         let of = |pick: fn(&Run) -> f64| median(runs.iter().map(pick).collect());
-        let us = |time: Duration| time.as_secs_f64() * 1e6;
-        let (p50, p99) =
-            (median(runs.iter().map(|r| us(r.p50)).collect()), median(runs.iter().map(|r| us(r.p99)).collect()));
-        format!("{:.0}/s p50 {p50:.0} us p99 {p99:.0} us", of(|run| run.per_s))
+        let (per_s, p50, p99) = (of(|run| run.per_s), of(|run| run.p50.as_secs_f64()), of(|run| run.p99.as_secs_f64()));
+        let cpu = of(|run| run.cpu_us);
+        let cpu = if cpu.is_nan() { String::new() } else { format!(", {cpu:.1} us CPU each") };
+        format!("{per_s:.0}/s, p50 {:.0} us, p99 {:.0} us{cpu}", p50 * 1e6, p99 * 1e6)
     };
     Row {
         name: ratio.name,
@@ -199,7 +208,7 @@ fn row(ratio: &Ratio, rounds: &[Round]) -> Row {
         target: ratio.target,
         stretch: ratio.stretch,
         good: Good::AtLeast,
-        sides: format!("{} | {} {}", words(&ours), ratio.theirs, words(&theirs)),
+        sides: format!("{} rounds: {} | {}: {}", ours.len(), words(&ours), ratio.theirs, words(&theirs)),
     }
 }
 

@@ -1,11 +1,13 @@
 //! The journal beside a plain file and other stores: both sides in one run, one after the other in every round.
 //!
 //! ```text
-//! cargo bench --bench compare [--features compare] -- [--json] [--rounds 5] [--seconds 2] [--only TEXT] [--dir DIR]
+//! cargo bench --bench compare [--features compare] -- [--json] [--rounds 5] [--seconds 2]
+//!     [--patience 10] [--only TEXT] [--dir DIR]
 //! ```
 //!
-//! Every row is a ratio of two things measured in the same run, the median over the rounds; rounds in which the machine
-//! was busy with something else are left out. Only ratios say something: both sides depend on the machine alike. redb,
+//! Every row is a ratio of two things measured in the same run, the median over the rounds. A round waits until nobody
+//! else is at work, for at most `--patience` seconds; a round in which a plain sync takes three times as long as in the best
+//! one is left out, and so is a pair beside which others took more than a fifth of the processors. Only ratios say something: both sides depend on the machine alike. redb,
 //! SQLite, batpak and cqrs-es are measured with the feature `compare`, PostgreSQL where a server is installed. With
 //! `--json` one object a row: name, value, target, stretch, met.
 
@@ -16,6 +18,7 @@ mod commits;
 mod load;
 mod peers;
 mod postgres;
+mod quiet;
 mod stores;
 mod table;
 mod writers;
@@ -33,6 +36,8 @@ struct Options {
     seconds: f64,
     /// Only rows with this in their name.
     only: String,
+    /// How long each round waits for others to end their work.
+    patience: Duration,
     /// Where everything is written; on the disk that is measured.
     dir: PathBuf,
 }
@@ -70,7 +75,14 @@ fn run() -> Fallible<()> {
 }
 
 fn options() -> Fallible<Options> {
-    let mut options = Options { json: false, rounds: 5, seconds: 2.0, only: String::new(), dir: PathBuf::new() };
+    let mut options = Options {
+        json: false,
+        rounds: 5,
+        seconds: 2.0,
+        only: String::new(),
+        patience: Duration::from_secs(10),
+        dir: PathBuf::new(),
+    };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
@@ -78,6 +90,7 @@ fn options() -> Fallible<Options> {
             "--json" => options.json = true,
             "--rounds" => options.rounds = value()?.parse()?,
             "--seconds" => options.seconds = value()?.parse()?,
+            "--patience" => options.patience = Duration::from_secs(value()?.parse()?),
             "--only" => options.only = value()?,
             "--dir" => options.dir = value()?.into(),
             // What cargo says to every bench.

@@ -31,7 +31,7 @@ pub fn writers(dir: &Path, time: Duration) -> Fallible<Run> {
     };
     let per_s = number("tps = ").ok_or("pgbench says nothing")?;
     let mean = Duration::from_secs_f64(number("latency average = ").unwrap_or_default() / 1e3);
-    Ok(Run { per_s, p50: mean, p99: mean })
+    Ok(Run { per_s, p50: mean, p99: mean, cpu_us: f64::NAN, others: 0.0 })
 }
 
 /// A server of our own, ended with the value.

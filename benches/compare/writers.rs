@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     Fallible, load,
+    quiet::Ticks,
     stores::{Ack, CommitThread, Item, Store},
 };
 
@@ -59,6 +60,10 @@ pub struct Run {
     pub per_s: f64,
     pub p50: Duration,
     pub p99: Duration,
+    /// Processor time of the whole process for each entry, in microseconds.
+    pub cpu_us: f64,
+    /// The part of all processors that other processes took.
+    pub others: f64,
 }
 
 /// Runs writers against a journal in a new folder.
@@ -81,10 +86,15 @@ pub fn against(store: Box<dyn Store>, shape: Shape, time: Duration) -> Fallible<
 
 /// Runs writers for so long.
 pub fn run(target: &Target, shape: Shape, time: Duration) -> Fallible<Run> {
-    match shape {
+    let before = Ticks::now()?;
+    let mut run = match shape {
         Shape::Writers(writers) => tasks(target, writers, time),
         Shape::OneCaller(outstanding) => one_caller(target, outstanding, time),
-    }
+    }?;
+    let after = Ticks::now()?;
+    run.cpu_us = after.own_s_since(before) * 1e6 / (run.per_s * time.as_secs_f64());
+    run.others = after.others_since(before);
+    Ok(run)
 }
 
 /// Goes round some streams, one version after the other.
@@ -173,5 +183,7 @@ pub fn summary(mut latencies: Vec<Duration>, took: Duration) -> Run {
         per_s: latencies.len() as f64 / took.as_secs_f64(),
         p50: at(0.5).unwrap_or_default(),
         p99: at(0.99).unwrap_or_default(),
+        cpu_us: f64::NAN,
+        others: 0.0,
     }
 }

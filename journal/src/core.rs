@@ -55,10 +55,10 @@ pub(crate) struct TailBlock {
 }
 
 impl TailBlock {
-    pub(crate) fn new(number: u64, entries: Option<&[Arc<Entry>]>, frame: Vec<u8>) -> Self {
+    pub(crate) fn new(number: u64, entries: Option<Vec<Arc<Entry>>>, frame: Vec<u8>) -> Self {
         let known = OnceLock::new();
         if let Some(entries) = entries {
-            drop(known.set(Ok(entries.to_vec())));
+            drop(known.set(Ok(entries)));
         }
         Self { number, frame, entries: known }
     }

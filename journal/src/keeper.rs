@@ -11,7 +11,7 @@ use crate::{Settings, blocks::Blocks, core::Core, crash, head::HeadFile};
 /// How many blocks are handed to the store at once: sled takes 64 in half the time of 64 times one.
 const BLOCKS_AT_ONCE: u64 = 64;
 /// How long new blocks are gathered before they are stored.
-const GATHER: Duration = Duration::from_millis(20);
+const GATHER: Duration = Duration::from_millis(50);
 /// More than this written while gathering: much is being committed, and the processor is left to the commits.
 const BUSY_BYTES: u64 = 256 * 1024;
 /// How much is stored before it is asked again whether much is being committed.

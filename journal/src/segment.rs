@@ -9,9 +9,14 @@
 //!                                                                    96 [32] zero
 //! ```
 
+use std::io;
+
 use uuid::Uuid;
 
-use crate::Position;
+use crate::{
+    Position,
+    disk::{Access, Disk, DiskFile},
+};
 
 pub(crate) const MARK_BYTES: usize = 128;
 pub(crate) const LOG_DIR: &str = "log";
@@ -74,6 +79,11 @@ impl Mark {
 /// A later release may compress sealed segments; those will end in `.log.zst`.
 pub(crate) fn name_of(segment: u32) -> String {
     format!("{LOG_DIR}/{segment:010}.log")
+}
+
+/// Opens a segment for reading.
+pub(crate) fn open(disk: &dyn Disk, segment: u32) -> io::Result<Box<dyn DiskFile>> {
+    disk.open(&name_of(segment), Access::Read)
 }
 
 /// The segment's number, if this is the name of a segment file inside the log's folder.

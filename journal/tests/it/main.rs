@@ -3,8 +3,11 @@
 mod conflict;
 mod damage;
 mod golden;
+mod hostile;
 mod kill;
 mod reopen;
+mod salvage;
 mod stores;
 mod tools;
 mod torn_tail;
+mod verify;
