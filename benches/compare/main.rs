@@ -19,6 +19,7 @@ mod load;
 mod peers;
 mod postgres;
 mod quiet;
+mod reading;
 mod stores;
 mod table;
 mod writers;
@@ -70,6 +71,7 @@ fn run() -> Fallible<()> {
     }
     let mut table = Table::new(options.json);
     commits::measure(&options, &mut table)?;
+    reading::measure(&options, &mut table)?;
     table.end();
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{
     fmt,
     sync::{
         Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -36,6 +36,10 @@ pub(crate) struct Core {
     /// Bytes of blocks that became durable, and that were put into the store, since opening.
     written_bytes: AtomicU64,
     stored_bytes: AtomicU64,
+    /// Full segments that the keeper has not looked at yet.
+    segments_to_pack: AtomicU32,
+    /// Whether a pass over many entries may fetch on a thread of its own.
+    reads_ahead: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -126,7 +130,25 @@ impl Core {
             store_misses: AtomicU64::new(0),
             written_bytes: AtomicU64::new(0),
             stored_bytes: AtomicU64::new(0),
+            segments_to_pack: AtomicU32::new(0),
+            reads_ahead: AtomicBool::new(false),
         }
+    }
+
+    pub(crate) fn segments_to_pack(&self) -> u32 {
+        self.segments_to_pack.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_segments_to_pack(&self, count: u32) {
+        self.segments_to_pack.store(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn reads_ahead(&self) -> bool {
+        self.reads_ahead.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn read_ahead(&self, yes: bool) {
+        self.reads_ahead.store(yes, Ordering::Relaxed);
     }
 
     pub(crate) fn written_bytes(&self) -> u64 {
@@ -219,6 +241,10 @@ impl Core {
             loaded.push(Loaded::Stored(bytes));
         }
         Ok(loaded)
+    }
+
+    pub(crate) fn forget_segment(&self, segment: u32) {
+        self.log.forget(segment);
     }
 
     fn read_log(&self, number: u64, place: Place, first: Position) -> Result<Vec<u8>, ReadError> {

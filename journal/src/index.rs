@@ -153,6 +153,11 @@ impl Index {
         self.blocks.get(at).copied()
     }
 
+    /// The segment of the newest block; 0 if there is none.
+    pub(crate) fn last_segment(&self) -> u32 {
+        self.blocks.last().map_or(0, |block| block.place.segment)
+    }
+
     /// The number of the block that holds a position.
     pub(crate) fn block_of(&self, position: Position) -> Option<u64> {
         if position == Position::ZERO || position > self.last_position {

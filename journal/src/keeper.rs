@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Settings, blocks::Blocks, core::Core, crash, head::HeadFile};
+use crate::{Settings, blocks::Blocks, core::Core, crash, head::HeadFile, pack::Packer};
 
 /// How many blocks are handed to the store at once: sled takes 64 in half the time of 64 times one.
 const BLOCKS_AT_ONCE: u64 = 64;
@@ -27,6 +27,7 @@ pub(crate) struct Keeper {
     lag_bytes_max: u64,
     bytes_since: u64,
     synced: u64,
+    packer: Packer,
     trouble: Arc<Mutex<Option<String>>>,
 }
 
@@ -36,10 +37,11 @@ impl Keeper {
         head_file: Arc<HeadFile>,
         blocks: Option<Box<dyn Blocks>>,
         settings: &Settings,
+        packer: Packer,
         trouble: Arc<Mutex<Option<String>>>,
     ) -> Self {
         let (checkpoint_bytes, lag_bytes_max) = (settings.checkpoint_bytes, settings.store_lag_bytes);
-        Self { core, head_file, blocks, checkpoint_bytes, lag_bytes_max, bytes_since: 0, synced: 0, trouble }
+        Self { core, head_file, blocks, checkpoint_bytes, lag_bytes_max, bytes_since: 0, synced: 0, packer, trouble }
     }
 
     /// Stores all that is durable by now.
@@ -52,6 +54,7 @@ impl Keeper {
     /// Stores what is durable in large pieces. While much is being committed the store falls behind, up to its bound:
     /// whoever appends waits for the log alone, and reads are answered from memory or the log meanwhile.
     fn follow(&mut self, bell: &Bell) {
+        self.core.set_segments_to_pack(self.packer.waiting(self.core.state().index.last_segment()));
         while self.is_behind() {
             let before = self.core.written_bytes();
             if bell.is_called_within(GATHER) {
@@ -64,6 +67,33 @@ impl Keeper {
                 self.store_some();
             }
         }
+    }
+
+    /// Stores what is durable, and compresses full segments while there is nothing to store.
+    fn attend(&mut self, bell: &Bell) {
+        loop {
+            self.follow(bell);
+            // Looked at before the last look at the blocks: whoever rings after that is heard.
+            let called = bell.is_called_within(Duration::ZERO);
+            if called || (!self.is_behind() && !self.pack_next()) {
+                return;
+            }
+        }
+    }
+
+    /// Compresses all full segments now.
+    pub(crate) fn pack_all(&mut self) {
+        while self.pack_next() {}
+    }
+
+    fn pack_next(&mut self) -> bool {
+        let current = self.core.state().index.last_segment();
+        let packed = self.packer.pack_next(current);
+        if let Some(segment) = packed {
+            self.core.forget_segment(segment);
+        }
+        self.core.set_segments_to_pack(self.packer.waiting(current));
+        packed.is_some()
     }
 
     fn is_behind(&self) -> bool {
@@ -236,7 +266,7 @@ pub(crate) fn run(mut keeper: Keeper, bell: &Bell) {
     loop {
         match bell.wait() {
             None if bell.take_freshen() => keeper.give_memory_back(),
-            None => keeper.follow(bell),
+            None => keeper.attend(bell),
             Some(Ending::AtOnce) => return,
             Some(Ending::InOrder) => {
                 keeper.catch_up();

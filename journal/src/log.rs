@@ -228,12 +228,17 @@ impl LogReader {
         Ok(bytes)
     }
 
+    /// Lets go of a segment that was replaced: an open file keeps its room on the disk.
+    pub(crate) fn forget(&self, segment: u32) {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).remove(&segment);
+    }
+
     fn file(&self, segment: u32) -> io::Result<Arc<dyn DiskFile>> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = files.get(&segment) {
             return Ok(file.clone());
         }
-        let file: Arc<dyn DiskFile> = self.disk.open(&segment::name_of(segment), Access::Read)?.into();
+        let file: Arc<dyn DiskFile> = segment::open(&*self.disk, segment)?.into();
         if files.len() >= OPEN_FILES_MAX {
             files.pop_first();
         }

@@ -33,7 +33,7 @@ use crate::{
     index::Index,
     integrity::{Problem, ProblemKind},
     log::{Log, LogError, LogReader, Tip},
-    repair,
+    pack, repair,
     scan::{self, Scanned},
 };
 
@@ -206,6 +206,7 @@ impl Opening<'_> {
         let Settled { scanned, index, mut survey, torn_cut } = settled;
         let tip = scanned.tip;
         let log = self.resume_log(&scanned)?;
+        pack::remove_unfinished(&*self.disk).map_err(io_error(&*self.disk, "tidy the log in"))?;
         crash::point("after-log-resumed");
         let last = match found {
             FoundHead::Read { newest, .. } => Some(newest),
@@ -264,8 +265,7 @@ impl Opening<'_> {
     fn resume_log(&self, scanned: &Scanned) -> Result<Log, OpenError> {
         let last = scanned.end.map(|end| end.0);
         for segment in scanned.segments.iter().filter(|segment| Some(segment.number) > last) {
-            self.disk
-                .remove(&crate::segment::name_of(segment.number))
+            crate::segment::remove(&*self.disk, segment.number)
                 .map_err(io_error(&*self.disk, "remove an empty segment in"))?;
         }
         let disk = self.disk.clone();

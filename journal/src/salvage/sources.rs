@@ -10,7 +10,7 @@ use crate::{
     frame::{self, FrameHeader, HEADER_BYTES},
     log::{LogReader, Place, Tip},
     open,
-    segment::{self, LOG_DIR, Mark},
+    segment::{self, Mark},
 };
 
 /// One sound block.
@@ -44,10 +44,7 @@ impl Sources {
     pub(super) fn find(from: &Arc<dyn Disk>, store: &dyn Store, id: Option<Uuid>) -> io::Result<Self> {
         let log = LogReader::new(from.clone());
         let mut this = Self { journal: id, store_trouble: None, candidates: BTreeMap::new(), log, store: None };
-        let mut numbers: Vec<u32> = from.list(LOG_DIR)?.iter().filter_map(|name| segment::number_of(name)).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        for number in numbers {
+        for number in segment::numbers(&**from)? {
             // A segment that cannot be read has nothing for us; the others may.
             match segment::open(&**from, number).and_then(|file| disk::read_all(&*file)) {
                 Ok(bytes) => this.look_into(number, &bytes),

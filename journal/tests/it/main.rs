@@ -5,6 +5,7 @@ mod damage;
 mod golden;
 mod hostile;
 mod kill;
+mod pack;
 mod reopen;
 mod salvage;
 mod stores;
