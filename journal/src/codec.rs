@@ -5,7 +5,7 @@
 //! value. The bound is applied before anything is allocated.
 
 use bincode::Options;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{Body, Draft};
 
@@ -39,11 +39,16 @@ pub fn encode<T: Serialize>(schema: u16, value: &T) -> Result<Body, CodecError> 
 /// # Errors
 /// If the bytes are not exactly one value of this type, or more than [`Draft::BODY_BYTES_MAX`].
 pub fn decode<T: DeserializeOwned>(body: &Body) -> Result<T, CodecError> {
-    let malformed = |source| CodecError::Decode { schema: body.schema, bytes: body.bytes.len(), source };
-    if body.bytes.len() > Draft::BODY_BYTES_MAX {
+    decode_bytes(body.schema, &body.bytes)
+}
+
+/// As [`decode`], from bytes that may be borrowed from.
+pub(crate) fn decode_bytes<'a, T: Deserialize<'a>>(schema: u16, bytes: &'a [u8]) -> Result<T, CodecError> {
+    let malformed = |source| CodecError::Decode { schema, bytes: bytes.len(), source };
+    if bytes.len() > Draft::BODY_BYTES_MAX {
         return Err(malformed(Box::new(bincode::ErrorKind::SizeLimit)));
     }
-    options().deserialize(&body.bytes).map_err(malformed)
+    options().deserialize(bytes).map_err(malformed)
 }
 
 /// The first 16 bytes of the BLAKE3 hash: how commands and policies are told apart.

@@ -2,19 +2,18 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    ops::Range,
     sync::{Arc, atomic::Ordering},
 };
 
 use uuid::Uuid;
 
 use crate::{
-    Answered, AppendError, Appended, COMMAND_WINDOW_MS, Done, Draft, Entry, Head, Header, Intake, Position, StreamId,
-    Version,
+    Answered, AppendError, Appended, COMMAND_WINDOW_MS, Done, Entry, Head, Header, Intake, Position, StreamId, Version,
     core::{Core, TailBlock},
     crash,
     disk::Disk,
     frame::{self, FrameHeader, HEADER_BYTES},
+    hash::Keyed,
     head::HeadFile,
     index::{Index, Indexed, Item},
     log::{Log, LogError, Place, Tip},
@@ -36,9 +35,16 @@ pub(crate) struct Writer {
     pub(crate) space: SpaceWatch,
 }
 
+type AnswerList = Vec<(Done, Result<Appended, AppendError>)>;
+
+/// The entries of a group, in their order.
+fn taken(list: &AnswerList) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
+    list.iter().filter_map(|(_, result)| result.as_ref().ok()).flat_map(|appended| &appended.entries)
+}
+
 /// Answers that are given once the writer's lock is released.
 pub(crate) struct Answers {
-    list: Vec<(Done, Result<Appended, AppendError>)>,
+    list: AnswerList,
     /// Set if a block became durable.
     pub(crate) head: Option<Head>,
 }
@@ -58,11 +64,11 @@ impl Answers {
 /// What a group is checked against beside the index: what the group itself has taken so far.
 #[derive(Default)]
 struct Group {
-    versions: HashMap<StreamId, Version>,
+    versions: HashMap<StreamId, Version, Keyed>,
     /// As `versions`, for the append that is being checked; it counts only if all its drafts pass.
-    own_versions: HashMap<StreamId, Version>,
-    own_commands: HashSet<Uuid>,
-    commands: HashMap<Uuid, Answered>,
+    own_versions: HashMap<StreamId, Version, Keyed>,
+    own_commands: HashSet<Uuid, Keyed>,
+    commands: HashMap<Uuid, Answered, Keyed>,
     position: Position,
     time_ms: u64,
 }
@@ -74,79 +80,65 @@ impl Writer {
             return refused(requests, &failure);
         }
         let first = self.tip.position.next();
-        let mut frame = vec![0; HEADER_BYTES];
-        frame.reserve(requests.iter().map(Request::bytes).sum());
-        let mut entries: Vec<Arc<Entry>> = Vec::with_capacity(requests.len());
-        let mut answers: Vec<(Done, Result<Range<usize>, AppendError>)> = Vec::with_capacity(requests.len());
+        let mut frame = Vec::with_capacity(HEADER_BYTES + requests.iter().map(Request::bytes).sum::<usize>());
+        frame.resize(HEADER_BYTES, 0);
         let low = self.space.low(&*self.disk);
-        self.admit(requests, low, &mut frame, &mut entries, &mut answers);
-        if entries.is_empty() {
-            return self.answers(answers, &entries, None);
+        let (list, count) = self.admit(requests, low, &mut frame);
+        if count == 0 {
+            return Answers { list, head: None };
         }
-        match self.write(frame, first, &entries) {
-            Ok(head) => self.answers(answers, &entries, Some(head)),
+        match self.write(frame, first, count, &list) {
+            Ok(head) => Answers { list, head: Some(head) },
             Err(error) => {
                 // A refusal may have rested on what was not written: everybody has to ask again.
-                let list = answers.into_iter().map(|(done, _)| (done, Err(error.clone()))).collect();
+                let list = list.into_iter().map(|(done, _)| (done, Err(error.clone()))).collect();
                 Answers { list, head: None }
             }
         }
     }
 
-    fn answers(
-        &self,
-        answers: Vec<(Done, Result<Range<usize>, AppendError>)>,
-        entries: &[Arc<Entry>],
-        head: Option<Head>,
-    ) -> Answers {
-        let appended = |range: Range<usize>| Appended { entries: entries[range].to_vec() };
-        let list = answers.into_iter().map(|(done, result)| (done, result.map(appended))).collect();
-        Answers { list, head }
-    }
-
-    fn admit(
-        &mut self,
-        requests: Vec<Request>,
-        low: Option<(u64, u64)>,
-        frame: &mut Vec<u8>,
-        entries: &mut Vec<Arc<Entry>>,
-        answers: &mut Vec<(Done, Result<Range<usize>, AppendError>)>,
-    ) {
+    /// Gives every append that passes its places; answers with what to say once they are durable, and their number.
+    fn admit(&mut self, requests: Vec<Request>, low: Option<(u64, u64)>, frame: &mut Vec<u8>) -> (AnswerList, u32) {
         let state = self.core.state();
         let mut group = Group { position: self.tip.position, time_ms: state.index.last_time_ms, ..Group::default() };
-        for request in requests {
+        let mut list = Vec::with_capacity(requests.len());
+        for Request { entries, records, intake, done } in requests {
             let refusal = match low {
-                Some((free_mib, floor_mib)) if request.intake == Intake::Ordinary => {
+                Some((free_mib, floor_mib)) if intake == Intake::Ordinary => {
                     Some(AppendError::NearlyFull { free_mib, floor_mib })
                 }
-                _ => check(&request.drafts, &state.index, &mut group).err(),
+                _ => check(&entries, &state.index, &mut group).err(),
             };
             let result = match refusal {
                 Some(refusal) => Err(refusal),
-                None => {
-                    let begin = entries.len();
-                    take(request.drafts, &request.records, &state.index, &mut group, frame, entries);
-                    Ok(begin..entries.len())
-                }
+                None => Ok(Appended { entries: take(entries, &records, &mut group, frame) }),
             };
-            answers.push((request.done, result));
+            list.push((done, result));
         }
+        let count = group.position.0 - self.tip.position.0;
+        (list, count as u32)
     }
 
     /// Makes the block durable, then visible.
-    fn write(&mut self, mut frame: Vec<u8>, first: Position, entries: &[Arc<Entry>]) -> Result<Head, AppendError> {
+    fn write(
+        &mut self,
+        mut frame: Vec<u8>,
+        first: Position,
+        count: u32,
+        list: &AnswerList,
+    ) -> Result<Head, AppendError> {
         let header = FrameHeader {
             journal: self.core.journal,
             block: self.tip.block + 1,
             first,
             epoch: self.epoch,
-            count: entries.len() as u32,
+            count,
             records_bytes: 0,
             previous: self.tip.hash,
             hash: [0; 32],
         };
         let hash = frame::seal(&mut frame, &header);
-        let tip = Tip { block: header.block, position: self.tip.position.plus(entries.len() as u64), hash };
+        let tip = Tip { block: header.block, position: self.tip.position.plus(u64::from(count)), hash };
         crash::point("before-append");
         let place = match self.log.append(&frame, tip) {
             Ok(place) => place,
@@ -156,34 +148,40 @@ impl Writer {
         crash::point("after-log-write");
         self.log.sync().map_err(|error| self.shared.fail(format!("cannot sync the log: {error}")))?;
         crash::point("after-sync");
-        let time_ms = entries.last().map_or(0, |entry| entry.header.meta.time_ms);
+        let time_ms = taken(list).last().map_or(0, |entry| entry.header.meta.time_ms);
         let head = Head { position: tip.position, time_ms, block: tip.block, hash };
         self.tip = tip;
         if let Err(error) = self.head_file.write(head) {
             tracing::error!(%error, "cannot write the head file; a cut of the log would not be seen");
             self.shared.head_trouble.fetch_add(1, Ordering::Relaxed);
         }
-        self.show(head, place, frame, first, entries);
+        self.show(head, place, frame, first, list);
         self.shared.groups.fetch_add(1, Ordering::Relaxed);
         Ok(head)
     }
 
-    fn show(&self, head: Head, place: Place, frame: Vec<u8>, first: Position, entries: &[Arc<Entry>]) {
-        let block = Arc::new(TailBlock { number: head.block, entries: entries.to_vec(), frame });
+    fn show(&self, head: Head, place: Place, frame: Vec<u8>, first: Position, list: &AnswerList) {
+        // Whoever follows reads them soon. Without followers they would only be held, and be given back late.
+        let live = self.shared.notices.any().then(|| taken(list).cloned().collect());
+        self.core.add_written_bytes(frame.len() as u64);
+        let block = Arc::new(TailBlock::new(head.block, live, frame));
         let mut state = self.core.state_mut();
         state.index.add_block(first, place);
-        for entry in entries {
+        for entry in taken(list) {
             let header = &entry.header;
-            state.index.add(Indexed {
-                stream: header.stream.clone(),
+            let indexed = Indexed {
                 item: Item { position: header.position, next_version: header.last_version().next() },
                 time_ms: header.meta.time_ms,
                 command_id: header.meta.command_id,
                 command_hash: header.meta.command_hash,
-            });
+            };
+            state.index.add(&header.stream, &indexed);
         }
         state.head = head;
-        state.push_tail(block);
+        let old = state.push_tail(block);
+        drop(state);
+        // Given back without the lock: readers need not wait for it.
+        drop(old);
     }
 }
 
@@ -192,19 +190,20 @@ fn refused(requests: Vec<Request>, error: &AppendError) -> Answers {
     Answers { list, head: None }
 }
 
-/// Whether all drafts of one append may be taken. On success the group has not changed yet, except for scratch.
-fn check(drafts: &[Draft], index: &Index, group: &mut Group) -> Result<(), AppendError> {
+/// Whether all entries of one append may be taken. On success the group has not changed yet, except for scratch.
+fn check(entries: &[Arc<Entry>], index: &Index, group: &mut Group) -> Result<(), AppendError> {
     group.own_versions.clear();
     group.own_commands.clear();
+    // Most appends are one entry: that meets no other of its own append.
+    let several = entries.len() > 1;
     let mut time_ms = group.time_ms;
-    for draft in drafts {
-        let stream = &draft.stream;
-        let meta = &draft.meta;
+    for entry in entries {
+        let Header { stream, meta, first_version: expected, events, .. } = &entry.header;
         let known = known_version(stream, index, group);
-        if draft.expected != known {
-            return Err(AppendError::Conflict { stream: stream.clone(), expected: draft.expected, found: known });
+        if *expected != known {
+            return Err(AppendError::Conflict { stream: stream.clone(), expected: *expected, found: known });
         }
-        if !group.own_commands.insert(meta.command_id) {
+        if several && !group.own_commands.insert(meta.command_id) {
             return Err(AppendError::Invalid { stream: stream.clone(), problem: "two drafts have one command id" });
         }
         let before = group.commands.get(&meta.command_id).copied().or_else(|| {
@@ -223,8 +222,9 @@ fn check(drafts: &[Draft], index: &Index, group: &mut Group) -> Result<(), Appen
             });
         }
         time_ms = meta.time_ms;
-        let after = known.plus(draft.events.len() as u64);
-        group.own_versions.insert(stream.clone(), after);
+        if several {
+            group.own_versions.insert(stream.clone(), known.plus(u64::from(*events)));
+        }
     }
     Ok(())
 }
@@ -234,32 +234,29 @@ fn known_version(stream: &StreamId, index: &Index, group: &Group) -> Version {
     in_group.copied().unwrap_or_else(|| index.version(stream))
 }
 
-/// Gives the drafts of a checked append their places.
-fn take(
-    drafts: Vec<Draft>,
-    records: &[u8],
-    index: &Index,
-    group: &mut Group,
-    frame: &mut Vec<u8>,
-    entries: &mut Vec<Arc<Entry>>,
-) {
-    let begin = frame.len();
+/// Gives the entries of a checked append their places.
+fn take(mut entries: Vec<Arc<Entry>>, records: &[u8], group: &mut Group, frame: &mut Vec<u8>) -> Vec<Arc<Entry>> {
+    let mut at = frame.len();
     frame.extend_from_slice(records);
-    let mut at = begin;
     group.own_versions.clear();
-    for draft in drafts {
-        let before = group.versions.get(&draft.stream).copied().unwrap_or_else(|| index.version(&draft.stream));
-        let first_version = before.next();
+    for entry in &mut entries {
+        // Nobody else has it yet; if somebody had, this would be a copy.
+        let header = &mut Arc::make_mut(entry).header;
+        // The append was checked: what it expected is what the stream is at.
+        let before = header.first_version;
         group.position = group.position.next();
-        group.time_ms = draft.meta.time_ms;
-        let position = group.position;
-        record::place(&mut frame[at..], position, first_version);
+        group.time_ms = header.meta.time_ms;
+        (header.position, header.first_version) = (group.position, before.next());
+        record::place(&mut frame[at..], header.position, header.first_version);
         at += record::length(&frame[at..]);
-        let answered = Answered { position, command_hash: draft.meta.command_hash };
-        group.commands.insert(draft.meta.command_id, answered);
-        group.versions.insert(draft.stream.clone(), before.plus(draft.events.len() as u64));
-        let Draft { stream, meta, command, facts, verdict, events, .. } = draft;
-        let header = Header { position, stream, first_version, events: events.len() as u32, meta };
-        entries.push(Arc::new(Entry { header, command, facts, verdict, events }));
+        let answered = Answered { position: header.position, command_hash: header.meta.command_hash };
+        group.commands.insert(header.meta.command_id, answered);
+        let after = before.plus(u64::from(header.events));
+        match group.versions.get_mut(&header.stream) {
+            Some(version) => *version = after,
+            None => drop(group.versions.insert(header.stream.clone(), after)),
+        }
     }
+    debug_assert_eq!(at, frame.len(), "the records of an append are those of its entries");
+    entries
 }

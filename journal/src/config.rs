@@ -32,6 +32,9 @@ pub struct Settings {
     pub segment_bytes: u64,
     /// After how many bytes the block store is made durable in the background.
     pub checkpoint_bytes: u64,
+    /// How far the block store may fall behind the log while much is committed, in bytes: what a crash then leaves to be
+    /// caught up at the next opening. As soon as less is committed it catches up.
+    pub store_lag_bytes: u64,
     pub queue: QueueLimits,
     /// Bytes of the disk that are kept free for reports; none: the smaller of 256 MiB and 5 %.
     pub space_floor_bytes: Option<u64>,
@@ -43,6 +46,7 @@ impl Default for Settings {
             threads: Threads::Own,
             segment_bytes: 16 * 1024 * 1024,
             checkpoint_bytes: 32 * 1024 * 1024,
+            store_lag_bytes: 64 * 1024 * 1024,
             queue: QueueLimits::default(),
             space_floor_bytes: None,
         }

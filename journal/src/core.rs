@@ -4,8 +4,8 @@ use std::{
     collections::VecDeque,
     fmt,
     sync::{
-        Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicU64, Ordering},
+        Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -15,9 +15,10 @@ use crate::{
     Entry, Head, Position, ReadError,
     blocks::BlockReader,
     disk::Disk,
-    frame::{self, FrameHeader},
+    frame::{self, FrameHeader, HEADER_BYTES},
     index::Index,
     log::{LogReader, Place},
+    record::Malformed,
 };
 
 /// How many bytes of the newest blocks are kept in memory.
@@ -32,6 +33,13 @@ pub(crate) struct Core {
     stored: AtomicU64,
     /// Blocks that the store should have had and that came from the log instead.
     store_misses: AtomicU64,
+    /// Bytes of blocks that became durable, and that were put into the store, since opening.
+    written_bytes: AtomicU64,
+    stored_bytes: AtomicU64,
+    /// Full segments that the keeper has not looked at yet.
+    segments_to_pack: AtomicU32,
+    /// Whether a pass over many entries may fetch on a thread of its own.
+    reads_ahead: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -42,12 +50,31 @@ pub(crate) struct State {
     tail_bytes: usize,
 }
 
-/// One of the newest blocks, as it was written and as it is read.
+/// One of the newest blocks, as it was written and, once somebody has asked, as it is read.
 #[derive(Debug)]
 pub(crate) struct TailBlock {
     pub(crate) number: u64,
-    pub(crate) entries: Vec<Arc<Entry>>,
     pub(crate) frame: Vec<u8>,
+    entries: OnceLock<Result<Vec<Arc<Entry>>, Malformed>>,
+}
+
+impl TailBlock {
+    pub(crate) fn new(number: u64, entries: Option<Vec<Arc<Entry>>>, frame: Vec<u8>) -> Self {
+        let known = OnceLock::new();
+        if let Some(entries) = entries {
+            drop(known.set(Ok(entries)));
+        }
+        Self { number, frame, entries: known }
+    }
+
+    /// Its entries, decoded once for all readers.
+    pub(crate) fn entries(&self) -> Result<&[Arc<Entry>], Malformed> {
+        let decode = || {
+            let records = frame::records(&self.frame[HEADER_BYTES..]);
+            records.map(|record| record?.entry().map(Arc::new)).collect()
+        };
+        self.entries.get_or_init(decode).as_deref().map_err(|problem| *problem)
+    }
 }
 
 /// A block that is about to be read.
@@ -71,16 +98,19 @@ impl State {
         Self { index, head, ..Self::default() }
     }
 
-    /// Keeps the newest block, and lets go of old ones.
-    pub(crate) fn push_tail(&mut self, block: Arc<TailBlock>) {
+    /// Keeps the newest block, and gives back old ones.
+    pub(crate) fn push_tail(&mut self, block: Arc<TailBlock>) -> Vec<Arc<TailBlock>> {
         self.tail_bytes += block.frame.len();
         self.tail.push_back(block);
+        let mut old = Vec::new();
         while self.tail_bytes > TAIL_BYTES_MAX
             && self.tail.len() > 1
             && let Some(oldest) = self.tail.pop_front()
         {
             self.tail_bytes -= oldest.frame.len();
+            old.push(oldest);
         }
+        old
     }
 
     fn in_tail(&self, number: u64) -> Option<&Arc<TailBlock>> {
@@ -98,7 +128,48 @@ impl Core {
             store: RwLock::new(None),
             stored: AtomicU64::new(0),
             store_misses: AtomicU64::new(0),
+            written_bytes: AtomicU64::new(0),
+            stored_bytes: AtomicU64::new(0),
+            segments_to_pack: AtomicU32::new(0),
+            reads_ahead: AtomicBool::new(false),
         }
+    }
+
+    pub(crate) fn segments_to_pack(&self) -> u32 {
+        self.segments_to_pack.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_segments_to_pack(&self, count: u32) {
+        self.segments_to_pack.store(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn reads_ahead(&self) -> bool {
+        self.reads_ahead.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn read_ahead(&self, yes: bool) {
+        self.reads_ahead.store(yes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn written_bytes(&self) -> u64 {
+        self.written_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add_written_bytes(&self, bytes: u64) {
+        self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.stored_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add_stored_bytes(&self, bytes: u64) {
+        self.stored_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// How far the store is behind.
+    pub(crate) fn lag_bytes(&self) -> u64 {
+        self.written_bytes().saturating_sub(self.stored_bytes())
     }
 
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
@@ -172,6 +243,10 @@ impl Core {
         Ok(loaded)
     }
 
+    pub(crate) fn forget_segment(&self, segment: u32) {
+        self.log.forget(segment);
+    }
+
     fn read_log(&self, number: u64, place: Place, first: Position) -> Result<Vec<u8>, ReadError> {
         let bytes = self.log.read(place).map_err(|error| ReadError::Unreadable { problem: format!("log: {error}") })?;
         if self.is_block(&bytes, number) {
@@ -182,8 +257,7 @@ impl Core {
 
     fn is_block(&self, bytes: &[u8], number: u64) -> bool {
         let fits = |header: &FrameHeader| header.block == number && header.journal == self.journal;
-        frame::check(bytes)
-            .is_ok_and(|(header, records)| fits(&header) && bytes.len() == frame::HEADER_BYTES + records.len())
+        frame::check(bytes).is_ok_and(|(header, records)| fits(&header) && bytes.len() == HEADER_BYTES + records.len())
     }
 }
 

@@ -29,6 +29,10 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn sync_dir(&self, dir: &str) -> io::Result<()>;
     /// What is left on the disk.
     fn space(&self) -> io::Result<Space>;
+    /// The name of the network file system that this lies on, if it does.
+    fn network_file_system(&self) -> Option<&'static str> {
+        None
+    }
     /// Takes the journal's lock file for as long as the answer is kept.
     fn lock(&self, how: LockMode) -> Result<Lock, LockError>;
     /// Where this is, for messages.
@@ -43,6 +47,14 @@ pub trait DiskFile: Send + Sync + fmt::Debug {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
     /// Reserves the range and fills it with zeros, so that writing into it changes no metadata.
     fn allocate(&self, from: u64, to: u64) -> io::Result<()>;
+    /// Reserves the range, which reads as zeros, so that writing into it finds room. A sync after such a write changes
+    /// metadata.
+    ///
+    /// # Errors
+    /// As the disk's.
+    fn reserve(&self, from: u64, to: u64) -> io::Result<()> {
+        self.allocate(from, to)
+    }
     /// Cuts or extends the file.
     fn set_len(&self, len: u64) -> io::Result<()>;
     /// The file's length in bytes.

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::{
     Answered, COMMAND_WINDOW_MS, Position, StreamId, Version,
     frame::{self, FrameHeader},
+    hash::Keyed,
     log::Place,
     record,
 };
@@ -16,8 +17,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     blocks: Vec<BlockPlace>,
-    streams: HashMap<StreamId, Places>,
-    answered: HashMap<Uuid, (Answered, u64)>,
+    streams: HashMap<StreamId, Places, Keyed>,
+    answered: HashMap<Uuid, (Answered, u64), Keyed>,
     /// The remembered commands by age, for forgetting.
     by_age: VecDeque<(u64, Uuid, Position)>,
     pub(crate) last_time_ms: u64,
@@ -52,6 +53,10 @@ impl Places {
         }
     }
 
+    fn version(&self) -> Version {
+        self.items().last().map_or(Version::ZERO, |item| Version(item.next_version.0 - 1))
+    }
+
     fn push(&mut self, item: Item) {
         match self {
             Self::One(first) => *self = Self::Many(vec![*first, item]),
@@ -61,9 +66,8 @@ impl Places {
 }
 
 /// What the index keeps of one entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Indexed {
-    pub stream: StreamId,
     pub item: Item,
     pub time_ms: u64,
     pub command_id: Uuid,
@@ -77,14 +81,18 @@ impl Index {
     }
 
     /// Takes in one entry of the newest block.
-    pub(crate) fn add(&mut self, entry: Indexed) {
-        let Indexed { stream, item, time_ms, command_id, command_hash } = entry;
+    pub(crate) fn add(&mut self, stream: &StreamId, entry: &Indexed) {
+        match self.streams.get_mut(stream) {
+            Some(places) => places.push(entry.item),
+            None => drop(self.streams.insert(stream.clone(), Places::One(entry.item))),
+        }
+        self.remember(entry);
+    }
+
+    fn remember(&mut self, entry: &Indexed) {
+        let Indexed { item, time_ms, command_id, command_hash } = *entry;
         self.last_position = item.position;
         self.last_time_ms = time_ms;
-        match self.streams.get_mut(&stream) {
-            Some(places) => places.push(item),
-            None => drop(self.streams.insert(stream, Places::One(item))),
-        }
         self.answered.insert(command_id, (Answered { position: item.position, command_hash }, time_ms));
         self.by_age.push_back((time_ms, command_id, item.position));
         self.forget();
@@ -94,38 +102,62 @@ impl Index {
     pub(crate) fn add_found(&mut self, header: &FrameHeader, records: &[u8], place: Place) -> Result<(), &'static str> {
         // No more room than the bytes can fill, whatever the count says.
         let mut found = Vec::with_capacity((header.count as usize).min(records.len() / record::FIXED));
-        let mut versions: HashMap<StreamId, Version> = HashMap::new();
+        let mut versions: HashMap<&str, Version, Keyed> = HashMap::default();
         let mut next = self.last_position.next();
         let mut time_ms = self.last_time_ms;
         for record in frame::records(records) {
             let record = record?;
-            let stream = record.stream_text()?.parse::<StreamId>().map_err(|_| "a stream has no valid name")?;
-            let version = versions.get(&stream).copied().unwrap_or_else(|| self.version(&stream));
+            let stream = record.stream_text()?;
+            let version = match versions.get(stream) {
+                Some(version) => *version,
+                None => self.found_version(stream)?,
+            };
             if record.position() != next || record.first_version() != version.next() || record.time_ms() < time_ms {
                 return Err("positions, versions or times are out of order");
             }
             let after = version.plus(u64::from(record.events()));
             let item = Item { position: next, next_version: after.next() };
-            versions.insert(stream.clone(), after);
+            versions.insert(stream, after);
             time_ms = record.time_ms();
             next = next.next();
             let (command_id, command_hash) = (record.command_id(), record.command_hash());
-            found.push(Indexed { stream, item, time_ms, command_id, command_hash });
+            found.push((stream, Indexed { item, time_ms, command_id, command_hash }));
         }
         if found.len() != header.count as usize || found.is_empty() || header.first != self.last_position.next() {
             return Err("the block's count or first position is wrong");
         }
         self.add_block(header.first, place);
-        for entry in found {
-            self.add(entry);
+        for (stream, entry) in found {
+            match self.streams.get_mut(stream) {
+                Some(places) => places.push(entry.item),
+                None => {
+                    let stream = stream.parse().map_err(|_| "a stream has no valid name")?;
+                    self.streams.insert(stream, Places::One(entry.item));
+                }
+            }
+            self.remember(&entry);
         }
         Ok(())
+    }
+
+    /// The version of a stream by its text, which is a name if it is not known yet.
+    fn found_version(&self, stream: &str) -> Result<Version, &'static str> {
+        match self.streams.get(stream) {
+            Some(places) => Ok(places.version()),
+            None if stream.parse::<StreamId>().is_ok() => Ok(Version::ZERO),
+            None => Err("a stream has no valid name"),
+        }
     }
 
     /// The block with this number, from 1.
     pub(crate) fn block(&self, number: u64) -> Option<BlockPlace> {
         let at = usize::try_from(number.checked_sub(1)?).ok()?;
         self.blocks.get(at).copied()
+    }
+
+    /// The segment of the newest block; 0 if there is none.
+    pub(crate) fn last_segment(&self) -> u32 {
+        self.blocks.last().map_or(0, |block| block.place.segment)
     }
 
     /// The number of the block that holds a position.
@@ -137,8 +169,7 @@ impl Index {
     }
 
     pub(crate) fn version(&self, stream: &StreamId) -> Version {
-        let last = self.streams.get(stream).and_then(|places| places.items().last());
-        last.map_or(Version::ZERO, |item| Version(item.next_version.0 - 1))
+        self.streams.get(stream).map_or(Version::ZERO, Places::version)
     }
 
     pub(crate) fn answered(&self, command_id: &Uuid) -> Option<Answered> {

@@ -95,8 +95,8 @@ impl fmt::Display for IntegrityReport {
             write!(f, "; and of {} more streams", self.missing.len() - 10)?;
         }
         f.write_str(
-            ". Nothing was changed. Next: copy the folder aside, run `journal check` for the full list, and put back a \
-             copy or an export; `journal salvage`, which writes what verifies into a new journal, comes with a later release",
+            ". Nothing was changed. Next: `bailiwick journal check` lists everything; put back a copy or an export, or make a \
+             new journal of what is whole with `bailiwick journal salvage DIR --into NEWDIR`",
         )
     }
 }

@@ -1,10 +1,10 @@
 //! The one interface that everybody above uses.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, ops::ControlFlow, sync::Arc};
 
 use uuid::Uuid;
 
-use crate::{AppendError, Draft, Entry, Header, Position, ReadError, StreamId, Version};
+use crate::{AppendError, Draft, Entry, EntryView, Header, Position, ReadError, StreamId, Version};
 
 /// A command id is remembered this long after its entry's time, in milliseconds: 24 hours.
 pub const COMMAND_WINDOW_MS: u64 = 24 * 60 * 60 * 1000;
@@ -114,6 +114,26 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// As [`Journal::read`], newest first: begins at `to`.
     fn read_back(&self, from: Position, to: Position, filter: &Filter) -> Entries<'_>;
+
+    /// As [`Journal::read`], for a pass over many entries: shows each where it lies, without building it, until the
+    /// visitor breaks off.
+    ///
+    /// # Errors
+    /// As the items of [`Journal::read`].
+    fn pass(
+        &self,
+        from: Position,
+        to: Position,
+        filter: &Filter,
+        visit: &mut dyn FnMut(&EntryView<'_>) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
+        for entry in self.read(from, to, filter) {
+            if visit(&EntryView::of(&*entry?)).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
 
     /// As [`Journal::read`], without bodies.
     fn read_headers(&self, from: Position, to: Position, filter: &Filter) -> Headers<'_>;

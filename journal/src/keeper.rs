@@ -3,12 +3,19 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use crate::{blocks::Blocks, core::Core, crash, disk::Disk, head::HeadFile, space::SpaceWatch};
+use crate::{Settings, blocks::Blocks, core::Core, crash, disk::Disk, head::HeadFile, pack::Packer, space::SpaceWatch};
 
-/// How many blocks are handed to the store at once.
+/// How many blocks are handed to the store at once: sled takes 64 in half the time of 64 times one.
 const BLOCKS_AT_ONCE: u64 = 64;
+/// How long new blocks are gathered before they are stored.
+const GATHER: Duration = Duration::from_millis(50);
+/// More than this written while gathering: much is being committed, and the processor is left to the commits.
+const BUSY_BYTES: u64 = 256 * 1024;
+/// How much is stored before it is asked again whether much is being committed.
+const TURN_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The store's writing end.
 pub(crate) struct Keeper {
@@ -18,8 +25,11 @@ pub(crate) struct Keeper {
     space: SpaceWatch,
     blocks: Option<Box<dyn Blocks>>,
     checkpoint_bytes: u64,
+    /// How far the store may fall behind while much is committed.
+    lag_bytes_max: u64,
     bytes_since: u64,
     synced: u64,
+    packer: Packer,
     trouble: Arc<Mutex<Option<String>>>,
 }
 
@@ -29,25 +39,94 @@ impl Keeper {
         head_file: Arc<HeadFile>,
         (disk, space): (Arc<dyn Disk>, SpaceWatch),
         blocks: Option<Box<dyn Blocks>>,
-        checkpoint_bytes: u64,
+        settings: &Settings,
+        packer: Packer,
         trouble: Arc<Mutex<Option<String>>>,
     ) -> Self {
-        Self { core, head_file, disk, space, blocks, checkpoint_bytes, bytes_since: 0, synced: 0, trouble }
+        let (checkpoint_bytes, lag_bytes_max) = (settings.checkpoint_bytes, settings.store_lag_bytes);
+        Self {
+            core,
+            head_file,
+            disk,
+            space,
+            blocks,
+            checkpoint_bytes,
+            lag_bytes_max,
+            bytes_since: 0,
+            synced: 0,
+            packer,
+            trouble,
+        }
     }
 
     /// Stores all that is durable by now. On a nearly full disk it waits: the room that is left is for reports, which the
     /// log has to take, and what the store does not have is read from the log.
     pub(crate) fn catch_up(&mut self) {
-        loop {
-            let (stored, last) = (self.core.stored(), self.core.state().head.block);
-            if stored >= last || self.blocks.is_none() || self.space.low(&*self.disk).is_some() {
+        while self.is_behind() {
+            self.store_some();
+        }
+    }
+
+    /// Stores what is durable in large pieces. While much is being committed the store falls behind, up to its bound:
+    /// whoever appends waits for the log alone, and reads are answered from memory or the log meanwhile.
+    fn follow(&mut self, bell: &Bell) {
+        self.core.set_segments_to_pack(self.packer.waiting(self.core.state().index.last_segment()));
+        while self.is_behind() {
+            let before = self.core.written_bytes();
+            if bell.is_called_within(GATHER) {
                 return;
             }
-            let numbers: Vec<u64> = (stored + 1..=last.min(stored + BLOCKS_AT_ONCE)).collect();
-            self.guarded("put", |this| this.store(&numbers));
-            if self.blocks.is_some() && self.bytes_since >= self.checkpoint_bytes {
-                self.checkpoint();
+            let busy = self.core.written_bytes() - before > BUSY_BYTES;
+            let bound = if busy { self.lag_bytes_max } else { 0 };
+            let until = self.core.stored_bytes() + TURN_BYTES;
+            while self.is_behind() && self.core.lag_bytes() > bound && self.core.stored_bytes() < until {
+                self.store_some();
             }
+        }
+    }
+
+    /// Stores what is durable, and compresses full segments while there is nothing to store.
+    fn attend(&mut self, bell: &Bell) {
+        loop {
+            self.follow(bell);
+            // Looked at before the last look at the blocks: whoever rings after that is heard.
+            let called = bell.is_called_within(Duration::ZERO);
+            if called || self.is_full() || (!self.is_behind() && !self.pack_next()) {
+                return;
+            }
+        }
+    }
+
+    /// Compresses all full segments now.
+    pub(crate) fn pack_all(&mut self) {
+        while self.pack_next() {}
+    }
+
+    fn pack_next(&mut self) -> bool {
+        let current = self.core.state().index.last_segment();
+        let packed = self.packer.pack_next(current);
+        if let Some(segment) = packed {
+            self.core.forget_segment(segment);
+        }
+        self.core.set_segments_to_pack(self.packer.waiting(current));
+        packed.is_some()
+    }
+
+    /// Whether there is something to store, and room for it.
+    fn is_behind(&self) -> bool {
+        self.blocks.is_some() && self.core.stored() < self.core.state().head.block && !self.is_full()
+    }
+
+    fn is_full(&self) -> bool {
+        self.space.low(&*self.disk).is_some()
+    }
+
+    fn store_some(&mut self) {
+        let (stored, last) = (self.core.stored(), self.core.state().head.block);
+        let numbers: Vec<u64> = (stored + 1..=last.min(stored + BLOCKS_AT_ONCE)).collect();
+        self.guarded("put", |this| this.store(&numbers));
+        if self.blocks.is_some() && self.bytes_since >= self.checkpoint_bytes {
+            self.checkpoint();
         }
     }
 
@@ -92,7 +171,9 @@ impl Keeper {
         let loaded = self.core.load(numbers).map_err(|error| error.to_string())?;
         let pairs: Vec<(u64, &[u8])> = numbers.iter().copied().zip(loaded.iter().map(|one| one.bytes())).collect();
         blocks.put(&pairs).map_err(|error| error.problem)?;
-        self.bytes_since += pairs.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
+        let bytes = pairs.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
+        self.bytes_since += bytes;
+        self.core.add_stored_bytes(bytes);
         if let Some(last) = numbers.last() {
             self.core.set_stored(*last);
         }
@@ -164,8 +245,22 @@ impl Bell {
 
     /// Asks for memory to be given back.
     pub(crate) fn freshen(&self) {
-        lock(&self.state).freshen = true;
-        self.ring();
+        let mut state = lock(&self.state);
+        state.freshen = true;
+        state.rung = true;
+        drop(state);
+        self.rung.notify_one();
+    }
+
+    /// Waits for so long, or until something else is asked for than new blocks.
+    fn is_called_within(&self, time: Duration) -> bool {
+        let state = lock(&self.state);
+        let waited = self.rung.wait_timeout_while(state, time, |state| !state.freshen && state.end.is_none());
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let called = state.freshen || state.end.is_some();
+        // What was rung for since is being stored; but whoever is called comes back for it.
+        state.rung = called;
+        called
     }
 
     fn take_freshen(&self) -> bool {
@@ -192,7 +287,7 @@ pub(crate) fn run(mut keeper: Keeper, bell: &Bell) {
     loop {
         match bell.wait() {
             None if bell.take_freshen() => keeper.give_memory_back(),
-            None => keeper.catch_up(),
+            None => keeper.attend(bell),
             Some(Ending::AtOnce) => return,
             Some(Ending::InOrder) => {
                 keeper.catch_up();

@@ -37,6 +37,7 @@
 //! lock                 held by the one writer, which puts its process id into it
 //! head                 how far the log must reach, written after each sync: position, hash, clean mark
 //! log/0000000001.log   segments of the commit log: a mark, blocks one after the other, a seal once full, zeros before
+//! log/0000000001.log.zst   a full segment, compressed; it reads as the segment it was
 //! log.damaged-1/       a log that was repaired, as it was; kept until somebody removes it
 //! sled/                the same blocks for reading; key = (block, part), value = at most 32 KiB
 //! sled.aside/          a copy of it while a damaged log is looked into, because sled rewrites what it opens
@@ -72,8 +73,10 @@ mod config;
 mod core;
 mod export;
 mod follow;
+mod foreign;
 mod format;
 mod frame;
+mod hash;
 mod head;
 mod hex;
 mod import;
@@ -84,18 +87,22 @@ mod local;
 mod log;
 mod note;
 mod open;
+mod pack;
+mod packed;
 mod queue;
 mod reading;
 mod readonly;
 mod record;
 mod repair;
 mod request;
+mod salvage;
 mod scan;
 mod segment;
 mod shared;
 mod snapshot;
 mod space;
 mod stat;
+mod view;
 mod work;
 
 pub use check::{CheckReport, check, check_on};
@@ -113,6 +120,8 @@ pub use note::{JournalNote, NOTE_STREAM};
 pub use open::OpenReport;
 pub use queue::QueueLimits;
 pub use readonly::ReadOnlyJournal;
+pub use salvage::{SALVAGE_STREAM, SalvageError, Salvaged, salvage, salvage_on};
 pub use snapshot::{Snapshot, Snapshots};
 pub use stat::{Amount, JournalStat, stat, stat_on};
 pub use stream::*;
+pub use view::{BodyView, EntryView};

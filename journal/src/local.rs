@@ -2,6 +2,7 @@
 
 use std::{
     fmt, io,
+    ops::ControlFlow,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -11,8 +12,8 @@ use std::{
 use uuid::Uuid;
 
 use crate::{
-    Answered, AppendError, Appended, Config, Done, Draft, Entries, Filter, Head, Headers, Intake, Journal, OpenError,
-    OpenReport, Position, Settings, StreamId, Subscription, Threads, Version,
+    Answered, AppendError, Appended, Config, Done, Draft, Entries, EntryView, Filter, Head, Headers, Intake, Journal,
+    OpenError, OpenReport, Position, ReadError, Settings, StreamId, Subscription, Threads, Version,
     blocks::{MemoryStore, SledStore, Store},
     commit::Writer,
     core::Core,
@@ -22,7 +23,8 @@ use crate::{
     keeper::{Ending, Keeper},
     note,
     open::{self, Asked, Opened},
-    reading::{Direction, Scan, StreamScan},
+    pack::Packer,
+    reading::{self, Direction, Scan, StreamScan},
     request::Request,
     shared::{Shared, answer},
     space::SpaceWatch,
@@ -38,6 +40,8 @@ pub struct Stats {
     pub waiting: usize,
     /// Blocks that are durable and not yet in the block store.
     pub store_behind: u64,
+    /// Full segments of the log that are still to be compressed.
+    pub segments_to_compress: u32,
     /// Reads that the block store should have answered and the log did.
     pub store_misses: u64,
     /// What has failed without failing the journal: the block store or the head file.
@@ -130,10 +134,12 @@ impl LocalJournal {
         if let Some(blocks) = &blocks {
             core.set_store(Some(blocks.reader()));
         }
+        core.read_ahead(settings.threads == Threads::Own);
         let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
         let space = (disk.clone(), SpaceWatch::new(settings.space_floor_bytes));
+        let packer = Packer::new(disk.clone(), core.journal);
         let trouble = store_trouble.clone();
-        let keeper = Keeper::new(core.clone(), head_file.clone(), space, blocks, settings.checkpoint_bytes, trouble);
+        let keeper = Keeper::new(core.clone(), head_file.clone(), space, blocks, &settings, packer, trouble);
         let work = match settings.threads {
             Threads::Inline => Work::inline(writer, keeper),
             Threads::Own => Work::start(writer, keeper, &settings, &shared)
@@ -171,6 +177,12 @@ impl LocalJournal {
         self.work.give_memory_back();
     }
 
+    /// Compresses the full segments of the log now, which is otherwise done when nothing else is to be done. Returns at
+    /// once if the journal has threads of its own.
+    pub fn compress_log(&self) {
+        self.work.pack();
+    }
+
     /// How the journal is doing.
     pub fn stats(&self) -> Stats {
         let store_trouble = lock(&self.store_trouble).clone().map(|problem| format!("block store: {problem}"));
@@ -181,6 +193,7 @@ impl LocalJournal {
             groups: self.shared.groups.load(Ordering::Relaxed),
             waiting: self.work.waiting(),
             store_behind: self.core.state().head.block.saturating_sub(stored),
+            segments_to_compress: self.core.segments_to_pack(),
             store_misses: self.core.store_misses(),
             degraded: store_trouble.or(head_trouble),
             failed: self.shared.failure(),
@@ -254,6 +267,16 @@ impl Journal for LocalJournal {
 
     fn read_back(&self, from: Position, to: Position, filter: &Filter) -> Entries<'_> {
         Box::new(Scan::new(&self.core, from, to, filter, Direction::Back))
+    }
+
+    fn pass(
+        &self,
+        from: Position,
+        to: Position,
+        filter: &Filter,
+        visit: &mut dyn FnMut(&EntryView<'_>) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
+        reading::pass(&self.core, from, to, filter, visit)
     }
 
     fn read_headers(&self, from: Position, to: Position, filter: &Filter) -> Headers<'_> {

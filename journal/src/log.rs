@@ -18,6 +18,9 @@ use crate::{
 
 /// How far ahead of the writing a segment is filled with zeros, in bytes.
 const FILL_AHEAD_BYTES: u64 = 1024 * 1024;
+/// Blocks from this size on go behind the zeros: for them writing everything twice costs more than the change of
+/// metadata that each sync then makes.
+const LARGE_BYTES: u64 = 64 * 1024;
 /// How many segment files are kept open for reading.
 const OPEN_FILES_MAX: usize = 16;
 
@@ -131,7 +134,12 @@ impl Log {
             return Ok(());
         }
         let ahead = (needed + FILL_AHEAD_BYTES).min(self.segment_bytes).max(needed);
-        self.file.allocate(self.filled, ahead).map_err(full_or_unclear)?;
+        let made = if needed - self.offset >= LARGE_BYTES {
+            self.file.reserve(self.filled, ahead)
+        } else {
+            self.file.allocate(self.filled, ahead)
+        };
+        made.map_err(full_or_unclear)?;
         self.filled = ahead;
         Ok(())
     }
@@ -223,12 +231,17 @@ impl LogReader {
         Ok(bytes)
     }
 
+    /// Lets go of a segment that was replaced: an open file keeps its room on the disk.
+    pub(crate) fn forget(&self, segment: u32) {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).remove(&segment);
+    }
+
     fn file(&self, segment: u32) -> io::Result<Arc<dyn DiskFile>> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = files.get(&segment) {
             return Ok(file.clone());
         }
-        let file: Arc<dyn DiskFile> = self.disk.open(&segment::name_of(segment), Access::Read)?.into();
+        let file: Arc<dyn DiskFile> = segment::open(&*self.disk, segment)?.into();
         if files.len() >= OPEN_FILES_MAX {
             files.pop_first();
         }

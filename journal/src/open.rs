@@ -30,18 +30,20 @@ use crate::{
     core::{Core, State},
     crash,
     disk::{Disk, Lock, LockError, LockMode},
-    format::{self, FORMAT_FILE, FoundFormat},
+    foreign,
+    format::{self, FoundFormat},
     frame::FrameHeader,
     head::{self, FoundHead, HEAD_FILE, HeadFile, HeadRecord},
     index::Index,
     integrity::{Problem, ProblemKind},
     log::{Log, LogError, LogReader, Tip},
-    repair,
+    pack, repair,
     scan::{self, Scanned},
     segment::LOG_DIR,
 };
 
 pub(crate) use fill::Survey;
+pub(crate) use fill::on_its_own_thread;
 use fill::{fill_store, isolated, survey};
 pub use report::OpenReport;
 
@@ -70,7 +72,7 @@ pub(crate) struct Asked {
 
 pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Result<Opened, OpenError> {
     let started = Instant::now();
-    refuse_foreign(&*disk)?;
+    foreign::refuse(&*disk)?;
     let lock = take_lock(&*disk, LockMode::Exclusive)?;
     let (journal, created) = find_or_make_format(&*disk, asked.new_id)?;
     repair::finish_replacing(&*disk).map_err(io_error(&*disk, "restore the log in"))?;
@@ -276,6 +278,7 @@ impl Opening<'_> {
         let Settled { scanned, index, mut survey, torn_cut } = settled;
         let tip = scanned.tip;
         let log = self.resume_log(&scanned)?;
+        pack::remove_unfinished(&*self.disk).map_err(io_error(&*self.disk, "tidy the log in"))?;
         crash::point("after-log-resumed");
         let last = match found {
             FoundHead::Read { newest, .. } => Some(newest),
@@ -338,8 +341,7 @@ impl Opening<'_> {
         let made_anew = if goes_on { 0 } else { last.unwrap_or(0) + 1 };
         let empty = |number: u32| Some(number) > last && number != made_anew;
         for segment in scanned.segments.iter().filter(|segment| empty(segment.number)) {
-            self.disk
-                .remove(&crate::segment::name_of(segment.number))
+            crate::segment::remove(&*self.disk, segment.number)
                 .map_err(io_error(&*self.disk, "remove an empty segment in"))?;
         }
         let disk = self.disk.clone();
@@ -417,22 +419,6 @@ pub(crate) fn differences(journal: Uuid, scanned: &Scanned, found: FoundHead) ->
         }
     }
     problems
-}
-
-/// Refuses a folder that holds something, but no journal, before anything is written into it.
-fn refuse_foreign(disk: &dyn Disk) -> Result<(), OpenError> {
-    let names = disk.list("").map_err(io_error(disk, "list"))?;
-    if names.iter().any(|name| name == FORMAT_FILE) {
-        return Ok(());
-    }
-    let begun = ["lock", "FORMAT.tmp"];
-    match names.iter().find(|name| !begun.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(other) => {
-            let problem = format!("it has no FORMAT file and is not empty: it holds {other:?}");
-            Err(OpenError::Foreign { path: disk.path(), problem })
-        }
-    }
 }
 
 fn find_or_make_format(disk: &dyn Disk, new_id: Uuid) -> Result<(Uuid, bool), OpenError> {

@@ -35,6 +35,8 @@ struct State {
     waiting: VecDeque<Request>,
     bytes: usize,
     closed: bool,
+    /// Whether the commit thread waits to be woken: waking is a call of the system, and mostly nobody waits.
+    asleep: bool,
 }
 
 impl Queue {
@@ -56,8 +58,11 @@ impl Queue {
         }
         state.bytes += request.bytes();
         state.waiting.push_back(request);
+        let wake = std::mem::take(&mut state.asleep);
         drop(state);
-        self.filled.notify_one();
+        if wake {
+            self.filled.notify_one();
+        }
         Ok(())
     }
 
@@ -68,6 +73,7 @@ impl Queue {
             if state.closed {
                 return None;
             }
+            state.asleep = true;
             state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let mut count = 0;

@@ -1,5 +1,7 @@
 //! The iterators behind the reads of `Journal`: a few blocks at a time, decoded as far as they are wanted.
 
+mod pass;
+
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
@@ -7,7 +9,9 @@ use crate::{
     core::{Core, Loaded},
     frame::{self, HEADER_BYTES},
     record::{Malformed, Record},
+    view::damaged,
 };
+pub(crate) use pass::pass;
 
 /// The most blocks fetched at once; the first fetch is one block, each next one twice as many.
 const BLOCKS_AT_ONCE_MAX: usize = 32;
@@ -213,7 +217,8 @@ fn pick<T: Readable>(
     match block {
         Loaded::Live(block) => {
             let wanted = |entry: &&Arc<Entry>| wanted(entry.header.position, entry.header.stream.as_str());
-            to.extend(block.entries.iter().filter(wanted).map(T::live));
+            let entries = block.entries().map_err(|problem| damaged(Position::ZERO, problem))?;
+            to.extend(entries.iter().filter(wanted).map(T::live));
         }
         Loaded::Stored(bytes) => {
             for record in frame::records(&bytes[HEADER_BYTES..]) {
@@ -234,8 +239,4 @@ fn wants(filter: &Filter, stream: &str) -> bool {
     let kind_wanted = filter.kinds.is_empty() || filter.kinds.iter().any(|wanted| wanted == kind);
     let stream_wanted = filter.streams.is_empty() || filter.streams.iter().any(|wanted| wanted.as_str() == stream);
     kind_wanted && stream_wanted
-}
-
-fn damaged(position: Position, problem: Malformed) -> ReadError {
-    ReadError::Damaged { position, problem: problem.to_owned() }
 }

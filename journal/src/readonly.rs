@@ -1,19 +1,19 @@
 //! The journal of a stopped node, read from its log; nothing is written, and sled is not opened.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{fmt, ops::ControlFlow, path::Path, sync::Arc};
 
 use uuid::Uuid;
 
 use crate::{
-    Answered, AppendError, Done, Draft, Entries, Filter, Head, Headers, Intake, IntegrityReport, Journal, OpenError,
-    Position, StreamId, Subscription, Version,
+    Answered, AppendError, Done, Draft, Entries, EntryView, Filter, Head, Headers, Intake, IntegrityReport, Journal,
+    OpenError, Position, ReadError, StreamId, Subscription, Version,
     core::{Core, State},
     disk::{Disk, Lock, LockMode, OsDisk},
     frame::FrameHeader,
     head::{self, FoundHead},
     index::Index,
     open,
-    reading::{Direction, Scan, StreamScan},
+    reading::{self, Direction, Scan, StreamScan},
     repair,
     scan::{self, Scanned},
     shared::answer,
@@ -32,7 +32,9 @@ impl ReadOnlyJournal {
     /// # Errors
     /// If a node has it open, if it is no journal, or if history is missing or was changed.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
-        Self::open_on(Arc::new(OsDisk::new(dir)))
+        let journal = Self::open_on(Arc::new(OsDisk::new(dir)))?;
+        journal.core.read_ahead(true);
+        Ok(journal)
     }
 
     /// As [`ReadOnlyJournal::open`], on any disk.
@@ -128,6 +130,16 @@ impl Journal for ReadOnlyJournal {
 
     fn read_back(&self, from: Position, to: Position, filter: &Filter) -> Entries<'_> {
         Box::new(Scan::new(&self.core, from, to, filter, Direction::Back))
+    }
+
+    fn pass(
+        &self,
+        from: Position,
+        to: Position,
+        filter: &Filter,
+        visit: &mut dyn FnMut(&EntryView<'_>) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
+        reading::pass(&self.core, from, to, filter, visit)
     }
 
     fn read_headers(&self, from: Position, to: Position, filter: &Filter) -> Headers<'_> {

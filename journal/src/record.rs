@@ -188,6 +188,22 @@ impl<'a> Record<'a> {
         Ok(Entry { header, command, facts, verdict, events })
     }
 
+    /// Shows the events' schemas and bytes, where they lie.
+    pub(crate) fn each_event<E: From<Malformed>>(
+        &self,
+        mut visit: impl FnMut(u16, &'a [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut cursor = Cursor(self.bodies);
+        for _ in 0..3 {
+            cursor.body_bytes()?;
+        }
+        for _ in 0..self.events() {
+            let (schema, bytes) = cursor.body_bytes()?;
+            visit(schema, bytes)?;
+        }
+        Ok(())
+    }
+
     fn fixed_u64(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.header[at..at + 8].try_into().expect("eight bytes"))
     }
@@ -268,11 +284,15 @@ impl<'a> Cursor<'a> {
     }
 
     fn body(&mut self) -> Result<Body, Malformed> {
+        self.body_bytes().map(|(schema, bytes)| Body { schema, bytes: bytes.to_vec() })
+    }
+
+    fn body_bytes(&mut self) -> Result<(u16, &'a [u8]), Malformed> {
         let schema = self.array().map(u16::from_le_bytes)?;
         let length = self.u32()? as usize;
         if length > Draft::BODY_BYTES_MAX {
             return Err("a body is too long");
         }
-        Ok(Body { schema, bytes: self.take(length)?.to_vec() })
+        Ok((schema, self.take(length)?))
     }
 }

@@ -52,8 +52,8 @@ pub(crate) fn cut_tail(disk: &dyn Disk, scanned: &Scanned) -> io::Result<u64> {
     let mut cut = 0;
     let (end_segment, end_offset) = scanned.end.unwrap_or((0, 0));
     for number in scanned.segments.iter().map(|segment| segment.number).filter(|number| *number > end_segment) {
-        cut += written_bytes(&*disk.open(&segment::name_of(number), Access::Read)?, 0)?;
-        disk.remove(&segment::name_of(number))?;
+        cut += written_bytes(&*segment::open(disk, number)?, 0)?;
+        segment::remove(disk, number)?;
     }
     disk.sync_dir(LOG_DIR)?;
     if end_segment > 0 && !scanned.ends_in_sealed_segment() {

@@ -1,10 +1,14 @@
 //! One append on its way to the disk: checked and encoded on the caller's thread.
 
-use crate::{AppendError, Body, Done, Draft, Intake, record, shared::answer};
+use std::sync::Arc;
 
-/// One append on its way to the disk, encoded on the caller's thread.
+use crate::{AppendError, Body, Done, Draft, Entry, Header, Intake, Position, record, shared::answer};
+
+/// One append on its way to the disk. Whatever can be done on the caller's thread is done there: the commit thread is
+/// one for all.
 pub(crate) struct Request {
-    pub(crate) drafts: Vec<Draft>,
+    /// The entries to be, without positions; the first version is still the one that is expected. Nobody else has them.
+    pub(crate) entries: Vec<Arc<Entry>>,
     /// The records of all drafts, without positions and versions.
     pub(crate) records: Vec<u8>,
     pub(crate) intake: Intake,
@@ -27,7 +31,8 @@ impl Request {
                 return Err((AppendError::Invalid { stream: draft.stream.clone(), problem }, done));
             }
         }
-        Ok(Self { drafts, records, intake, done })
+        let entries = drafts.into_iter().map(entry_of).collect();
+        Ok(Self { entries, records, intake, done })
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -37,6 +42,13 @@ impl Request {
     pub(crate) fn refuse(self, error: AppendError) {
         answer(self.done, Err(error));
     }
+}
+
+fn entry_of(draft: Draft) -> Arc<Entry> {
+    let Draft { stream, expected, meta, command, facts, verdict, events } = draft;
+    let count = events.len() as u32;
+    let header = Header { position: Position::ZERO, stream, first_version: expected, events: count, meta };
+    Arc::new(Entry { header, command, facts, verdict, events })
 }
 
 fn rough_bytes(draft: &Draft) -> usize {

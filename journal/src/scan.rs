@@ -6,11 +6,11 @@ use uuid::Uuid;
 
 use crate::{
     Position,
-    disk::{self, Access, Disk},
+    disk::{self, Disk},
     frame::{self, FrameError, FrameHeader, HEADER_BYTES},
     integrity::{Problem, ProblemKind},
     log::{Place, Tip},
-    segment::{self, End, LOG_DIR, MARK_BYTES, Mark},
+    segment::{self, End, MARK_BYTES, Mark},
 };
 
 /// No segment that we write is longer; what is, is not read.
@@ -55,8 +55,6 @@ pub(crate) struct Fault {
 pub(crate) type Visit<'a> = dyn FnMut(&FrameHeader, &[u8], Place) -> Result<(), &'static str> + 'a;
 
 pub(crate) fn scan(disk: &dyn Disk, journal: Uuid, visit: &mut Visit<'_>) -> io::Result<Scanned> {
-    let mut numbers: Vec<u32> = disk.list(LOG_DIR)?.iter().filter_map(|name| segment::number_of(name)).collect();
-    numbers.sort_unstable();
     let mut scanned = Scanned {
         segments: Vec::new(),
         tip: Tip::genesis(journal),
@@ -69,8 +67,8 @@ pub(crate) fn scan(disk: &dyn Disk, journal: Uuid, visit: &mut Visit<'_>) -> io:
         end: None,
         bytes: 0,
     };
-    for number in numbers {
-        let file = disk.open(&segment::name_of(number), Access::Read)?;
+    for number in segment::numbers(disk)? {
+        let file = segment::open(disk, number)?;
         if file.size()? > SEGMENT_FILE_BYTES_MAX {
             scanned.fault(number, ProblemKind::LogDamaged, 0, false);
             continue;

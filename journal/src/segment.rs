@@ -9,9 +9,15 @@
 //!                                                                    96 [32] zero
 //! ```
 
+use std::io;
+
 use uuid::Uuid;
 
-use crate::Position;
+use crate::{
+    Position,
+    disk::{Access, Disk, DiskFile},
+    packed::PackedFile,
+};
 
 pub(crate) const MARK_BYTES: usize = 128;
 pub(crate) const LOG_DIR: &str = "log";
@@ -71,14 +77,47 @@ impl Mark {
     }
 }
 
-/// A later release may compress sealed segments; those will end in `.log.zst`.
+/// What the name of a compressed segment ends in.
+const PACKED: &str = ".zst";
+
+/// The name of a segment as it is written.
 pub(crate) fn name_of(segment: u32) -> String {
     format!("{LOG_DIR}/{segment:010}.log")
 }
 
+/// The name of a segment once it is compressed.
+pub(crate) fn packed_name_of(segment: u32) -> String {
+    format!("{}{PACKED}", name_of(segment))
+}
+
+/// Opens a segment for reading, whether it is compressed or not.
+pub(crate) fn open(disk: &dyn Disk, segment: u32) -> io::Result<Box<dyn DiskFile>> {
+    match disk.open(&name_of(segment), Access::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let packed = disk.open(&packed_name_of(segment), Access::Read)?;
+            Ok(Box::new(PackedFile::open(packed)?))
+        }
+        file => file,
+    }
+}
+
+/// Removes a segment in either form.
+pub(crate) fn remove(disk: &dyn Disk, segment: u32) -> io::Result<()> {
+    disk.remove(&name_of(segment))?;
+    disk.remove(&packed_name_of(segment))
+}
+
+/// The numbers of the segments that are there, in their order.
+pub(crate) fn numbers(disk: &dyn Disk) -> io::Result<Vec<u32>> {
+    let mut numbers: Vec<u32> = disk.list(LOG_DIR)?.iter().filter_map(|name| number_of(name)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
 /// The segment's number, if this is the name of a segment file inside the log's folder.
-pub(crate) fn number_of(file_name: &str) -> Option<u32> {
-    let digits = file_name.strip_suffix(".log")?;
+fn number_of(file_name: &str) -> Option<u32> {
+    let digits = file_name.strip_suffix(PACKED).unwrap_or(file_name).strip_suffix(".log")?;
     let number = digits.parse().ok()?;
     (digits.len() == 10 && number > 0).then_some(number)
 }

@@ -34,6 +34,11 @@ impl Notices {
         number
     }
 
+    /// Whether anybody wants to know.
+    pub(crate) fn any(&self) -> bool {
+        !self.lock().is_empty()
+    }
+
     pub(crate) fn remove(&self, number: u64) {
         self.lock().remove(&number);
     }

@@ -1,6 +1,6 @@
 //! Names and numbers: which stream, which version in it, which position in the whole journal.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,13 @@ impl StreamId {
 
     /// The whole text, `kind/name`.
     pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Order, equality and hash are those of the text.
+impl Borrow<str> for StreamId {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

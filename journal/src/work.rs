@@ -86,6 +86,18 @@ impl Work {
         }
     }
 
+    /// Compresses full segments; on the keeper's own time if it has a thread.
+    pub(crate) fn pack(&self) {
+        match self {
+            Self::Inline(place) => {
+                if let Some((_, keeper)) = lock(place).as_mut() {
+                    keeper.pack_all();
+                }
+            }
+            Self::Threads { bell, .. } => bell.ring(),
+        }
+    }
+
     pub(crate) fn waiting(&self) -> usize {
         match self {
             Self::Inline(_) => 0,

@@ -202,7 +202,7 @@ impl Boundary {
         let stuck: Vec<String> = report
             .unready
             .iter()
-            .filter(|stream| !self.given_up.contains(stream))
+            .filter(|stream| !self.given_up.contains(*stream))
             .map(|stream| {
                 let status = report.statuses.get(stream.as_str()).copied().unwrap_or("undeclared");
                 format!("{stream} is {status}")

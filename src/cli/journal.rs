@@ -7,7 +7,10 @@ use std::{
 };
 
 use bailiwick_actors::vocab::Timestamp;
-use bailiwick_journal::{Amount, CheckReport, ExportError, Exported, ImportError, JournalStat, MissingEvents};
+use bailiwick_journal::{
+    Amount, CheckReport, ExportError, Exported, ImportError, JournalStat, MissingEvents, Position, SalvageError,
+    Salvaged,
+};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -30,6 +33,18 @@ pub(super) enum JournalCommand {
     Export(ExportArgs),
     /// Make a journal from exported lines
     Import(ImportArgs),
+    /// Make a new journal of what is whole in one that does not open, and name what is missing
+    Salvage(SalvageArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SalvageArgs {
+    /// The data directory with the damaged journal, or the journal's own folder; it is only read
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// A new data directory for what is whole
+    #[arg(long, value_name = "NEWDIR")]
+    into: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -51,6 +66,7 @@ pub(super) fn main(global: &Global, command: JournalCommand) -> Result<Exit, Cli
     let dir = journal_dir(&data_dir);
     match command {
         JournalCommand::Import(args) => import(global, &data_dir, &dir, &args),
+        JournalCommand::Salvage(args) => salvage(global, &args),
         JournalCommand::Check | JournalCommand::Stat | JournalCommand::Export(_) if !dir.exists() => {
             Err(session::no_node(&data_dir))
         }
@@ -208,6 +224,63 @@ fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Re
     Ok(Exit::Ok)
 }
 
+fn salvage(global: &Global, args: &SalvageArgs) -> Result<Exit, CliError> {
+    let below = journal_dir(&args.dir);
+    let from = if below.is_dir() { below } else { args.dir.clone() };
+    let into = journal_dir(&args.into);
+    if into.exists() {
+        let message = format!("there is a journal in {} already", args.into.display());
+        return Err(CliError::new(Exit::Refused, "exists", message).next("name an empty place with --into NEWDIR"));
+    }
+    let salvaged = bailiwick_journal::salvage(&from, &into)?;
+    global.output.show(&salvaged_json(&salvaged), || salvaged_table(&salvaged))?;
+    say(&format!(
+        "look at it with --data-dir {}; to go on with it, move {} out of the way and {} into its place",
+        args.into.display(),
+        from.display(),
+        into.display()
+    ));
+    Ok(Exit::Ok)
+}
+
+fn salvaged_json(salvaged: &Salvaged) -> Value {
+    let range = |(first, last): &(Position, Position)| json!([first, last]);
+    json!({
+        "journal": salvaged.journal,
+        "entries": salvaged.entries,
+        "position": salvaged.head.position,
+        "hash": hex(&salvaged.head.hash),
+        "unchangedUpTo": salvaged.unchanged,
+        "blocksFromLog": salvaged.from_log,
+        "blocksFromStore": salvaged.from_store,
+        "lost": salvaged.lost.iter().map(range).collect::<Vec<_>>(),
+        "cut": salvaged.cut.as_ref().map(range),
+        "missing": salvaged.missing.iter().map(missing).collect::<Vec<_>>(),
+        "storeTrouble": salvaged.store_trouble,
+    })
+}
+
+fn salvaged_table(salvaged: &Salvaged) -> Table {
+    let mut table = fields();
+    let Salvaged { entries, from_log, from_store, unchanged, .. } = salvaged;
+    table.add([Cell::from("journal"), salvaged.journal.to_string().into()]);
+    table.add([Cell::from("taken over"), format!("{entries} entries; 1 to {unchanged} are as they were").into()]);
+    table.add([Cell::from("blocks"), format!("{from_log} from the log, {from_store} from sled").into()]);
+    for (first, last) in &salvaged.lost {
+        table.add([Cell::bad("lost or left out"), format!("entries {first} to {last}; notes stand there").into()]);
+    }
+    if let Some((first, last)) = salvaged.cut {
+        table.add([Cell::bad("missing at the end"), format!("entries {first} to {last}").into()]);
+    }
+    for events in &salvaged.missing {
+        table.add([Cell::bad("missing"), missing(events).into()]);
+    }
+    if let Some(problem) = &salvaged.store_trouble {
+        table.add([Cell::bad("sled"), format!("of no use: {problem}").into()]);
+    }
+    table
+}
+
 fn words(exported: &Exported) -> String {
     format!(
         "{} entries in {} blocks of journal {}; hash {}",
@@ -228,6 +301,18 @@ impl From<ExportError> for CliError {
             ExportError::Open { source } => source.into(),
             ExportError::Read { source } => source.into(),
             ExportError::Write { source } => OutputError::Write(source).into(),
+        }
+    }
+}
+
+impl From<SalvageError> for CliError {
+    fn from(error: SalvageError) -> Self {
+        match error {
+            SalvageError::Source { source } | SalvageError::Target { source } => source.into(),
+            SalvageError::Io { .. } => {
+                let told = Self::new(Exit::Error, "not-salvaged", error.to_string());
+                std::error::Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))
+            }
         }
     }
 }

@@ -98,6 +98,12 @@ impl Disk for OsDisk {
         Ok(Space { free: stat.f_bavail * stat.f_frsize, total: stat.f_blocks * stat.f_frsize })
     }
 
+    fn network_file_system(&self) -> Option<&'static str> {
+        // A file system that does not say what it is, is taken for a local one.
+        let stat = rustix::fs::statfs(&self.root).ok()?;
+        crate::foreign::network_file_system(stat.f_type.cast_unsigned())
+    }
+
     fn lock(&self, how: LockMode) -> Result<Lock, LockError> {
         let path = self.full(LOCK_FILE);
         match how {
@@ -182,19 +188,12 @@ impl DiskFile for OsFile {
 
     fn allocate(&self, from: u64, to: u64) -> io::Result<()> {
         // Reserving first tells a full disk before anything is written; file systems that cannot reserve are written to.
-        match rustix::fs::fallocate(&self.0, FallocateFlags::empty(), from, to.saturating_sub(from)) {
-            Ok(()) => (),
-            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::INVAL) => (),
-            Err(error) => return Err(error.into()),
-        }
-        let zeros = vec![0; 256 * 1024];
-        let mut at = from;
-        while at < to {
-            let count = zeros.len().min(usize::try_from(to - at).unwrap_or(usize::MAX));
-            self.0.write_all_at(&zeros[..count], at)?;
-            at += count as u64;
-        }
-        Ok(())
+        reserved(&self.0, from, to)?;
+        zero(&self.0, from, to)
+    }
+
+    fn reserve(&self, from: u64, to: u64) -> io::Result<()> {
+        if reserved(&self.0, from, to)? { Ok(()) } else { zero(&self.0, from, to) }
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -208,4 +207,24 @@ impl DiskFile for OsFile {
     fn sync(&self) -> io::Result<()> {
         self.0.sync_data()
     }
+}
+
+/// Whether the file system can reserve room, and has.
+fn reserved(file: &File, from: u64, to: u64) -> io::Result<bool> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), from, to.saturating_sub(from)) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::INVAL) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn zero(file: &File, from: u64, to: u64) -> io::Result<()> {
+    let zeros = vec![0; 256 * 1024];
+    let mut at = from;
+    while at < to {
+        let count = zeros.len().min(usize::try_from(to - at).unwrap_or(usize::MAX));
+        file.write_all_at(&zeros[..count], at)?;
+        at += count as u64;
+    }
+    Ok(())
 }

@@ -29,15 +29,23 @@ pub(crate) struct Survey {
 /// Runs what touches the store where a panic of it reaches nobody, and for a store with threads of its own on another
 /// thread than the caller's, which may be a runtime's.
 pub(super) fn isolated<T: Send + FromTrouble>(store: &dyn Store, act: impl FnOnce() -> T + Send) -> T {
-    let guarded = || catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| T::from_trouble("it panicked"));
+    on_its_own_thread(store, || Ok(act())).unwrap_or_else(|problem| T::from_trouble(&problem))
+}
+
+/// As [`isolated`], for whatever can say what went wrong.
+pub(crate) fn on_its_own_thread<T: Send>(
+    store: &dyn Store,
+    act: impl FnOnce() -> Result<T, String> + Send,
+) -> Result<T, String> {
+    let guarded = || catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| Err("it panicked".into()));
     if !store.wants_own_thread() {
         return guarded();
     }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("journal-open".into()).spawn_scoped(scope, guarded);
         thread.map_or_else(
-            |_| T::from_trouble("no thread could be started"),
-            |thread| thread.join().unwrap_or_else(|_| T::from_trouble("it panicked")),
+            |_| Err("no thread could be started".into()),
+            |thread| thread.join().unwrap_or_else(|_| Err("it panicked".into())),
         )
     })
 }

@@ -2,8 +2,12 @@
 
 mod conflict;
 mod golden;
+mod hostile;
 mod kill;
+mod pack;
 mod reopen;
+mod salvage;
 mod stores;
 mod tools;
 mod torn_tail;
+mod verify;

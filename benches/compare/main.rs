@@ -1,0 +1,104 @@
+//! The journal beside a plain file and other stores: both sides in one run, one after the other in every round.
+//!
+//! ```text
+//! cargo bench --bench compare [--features compare] -- [--json] [--rounds 5] [--seconds 2]
+//!     [--patience 10] [--only TEXT] [--dir DIR]
+//! ```
+//!
+//! Every row is a ratio of two things measured in the same run, the median over the rounds. A round waits until nobody
+//! else is at work, for at most `--patience` seconds; a round in which a plain sync takes three times as long as in the best
+//! one is left out, and so is a pair beside which others took more than a fifth of the processors. Only ratios say something: both sides depend on the machine alike. redb,
+//! SQLite, batpak and cqrs-es are measured with the feature `compare`, PostgreSQL where a server is installed. With
+//! `--json` one object a row: name, value, target, stretch, met.
+
+// It is a program, not a library: what it finds goes to the standard output.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod commits;
+mod load;
+mod peers;
+mod postgres;
+mod quiet;
+mod reading;
+mod stores;
+mod table;
+mod writers;
+
+use std::{error::Error, path::PathBuf, process::ExitCode, time::Duration};
+
+use table::Table;
+
+type Fallible<T> = Result<T, Box<dyn Error>>;
+
+/// What was asked for.
+struct Options {
+    json: bool,
+    rounds: usize,
+    seconds: f64,
+    /// Only rows with this in their name.
+    only: String,
+    /// How long each round waits for others to end their work.
+    patience: Duration,
+    /// Where everything is written; on the disk that is measured.
+    dir: PathBuf,
+}
+
+impl Options {
+    fn wants(&self, name: &str) -> bool {
+        name.contains(&self.only)
+    }
+
+    fn time(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds)
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Fallible<()> {
+    let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let mut options = options()?;
+    if options.dir.as_os_str().is_empty() {
+        options.dir = scratch.path().to_owned();
+    }
+    let mut table = Table::new(options.json);
+    commits::measure(&options, &mut table)?;
+    reading::measure(&options, &mut table)?;
+    table.end();
+    Ok(())
+}
+
+fn options() -> Fallible<Options> {
+    let mut options = Options {
+        json: false,
+        rounds: 5,
+        seconds: 2.0,
+        only: String::new(),
+        patience: Duration::from_secs(10),
+        dir: PathBuf::new(),
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} needs a value"));
+        match arg.as_str() {
+            "--json" => options.json = true,
+            "--rounds" => options.rounds = value()?.parse()?,
+            "--seconds" => options.seconds = value()?.parse()?,
+            "--patience" => options.patience = Duration::from_secs(value()?.parse()?),
+            "--only" => options.only = value()?,
+            "--dir" => options.dir = value()?.into(),
+            // What cargo says to every bench.
+            "--bench" => (),
+            other => return Err(format!("unknown option {other}").into()),
+        }
+    }
+    Ok(options)
+}

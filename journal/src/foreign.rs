@@ -1,0 +1,79 @@
+//! Refuses folders that are no journal of ours, or that no journal may be in, by name and before anything is written.
+
+use crate::{OpenError, disk::Disk, format::FORMAT_FILE, open::io_error};
+
+/// What a folder has to hold for us to know whose it is, and what we say then.
+const OTHERS: &[(&str, &[&str])] = &[
+    ("it is the folder of a sled 1.0 database, not of a journal", &["metadata", "slabs"]),
+    ("it is the folder of a sled 0.34 database, not of a journal", &["conf", "db"]),
+    ("it is a data directory of bailiwick; the journal is the folder \"journal\" in it", &["journal", "node.key"]),
+    ("it is a git working tree", &[".git"]),
+    ("it is the folder of a PostgreSQL cluster", &["PG_VERSION"]),
+    ("it is the data directory of an etcd", &["member"]),
+];
+const SLED_1: &str = "its folder \"sled\" was written by sled 1.0, and this version reads sled 0.34; move it away, and it is \
+                      built anew from the log";
+
+/// Refuses a folder that a journal must not be opened or made in.
+pub(crate) fn refuse(disk: &dyn Disk) -> Result<(), OpenError> {
+    let refused = |problem: String| Err(OpenError::Foreign { path: disk.path(), problem });
+    if let Some(name) = disk.network_file_system() {
+        return refused(format!(
+            "it lies on a network file system ({name}), whose locks and syncs a journal cannot rely on; put it on a local disk"
+        ));
+    }
+    let names = disk.list("").map_err(io_error(disk, "list"))?;
+    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    if !has(FORMAT_FILE) {
+        if let Some((problem, _)) = OTHERS.iter().find(|(_, marks)| marks.iter().all(|mark| has(mark))) {
+            return refused((*problem).to_owned());
+        }
+        let begun = ["lock", "FORMAT.tmp"];
+        if let Some(other) = names.iter().find(|name| !begun.contains(&name.as_str())) {
+            return refused(format!("it has no FORMAT file and is not empty: it holds {other:?}"));
+        }
+        return Ok(());
+    }
+    let store = disk.list("sled").map_err(io_error(disk, "list"))?;
+    // sled 0.34 would overlook the files of 1.0 and begin an empty database beside them.
+    if store.iter().any(|name| name == "slabs" || name == "metadata") {
+        return refused(SLED_1.to_owned());
+    }
+    Ok(())
+}
+
+/// The name of a network file system by what `statfs` calls it. Locks there may be of one machine alone, and a sync may
+/// return before anything is on a disk.
+pub(crate) fn network_file_system(magic: u64) -> Option<&'static str> {
+    // As Linux has them in linux/magic.h, and the file systems themselves.
+    Some(match magic {
+        0x6969 => "NFS",
+        0x517B => "SMB",
+        0xFF53_4D42 => "CIFS",
+        0xFE53_4D42 => "SMB 2",
+        0x00C3_6400 => "Ceph",
+        0x5346_414F | 0x6B41_4653 => "AFS",
+        0x0102_1997 => "9P",
+        0x7375_7245 => "Coda",
+        0x564C => "NCP",
+        0x0BD0_0BD0 => "Lustre",
+        0x1980_0000..=0x1980_00FF => "BeeGFS",
+        0x786F_4256 => "a folder shared by VirtualBox",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn network_file_systems_are_known_by_their_numbers_and_local_ones_are_not_taken_for_them() {
+        assert_eq!(network_file_system(0x6969), Some("NFS"));
+        assert_eq!(network_file_system(0xFF53_4D42), Some("CIFS"));
+        // ext4, XFS, btrfs, tmpfs, overlay, ZFS.
+        for local in [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0x2FC1_2FC1] {
+            assert_eq!(network_file_system(local), None);
+        }
+    }
+}
