@@ -82,7 +82,8 @@ impl Writer {
         let first = self.tip.position.next();
         let mut frame = Vec::with_capacity(HEADER_BYTES + requests.iter().map(Request::bytes).sum::<usize>());
         frame.resize(HEADER_BYTES, 0);
-        let low = self.space.low(&*self.disk);
+        // What is in the log and not yet in the store still has to go there; sled takes up to twice the bytes.
+        let low = self.space.low(&*self.disk, 2 * self.core.lag_bytes());
         let (list, count) = self.admit(requests, low, &mut frame);
         if count == 0 {
             return Answers { list, head: None };

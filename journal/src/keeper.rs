@@ -118,7 +118,7 @@ impl Keeper {
     }
 
     fn is_full(&self) -> bool {
-        self.space.low(&*self.disk).is_some()
+        self.space.low(&*self.disk, 0).is_some()
     }
 
     fn store_some(&mut self) {

@@ -17,11 +17,11 @@ impl SpaceWatch {
         Self { floor }
     }
 
-    /// Free and floor in MiB, if there is less free than the floor.
-    pub(crate) fn low(&self, disk: &dyn Disk) -> Option<(u64, u64)> {
+    /// Free and floor in MiB, if there is less free than the floor and what is promised already.
+    pub(crate) fn low(&self, disk: &dyn Disk, promised_bytes: u64) -> Option<(u64, u64)> {
         // A disk that does not say is written to until it refuses.
         let space = disk.space().ok()?;
-        let floor = self.floor(space.total);
+        let floor = self.floor(space.total).saturating_add(promised_bytes);
         (space.free < floor).then_some((space.free / MIB, floor / MIB))
     }
 
