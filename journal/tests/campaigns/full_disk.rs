@@ -164,13 +164,10 @@ fn fill(place: &Path, dice: &mut Dice, planted: bool) -> Result<String, String> 
     let mut writer = Writer { life: 0, sequence: 0, versions: BTreeMap::new(), told: Vec::new() };
     // Somebody else takes half of the room, the journal the rest.
     let foreign = place.join("foreign");
-    let space = rustix::fs::statvfs(place).map_err(|error| error.to_string())?;
-    let free = space.f_bavail * space.f_frsize;
-    hog(&foreign, free / 2)?;
+    hog(&foreign, free_bytes(place)? / 2)?;
     let shape = *dice.pick(&[Shape::Small, Shape::Group, Shape::Big]);
     let early = writer.append_until_full(&journal, shape, Intake::Ordinary)?;
-    let left = rustix::fs::statvfs(place).map_err(|error| error.to_string())?;
-    let left = left.f_bavail * left.f_frsize;
+    let left = free_bytes(place)?;
     if left < FLOOR_BYTES / 2 {
         return Err(format!("intake did not stop early: {left} bytes are left"));
     }
@@ -180,8 +177,12 @@ fn fill(place: &Path, dice: &mut Dice, planted: bool) -> Result<String, String> 
         writer.append(&journal, Shape::Small, Intake::Report).map_err(|error| format!("report {reports}: {error}"))?;
         reports += 1;
     }
+    // Once the store has caught up there may be room again; else new work is refused.
     if writer.append(&journal, Shape::Small, Intake::Ordinary).is_ok() {
-        return Err("new work was taken on a nearly full disk".into());
+        let left = free_bytes(place)?;
+        if left < FLOOR_BYTES {
+            return Err(format!("new work was taken on a nearly full disk: {left} bytes are left"));
+        }
     }
     // Now there is nothing left at all; first while it runs, then at a start.
     hog(&place.join("more"), u64::MAX)?;
@@ -242,6 +243,11 @@ fn fill(place: &Path, dice: &mut Dice, planted: bool) -> Result<String, String> 
         left / 1024,
         writer.told.len()
     ))
+}
+
+fn free_bytes(place: &Path) -> Result<u64, String> {
+    let space = rustix::fs::statvfs(place).map_err(|error| error.to_string())?;
+    Ok(space.f_bavail * space.f_frsize)
 }
 
 /// Writes so many bytes, or as many as there is room for.
