@@ -1,0 +1,1 @@
+//! What must hold for every snapshot, and one test for each guard.
