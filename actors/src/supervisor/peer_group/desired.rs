@@ -14,21 +14,27 @@ use super::{
     votes::{self, Voters},
 };
 
-/// Where the members of machines are to be reached.
-struct Places {
-    /// By machine.
-    choice: Vec<Result<String, AddressFault>>,
-    hosts: Hosts,
-}
-
 /// Everything that the target is put together from.
 struct Target<'a> {
     snapshot: &'a Snapshot,
     rules: &'a EngineRules,
     roll: Roll<'a>,
-    places: Places,
+    /// By machine: the address it gives for the member that it has, or for a new one.
+    choice: Vec<Result<String, AddressFault>>,
+    /// The member that votes because nobody who wants to can.
+    last: Option<usize>,
     voters: Voters,
+    stay: Stay,
+    hosts: Hosts,
     verdict: Desired,
+}
+
+/// Which members of the configuration stay in it.
+struct Stay {
+    /// By seat.
+    seats: Vec<bool>,
+    /// How many members without a vote there is still room for.
+    room: usize,
 }
 
 pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
@@ -42,23 +48,23 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
     let mut roll = Roll::new(snapshot);
     let mut verdict = Desired::default();
     report_members(&roll, &mut verdict.findings);
-    let (last, places) = loop {
+    loop {
         if roll.seats.iter().all(|seat| seat.owner == Owner::Gone) {
             return refuse(Refusal::NobodyReachable);
         }
+        let choice = choices(snapshot, &roll);
         let last = votes::last_voter(&roll);
-        let places = places(snapshot, rules, &roll, last);
-        let staying = (0..roll.seats.len()).filter(|at| stays(&roll, rules, last, *at));
-        let without: Vec<usize> = staying.filter(|at| !places.hosts.address.contains_key(at)).collect();
+        let voters = votes::choose(&roll, rules, last, more_can_come(&roll, &choice));
+        let stay = stay(&roll, rules, &voters);
+        let hosts = hosts::settle(&claims(&roll, &stay, &choice));
+        let is_without = |at: &usize| stay.seats[*at] && !hosts.address.contains_key(at);
+        let without: Vec<usize> = (0..roll.seats.len()).filter(is_without).collect();
         if without.is_empty() {
-            break (last, places);
+            return Ok(Target { snapshot, rules, roll, choice, last, voters, stay, hosts, verdict }.put_together());
         }
         // Each round somebody leaves, so there is a last one.
         without.into_iter().for_each(|at| roll.release(at));
-    };
-    let more_can_come = more_can_come(&roll, &places);
-    let voters = votes::choose(&roll, rules, last, more_can_come);
-    Ok(Target { snapshot, rules, roll, places, voters, verdict }.put_together(last))
+    }
 }
 
 /// The first id that is there twice.
@@ -84,94 +90,65 @@ fn report_members(roll: &Roll<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether a member of the configuration stays in it.
-fn stays(roll: &Roll<'_>, rules: &EngineRules, last: Option<usize>, seat: usize) -> bool {
-    match roll.seats[seat].owner {
-        _ if last == Some(seat) => true,
-        Owner::Machine(machine) => rules.can_demote || roll.machines[machine].wants_vote,
-        Owner::SecondOf(_) | Owner::Nobody | Owner::Gone => false,
-    }
-}
-
-fn places(snapshot: &Snapshot, rules: &EngineRules, roll: &Roll<'_>, last: Option<usize>) -> Places {
+fn choices(snapshot: &Snapshot, roll: &Roll<'_>) -> Vec<Result<String, AddressFault>> {
+    let present = |seat: &Option<usize>| seat.map(|at| roll.seats[at].member.address.as_str());
+    let machines = roll.machines.iter().zip(&roll.seat_of);
     let space = snapshot.space.as_deref();
-    let present = |machine: usize| roll.seat_of[machine].map(|at| roll.seats[at].member.address.as_str());
-    let choice: Vec<Result<String, AddressFault>> = roll
-        .machines
-        .iter()
-        .enumerate()
-        .map(|(at, machine)| addresses::choose(machine, snapshot.port, space, present(at)))
-        .collect();
-    let mut claims = Vec::new();
-    for (at, seat) in roll.seats.iter().enumerate() {
-        if !stays(roll, rules, last, at) {
-            continue;
-        }
-        let (order, wish) = match seat.owner {
-            Owner::Machine(machine) => (machine, choice[machine].as_ref().ok().cloned()),
-            _ => (usize::MAX, None),
-        };
-        let rank = (!seat.is_primary(), !seat.member.is_voter(), order);
-        claims.push(Claim { who: at, rank, present: &seat.member.address, wish });
-    }
-    let hosts = hosts::settle(&claims);
-    Places { choice, hosts }
+    machines.map(|(machine, seat)| addresses::choose(machine, snapshot.port, space, present(seat))).collect()
 }
 
 /// Whether somebody wanted is on the way: a member that has yet to catch up, or a machine that can join.
-fn more_can_come(roll: &Roll<'_>, places: &Places) -> bool {
-    roll.machines.iter().enumerate().any(|(at, machine)| {
-        machine.wants_vote
-            && match roll.seat_of[at].map(|seat| &roll.seats[seat]) {
-                Some(seat) => !seat.member.is_voter() && !seat.is_ready(),
-                None => places.choice[at].as_ref().is_ok_and(|address| !places.hosts.is_taken(address)),
-            }
+fn more_can_come(roll: &Roll<'_>, choice: &[Result<String, AddressFault>]) -> bool {
+    roll.machines.iter().enumerate().filter(|(_, machine)| machine.wants_vote).any(|(at, _)| {
+        let member = roll.seat_of[at].map(|seat| &roll.seats[seat]);
+        member.map_or(choice[at].is_ok(), |seat| !seat.member.is_voter() && !seat.is_ready())
     })
 }
 
+/// Voters stay. Others stay while there is room: wanted before unwanted, those that never had a vote first. Where there is
+/// no way from voter to member without a vote, only who is wanted and has no vote yet.
+fn stay(roll: &Roll<'_>, rules: &EngineRules, voters: &Voters) -> Stay {
+    let mut stay = Stay { seats: voters.votes.clone(), room: 0 };
+    let votes = voters.votes.iter().filter(|votes| **votes).count();
+    stay.room = rules.members_max.saturating_sub(votes).min(rules.learners_max.unwrap_or(usize::MAX));
+    let mut others: Vec<(bool, bool, usize, usize)> = Vec::new();
+    for (at, seat) in roll.seats.iter().enumerate().filter(|(at, _)| !voters.votes[*at]) {
+        let Owner::Machine(machine) = seat.owner else { continue };
+        let (is_wanted, is_voter) = (roll.machines[machine].wants_vote, seat.member.is_voter());
+        if rules.can_demote || (is_wanted && !is_voter) {
+            others.push((!is_wanted, is_voter, machine, at));
+        }
+    }
+    others.sort_unstable();
+    for (_, _, _, at) in others.into_iter().take(stay.room) {
+        stay.seats[at] = true;
+        stay.room -= 1;
+    }
+    stay
+}
+
+fn claims<'a>(roll: &Roll<'a>, stay: &Stay, choice: &[Result<String, AddressFault>]) -> Vec<Claim<'a>> {
+    let claim = |(at, seat): (usize, &Seat<'a>)| {
+        let (order, wish) = match seat.owner {
+            Owner::Machine(machine) => (machine, choice[machine].as_ref().ok().cloned()),
+            Owner::SecondOf(_) | Owner::Nobody | Owner::Gone => (usize::MAX, None),
+        };
+        let rank = (!seat.is_primary(), !seat.member.is_voter(), order);
+        Claim { who: at, rank, present: &seat.member.address, wish }
+    };
+    roll.seats.iter().enumerate().filter(|(at, _)| stay.seats[*at]).map(claim).collect()
+}
+
 impl<'a> Target<'a> {
-    fn put_together(mut self, last: Option<usize>) -> Desired {
-        let mut goals: Vec<Goal> = self.roll.seats.iter().map(|seat| Goal::gone(self.why_it_goes(seat))).collect();
-        let voters = self.voters.votes.iter().filter(|votes| **votes).count();
-        let mut learners = self.rules.members_max.saturating_sub(voters);
-        learners = self.rules.learners_max.map_or(learners, |max| learners.min(max));
-        for at in 0..goals.len() {
-            if self.voters.votes[at] {
-                goals[at].member = Some(self.member_of(at));
-            }
-        }
-        for at in self.staying_learners(last) {
-            if learners == 0 {
-                self.leave_out(at);
-                continue;
-            }
-            learners -= 1;
-            goals[at].member = Some(self.member_of(at));
-        }
-        let newcomers = self.newcomers(learners);
-        self.report(last);
+    fn put_together(mut self) -> Desired {
+        let goal = |(at, seat): (usize, &Seat<'_>)| Goal {
+            member: self.stay.seats[at].then(|| self.member_of(at)),
+            why: self.why_it_goes(seat),
+        };
+        let goals: Vec<Goal> = self.roll.seats.iter().enumerate().map(goal).collect();
+        let newcomers = self.newcomers();
+        self.report();
         self.assemble(goals, newcomers)
-    }
-
-    /// Members without a vote that keep their place: wanted before unwanted, those that never had a vote first.
-    fn staying_learners(&self, last: Option<usize>) -> Vec<usize> {
-        let mut seats: Vec<(bool, bool, usize, usize)> = Vec::new();
-        for (at, seat) in self.roll.seats.iter().enumerate() {
-            let Owner::Machine(machine) = seat.owner else { continue };
-            let loses_place = !self.rules.can_demote && seat.member.is_voter();
-            if !self.voters.votes[at] && stays(&self.roll, self.rules, last, at) && !loses_place {
-                seats.push((!self.roll.machines[machine].wants_vote, seat.member.is_voter(), machine, at));
-            }
-        }
-        seats.sort_unstable();
-        seats.into_iter().map(|(_, _, _, at)| at).collect()
-    }
-
-    fn leave_out(&mut self, seat: usize) {
-        if let Owner::Machine(machine) = self.roll.seats[seat].owner {
-            let why = self.no_room();
-            self.verdict.not_chosen.insert(self.roll.machines[machine].id.clone(), why);
-        }
     }
 
     fn no_room(&self) -> NotChosen {
@@ -184,7 +161,7 @@ impl<'a> Target<'a> {
     /// The member as it shall be; only what is meant to change differs from what it is.
     fn member_of(&self, seat: usize) -> Member {
         let mut member = self.roll.seats[seat].member.clone();
-        if let Some(address) = self.places.hosts.address.get(&seat) {
+        if let Some(address) = self.hosts.address.get(&seat) {
             member.address.clone_from(address);
         }
         match (self.voters.votes[seat], member.is_voter()) {
@@ -197,34 +174,36 @@ impl<'a> Target<'a> {
     }
 
     /// Machines without a member that get one: by machine, wanted before unwanted.
-    fn newcomers(&mut self, mut learners: usize) -> Vec<(usize, Member)> {
-        let roll = &self.roll;
-        let has_place = |machine: usize| {
-            let seat = roll.seat_of[machine];
-            seat.is_some_and(|at| self.rules.can_demote || !roll.seats[at].member.is_voter() || self.voters.votes[at])
-        };
+    fn newcomers(&mut self) -> Vec<(usize, Member)> {
+        let (roll, stay) = (&self.roll, &self.stay);
+        let has_place = |machine: usize| roll.seat_of[machine].is_some_and(|at| stay.seats[at]);
         let mut machines: Vec<usize> = (0..roll.machines.len()).filter(|at| !has_place(*at)).collect();
         // Where there is no way from voter to member without a vote, who wants no vote is no member.
         machines.retain(|at| self.rules.can_demote || roll.machines[*at].wants_vote);
         machines.sort_by_key(|at| !roll.machines[*at].wants_vote);
+        let mut room = self.stay.room;
         let mut ids = Ids::of(self.snapshot, self.rules);
         let mut newcomers = Vec::new();
         for machine in machines {
             let id = self.roll.machines[machine].id.clone();
-            let (address, returns) = match (&self.places.choice[machine], self.roll.seat_of[machine]) {
-                (_, Some(seat)) => (self.places.hosts.address.get(&seat).cloned(), true),
-                (Ok(address), None) => (Some(address.clone()), false),
-                (Err(fault), None) => {
-                    self.verdict.not_chosen.insert(id, NotChosen::Address { fault: *fault });
+            // Who was a member before comes back like anybody else: what its member had is forgotten.
+            let (snapshot, machine_there) = (self.snapshot, self.roll.machines[machine]);
+            let choice = addresses::choose(machine_there, snapshot.port, snapshot.space.as_deref(), None);
+            let address = match choice {
+                Ok(address) => address,
+                Err(fault) => {
+                    self.verdict.not_chosen.insert(id, NotChosen::Address { fault });
                     continue;
                 }
             };
-            let Some(address) = address else { continue };
-            if learners == 0 {
+            if room == 0 {
                 self.verdict.not_chosen.insert(id, self.no_room());
-            } else if returns || self.places.hosts.admit(&address) {
-                learners -= 1;
+            } else if self.hosts.admit(&address) {
+                room -= 1;
                 let (member_id, is_used_again) = ids.next();
+                if self.roll.machines[machine].wants_vote {
+                    self.verdict.not_chosen.insert(id, NotChosen::Joins);
+                }
                 let member = Member { id: member_id, address, ..juju::newcomer(self.roll.machines[machine]) };
                 if is_used_again {
                     self.verdict.findings.push(Finding::IdUsedAgain { member: member_id });
@@ -239,13 +218,13 @@ impl<'a> Target<'a> {
     }
 
     /// What is said about machines and votes.
-    fn report(&mut self, last: Option<usize>) {
+    fn report(&mut self) {
         let (roll, verdict) = (&self.roll, &mut self.verdict);
         for (machine, why) in &self.voters.left_out {
             verdict.not_chosen.entry(roll.machines[*machine].id.clone()).or_insert_with(|| why.clone());
         }
         let space = addresses::space_set(self.snapshot.space.as_deref());
-        for (machine, choice) in roll.machines.iter().zip(&self.places.choice) {
+        for (machine, choice) in roll.machines.iter().zip(&self.choice) {
             let Err(fault) = choice else { continue };
             let machine = machine.id.clone();
             if *fault != AddressFault::NoneUsable {
@@ -253,14 +232,14 @@ impl<'a> Target<'a> {
             }
             verdict.findings.push(Finding::BadAddress { machine, fault: *fault });
         }
-        for at in &self.places.hosts.refused {
+        for at in &self.hosts.refused {
             if let Owner::Machine(machine) = roll.seats[*at].owner {
                 verdict.findings.push(Finding::AddressTaken { machine: roll.machines[machine].id.clone() });
             }
         }
         let gone = roll.seats.iter().filter(|seat| seat.owner == Owner::Gone);
         verdict.findings.extend(gone.map(|seat| Finding::NoAddress { member: seat.member.id }));
-        if let Some(last) = last {
+        if let Some(last) = self.last {
             verdict.findings.push(Finding::LastVoterStays { member: roll.seats[last].member.id });
         }
         if self.voters.even_for_now {

@@ -35,10 +35,6 @@ impl Hosts {
     pub(super) fn admit(&mut self, address: &str) -> bool {
         self.taken.insert(same_host(address).into_owned())
     }
-
-    pub(super) fn is_taken(&self, address: &str) -> bool {
-        self.taken.contains(&*same_host(address))
-    }
 }
 
 /// One claim while it is being settled, by the canonical spelling of its addresses.
@@ -106,29 +102,30 @@ pub(super) fn settle(claims: &[Claim<'_>]) -> Hosts {
     hosts
 }
 
-/// Claimants that wish for one another's addresses in a circle. A server takes no write in which an address goes from one
-/// member to another, so a circle has no first step.
+/// Claimants whose way is barred by others who want to move, in a circle. A server takes no write in which an address goes
+/// from one member to another, so a circle has no first step.
 fn in_circles(cases: &[Case<'_>]) -> BTreeSet<usize> {
-    let mut circles = BTreeSet::new();
-    if !cases.iter().any(|case| case.wish.is_some()) {
-        return circles;
+    let mut barred: BTreeSet<usize> = BTreeSet::new();
+    // By address: how many are there and want to leave, and who wants to go there.
+    let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut coming: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, case) in cases.iter().enumerate() {
+        let Some(wish) = case.wish.as_deref() else { continue };
+        barred.insert(at);
+        *leaving.entry(&case.present).or_default() += 1;
+        coming.entry(wish).or_default().push(at);
     }
-    let moving = cases.iter().enumerate().filter(|(_, case)| case.wish.is_some());
-    let holder: BTreeMap<&str, usize> = moving.map(|(at, case)| (&*case.present, at)).collect();
-    let next = |at: usize| cases[at].wish.as_deref().and_then(|wish| holder.get(wish)).copied();
-    // For each: in which walk it was met first.
-    let mut walk_of: Vec<Option<usize>> = vec![None; cases.len()];
-    for start in 0..cases.len() {
-        let mut at = start;
-        while walk_of[at].is_none() {
-            walk_of[at] = Some(start);
-            let Some(following) = next(at) else { break };
-            at = following;
-        }
-        let closes = walk_of[at] == Some(start) && next(at).is_some();
-        while closes && circles.insert(at) {
-            at = next(at).unwrap_or(at);
+    let is_free = |host: &&str| !leaving.contains_key(*host);
+    let mut free: VecDeque<&str> = coming.keys().copied().filter(is_free).collect();
+    while let Some(host) = free.pop_front() {
+        for at in coming.remove(host).unwrap_or_default() {
+            barred.remove(&at);
+            let left = leaving.entry(&cases[at].present).or_default();
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                free.push_back(&cases[at].present);
+            }
         }
     }
-    circles
+    barred
 }

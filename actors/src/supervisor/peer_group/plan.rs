@@ -27,10 +27,6 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    pub(super) fn gone(why: StepReason) -> Self {
-        Self { member: None, why }
-    }
-
     pub(super) fn votes(&self) -> bool {
         self.member.as_ref().is_some_and(Member::is_voter)
     }
@@ -77,6 +73,10 @@ struct Slot<'a> {
     id: MemberId,
     /// The place of its machine; who has none comes last.
     order: usize,
+    /// None if it has yet to join.
+    seat: Option<usize>,
+    /// Another member stands for its machine.
+    is_second: bool,
     goal: Option<&'a Member>,
     why: StepReason,
     ready: bool,
@@ -86,6 +86,8 @@ struct Slot<'a> {
     /// The numbers of its address now, and in the end.
     host: usize,
     goal_host: usize,
+    /// Other members of its machine, which go first: else they would stand for the machine in its place.
+    waits_for: Vec<usize>,
     state: State,
 }
 
@@ -166,6 +168,7 @@ impl<'a> Draft<'a> {
         let joining = newcomers.iter().map(|(order, member)| joining(*order, member));
         let mut slots: Vec<Slot<'a>> = present.chain(joining).collect();
         for (at, slot) in slots.iter_mut().enumerate() {
+            slot.seat = (at < roll.seats.len()).then_some(at);
             let now = roll.seats.get(at).map(|seat| seat.member.address.as_str());
             let goal = slot.goal.map(|member| member.address.as_str());
             slot.host = hosts.of(now.or(goal).unwrap_or_default());
@@ -173,6 +176,7 @@ impl<'a> Draft<'a> {
         }
         // In the order of machines, so that the order of the configuration makes no difference.
         slots.sort_by_key(|slot| (slot.order, slot.id));
+        wait_for_others(&mut slots, roll);
         let primary = primary(roll).map(|id| slots.iter().position(|slot| slot.id == id).expect("it has a slot"));
         let held = vec![0; hosts.count() + 1];
         let mut draft = Self { rules, slots, held, tally: Tally::default(), primary };
@@ -217,7 +221,7 @@ impl<'a> Draft<'a> {
                 wanted.push((at, State { votes: state.votes.min(1), uneven: false, ..state }));
             } else if slot.is_to_move() && !slot.votes() && self.held[slot.goal_host] == 0 {
                 moves.push((at, State { moved: true, ..state }));
-            } else if !state.present && slot.goal.is_some() && self.held[slot.goal_host] == 0 {
+            } else if !state.present && slot.goal.is_some() && self.held[slot.goal_host] == 0 && self.is_alone(at) {
                 full |= room == 0;
                 if room > 0 {
                     room -= 1;
@@ -271,7 +275,10 @@ impl<'a> Draft<'a> {
 
     fn take_votes(&mut self) -> Result<Option<Step>, Held> {
         let primary = self.primary.clone().ok();
-        let loses = |at: &usize| self.slots[*at].votes() && !self.slots[*at].keeps_vote() && Some(*at) != primary;
+        let loses = |at: &usize| {
+            let slot = &self.slots[*at];
+            slot.votes() && !slot.keeps_vote() && Some(*at) != primary && self.is_alone(*at)
+        };
         let mut losing: Vec<usize> = (0..self.slots.len()).filter(loses).collect();
         // Unwanted first, then who is not healthy, then who is furthest behind, then in the order of machines.
         losing.sort_by_key(|at| {
@@ -297,7 +304,7 @@ impl<'a> Draft<'a> {
 
     fn step_down(&mut self) -> Result<Option<Step>, Held> {
         let Ok(primary) = self.primary else { return Ok(None) };
-        if self.slots[primary].keeps_vote() {
+        if self.slots[primary].keeps_vote() || !self.is_alone(primary) {
             return Ok(None);
         }
         self.tally.has_healthy_majority()?;
@@ -314,6 +321,11 @@ impl<'a> Draft<'a> {
         self.slots[successor].secondary = false;
         self.primary = Ok(successor);
         Ok(Some(Step { action, because: StepReason::PrimaryIsToGo }))
+    }
+
+    /// Whether no other member of its machine is there any more, of those that are to go.
+    fn is_alone(&self, at: usize) -> bool {
+        self.slots[at].waits_for.iter().all(|other| !self.slots[*other].state.present)
     }
 
     /// As many changes of votes in one write as the engine takes, and as are legal together.
@@ -395,13 +407,34 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// A newcomer waits until every earlier member of its machine has gone, and a member until every second one has.
+fn wait_for_others(slots: &mut [Slot<'_>], roll: &Roll<'_>) {
+    let mut going: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, slot) in slots.iter().enumerate().filter(|(_, slot)| slot.goal.is_none()) {
+        let tag = slot.seat.and_then(|seat| roll.seats[seat].member.machine_tag());
+        tag.into_iter().for_each(|tag| going.entry(tag).or_default().push(at));
+    }
+    for at in 0..slots.len() {
+        let Some(machine) = roll.machines.get(slots[at].order).filter(|_| !going.is_empty()) else { continue };
+        let others = going.get(machine.id.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let (is_new, is_second) = (slots[at].seat.is_none(), slots[at].is_second);
+        let goes_first = |other: &&usize| **other != at && (is_new || (slots[**other].is_second && !is_second));
+        slots[at].waits_for = others.iter().filter(goes_first).copied().collect();
+    }
+}
+
 fn present<'a>(seat: &Seat<'_>, goal: &'a Goal) -> Slot<'a> {
     let member = seat.member;
     let votes = member.votes.unwrap_or(1);
     let uneven = votes == 0 && member.priority != Some(super::Priority::NONE);
     Slot {
         id: member.id,
-        order: if let Owner::Machine(machine) = seat.owner { machine } else { usize::MAX },
+        order: match seat.owner {
+            Owner::Machine(machine) | Owner::SecondOf(machine) => machine,
+            Owner::Nobody | Owner::Gone => usize::MAX,
+        },
+        seat: None,
+        is_second: matches!(seat.owner, Owner::SecondOf(_)),
         goal: goal.member.as_ref(),
         why: goal.why,
         ready: seat.is_ready(),
@@ -410,6 +443,7 @@ fn present<'a>(seat: &Seat<'_>, goal: &'a Goal) -> Slot<'a> {
         lag_ms: seat.lag_ms(),
         host: 0,
         goal_host: 0,
+        waits_for: Vec::new(),
         state: State { present: true, votes, uneven, moved: false },
     }
 }
@@ -418,6 +452,8 @@ fn joining(order: usize, member: &Member) -> Slot<'_> {
     Slot {
         id: member.id,
         order,
+        seat: None,
+        is_second: false,
         goal: Some(member),
         why: StepReason::NotWanted,
         ready: false,
@@ -426,6 +462,7 @@ fn joining(order: usize, member: &Member) -> Slot<'_> {
         lag_ms: 0,
         host: 0,
         goal_host: 0,
+        waits_for: Vec::new(),
         state: State { present: false, votes: 0, uneven: false, moved: false },
     }
 }

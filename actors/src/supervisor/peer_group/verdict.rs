@@ -241,6 +241,8 @@ pub enum Finding {
 pub enum NotChosen {
     /// Its member has not caught up, or cannot be reached.
     NotReady,
+    /// Its member joins first, and gets a vote when it has caught up.
+    Joins,
     /// With it the number of voters would be even.
     WouldBeEven,
     /// There are voters enough, and they are better placed.
