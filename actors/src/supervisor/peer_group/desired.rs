@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     addresses::{self, AddressFault},
+    draft::Goal,
     hosts::{self, Claim, Hosts},
-    juju,
-    plan::{self, Goal},
+    juju, plan,
     roll::{Owner, Roll, Seat},
     rules::EngineRules,
     snapshot::{Member, MemberId, Priority, Snapshot},

@@ -23,7 +23,7 @@
 //! | the sick are left out before the healthy | `votes::leave_one_out` | `the_sick_are_left_out_first` |
 //! | no step without a healthy majority before it | `lawful::may_become`, `lawful::has_healthy_majority` | `no_step_without_a_healthy_majority_before` |
 //! | no step without a healthy majority after it | `lawful::may_become` | `no_step_without_a_healthy_majority_after` |
-//! | no step while the primary is unknown, sick, or more than one | `plan::primary` | `no_step_without_one_healthy_primary` |
+//! | no step while the primary is unknown, sick, or more than one | `draft::primary` | `no_step_without_one_healthy_primary` |
 //! | the primary loses its vote only after it stepped down | `plan::take_votes` | `the_primary_steps_down_before_it_loses_its_vote` |
 //! | no step down without somebody to follow | `plan::step_down` | `no_step_down_without_a_successor` |
 //! | a step down asks only the one it means | `verdict::is_still_meant` | `a_step_down_is_not_sent_to_another` |
@@ -64,6 +64,8 @@ mod desired;
 mod juju;
 
 mod lawful;
+
+mod draft;
 mod plan;
 
 pub mod enable_ha;

@@ -98,5 +98,4 @@ fn steps(desired: &Desired) -> Vec<String> {
     desired.steps.iter().map(step).collect()
 }
 
-#[expect(dead_code)]
 const NONE: [&str; 0] = [];

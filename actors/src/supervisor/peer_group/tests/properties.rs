@@ -12,7 +12,7 @@ use super::{
 };
 
 /// How many snapshots a run looks at, if nobody says otherwise.
-const SNAPSHOTS: u64 = 4_000;
+const SNAPSHOTS: u64 = 3_000;
 
 fn seeds() -> std::ops::Range<u64> {
     let asked = std::env::var("BAILIWICK_SNAPSHOTS").ok();
