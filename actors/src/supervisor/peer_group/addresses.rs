@@ -123,10 +123,10 @@ fn one_of(mut hosts: Vec<String>, present: Option<&str>, same: fn(&str, &str) ->
 /// The same text for every spelling of one `host:port`: an IPv6 address can be written in many ways, a name in any case.
 pub(super) fn same_host(host_port: &str) -> Cow<'_, str> {
     let spelled = |ip: IpAddr, port: &str| format!("[{ip}]:{port}");
-    if let Some((host, port)) = host_port.strip_prefix('[').and_then(|rest| rest.split_once("]:")) {
-        if let Ok(ip) = host.parse::<IpAddr>() {
-            return Cow::Owned(spelled(ip, port));
-        }
+    if let Some((host, port)) = host_port.strip_prefix('[').and_then(|rest| rest.split_once("]:"))
+        && let Ok(ip) = host.parse::<IpAddr>()
+    {
+        return Cow::Owned(spelled(ip, port));
     }
     if host_port.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return Cow::Owned(host_port.to_ascii_lowercase());

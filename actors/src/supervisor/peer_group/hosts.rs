@@ -72,11 +72,11 @@ pub(super) fn settle(claims: &[Claim<'_>]) -> Hosts {
     }
     while let Some(at) = waiting.pop_front() {
         let case = &cases[at];
-        if let (Some(wish), false) = (&case.wish, refused.contains(&at)) {
-            if !taken.contains_key(&**wish) {
-                taken.insert(wish, at);
-                continue;
-            }
+        if let (Some(wish), false) = (&case.wish, refused.contains(&at))
+            && !taken.contains_key(&**wish)
+        {
+            taken.insert(wish, at);
+            continue;
         }
         // It stays where it is. Whoever was to move there does not.
         refused.insert(at);

@@ -15,7 +15,7 @@
 //! | guard | where | test |
 //! |---|---|---|
 //! | the resting number of voters is odd | `votes::choose` | `the_number_of_voters_is_odd` |
-//! | at most as many voters as the engine takes | `votes::keep_to_the_limit`, `lawful`, `plan::give_votes` | `no_more_voters_than_the_engine_takes`, `at_the_limit_votes_are_taken_before_others_are_given` |
+//! | at most as many voters as the engine takes | `votes::keep_to_the_limit`, `lawful::may_become` | `no_more_voters_than_the_engine_takes`, `at_the_limit_votes_are_taken_before_others_are_given` |
 //! | never nobody votes | `votes::last_voter` | `the_last_voter_stays` |
 //! | at most as many members as the engine takes | `desired::put_together` | `no_more_members_than_the_engine_takes` |
 //! | nobody votes before it is ready | `votes::entrants` | `nobody_votes_before_it_is_ready` |
@@ -35,7 +35,7 @@
 //! | no member without an address | `desired::newcomers`, `desired::desired` | `no_member_without_an_address` |
 //! | no two members at one address | `hosts` | `no_two_members_at_one_address` |
 //! | an address that means nothing elsewhere is refused | `addresses::choose` | `loopback_is_no_address` |
-//! | an address changes hands in two steps | `plan::without_votes`, `plan::move_voter` | `an_address_changes_hands_in_two_steps` |
+//! | an address changes hands in two steps | `plan::without_votes`, `lawful::may_become` | `an_address_changes_hands_in_two_steps` |
 //! | a circle of addresses is left as it is | `hosts::in_circles` | `a_circle_of_addresses_is_left_alone` |
 //! | ids stay within the engine's range | `desired::Ids` | `ids_stay_in_range` |
 //! | two members with one id: nothing is decided | `desired::twice` | `a_member_that_is_there_twice_is_refused` |

@@ -130,9 +130,9 @@ impl Draft<'_> {
             return Ok(None);
         }
         places.sort_by_key(|at| self.primary == Ok(*at));
-        let free = |at: &usize| self.held[self.slots[*at].goal_host] == 0;
+        // An address that another one still has is refused as a clash.
         let mut held = Held::AddressHeld;
-        for at in places.into_iter().filter(free).collect::<Vec<usize>>() {
+        for at in places {
             let state = State { moved: true, ..self.slots[at].state };
             match self.write(&[(at, state)], StepReason::AddressChanged) {
                 Ok(step) => return Ok(Some(step)),
@@ -148,12 +148,8 @@ impl Draft<'_> {
         if lacking.is_empty() {
             return Ok(None);
         }
-        let room = self.rules.voters_max.saturating_sub(self.tally.voters);
-        if room == 0 {
-            return Err(Held::VotersFull { max: self.rules.voters_max });
-        }
         let voting = |at: usize| (at, State { votes: 1, uneven: false, ..self.slots[at].state });
-        let wanted: Vec<(usize, State)> = lacking.into_iter().map(voting).take(room).collect();
+        let wanted: Vec<(usize, State)> = lacking.into_iter().map(voting).collect();
         self.write_votes(wanted, StepReason::ReadyToVote)
     }
 
