@@ -38,9 +38,9 @@ fn set(count: usize, members: usize) -> Snapshot {
 
 fn machine(at: usize) -> Machine {
     let address = |value: String, scope| Address { value, scope, space: None, port: None };
-    let value = if at % 3 == 0 { format!("fd00::{at:x}") } else { format!("10.{}.{}.1", at / 250, at % 250) };
+    let value = if at.is_multiple_of(3) { format!("fd00::{at:x}") } else { format!("10.{}.{}.1", at / 250, at % 250) };
     let mut addresses = vec![address(value, Scope::LocalCloud)];
-    if at % 2 == 0 {
+    if at.is_multiple_of(2) {
         addresses.push(address(format!("203.0.{}.{}", at / 250, at % 250), Scope::Public));
     }
     Machine { id: at.to_string().into(), wants_vote: at % 7 != 6, life: Life::Alive, addresses }
@@ -71,24 +71,24 @@ fn main() {
     let fifty = set(50, 40);
     let desired = decide(&fifty, Policy::Default, &rules).expect("a target");
     println!("50 machines: {} members, {} steps, held: {:?}", desired.members.len(), desired.steps.len(), desired.held);
-    for (name, policy) in [("default", Policy::Default), ("juju-2019", Policy::Juju29)] {
+    for (name, policy) in [("default", Policy::Default), ("juju-2019", Policy::Juju2019)] {
         println!("{name}, 50 machines: {:.1} us", cost_ns(&fifty, policy, &rules) as f64 / 1_000.0);
     }
     // Without the engine's limits, so that the set itself grows; and with them, so that only the machines do.
     let no_limits = EngineRules { members_max: usize::MAX, member_id_max: u64::MAX, ..EngineRules::mongodb() };
-    growth("default, all of them members", |count| set(count, count * 4 / 5), Policy::Default, &no_limits);
-    growth("default, 40 of them members", |count| set(count, 40), Policy::Default, &rules);
-    growth("juju-2.9, all of them members", |count| set(count, count * 4 / 5), Policy::Juju29, &rules);
+    growth("default, four of five members", |count| set(count, count * 4 / 5), Policy::Default, &no_limits);
+    growth("default, 40 members", |count| set(count, 40), Policy::Default, &rules);
+    growth("juju-2019, four of five members", |count| set(count, count * 4 / 5), Policy::Juju2019, &rules);
 }
 
 /// Prints the cost for twice as many machines again and again, and how much more each is. Twice as much is linear; n log n
 /// is 2.2 at first and 2.15 in the end.
 fn growth(name: &str, set: impl Fn(usize) -> Snapshot, policy: Policy, rules: &EngineRules) {
     println!("{name}:");
-    let (mut last, mut ratios) = (None, Vec::new());
+    let (mut last, mut ratios): (Option<u128>, Vec<f64>) = (None, Vec::new());
     for count in [79, 157, 313, 625, 1_250, 2_500, 5_000, 10_000] {
         let cost = cost_ns(&set(count), policy, rules);
-        let ratio = last.map(|last: u128| cost as f64 / last as f64);
+        let ratio = last.map(|last| cost as f64 / last as f64);
         println!(
             "  {count:>6} machines {:>9.1} us{}",
             cost as f64 / 1_000.0,

@@ -270,9 +270,8 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: T, got: T) -> Resu
 /// Whether a text fits a pattern of plain words with `.*` and `.+` between them. Any other pattern is an error.
 fn fits(pattern: &str, text: &str) -> Result<bool, String> {
     let mut rest = Some(text);
-    let mut gap = 0;
     let spelled = pattern.replace(".*", "\u{0}0").replace(".+", "\u{0}1");
-    for part in spelled.split('\u{0}') {
+    for (gap, part) in spelled.split('\u{0}').enumerate() {
         let (least, words) = match part.as_bytes().first() {
             Some(b'0') if gap > 0 => (0, &part[1..]),
             Some(b'1') if gap > 0 => (1, &part[1..]),
@@ -281,7 +280,6 @@ fn fits(pattern: &str, text: &str) -> Result<bool, String> {
         if words.contains(['.', '*', '+', '?', '[', ']', '(', ')', '|', '^', '$', '\\', '{', '}']) {
             return Err(format!("the runner does not understand the pattern {pattern:?}"));
         }
-        gap += 1;
         rest = rest.and_then(|text| text.get(least..)).and_then(|text| text.split_once(words)).map(|(_, rest)| rest);
     }
     Ok(rest.is_some())
