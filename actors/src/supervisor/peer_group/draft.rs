@@ -117,7 +117,7 @@ impl<'a> Draft<'a> {
             let now = roll.seats.get(at).map(|seat| seat.member.address.as_str());
             let goal = slot.goal.map(|member| member.address.as_str());
             slot.host = hosts.of(now.or(goal).unwrap_or_default());
-            slot.goal_host = goal.map_or(slot.host, |goal| hosts.of(goal));
+            slot.goal_host = goal.filter(|goal| now != Some(*goal)).map_or(slot.host, |goal| hosts.of(goal));
         }
         // In the order of machines, so that the order of the configuration makes no difference.
         slots.sort_by_key(|slot| (slot.order, slot.id));
