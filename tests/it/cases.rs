@@ -8,6 +8,7 @@
 //! field that a case has and the runner does not understand is a failure, and so is a group that nobody has heard of.
 
 mod provisioner;
+mod replica_set;
 mod storage;
 
 use std::{
@@ -47,18 +48,14 @@ const FILES: [File; 6] = [
         groups: |file| by_field(file, "/flow"),
         plan: |_| Some(Plan::Skip("the flows of a machine's whole life are not built yet")),
     },
-    File { name: "peer-group", groups: |file| by_field(file, "/kind"), plan: replica_set },
-    File { name: "peer-group-random", groups: |file| by_field(file, "/kind"), plan: replica_set },
+    File { name: "peer-group", groups: replica_set::groups, plan: replica_set::plan },
+    File { name: "peer-group-random", groups: replica_set::groups, plan: replica_set::plan },
     File {
         name: "facade",
         groups: |file| by_field(&file["cases"], "/call/method"),
         plan: |_| Some(Plan::Skip("the provisioner facade is not built yet")),
     },
 ];
-
-fn replica_set(_: &str) -> Option<Plan> {
-    Some(Plan::Skip("replica sets are not built yet"))
-}
 
 /// What came of one group.
 #[derive(Debug, PartialEq)]

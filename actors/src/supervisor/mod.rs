@@ -7,6 +7,7 @@
 mod order;
 
 pub mod machines;
+pub mod peer_group;
 pub mod storage;
 
 #[cfg(feature = "shell")]

@@ -1,0 +1,189 @@
+//! Which address of a machine its member is reached at.
+
+use std::{borrow::Cow, collections::BTreeSet, net::IpAddr};
+
+use serde::{Deserialize, Serialize};
+
+use super::snapshot::{Address, Machine, Scope};
+
+/// Why a machine's addresses give no address for its member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum AddressFault {
+    /// It has none that others can reach.
+    NoneUsable,
+    /// Several are equally good, and no space says which one is meant.
+    SeveralUsable,
+    /// None of them is in the space that is set.
+    NoneInSpace,
+}
+
+/// Why a space gives no address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum SpaceError {
+    #[error("empty space supplied")]
+    EmptySpace,
+    #[error("address in the space not found")]
+    NotFound,
+}
+
+/// The classes of addresses between members, best first. Source: Juju's choice of internal addresses.
+fn class(address: &Address) -> Option<usize> {
+    let by_scope = match address.scope {
+        Scope::LocalCloud => 0,
+        Scope::LocalFan => 2,
+        Scope::Public | Scope::Unknown => 4,
+        Scope::LocalMachine | Scope::LinkLocal => return None,
+    };
+    Some(by_scope + usize::from(!address.is_v4()))
+}
+
+/// Every address of the best class that there is, as `host:port`, in the order given; none if there is no usable one.
+pub fn internal(addresses: &[Address], port: u16) -> Vec<String> {
+    let classes: Vec<Option<usize>> = addresses.iter().map(class).collect();
+    let Some(best) = classes.iter().flatten().min() else { return Vec::new() };
+    let of_best = addresses.iter().zip(&classes).filter(|(_, class)| class.as_ref() == Some(best));
+    of_best.map(|(address, _)| address.host_port(port)).collect()
+}
+
+/// The first address in a space, whatever its scope.
+///
+/// # Errors
+/// If the space has no name, or there is no address in it.
+pub fn in_space(addresses: &[Address], port: u16, space: &str) -> Result<String, SpaceError> {
+    if space.is_empty() {
+        return Err(SpaceError::EmptySpace);
+    }
+    let found = addresses.iter().find(|address| address.space.as_deref() == Some(space));
+    found.map(|address| address.host_port(port)).ok_or(SpaceError::NotFound)
+}
+
+/// Every address, whatever its scope.
+pub fn all_host_ports(addresses: &[Address], port: u16) -> Vec<String> {
+    addresses.iter().map(|address| address.host_port(port)).collect()
+}
+
+/// The space that is set; an empty name sets none.
+pub(super) fn space_set(space: Option<&str>) -> Option<&str> {
+    space.filter(|name| !name.is_empty())
+}
+
+/// Juju's choice: what a member's address becomes; `present` is that of a member that was there before.
+///
+/// # Errors
+/// `NoneUsable` leaves the address as it is; the others fail the calculation.
+pub(super) fn as_juju(
+    machine: &Machine,
+    port: u16,
+    space: Option<&str>,
+    present: Option<&str>,
+) -> Result<String, AddressFault> {
+    if let Some(space) = space_set(space) {
+        return in_space(&machine.addresses, port, space).map_err(|_| AddressFault::NoneInSpace);
+    }
+    one_of(internal(&machine.addresses, port), present, |host, present| host == present)
+}
+
+/// Our choice: as Juju's, but never an address that means something else elsewhere, and an address that is listed twice
+/// is one address.
+///
+/// # Errors
+/// If there is no address to choose; a member that is there keeps its present one.
+pub(super) fn choose(
+    machine: &Machine,
+    port: u16,
+    space: Option<&str>,
+    present: Option<&str>,
+) -> Result<String, AddressFault> {
+    let mut usable = machine.addresses.iter().filter(|address| !address.is_local());
+    if let Some(space) = space_set(space) {
+        let found = usable.find(|address| address.space.as_deref() == Some(space));
+        return found.map(|address| address.host_port(port)).ok_or(AddressFault::NoneInSpace);
+    }
+    let classes: Vec<(usize, &Address)> =
+        usable.filter_map(|address| class(address).map(|class| (class, address))).collect();
+    let Some(best) = classes.iter().map(|(class, _)| *class).min() else { return Err(AddressFault::NoneUsable) };
+    let of_best = classes.into_iter().filter(|(class, _)| *class == best);
+    let mut hosts: Vec<String> = of_best.map(|(_, address)| address.host_port(port)).collect();
+    if hosts.len() > 1 {
+        let mut seen = BTreeSet::new();
+        hosts.retain(|host| seen.insert(same_host(host).into_owned()));
+    }
+    one_of(hosts, present, |host, present| same_host(host) == same_host(present))
+}
+
+fn one_of(mut hosts: Vec<String>, present: Option<&str>, same: fn(&str, &str) -> bool) -> Result<String, AddressFault> {
+    match (hosts.len(), present) {
+        (0, _) => Err(AddressFault::NoneUsable),
+        (1, _) => Ok(hosts.remove(0)),
+        (_, Some(present)) if hosts.iter().any(|host| same(host, present)) => Ok(present.to_owned()),
+        _ => Err(AddressFault::SeveralUsable),
+    }
+}
+
+/// The same text for every spelling of one `host:port`: an IPv6 address can be written in many ways, a name in any case.
+pub(super) fn same_host(host_port: &str) -> Cow<'_, str> {
+    let spelled = |ip: IpAddr, port: &str| format!("[{ip}]:{port}");
+    if let Some((host, port)) = host_port.strip_prefix('[').and_then(|rest| rest.split_once("]:"))
+        && let Ok(ip) = host.parse::<IpAddr>()
+    {
+        return Cow::Owned(spelled(ip, port));
+    }
+    if host_port.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Cow::Owned(host_port.to_ascii_lowercase());
+    }
+    Cow::Borrowed(host_port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocab::Life;
+
+    fn machine(addresses: &[(&str, Scope, Option<&str>)]) -> Machine {
+        let address = |(value, scope, space): &(&str, Scope, Option<&str>)| Address {
+            value: (*value).into(),
+            scope: *scope,
+            space: space.map(Into::into),
+            port: None,
+        };
+        let addresses = addresses.iter().map(address).collect();
+        Machine { id: "1".into(), wants_vote: true, life: Life::Alive, addresses }
+    }
+
+    #[test]
+    fn loopback_and_link_local_are_refused_even_in_the_space() {
+        let machine = machine(&[
+            ("127.0.0.1", Scope::LocalMachine, Some("ha")),
+            ("fe80::1", Scope::Unknown, Some("ha")),
+            ("10.0.0.1", Scope::LocalCloud, Some("ha")),
+        ]);
+        assert_eq!(choose(&machine, 1, Some("ha"), None), Ok("10.0.0.1:1".into()));
+        assert_eq!(as_juju(&machine, 1, Some("ha"), None), Ok("127.0.0.1:1".into()));
+    }
+
+    #[test]
+    fn an_address_listed_twice_is_one() {
+        let machine = machine(&[
+            ("2001:db8::a", Scope::LocalCloud, None),
+            ("2001:DB8:0::A", Scope::LocalCloud, None),
+            ("2001:db8::a", Scope::LocalCloud, Some("x")),
+        ]);
+        assert_eq!(choose(&machine, 1, None, None), Ok("[2001:db8::a]:1".into()));
+        assert_eq!(as_juju(&machine, 1, None, None), Err(AddressFault::SeveralUsable));
+    }
+
+    #[test]
+    fn a_member_keeps_its_address_among_several() {
+        let machine = machine(&[("10.0.0.1", Scope::Public, None), ("10.0.0.2", Scope::Public, None)]);
+        assert_eq!(choose(&machine, 1, None, Some("10.0.0.2:1")), Ok("10.0.0.2:1".into()));
+        assert_eq!(choose(&machine, 1, None, Some("10.0.0.3:1")), Err(AddressFault::SeveralUsable));
+    }
+
+    #[test]
+    fn spellings_of_one_host_are_one_host() {
+        assert_eq!(same_host("[2001:DB8::0:1]:7"), same_host("[2001:db8::1]:7"));
+        assert_eq!(same_host("Node.Example:7"), same_host("node.example:7"));
+        assert_ne!(same_host("[2001:db8::1]:7"), same_host("[2001:db8::1]:8"));
+        assert_ne!(same_host("[fe80::1%eth0]:7"), same_host("[fe80::1%eth1]:7"));
+    }
+}

@@ -1,0 +1,263 @@
+//! The set as it would be after some steps: who is there, votes, and is reached where.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use super::{
+    addresses::same_host,
+    lawful::Tally,
+    roll::{Owner, Roll, Seat},
+    rules::EngineRules,
+    snapshot::{Member, MemberId, MemberState, Priority},
+    verdict::{Held, StepReason},
+};
+
+/// What becomes of a member of the configuration.
+#[derive(Debug)]
+pub(super) struct Goal {
+    /// None if it is to go.
+    pub member: Option<Member>,
+    /// Why it loses its vote or its place, if it does.
+    pub why: StepReason,
+}
+
+impl Goal {
+    pub(super) fn votes(&self) -> bool {
+        self.member.as_ref().is_some_and(Member::is_voter)
+    }
+}
+
+/// A member while the plan is made: as it is, or as it will be by then.
+pub(super) struct Slot<'a> {
+    pub id: MemberId,
+    /// The place of its machine; who has none comes last.
+    pub order: usize,
+    /// None if it has yet to join.
+    pub seat: Option<usize>,
+    /// Another member stands for its machine.
+    pub is_second: bool,
+    pub goal: Option<&'a Member>,
+    pub why: StepReason,
+    pub ready: bool,
+    pub secondary: bool,
+    pub electable: bool,
+    pub lag_ms: u64,
+    /// The numbers of its address now, and in the end.
+    pub host: usize,
+    pub goal_host: usize,
+    /// Other members of its machine, which go first: else they would stand for the machine in its place.
+    pub waits_for: Vec<usize>,
+    pub state: State,
+}
+
+/// What steps change about a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    pub present: bool,
+    pub votes: u32,
+    /// It has a priority although it has no vote.
+    pub uneven: bool,
+    pub moved: bool,
+}
+
+impl Slot<'_> {
+    pub(super) fn votes(&self) -> bool {
+        self.state.present && self.state.votes > 0
+    }
+
+    pub(super) fn keeps_vote(&self) -> bool {
+        self.goal.is_some_and(Member::is_voter)
+    }
+
+    pub(super) fn host_now(&self, state: State) -> usize {
+        if state.moved { self.goal_host } else { self.host }
+    }
+
+    /// Its address is to change: the target spells it the same where it is the same.
+    pub(super) fn is_to_move(&self) -> bool {
+        self.state.present && self.goal.is_some() && !self.state.moved && self.host != self.goal_host
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        match self.goal {
+            None => !self.state.present,
+            Some(goal) => {
+                self.state.present && self.votes() == goal.is_voter() && !self.is_to_move() && !self.is_uneven()
+            }
+        }
+    }
+
+    pub(super) fn is_uneven(&self) -> bool {
+        self.state.votes > 1 || self.state.uneven
+    }
+}
+
+/// The set as it would be after the steps so far.
+pub(super) struct Draft<'a> {
+    pub rules: &'a EngineRules,
+    pub slots: Vec<Slot<'a>>,
+    /// By number of address: how many members are reached there.
+    pub held: Vec<usize>,
+    pub tally: Tally,
+    pub primary: Result<usize, Held>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(
+        roll: &'a Roll<'_>,
+        goals: &'a [Goal],
+        newcomers: &'a [(usize, Member)],
+        rules: &'a EngineRules,
+    ) -> Self {
+        let mut hosts = Numbers::default();
+        let present = roll.seats.iter().zip(goals).map(|(seat, goal)| present(seat, goal));
+        let joining = newcomers.iter().map(|(order, member)| joining(*order, member));
+        let mut slots: Vec<Slot<'a>> = present.chain(joining).collect();
+        for (at, slot) in slots.iter_mut().enumerate() {
+            slot.seat = (at < roll.seats.len()).then_some(at);
+            let now = roll.seats.get(at).map(|seat| seat.member.address.as_str());
+            let goal = slot.goal.map(|member| member.address.as_str());
+            slot.host = hosts.of(now.or(goal).unwrap_or_default());
+            slot.goal_host = goal.filter(|goal| now != Some(*goal)).map_or(slot.host, |goal| hosts.of(goal));
+        }
+        // In the order of machines, so that the order of the configuration makes no difference.
+        slots.sort_by_key(|slot| (slot.order, slot.id));
+        wait_for_others(&mut slots, roll);
+        let primary = primary(roll).map(|id| slots.iter().position(|slot| slot.id == id).expect("it has a slot"));
+        let held = vec![0; hosts.count() + 1];
+        let mut draft = Self { rules, slots, held, tally: Tally::default(), primary };
+        for at in 0..draft.slots.len() {
+            let state = draft.slots[at].state;
+            draft.count(at, state, true);
+        }
+        draft
+    }
+
+    /// Whether no other member of its machine is there any more, of those that are to go.
+    pub(super) fn is_alone(&self, at: usize) -> bool {
+        self.slots[at].waits_for.iter().all(|other| !self.slots[*other].state.present)
+    }
+
+    pub(super) fn set(&mut self, at: usize, state: State) -> State {
+        let old = self.slots[at].state;
+        self.count(at, old, false);
+        self.slots[at].state = state;
+        self.count(at, state, true);
+        old
+    }
+
+    /// Takes a member's state into the tally, or out of it.
+    fn count(&mut self, at: usize, state: State, is_in: bool) {
+        if !state.present {
+            return;
+        }
+        let slot = &self.slots[at];
+        let (host, votes) = (slot.host_now(state), state.votes > 0);
+        let tally = &mut self.tally;
+        let counts = [
+            (&mut tally.members, true),
+            (&mut tally.voters, votes),
+            (&mut tally.ready_voters, votes && slot.ready),
+            (&mut tally.learners, !votes),
+            (&mut tally.clashes, host == 0),
+            (&mut tally.uneven, state.votes > 1 || state.uneven),
+        ];
+        for (count, _) in counts.into_iter().filter(|(_, applies)| *applies) {
+            if is_in { *count += 1 } else { *count -= 1 }
+        }
+        // The second at one address clashes, and so does every further one.
+        if is_in {
+            self.held[host] += 1;
+            tally.clashes += usize::from(self.held[host] > 1);
+        } else {
+            tally.clashes -= usize::from(self.held[host] > 1);
+            self.held[host] -= 1;
+        }
+    }
+}
+
+/// A newcomer waits until every earlier member of its machine has gone, and a member until every second one has.
+fn wait_for_others(slots: &mut [Slot<'_>], roll: &Roll<'_>) {
+    let mut going: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, slot) in slots.iter().enumerate().filter(|(_, slot)| slot.goal.is_none()) {
+        let tag = slot.seat.and_then(|seat| roll.seats[seat].member.machine_tag());
+        tag.into_iter().for_each(|tag| going.entry(tag).or_default().push(at));
+    }
+    for at in 0..slots.len() {
+        let Some(machine) = roll.machines.get(slots[at].order).filter(|_| !going.is_empty()) else { continue };
+        let others = going.get(machine.id.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let (is_new, is_second) = (slots[at].seat.is_none(), slots[at].is_second);
+        let goes_first = |other: &&usize| **other != at && (is_new || (slots[**other].is_second && !is_second));
+        slots[at].waits_for = others.iter().filter(goes_first).copied().collect();
+    }
+}
+
+fn present<'a>(seat: &Seat<'_>, goal: &'a Goal) -> Slot<'a> {
+    let member = seat.member;
+    let votes = member.votes.unwrap_or(1);
+    let uneven = votes == 0 && member.priority != Some(Priority::NONE);
+    Slot {
+        id: member.id,
+        order: match seat.owner {
+            Owner::Machine(machine) | Owner::SecondOf(machine) => machine,
+            Owner::Nobody | Owner::Gone => usize::MAX,
+        },
+        seat: None,
+        is_second: matches!(seat.owner, Owner::SecondOf(_)),
+        goal: goal.member.as_ref(),
+        why: goal.why,
+        ready: seat.is_ready(),
+        secondary: seat.status.is_some_and(|status| status.state == MemberState::Secondary),
+        electable: member.is_electable() || (!member.is_voter() && goal.votes()),
+        lag_ms: seat.lag_ms(),
+        host: 0,
+        goal_host: 0,
+        waits_for: Vec::new(),
+        state: State { present: true, votes, uneven, moved: false },
+    }
+}
+
+fn joining(order: usize, member: &Member) -> Slot<'_> {
+    Slot {
+        id: member.id,
+        order,
+        seat: None,
+        is_second: false,
+        goal: Some(member),
+        why: StepReason::NotWanted,
+        ready: false,
+        secondary: false,
+        electable: false,
+        lag_ms: 0,
+        host: 0,
+        goal_host: 0,
+        waits_for: Vec::new(),
+        state: State { present: false, votes: 0, uneven: false, moved: false },
+    }
+}
+
+/// The one member that takes changes: said to be primary by one status only, healthy, and one that votes.
+fn primary(roll: &Roll<'_>) -> Result<MemberId, Held> {
+    if roll.primaries > 1 {
+        return Err(Held::SeveralPrimaries);
+    }
+    let takes_changes = |seat: &&Seat<'_>| seat.is_primary() && seat.is_ready() && seat.member.is_electable();
+    roll.seats.iter().find(takes_changes).map(|seat| seat.member.id).ok_or(Held::NoPrimary)
+}
+
+/// A number for each address, whatever its spelling; 0 is that of an empty one.
+#[derive(Default)]
+struct Numbers<'a>(BTreeMap<Cow<'a, str>, usize>);
+
+impl<'a> Numbers<'a> {
+    fn of(&mut self, host_port: &'a str) -> usize {
+        if host_port.is_empty() {
+            return 0;
+        }
+        let next = self.0.len() + 1;
+        *self.0.entry(same_host(host_port)).or_insert(next)
+    }
+
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+}

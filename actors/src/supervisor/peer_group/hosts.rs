@@ -1,0 +1,133 @@
+//! Who is reached where: no address twice, none empty, and who is there goes before who comes.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, VecDeque},
+};
+
+use super::addresses::same_host;
+
+/// A member of the configuration that is to stay, and where it is to be reached.
+#[derive(Debug)]
+pub(super) struct Claim<'a> {
+    /// For the caller: who it is.
+    pub who: usize,
+    /// Of two that are reached at one address, the lower rank keeps it.
+    pub rank: (bool, bool, usize),
+    /// As the configuration has it; may be empty.
+    pub present: &'a str,
+    /// Another address, if its machine gives one.
+    pub wish: Option<String>,
+}
+
+/// What came of the claims.
+#[derive(Debug, Default)]
+pub(super) struct Hosts {
+    /// Where each claimant is reached in the target; who is not in here has no address.
+    pub address: BTreeMap<usize, String>,
+    /// Claimants that did not get what they wished for.
+    pub refused: BTreeSet<usize>,
+    taken: BTreeSet<String>,
+}
+
+impl Hosts {
+    /// A newcomer gets its address only if nobody has it.
+    pub(super) fn admit(&mut self, address: &str) -> bool {
+        self.taken.insert(same_host(address).into_owned())
+    }
+}
+
+/// One claim while it is being settled, by the canonical spelling of its addresses.
+struct Case<'a> {
+    claim: &'a Claim<'a>,
+    present: Cow<'a, str>,
+    wish: Option<Cow<'a, str>>,
+}
+
+impl<'a> Case<'a> {
+    fn of(claim: &'a Claim<'a>) -> Self {
+        let present = same_host(claim.present);
+        // Nearly everybody stays, and equal texts need no second look.
+        let wish = claim.wish.as_deref().filter(|wish| *wish != claim.present).map(same_host);
+        let wish = wish.filter(|wish| *wish != present);
+        Self { claim, present, wish }
+    }
+}
+
+/// Settles all claims.
+pub(super) fn settle(claims: &[Claim<'_>]) -> Hosts {
+    let mut cases: Vec<Case<'_>> = claims.iter().map(Case::of).collect();
+    cases.sort_by_key(|case| case.claim.rank);
+    let exchanged = in_circles(&cases);
+    // By address: who has it. Those who stay come first, so nobody who moves can take their place.
+    let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut staying: BTreeSet<usize> = BTreeSet::new();
+    let mut refused = exchanged.clone();
+    let mut waiting: VecDeque<usize> = VecDeque::new();
+    for (at, case) in cases.iter().enumerate() {
+        if case.wish.is_some() && !exchanged.contains(&at) {
+            waiting.push_back(at);
+        } else if !case.present.is_empty() && !taken.contains_key(&*case.present) {
+            taken.insert(&case.present, at);
+            staying.insert(at);
+        }
+    }
+    while let Some(at) = waiting.pop_front() {
+        let case = &cases[at];
+        if let (Some(wish), false) = (&case.wish, refused.contains(&at))
+            && !taken.contains_key(&**wish)
+        {
+            taken.insert(wish, at);
+            continue;
+        }
+        // It stays where it is. Whoever was to move there does not.
+        refused.insert(at);
+        match taken.get(&*case.present) {
+            _ if case.present.is_empty() => continue,
+            Some(other) if staying.contains(other) => continue,
+            Some(other) => {
+                refused.insert(*other);
+                waiting.push_back(*other);
+            }
+            None => (),
+        }
+        taken.insert(&case.present, at);
+        staying.insert(at);
+    }
+    let mut hosts = Hosts { refused: refused.iter().map(|at| cases[*at].claim.who).collect(), ..Hosts::default() };
+    for (host, at) in &taken {
+        let Claim { who, present, wish, .. } = cases[*at].claim;
+        let moved = wish.clone().filter(|_| !staying.contains(at));
+        hosts.address.insert(*who, moved.unwrap_or_else(|| (*present).to_owned()));
+        hosts.taken.insert((*host).to_owned());
+    }
+    hosts
+}
+
+/// Claimants whose way is barred by others who want to move, in a circle. A server takes no write in which an address goes
+/// from one member to another, so a circle has no first step.
+fn in_circles(cases: &[Case<'_>]) -> BTreeSet<usize> {
+    let mut barred: BTreeSet<usize> = BTreeSet::new();
+    // By address: how many are there and want to leave, and who wants to go there.
+    let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut coming: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, case) in cases.iter().enumerate() {
+        let Some(wish) = case.wish.as_deref() else { continue };
+        barred.insert(at);
+        *leaving.entry(&case.present).or_default() += 1;
+        coming.entry(wish).or_default().push(at);
+    }
+    let is_free = |host: &&str| !leaving.contains_key(*host);
+    let mut free: VecDeque<&str> = coming.keys().copied().filter(is_free).collect();
+    while let Some(host) = free.pop_front() {
+        for at in coming.remove(host).unwrap_or_default() {
+            barred.remove(&at);
+            let left = leaving.entry(&cases[at].present).or_default();
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                free.push_back(&cases[at].present);
+            }
+        }
+    }
+    barred
+}
