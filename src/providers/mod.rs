@@ -2,3 +2,4 @@
 
 pub mod local;
 pub mod simulated;
+pub mod storage;

@@ -1,5 +1,6 @@
 //! The cases about storage: sizes, directives, pools, waiting, what is due when, and what providers run.
 
+mod providers;
 mod rules;
 
 use bailiwick::actors::{
@@ -35,7 +36,7 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "directives" => Plan::Run(rules::directive),
         "directive_maps" => Plan::Run(rules::directive_map),
         "pool_names" => Plan::Run(rules::pool_name),
-        "providers" => Plan::Skip("loop, rootfs, tmpfs and managed providers are not built yet"),
+        "providers" => Plan::Run(providers::provider),
         "ebs_validation" => Plan::Run(rules::ebs),
         _ => return None,
     })
