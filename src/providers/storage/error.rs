@@ -2,7 +2,10 @@
 
 use std::io;
 
-use bailiwick_actors::vocab::{Fault, FaultCode, SizeMib};
+use bailiwick_actors::{
+    storage_rules::ImportRefusal,
+    vocab::{Fault, FaultClass, FaultCode, SizeMib},
+};
 
 use super::{AbsPath, DeviceName, RunError, Tag};
 use crate::providers::local::code_of;
@@ -61,12 +64,18 @@ pub enum StorageError {
     DeviceInUse { device: DeviceName, by: &'static str },
     #[error("the device {device} is not the one that is meant: {why}")]
     DeviceChanged { device: DeviceName, why: &'static str },
-    #[error("something else is mounted at {path}")]
+    #[error("something else is mounted at {path}, or with other rights to write")]
     MountedByOthers { path: AbsPath },
     #[error("{tag} is attached")]
     StillAttached { tag: Tag },
     #[error("an earlier operation on {tag} still runs")]
     Busy { tag: Tag },
+    #[error("{volume_id:?} is not taken over")]
+    ImportRefused {
+        volume_id: String,
+        #[source]
+        refusal: ImportRefusal,
+    },
     #[error("{doing:?} failed")]
     Command { doing: Step, source: RunError },
     #[error("{program} answered something else than expected: {text:?}")]
@@ -102,6 +111,7 @@ impl StorageError {
             Self::MountedByOthers { .. } => "mounted_by_others",
             Self::StillAttached { .. } => "still_attached",
             Self::Busy { .. } => "busy",
+            Self::ImportRefused { .. } => "import_refused",
             Self::Command { doing: Step::Create, .. } => "create_failed",
             Self::Command { doing: Step::Attach, .. } => "attach_failed",
             Self::Command { doing: Step::Mount, .. } => "mount_failed",
@@ -135,11 +145,17 @@ impl StorageError {
             | Self::DeviceInUse { .. }
             | Self::DeviceChanged { .. }
             | Self::MountedByOthers { .. }
+            | Self::ImportRefused { .. }
             | Self::StillAttached { .. } => FaultCode::FailedPrecondition,
             Self::Command { source, .. } => source.code(),
             Self::BadAnswer { .. } => FaultCode::Internal,
             Self::Io { source, .. } => code_of(source),
         }
+    }
+
+    /// Whether it is certain that nothing came of the operation.
+    pub(super) fn is_refusal(&self) -> bool {
+        self.code().class() != FaultClass::Unknown
     }
 
     /// As a provider answers it, with all causes in the text.

@@ -1,14 +1,15 @@
 //! What operations stand on: where things lie, how commands are run, what can be seen.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, fs::Permissions, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
 use bailiwick_actors::vocab::SizeMib;
 use bailiwick_journal::crash;
 use rustix::fs::Mode;
 
 use super::{
-    AbsPath, Command, DeviceName, DfField, Found, Mount, Runner, Seen, Sight, StorageError, Tag, Tree, Turn,
-    boot_table, error::Step,
+    AbsPath, Command, DeviceName, DfField, Found, KernelSight, Mount, Runner, Seen, Sight, StorageError, Tag, Tree,
+    Turn, boot_table,
+    error::{Doing, Step},
 };
 
 /// One machine's ground for storage.
@@ -47,6 +48,31 @@ pub enum Ours {
 const STACKED_MAX: usize = 8;
 
 impl Ground {
+    /// This machine, with everything of ours in one directory, which is made if it is not there and closed to others.
+    /// Mounts go beneath it and beneath `mount_roots`; no boot table is kept.
+    ///
+    /// # Errors
+    /// If the directory cannot be made, or others could change it or what leads to it.
+    pub fn of_this_machine(
+        storage_dir: &Path,
+        mount_roots: &[&Path],
+        runner: Arc<dyn Runner>,
+    ) -> Result<Self, StorageError> {
+        std::fs::create_dir_all(storage_dir).doing("make the storage directory")?;
+        let storage_dir = plain(storage_dir)?;
+        let owner_only = Permissions::from_mode(0o700);
+        std::fs::set_permissions(storage_dir.as_str(), owner_only).doing("close the storage directory")?;
+        let tree = Tree::system().doing("open the root directory")?;
+        tree.ensure_trusted(&storage_dir)?;
+        let mut roots = vec![storage_dir.clone()];
+        for root in mount_roots {
+            roots.push(plain(root)?);
+        }
+        let page_size_mib = (rustix::param::page_size() >> 20) as u64;
+        let sight = Arc::new(KernelSight);
+        Ok(Self { tree, storage_dir, runner, sight, mount_roots: roots, boot_table: None, page_size_mib })
+    }
+
     /// Takes the turn at a thing; everything that changes it happens within one.
     pub fn turn(&self, tag: &Tag) -> Result<Turn, StorageError> {
         Turn::take(&self.tree, &self.storage_dir, tag)
@@ -120,6 +146,21 @@ impl Ground {
         }
     }
 
+    /// As [`is_mounted`](Self::is_mounted), and mounted with other rights to write counts as something else.
+    pub(super) fn is_mounted_as(
+        &self,
+        path: &AbsPath,
+        ours: &Ours,
+        read_only: bool,
+    ) -> Result<Seen<Mount>, StorageError> {
+        match self.is_mounted(path, ours)? {
+            Seen::It(mount) if mount.read_only != read_only => {
+                Err(StorageError::MountedByOthers { path: path.clone() })
+            }
+            seen => Ok(seen),
+        }
+    }
+
     /// Makes sure that a mount has gone where it was meant to; if somebody managed to send it elsewhere, says so.
     pub(super) fn ensure_mounted(&self, path: &AbsPath, ours: &Ours) -> Result<(), StorageError> {
         match self.is_mounted(path, ours)? {
@@ -135,16 +176,26 @@ impl Ground {
     /// Whether anything is mounted there is seen by its source differing from that of the directory above. A directory of
     /// the same filesystem that is bound there does not differ: that is seen in the mount table.
     pub async fn unmount(&self, path: &AbsPath, ours: &Ours, turn: &Turn) -> Result<(), StorageError> {
-        self.forget_at_boot(path)?;
-        crash::point("storage-boot-table-left");
         let Some(parent) = path.parent() else { return Ok(()) };
         if self.tree.look(path)? != Found::Directory {
-            return Ok(());
+            return self.forget_at_boot(path);
         }
         for _ in 0..STACKED_MAX {
             let above = self.df(DfField::Source, &parent, turn).await?;
             let here = self.df(DfField::Source, path, turn).await?;
-            let seen = self.is_mounted(path, ours)?;
+            let seen = self.sight.mounted_at(path)?;
+            if let Seen::It(mount) = &seen
+                && !self.is_ours(mount, path, ours)?
+            {
+                // Somebody else's alone: ours is not there. On top of another, that one may be ours.
+                return if mount.beneath == 0 {
+                    Ok(())
+                } else {
+                    Err(StorageError::MountedByOthers { path: path.clone() })
+                };
+            }
+            self.forget_at_boot(path)?;
+            crash::point("storage-boot-table-left");
             let is_mounted = matches!(seen, Seen::It(_)) || seen == Seen::CannotTell && above != here;
             if !is_mounted {
                 return Ok(());
@@ -178,4 +229,10 @@ impl Ground {
             None => Ok(()),
         }
     }
+}
+
+/// A directory's path without links in it.
+fn plain(directory: &Path) -> Result<AbsPath, StorageError> {
+    let path = directory.canonicalize().doing("find a directory")?;
+    path.to_string_lossy().parse()
 }

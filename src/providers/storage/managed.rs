@@ -177,8 +177,8 @@ pub async fn attach(
     let parent = path.parent().ok_or(StorageError::NoMountPoint)?;
     let above = ground.df(DfField::Source, &parent, turn).await?;
     let here = ground.df(DfField::Source, path, turn).await?;
-    let ours = Ours::Device(target.clone());
-    let is_mounted = match ground.is_mounted(path, &ours)? {
+    let ours = ours(&device);
+    let is_mounted = match ground.is_mounted_as(path, &ours, read_only)? {
         Seen::It(_) => true,
         Seen::Nothing => false,
         Seen::CannotTell if above == here => false,
@@ -195,9 +195,14 @@ pub async fn attach(
     ground.remember_at_boot(found, path, read_only)
 }
 
+/// How the mount of a filesystem on this device is known.
+pub fn ours(device: &DeviceName) -> Ours {
+    Ours::Device(target(device))
+}
+
 /// Unmounts a filesystem.
 pub async fn detach(ground: &Ground, device: &DeviceName, path: &AbsPath, turn: &Turn) -> Result<(), StorageError> {
-    ground.unmount(path, &Ours::Device(target(device)), turn).await
+    ground.unmount(path, &ours(device), turn).await
 }
 
 /// Forgets a filesystem. Its data stays on the volume and goes with it.

@@ -50,7 +50,7 @@ pub async fn attach(
     ground.prepare(path)?;
     let source = ground.df(DfField::Source, path, turn).await?;
     let ours = Ours::Directory(directory.clone());
-    let is_bound = match ground.is_mounted(path, &ours)? {
+    let is_bound = match ground.is_mounted_as(path, &ours, read_only)? {
         Seen::It(_) => true,
         Seen::Nothing => false,
         Seen::CannotTell => source == directory.as_str(),

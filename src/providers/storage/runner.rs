@@ -88,17 +88,26 @@ impl SystemRunner {
         self.directories.iter().map(|directory| directory.join(program)).find(|path| is_plain && path.is_file())
     }
 
-    async fn run_to_end(&self, command: &Command, stdin: OwnedFd) -> Result<String, RunError> {
+    async fn run_to_end(&self, command: &Command, turn: &Turn) -> Result<String, RunError> {
         let program = || command.program().to_owned();
         let Some(path) = self.find(command.program()) else {
             return Err(RunError::NotInstalled { program: program() });
         };
         let cannot_run = |source| RunError::CannotRun { program: program(), source };
-        let mut child = self.start(&path, command, stdin).map_err(cannot_run)?;
+        let stdin = turn.share().map_err(cannot_run)?;
+        let mut child = match self.start(&path, command, stdin) {
+            Ok(child) => child,
+            Err(error) => {
+                turn.unshare();
+                return Err(cannot_run(error));
+            }
+        };
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let ended = tokio::time::timeout(self.timeout, async {
             let (stdout, stderr, status) = tokio::join!(read(stdout), read(stderr), child.wait());
-            Ok::<_, io::Error>((stdout?, stderr?, status?))
+            let status = status?;
+            turn.unshare();
+            Ok::<_, io::Error>((stdout?, stderr?, status))
         });
         match ended.await {
             Ok(Ok((Printed::All(stdout), stderr, status))) if status.success() => {
@@ -119,7 +128,9 @@ impl SystemRunner {
             Err(_elapsed) => {
                 // The error that tells is the time-out. If it cannot be killed, it goes on holding its turn.
                 let _ = child.start_kill();
-                let _ = tokio::time::timeout(REAP, child.wait()).await;
+                if let Ok(Ok(_)) = tokio::time::timeout(REAP, child.wait()).await {
+                    turn.unshare();
+                }
                 let after_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
                 Err(RunError::TimedOut { program: program(), after_ms })
             }
@@ -146,9 +157,7 @@ impl SystemRunner {
 impl Runner for SystemRunner {
     fn run<'a>(&'a self, command: &'a Command, turn: &'a Turn) -> Answer<'a, Result<String, RunError>> {
         Box::pin(async move {
-            let stdin =
-                turn.share().map_err(|source| RunError::CannotRun { program: command.program().to_owned(), source })?;
-            let answer = self.run_to_end(command, stdin).await;
+            let answer = self.run_to_end(command, turn).await;
             debug!(?command, good = answer.is_ok(), "command run");
             answer
         })

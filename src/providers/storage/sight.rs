@@ -18,7 +18,7 @@ use super::{AbsPath, Content, DeviceName, StorageError, content, error::Doing};
 
 /// Looks at mounts and devices.
 pub trait Sight: Send + Sync + fmt::Debug {
-    /// What is mounted at exactly this path, the last one first seen.
+    /// What is mounted at exactly this path, the last one.
     fn mounted_at(&self, path: &AbsPath) -> Result<Seen<Mount>, StorageError>;
 
     /// The file behind a loop device.
@@ -52,6 +52,8 @@ pub struct Mount {
     pub kind: String,
     pub source: String,
     pub read_only: bool,
+    /// How many more are mounted at the same path, beneath this one.
+    pub beneath: usize,
 }
 
 /// The file behind a loop device.
@@ -109,8 +111,9 @@ fn block_class(device: &DeviceName) -> PathBuf {
 
 impl Sight for KernelSight {
     fn mounted_at(&self, path: &AbsPath) -> Result<Seen<Mount>, StorageError> {
-        let mount = mounts()?.into_iter().rev().find(|mount| mount.path == path.as_str());
-        Ok(mount.map_or(Seen::Nothing, Seen::It))
+        let mut here: Vec<Mount> = mounts()?.into_iter().filter(|mount| mount.path == path.as_str()).collect();
+        let Some(top) = here.pop() else { return Ok(Seen::Nothing) };
+        Ok(Seen::It(Mount { beneath: here.len(), ..top }))
     }
 
     fn loop_file(&self, device: &DeviceName) -> Result<Seen<LoopFile>, StorageError> {
@@ -233,6 +236,7 @@ fn parse_mounts(table: &str) -> Vec<Mount> {
             kind: kind.to_owned(),
             source: unescape(source),
             read_only: options.split(',').any(|option| option == "ro"),
+            beneath: 0,
         })
     };
     table.lines().filter_map(parse).collect()

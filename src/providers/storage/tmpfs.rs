@@ -52,7 +52,7 @@ pub async fn attach(
     ground.prepare(path)?;
     let source = ground.df(DfField::Source, path, turn).await?;
     let ours = Ours::Memory(tag.clone());
-    match ground.is_mounted(path, &ours)? {
+    match ground.is_mounted_as(path, &ours, read_only)? {
         Seen::It(_) => return Ok(()),
         Seen::CannotTell if source == tag.to_string() => return Ok(()),
         Seen::Nothing | Seen::CannotTell => (),

@@ -12,7 +12,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, Stat},
     io::Errno,
 };
 
@@ -241,6 +241,15 @@ impl Tree {
         file.sync_all().doing("sync a file")?;
         rustix::fs::renameat(&directory, unfinished.as_str(), &directory, name).doing("put a file in place")?;
         sync(&directory)
+    }
+
+    /// Gives something another name, where nothing has that name.
+    pub fn rename(&self, from: &AbsPath, to: &AbsPath) -> Result<(), StorageError> {
+        let (old, old_name) = self.place(from)?;
+        let (new, new_name) = self.place(to)?;
+        rustix::fs::renameat_with(&old, old_name, &new, new_name, RenameFlags::NOREPLACE).doing("rename a file")?;
+        sync(&new)?;
+        sync(&old)
     }
 
     /// Removes a file or link, not what it leads to. Says whether there was one.

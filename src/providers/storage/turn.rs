@@ -3,8 +3,15 @@
 //! A turn is a lock on a file. Every command that is run gets the locked file as its standard input, and with it a share of
 //! the lock. So when a node is killed while it formats a device, whoever starts next cannot begin with that device before
 //! the formatting that was left behind has ended.
+//!
+//! A turn that ends in order is given back by name, not by closing the file: a process that is just being started elsewhere
+//! has a copy of every open file for a moment, and would keep the lock for that long.
 
-use std::{io, os::fd::OwnedFd};
+use std::{
+    io,
+    os::fd::OwnedFd,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use rustix::{
     fs::{FlockOperation, Mode, OFlags},
@@ -17,6 +24,8 @@ use super::{AbsPath, StorageError, Tag, Tree, error::Doing};
 #[derive(Debug)]
 pub struct Turn {
     lock: OwnedFd,
+    /// A command has a share and has not been seen to end.
+    is_shared: AtomicBool,
 }
 
 /// Where the locks are, in the storage directory.
@@ -43,20 +52,38 @@ impl Turn {
             // Somebody may have removed the file between opening and locking; then it locks nothing.
             let ours = rustix::fs::fstat(&lock).doing("look at a lock")?;
             match rustix::fs::statat(&directory, name.as_str(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(found) if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino) => return Ok(Self { lock }),
+                Ok(found) if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino) => {
+                    return Ok(Self { lock, is_shared: AtomicBool::new(false) });
+                }
                 Ok(_) | Err(Errno::NOENT) => (),
                 Err(errno) => return Err(errno).doing("look at a lock"),
             }
         }
     }
 
-    /// A share for a command.
+    /// A share for a command. Until [`unshare`](Self::unshare) the command may be running, whatever becomes of us.
     pub(super) fn share(&self) -> io::Result<OwnedFd> {
-        Ok(rustix::io::fcntl_dupfd_cloexec(&self.lock, 3)?)
+        let share = rustix::io::fcntl_dupfd_cloexec(&self.lock, 3)?;
+        self.is_shared.store(true, Ordering::SeqCst);
+        Ok(share)
+    }
+
+    /// The command that had a share has ended.
+    pub(super) fn unshare(&self) {
+        self.is_shared.store(false, Ordering::SeqCst);
     }
 
     /// Gives the turn back for good: the thing is gone, and its lock goes with it.
     pub(super) fn retire(self, tree: &Tree, storage_dir: &AbsPath, tag: &Tag) -> Result<(), StorageError> {
         tree.remove_file(&storage_dir.join(DIRECTORY).join(&tag.to_string())).map(drop)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if !self.is_shared.load(Ordering::SeqCst) {
+            // If this fails, closing the file does it.
+            let _ = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
+        }
     }
 }

@@ -1,0 +1,1 @@
+//! Hostile names, sizes, paths and links.
