@@ -17,7 +17,7 @@ use bailiwick::actors::{
 
 use crate::support::{
     Lab, Providers, attach_filesystem, attach_volume, backing, detach_filesystem, detach_volume, effect, filesystem,
-    may_mount, note, only, volume,
+    may_mount, note, only, say, volume,
 };
 
 const DATA: u128 = 100;
@@ -131,7 +131,7 @@ async fn every_point(then: Then) {
         assert!(lines(&lab, "mkfs.ext4") <= 1, "{when}: formatted");
         point += 1;
     }
-    println!("{} points, then {then:?}", point - 1);
+    say(&format!("killed at {} points, then {then:?}", point - 1));
     assert!(60 < point, "there are more steps than {point}");
 }
 

@@ -59,7 +59,7 @@ async fn a_volume_is_a_device_and_keeps_its_data() {
     fs::File::open(&attached.path).unwrap().read_exact_at(&mut found, 4_096).unwrap();
     assert_eq!(&found, b"precious");
     only(volumes.detach_volumes(vec![detach_volume(TO_2, DATA)]).await).unwrap();
-    assert_eq!(volumes.list_volumes().await.unwrap().items, [made.clone()]);
+    assert_eq!(volumes.list_volumes().await.unwrap().items, std::slice::from_ref(&made));
     assert_eq!(only(volumes.lookup_volumes(vec![effect(DATA)]).await).unwrap(), Lookup::Present(made));
     for _ in 0..2 {
         only(volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();

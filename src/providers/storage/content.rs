@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn every_mark_is_data() {
         for Mark(at, mark, what) in &MARKS {
-            assert_eq!(look(4 * EDGE, &[(*at, *mark)]), Content::Data { what: *what });
+            assert_eq!(look(4 * EDGE, &[(*at, *mark)]), Content::Data { what });
         }
         assert!(matches!(look(4 * EDGE, &[(510, b"\x55\xaa")]), Content::Data { what: "a partition table" }));
         assert_eq!(look(4 * EDGE, &[(1_080, b"\x53\xef")]), Content::Unfinished);

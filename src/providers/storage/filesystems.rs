@@ -191,7 +191,9 @@ async fn create(
     // Two filesystems must not be made on one volume at the same time, whoever makes them.
     let volume = wish.backing.as_ref().map(|backing| Tag::of(TagKind::Volume, backing.volume_effect));
     let _volume_turn = volume.map(|volume| ground.turn(&volume)).transpose()?;
-    let mut record = match record::load::<FilesystemRecord>(ground, wish.id)? {
+    let known = record::load::<FilesystemRecord>(ground, wish.id)?;
+    let is_new = known.is_none();
+    let mut record = match known {
         Some(found) if found.uid != wish.uid || found.size != wish.size => {
             return Err(StorageError::AlreadyExists { tag });
         }
@@ -201,20 +203,15 @@ async fn create(
     if let Some(size) = record.made {
         return Ok(made(way, wish.id, size));
     }
-    let size = match way {
-        // Noted by an attempt that did not come further.
-        Way::Tmpfs => match tmpfs::size(ground, &tag) {
-            Err(StorageError::InfoMissing { .. }) => tmpfs::create(ground, &tag, wish.size)?,
-            noted => noted?,
-        },
-        Way::Rootfs => rootfs::create(ground, &tag, wish.size, &turn).await?,
-        Way::Directory { .. } => directory::create(ground, &tag, wish.size)?,
-        Way::Managed => {
-            let beneath = beneath(wish.backing.as_ref())?;
-            if let Some(have) = beneath.as_ref().map(|beneath| beneath.size).filter(|have| *have < wish.size) {
-                return Err(StorageError::NotBigEnough { have, want: wish.size });
+    let size = match make(ground, way, &tag, &wish, &turn).await {
+        Ok(size) => size,
+        Err(error) => {
+            // What is noted about a formatting stays; anything else that was begun just now goes. If that fails too,
+            // looking it up or destroying it does it; the first error is the one that tells.
+            if is_new && error.is_refusal() && !managed::is_noted(ground, &tag)? {
+                let _ = remove(ground, way, &tag).and_then(|()| record::forget::<FilesystemRecord>(ground, wish.id));
             }
-            managed::create(ground, &tag, beneath.as_ref(), &turn).await?.size
+            return Err(error);
         }
     };
     record.made = Some(size);
@@ -222,6 +219,31 @@ async fn create(
     record::store(ground, &record)?;
     crash::point("storage-filesystem-made");
     Ok(made(way, wish.id, size))
+}
+
+async fn make(
+    ground: &Ground,
+    way: Way,
+    tag: &Tag,
+    wish: &CreateFilesystem,
+    turn: &Turn,
+) -> Result<SizeMib, StorageError> {
+    match way {
+        // Noted by an attempt that did not come further.
+        Way::Tmpfs => match tmpfs::size(ground, tag) {
+            Err(StorageError::InfoMissing { .. }) => tmpfs::create(ground, tag, wish.size),
+            noted => noted,
+        },
+        Way::Rootfs => rootfs::create(ground, tag, wish.size, turn).await,
+        Way::Directory { .. } => directory::create(ground, tag, wish.size),
+        Way::Managed => {
+            let beneath = beneath(wish.backing.as_ref())?;
+            if let Some(have) = beneath.as_ref().map(|beneath| beneath.size).filter(|have| *have < wish.size) {
+                return Err(StorageError::NotBigEnough { have, want: wish.size });
+            }
+            Ok(managed::create(ground, tag, beneath.as_ref(), turn).await?.size)
+        }
+    }
 }
 
 /// Writes down what is going to be made; what has a capacity is promised here.

@@ -57,6 +57,11 @@ fn write_note(ground: &Ground, tag: &Tag, note: &Note) -> Result<(), StorageErro
     ground.tree.write(&note_path(ground, tag), &content, Mode::RUSR | Mode::WUSR)
 }
 
+/// Whether anything is noted about a formatting under this tag.
+pub fn is_noted(ground: &Ground, tag: &Tag) -> Result<bool, StorageError> {
+    Ok(read_note(ground, tag)?.is_some())
+}
+
 /// The id of the filesystem that was made under this tag, if one was.
 pub fn uuid(ground: &Ground, tag: &Tag) -> Result<Option<Uuid>, StorageError> {
     Ok(match read_note(ground, tag)? {

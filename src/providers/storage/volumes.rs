@@ -118,7 +118,9 @@ fn volume(effect: EffectId, size: SizeMib) -> ProvisionedVolume {
 async fn create(ground: &Ground, wish: CreateVolume) -> Result<ProvisionedVolume, StorageError> {
     let tag = tag(wish.id);
     let turn = ground.turn(&tag)?;
-    let mut record = match record::load::<VolumeRecord>(ground, wish.id)? {
+    let known = record::load::<VolumeRecord>(ground, wish.id)?;
+    let is_new = known.is_none();
+    let mut record = match known {
         Some(found) if found.uid != wish.uid || found.size != wish.size || found.imported_from.is_some() => {
             return Err(StorageError::AlreadyExists { tag });
         }
@@ -144,7 +146,17 @@ async fn create(ground: &Ground, wish: CreateVolume) -> Result<ProvisionedVolume
     if let Some(size) = record.made {
         return Ok(volume(wish.id, size));
     }
-    let size = loop_device::create(ground, &tag, wish.size, &turn).await?;
+    let size = match loop_device::create(ground, &tag, wish.size, &turn).await {
+        Ok(size) => size,
+        Err(error) => {
+            if is_new && error.is_refusal() {
+                // Nobody has ever seen the file, and it may hold space that others need. If this fails too, looking it
+                // up or destroying it does it; the first error is the one that tells.
+                let _ = take_back(ground, &record, &tag).await;
+            }
+            return Err(error);
+        }
+    };
     record.made = Some(size);
     record::store(ground, &record)?;
     crash::point("storage-volume-made");
