@@ -16,7 +16,7 @@ use bailiwick::{
             VolumeProvider,
         },
         storage_rules::ImportWish,
-        vocab::{EffectId, Fault, FaultClass, InstanceId, SizeMib, Uid},
+        vocab::{Fault, FaultClass, InstanceId, SizeMib, Uid},
     },
     providers::storage::{
         Command, Filesystems, Ground, LoopVolumes, RunError, Runner, StorageError, Turn, Way, loop_device,
@@ -361,23 +361,25 @@ async fn all_paths() -> Vec<PathBuf> {
     let scene = Scene::new();
     let root = scene.lab.path.clone();
     let mut paths: Vec<PathBuf> = Vec::new();
-    let ids: Vec<EffectId> = [1, 2, 300, 301, 302, 400, 401, 402].map(effect).into();
-    for id in &ids {
-        for kind in ["volume", "filesystem", "volume-attachment", "filesystem-attachment"] {
-            for end in ["", ".json", ".info", ".claim", ".format"] {
-                paths.push(PathBuf::from(format!("storage/{kind}-{id}{end}")));
-                paths.push(PathBuf::from(format!("storage/.new-{kind}-{id}{end}")));
-            }
-            paths.push(PathBuf::from(format!("storage/turns/{kind}-{id}")));
-        }
-        paths.push(PathBuf::from(format!("storage/{id}")));
+    // What is there only for a moment, or only where nothing can be bound.
+    for id in [300, 301, 302].map(effect) {
+        paths.extend(["info", "claim", "format"].map(|end| format!("storage/filesystem-{id}.{end}").into()));
+        paths.push(format!("storage/{id}").into());
     }
+    paths.extend([400, 401, 402].map(|id| format!("storage/filesystem-attachment-{}.json", effect(id)).into()));
+    paths.push(format!("storage/volume-attachment-{}.json", effect(2)).into());
     let mut operation = 0;
     while operate(&scene, operation).await.is_some() {
         operation += 1;
         paths.extend(picture(&root).into_keys().map(|path| path.strip_prefix(&root).unwrap().to_owned()));
     }
     paths.retain(|path| !path.starts_with("outside"));
+    // The name that each had while it was being written.
+    for path in paths.clone() {
+        if let Some(name) = path.file_name() {
+            paths.push(path.with_file_name(format!(".new-{}", name.display())));
+        }
+    }
     paths.sort();
     paths.dedup();
     // What really comes to exist has to be among what is tried, or the list would miss what matters.
@@ -407,7 +409,7 @@ async fn a_link_in_any_place_leads_nowhere() {
             tried += 1;
         }
     }
-    assert!(200 <= tried, "{tried} links");
+    assert!(150 <= tried, "{tried} links");
     println!("{tried} links at {} places", paths.len());
 }
 

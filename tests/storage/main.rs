@@ -4,6 +4,7 @@
 
 mod crash;
 mod directory;
+mod disk;
 mod hostile;
 mod loop_volumes;
 mod managed;

@@ -5,16 +5,20 @@ use std::{
     io::Read,
     os::unix::fs::FileExt,
     process::Command as Process,
+    sync::Arc,
 };
 
-use bailiwick::actors::{
-    ports::{AttachFilesystem, FilesystemProvider, Lookup, VolumeProvider},
-    vocab::FaultCode,
+use bailiwick::{
+    actors::{
+        ports::{AttachFilesystem, FilesystemProvider, Lookup, VolumeProvider},
+        vocab::FaultCode,
+    },
+    providers::storage::{Filesystems, Ground, Way},
 };
 
 use crate::support::{
-    Lab, Providers, attach_filesystem, attach_volume, backing, detach_filesystem, detach_volume, effect, filesystem,
-    may_mount, only, volume,
+    FixedClock, Lab, Providers, attach_filesystem, attach_volume, backing, detach_filesystem, detach_volume, effect,
+    filesystem, may_mount, only, volume,
 };
 
 const DATA: u128 = 100;
@@ -189,4 +193,33 @@ async fn an_unfinished_formatting_is_finished() {
     let info = only(providers.managed.attach_filesystems(vec![attach_filesystem(AT, FILES, None)]).await).unwrap();
     fs::write(std::path::Path::new(&info.mount_point).join("file"), "x").unwrap();
     only(providers.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+}
+
+#[tokio::test]
+async fn the_boot_table_names_the_filesystem_itself() {
+    if !may_mount() {
+        return;
+    }
+    let lab = Lab::new();
+    let providers = lab.providers();
+    let device = attached(&providers).await;
+    let table = lab.path.join("fstab");
+    fs::write(&table, "/dev/vda1 / ext4 defaults 0 1\n").unwrap();
+    let srv = lab.srv();
+    let ground = Ground::of_this_machine(&lab.storage().join("managed"), &[&srv], providers.runner.clone()).unwrap();
+    let boot_table = Some(table.to_str().unwrap().parse().unwrap());
+    let managed = Filesystems::new(Way::Managed, Arc::new(Ground { boot_table, ..ground }), Arc::new(FixedClock));
+    let beneath = backing(DATA, &device, SIZE);
+    only(managed.create_filesystems(vec![filesystem(FILES, SIZE, Some(beneath))]).await).unwrap();
+    let place = srv.join("a place");
+    for _ in 0..2 {
+        only(managed.attach_filesystems(vec![attach_filesystem(AT, FILES, Some(&place))]).await).unwrap();
+    }
+    let text = fs::read_to_string(&table).unwrap();
+    let uuid = Process::new("blkid").args(["-p", "-s", "UUID", "-o", "value", &device]).output().unwrap();
+    let uuid = String::from_utf8(uuid.stdout).unwrap();
+    let line = format!("UUID={} {}/a\\040place ext4 rw,nofail 0 0", uuid.trim(), srv.display());
+    assert_eq!(text.lines().collect::<Vec<_>>(), ["/dev/vda1 / ext4 defaults 0 1", &line]);
+    only(managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+    assert_eq!(fs::read_to_string(&table).unwrap(), "/dev/vda1 / ext4 defaults 0 1\n");
 }

@@ -9,13 +9,16 @@ use std::{
 };
 
 use bailiwick::{
-    actors::vocab::{FaultCode, SizeMib},
-    providers::storage::{Command, Ground, RunError, Runner, StorageError, SystemRunner, Tag, TagKind},
+    actors::{
+        ports::{Lookup, VolumeProvider},
+        vocab::{FaultCode, SizeMib},
+    },
+    providers::storage::{Command, Ground, LoopVolumes, RunError, Runner, StorageError, SystemRunner, Tag, TagKind},
 };
 
 use crate::{
     loop_volumes::script,
-    support::{Lab, effect},
+    support::{FixedClock, Lab, effect, only, volume},
 };
 
 /// A ground without any rights: programs are scripts of our own.
@@ -103,4 +106,38 @@ fn a_command_that_outlives_a_killed_node_keeps_its_turn() {
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockShared).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::Unlock).unwrap();
     assert!(ground.turn(&tag).is_ok());
+}
+
+#[tokio::test]
+async fn what_is_being_made_is_unknown_even_if_nobody_waits_for_it() {
+    let lab = Lab::new();
+    let body = format!("echo > {0}/begun; cat {0}/end; truncate -s 1M \"$4\"", lab.path.display());
+    for pipe in ["begun", "end"] {
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, lab.path.join(pipe), mode).unwrap();
+    }
+    let (ground, _) = ground(&lab, &body, LONG);
+    let volumes = LoopVolumes::new(ground, Arc::new(FixedClock));
+    let look = async || only(volumes.lookup_volumes(vec![effect(1)]).await).unwrap();
+    let making = volumes.create_volumes(vec![volume(1, 1)]);
+    let begun = tokio::task::spawn_blocking({
+        let pipe = lab.path.join("begun");
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    // Whoever asked is gone as soon as it has begun.
+    tokio::select! {
+        biased;
+        _ = begun => (),
+        answer = making => panic!("{answer:?}"),
+    }
+    assert_eq!(look().await, Lookup::Unknown);
+    let (again, _) = tokio::join!(volumes.create_volumes(vec![volume(1, 1)]), async {
+        assert_eq!(look().await, Lookup::Unknown);
+        let pipe = lab.path.join("end");
+        tokio::task::spawn_blocking(move || drop(fs::OpenOptions::new().write(true).open(pipe).unwrap()))
+            .await
+            .unwrap();
+    });
+    let made = only(again).unwrap();
+    assert_eq!(look().await, Lookup::Present(made));
 }

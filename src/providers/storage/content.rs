@@ -16,6 +16,8 @@ pub enum Content {
     Ext4 { uuid: Uuid },
     /// An ext filesystem that nobody finished making and nobody ever mounted.
     Unfinished,
+    /// A partition table; what its partitions hold is another question.
+    Table,
     /// Bytes that nothing is known of.
     Unknown { r#where: &'static str },
     /// Anything that is recognised.
@@ -29,6 +31,7 @@ impl Content {
             Self::Blank => "nothing",
             Self::Ext4 { .. } => "an ext4 filesystem",
             Self::Unfinished => "an unfinished ext filesystem",
+            Self::Table => "a partition table",
             Self::Unknown { r#where } => r#where,
             Self::Data { what } => what,
         }
@@ -38,7 +41,7 @@ impl Content {
 /// A mark that says what bytes are: where it stands, and what it is.
 struct Mark(u64, &'static [u8], &'static str);
 
-const MARKS: [Mark; 26] = [
+const MARKS: [Mark; 24] = [
     Mark(0, b"XFSB", "an XFS filesystem"),
     Mark(0, b"LUKS\xba\xbe", "an encrypted volume"),
     Mark(0, b"hsqs", "a squashfs image"),
@@ -54,8 +57,6 @@ const MARKS: [Mark; 26] = [
     Mark(512, b"LABELONE", "an LVM volume"),
     Mark(1_024, b"LABELONE", "an LVM volume"),
     Mark(1_536, b"LABELONE", "an LVM volume"),
-    Mark(512, b"EFI PART", "a partition table"),
-    Mark(4_096, b"EFI PART", "a partition table"),
     Mark(4_086, b"SWAPSPACE2", "swap space"),
     Mark(4_086, b"SWAP-SPACE", "swap space"),
     Mark(4_096, b"\xfc\x4e\x2b\xa9", "a RAID member"),
@@ -81,6 +82,9 @@ pub fn inspect(file: &File, bytes: u64) -> io::Result<Content> {
     }
     if let Some(what) = recognise(&head) {
         return Ok(Content::Data { what });
+    }
+    if is_table(&head) {
+        return Ok(Content::Table);
     }
     if !is_zero(&head) {
         return Ok(Content::Unknown { r#where: "something unknown at its beginning" });
@@ -116,9 +120,12 @@ fn has(content: &[u8], at: u64, mark: &[u8]) -> bool {
 
 /// What the beginning of a device says it is.
 fn recognise(head: &[u8]) -> Option<&'static str> {
-    let found = MARKS.iter().find(|Mark(at, mark, _)| has(head, *at, mark));
-    // Last, because FAT and others end their first sector in the same way.
-    found.map(|Mark(.., what)| *what).or_else(|| has(head, 510, b"\x55\xaa").then_some("a partition table"))
+    MARKS.iter().find(|Mark(at, mark, _)| has(head, *at, mark)).map(|Mark(.., what)| *what)
+}
+
+/// Looked for last, because FAT and others end their first sector in the same way.
+fn is_table(head: &[u8]) -> bool {
+    has(head, 512, b"EFI PART") || has(head, 4_096, b"EFI PART") || has(head, 510, b"\x55\xaa")
 }
 
 /// What the superblock of an ext filesystem says, if there is one.
@@ -179,7 +186,9 @@ mod tests {
         for Mark(at, mark, what) in &MARKS {
             assert_eq!(look(4 * EDGE, &[(*at, *mark)]), Content::Data { what });
         }
-        assert!(matches!(look(4 * EDGE, &[(510, b"\x55\xaa")]), Content::Data { what: "a partition table" }));
+        for (at, mark) in [(510, &b"\x55\xaa"[..]), (512, b"EFI PART"), (4_096, b"EFI PART")] {
+            assert_eq!(look(4 * EDGE, &[(at, mark)]), Content::Table);
+        }
         assert_eq!(look(4 * EDGE, &[(1_080, b"\x53\xef")]), Content::Unfinished);
         assert!(matches!(look(4 * EDGE, &[(1_080, b"\x53\xef\x01")]), Content::Data { .. }), "clean, and of no size");
     }

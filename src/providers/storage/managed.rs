@@ -147,13 +147,19 @@ fn ensure_blank(ground: &Ground, device: &DeviceName) -> Result<(), StorageError
     }
 }
 
-/// What an attempt that was cut short can have left: nothing, a superblock that was never called clean, or, on a file that
-/// only we use, bytes in between. The partition table of an attempt that ended between its two commands is not told from
-/// anybody's; then a person has to look.
+/// What an attempt that was cut short can have left: nothing; a superblock that was never called clean; on a file that only
+/// we use, bytes in between; on a disk, a partition table whose first partition holds no more than that.
 fn ensure_unfinished(ground: &Ground, device: &DeviceName, identity: &Identity) -> Result<(), StorageError> {
     let file = identity.loop_file.as_ref().and_then(|file| file.parse::<AbsPath>().ok());
     let is_our_file = file.is_some_and(|file| file.is_within(&ground.storage_dir));
-    match ground.sight.content(device)? {
+    let target = target(device);
+    let found = match ground.sight.content(device)? {
+        Content::Table if target != *device && ground.sight.device(&target)?.is_some() => {
+            ground.sight.content(&target)?
+        }
+        found => found,
+    };
+    match found {
         Content::Blank | Content::Unfinished => Ok(()),
         Content::Unknown { .. } if is_our_file => Ok(()),
         found => Err(StorageError::HoldsData { device: device.clone(), what: found.what() }),
