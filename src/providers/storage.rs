@@ -13,6 +13,7 @@
 //!
 //! Sources: the commands and their order are those of Juju's storage providers, without their known defects.
 
+mod ability;
 mod boot_table;
 mod command;
 mod content;
@@ -33,6 +34,7 @@ mod tree;
 mod turn;
 mod volumes;
 
+pub use ability::{Missing, missing_for_filesystems, missing_for_loop_volumes};
 pub use command::{Command, DfField};
 pub use content::Content;
 pub use error::{Step, StorageError};

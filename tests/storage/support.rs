@@ -16,7 +16,10 @@ use bailiwick::{
         },
         vocab::{EffectId, Fault, InstanceId, Name, SizeMib, Timestamp, Uid},
     },
-    providers::storage::{Command, Filesystems, Ground, LoopVolumes, RunError, Runner, SystemRunner, Turn, Way},
+    providers::storage::{
+        Command, Filesystems, Ground, LoopVolumes, RunError, Runner, SystemRunner, Turn, Way, missing_for_filesystems,
+        missing_for_loop_volumes,
+    },
 };
 use uuid::Uuid;
 
@@ -227,18 +230,14 @@ pub struct Providers {
 /// Whether this process may attach loop devices and mount. If not, that is said; where `CI` is set, it is a failure.
 pub fn may_mount() -> bool {
     let tools = SystemRunner::default();
-    let missing: Vec<&str> = ["losetup", "fallocate", "df", "mount", "umount", "mkfs.ext4"]
-        .into_iter()
-        .filter(|tool| tools.find(tool).is_none())
-        .collect();
-    let problem = if !rustix::process::geteuid().is_root() {
-        "not root".to_owned()
-    } else if !missing.is_empty() {
-        format!("not installed: {}", missing.join(", "))
-    } else if !Path::new("/dev/loop-control").exists() {
-        "no loop devices".to_owned()
+    let mut missing = missing_for_loop_volumes(&tools);
+    missing.extend(missing_for_filesystems(Way::Managed, &tools));
+    missing.dedup();
+    let problem = if !missing.is_empty() {
+        let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+        format!("missing: {}", missing.join(", "))
     } else if !can_mount() {
-        "root, but mounting is not allowed".to_owned()
+        "mounting is not allowed".to_owned()
     } else {
         return true;
     };
