@@ -31,6 +31,12 @@ async fn directories_are_promised_from_one_capacity() {
     let made = directories.create_filesystems(wishes).await.unwrap();
     assert_eq!(made.iter().filter(|answer| answer.is_ok()).count(), 4);
     assert_eq!(directories.list_filesystems().await.unwrap().items.len(), 5);
+    // Nor after a restart.
+    let again = lab.directories(10);
+    let refused = only(again.create_filesystems(vec![filesystem(50, 1, None)]).await);
+    assert_eq!(refused.unwrap_err().code, FaultCode::ResourceExhausted);
+    only(again.destroy_filesystems(vec![effect(4)]).await).unwrap();
+    only(again.create_filesystems(vec![filesystem(50, 6, None)]).await).unwrap();
 }
 
 #[tokio::test]

@@ -69,6 +69,35 @@ async fn a_volume_is_a_device_and_keeps_its_data() {
 }
 
 #[tokio::test]
+async fn many_at_once_do_not_get_into_each_others_way() {
+    if !may_mount() {
+        return;
+    }
+    const MANY: u128 = 12;
+    let lab = Lab::new();
+    let volumes = lab.providers().volumes;
+    let all = |from: u128| (from..from + MANY).collect::<Vec<_>>();
+    let wishes = all(DATA).into_iter().map(|id| volume(id, 1)).collect();
+    let made = volumes.create_volumes(wishes).await.unwrap();
+    assert!(made.iter().all(Result::is_ok), "{made:?}");
+    // Some of them twice, and one that is not there.
+    let wishes = all(0).into_iter().chain([0, 1, 2, 900]).map(|n| attach_volume(500 + n, DATA + n)).collect();
+    let mut attached = volumes.attach_volumes(wishes).await.unwrap();
+    assert_eq!(attached.pop().unwrap().unwrap_err().code, FaultCode::NotFound);
+    let mut paths: Vec<String> = attached.into_iter().map(|answer| answer.unwrap().path).collect();
+    assert_eq!(paths[..3], paths[MANY as usize..], "the same again");
+    paths.sort();
+    paths.dedup();
+    assert_eq!((paths.len(), lab.loops().len()), (MANY as usize, MANY as usize));
+    let wishes = all(0).into_iter().map(|n| detach_volume(500 + n, DATA + n)).collect();
+    let detached = volumes.detach_volumes(wishes).await.unwrap();
+    assert!(detached.iter().all(Result::is_ok), "{detached:?}");
+    let destroyed = volumes.destroy_volumes(all(DATA).into_iter().map(effect).collect()).await.unwrap();
+    assert!(destroyed.iter().all(Result::is_ok), "{destroyed:?}");
+    lab.assert_nothing_left("at the end");
+}
+
+#[tokio::test]
 async fn a_read_only_volume_cannot_be_written() {
     if !may_mount() {
         return;
@@ -110,6 +139,9 @@ async fn a_device_that_is_mounted_is_not_detached_beneath_its_user() {
     let refused = only(volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await);
     assert_eq!(refused.unwrap_err().code, FaultCode::FailedPrecondition);
     assert_eq!(lab.loops().len(), 1);
+    // Nor is it marked to go as soon as nobody uses it.
+    let marked = fs::read_to_string(format!("/sys/class/block/{}/loop/autoclear", lab.loops()[0])).unwrap();
+    assert_eq!(marked.trim(), "0");
     run("umount", &[srv.to_str().unwrap()]);
     only(volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await).unwrap();
     only(volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();

@@ -1,11 +1,76 @@
 //! Plain directories: filesystems for where there are no rights. Nothing is mounted; sizes are promised from one account,
 //! and what is really used can be asked for. The data goes with the filesystem.
 
-use bailiwick_actors::vocab::SizeMib;
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use bailiwick_actors::vocab::{EffectId, SizeMib};
 use bailiwick_journal::crash;
 use rustix::fs::Mode;
 
-use super::{AbsPath, Found, Ground, StorageError, Tag, rootfs};
+use super::{
+    AbsPath, Found, Ground, StorageError, Tag,
+    record::{self, FilesystemRecord},
+    rootfs,
+};
+
+/// What has been promised so far. The records say it; they are read once, and then kept in mind.
+#[derive(Debug, Default)]
+pub(super) struct Account(Mutex<Option<Promises>>);
+
+#[derive(Debug, Default)]
+struct Promises {
+    by_id: BTreeMap<EffectId, SizeMib>,
+    total_mib: u64,
+}
+
+impl Account {
+    /// Promises a size, if that much is left. The same promise again is the same.
+    pub fn promise(&self, ground: &Ground, id: EffectId, size: SizeMib, capacity: SizeMib) -> Result<(), StorageError> {
+        let mut promises = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if promises.is_none() {
+            let mut read = Promises::default();
+            for id in record::all::<FilesystemRecord>(ground)? {
+                if let Some(record) = record::load::<FilesystemRecord>(ground, id)? {
+                    read.add(id, record.size);
+                }
+            }
+            *promises = Some(read);
+        }
+        let promises = promises.get_or_insert_default();
+        let before = promises.by_id.get(&id).map_or(0, |size| size.0);
+        let have = SizeMib(capacity.0.saturating_sub(promises.total_mib.saturating_sub(before)));
+        if have < size {
+            return Err(StorageError::NotBigEnough { have, want: size });
+        }
+        promises.remove(id);
+        promises.add(id, size);
+        Ok(())
+    }
+
+    /// What was promised under this id can be promised again.
+    pub fn give_back(&self, id: EffectId) {
+        let mut promises = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(promises) = promises.as_mut() {
+            promises.remove(id);
+        }
+    }
+}
+
+impl Promises {
+    fn add(&mut self, id: EffectId, size: SizeMib) {
+        self.by_id.insert(id, size);
+        self.total_mib = self.total_mib.saturating_add(size.0);
+    }
+
+    fn remove(&mut self, id: EffectId) {
+        if let Some(size) = self.by_id.remove(&id) {
+            self.total_mib = self.total_mib.saturating_sub(size.0);
+        }
+    }
+}
 
 /// Makes an empty directory.
 pub fn create(ground: &Ground, tag: &Tag, size: SizeMib) -> Result<SizeMib, StorageError> {

@@ -10,12 +10,12 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault, InstanceId, SizeMib},
 };
 use bailiwick_journal::crash;
-use tokio::sync::Mutex;
 
 use super::{
     AbsPath, Ground, Ours, Seen, StorageError, Tag, TagKind, Turn,
     desk::Desk,
-    directory, managed,
+    directory::{self, Account},
+    managed,
     record::{self, Claim, FilesystemRecord},
     rootfs, tmpfs,
 };
@@ -25,8 +25,8 @@ use super::{
 pub struct Filesystems {
     desk: Desk,
     way: Way,
-    /// Who promises sizes does so one at a time.
-    account: Arc<Mutex<()>>,
+    /// What plain directories have been promised.
+    account: Arc<Account>,
 }
 
 /// How filesystems are had.
@@ -99,16 +99,16 @@ impl FilesystemProvider for Filesystems {
             ids,
             |id| (*id, *id),
             |ground, id| {
-                let way = self.way;
-                Box::pin(async move { destroy(&ground, way, id) })
+                let (way, account) = (self.way, self.account.clone());
+                Box::pin(async move { destroy(&ground, way, &account, id) })
             },
         )
     }
 
     fn lookup_filesystems(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedFilesystem>> {
         self.desk.look(ids, |ground, id| {
-            let way = self.way;
-            Box::pin(async move { lookup(&ground, way, id) })
+            let (way, account) = (self.way, self.account.clone());
+            Box::pin(async move { lookup(&ground, way, &account, id) })
         })
     }
 
@@ -183,7 +183,7 @@ fn beneath(backing: Option<&Backing>) -> Result<Option<managed::Beneath>, Storag
 async fn create(
     ground: &Ground,
     way: Way,
-    account: &Mutex<()>,
+    account: &Account,
     wish: CreateFilesystem,
 ) -> Result<ProvisionedFilesystem, StorageError> {
     let tag = tag(wish.id);
@@ -198,7 +198,7 @@ async fn create(
             return Err(StorageError::AlreadyExists { tag });
         }
         Some(found) => found,
-        None => begin(ground, way, account, &wish).await?,
+        None => begin(ground, way, account, &wish)?,
     };
     if let Some(size) = record.made {
         return Ok(made(way, wish.id, size));
@@ -209,7 +209,10 @@ async fn create(
             // What is noted about a formatting stays; anything else that was begun just now goes. If that fails too,
             // looking it up or destroying it does it; the first error is the one that tells.
             if is_new && error.is_refusal() && !managed::is_noted(ground, &tag)? {
-                let _ = remove(ground, way, &tag).and_then(|()| record::forget::<FilesystemRecord>(ground, wish.id));
+                let gone = remove(ground, way, &tag).and_then(|()| record::forget::<FilesystemRecord>(ground, wish.id));
+                if gone.is_ok() {
+                    account.give_back(wish.id);
+                }
             }
             return Err(error);
         }
@@ -247,23 +250,14 @@ async fn make(
 }
 
 /// Writes down what is going to be made; what has a capacity is promised here.
-async fn begin(
+fn begin(
     ground: &Ground,
     way: Way,
-    account: &Mutex<()>,
+    account: &Account,
     wish: &CreateFilesystem,
 ) -> Result<FilesystemRecord, StorageError> {
-    let _alone = account.lock().await;
     if let Way::Directory { capacity } = way {
-        let mut promised = SizeMib(0);
-        for id in record::all::<FilesystemRecord>(ground)? {
-            let size = record::load::<FilesystemRecord>(ground, id)?.map_or(SizeMib(0), |record| record.size);
-            promised = SizeMib(promised.0.saturating_add(size.0));
-        }
-        let have = SizeMib(capacity.0.saturating_sub(promised.0));
-        if have < wish.size {
-            return Err(StorageError::NotBigEnough { have, want: wish.size });
-        }
+        account.promise(ground, wish.id, wish.size, capacity)?;
     }
     let record = FilesystemRecord {
         effect: wish.id,
@@ -279,7 +273,7 @@ async fn begin(
     Ok(record)
 }
 
-fn destroy(ground: &Ground, way: Way, id: EffectId) -> Result<(), StorageError> {
+fn destroy(ground: &Ground, way: Way, account: &Account, id: EffectId) -> Result<(), StorageError> {
     let tag = tag(id);
     let turn = ground.turn(&tag)?;
     if let Some(mut record) = record::load::<FilesystemRecord>(ground, id)? {
@@ -295,6 +289,7 @@ fn destroy(ground: &Ground, way: Way, id: EffectId) -> Result<(), StorageError> 
         record::forget::<FilesystemRecord>(ground, id)?;
         crash::point("storage-filesystem-forgotten");
     }
+    account.give_back(id);
     ground.retire(turn, &tag)
 }
 
@@ -316,7 +311,12 @@ fn remove(ground: &Ground, way: Way, tag: &Tag) -> Result<(), StorageError> {
     }
 }
 
-fn lookup(ground: &Ground, way: Way, id: EffectId) -> Result<Lookup<ProvisionedFilesystem>, StorageError> {
+fn lookup(
+    ground: &Ground,
+    way: Way,
+    account: &Account,
+    id: EffectId,
+) -> Result<Lookup<ProvisionedFilesystem>, StorageError> {
     let tag = tag(id);
     let turn = ground.turn(&tag)?;
     let Some(record) = record::load::<FilesystemRecord>(ground, id)? else {
@@ -331,6 +331,7 @@ fn lookup(ground: &Ground, way: Way, id: EffectId) -> Result<Lookup<ProvisionedF
             remove(ground, way, &tag)?;
             crash::point("storage-filesystem-taken-back");
             record::forget::<FilesystemRecord>(ground, id)?;
+            account.give_back(id);
             ground.retire(turn, &tag)?;
             Ok(Lookup::Absent)
         }
