@@ -11,13 +11,14 @@ use std::{
 };
 
 use bailiwick::actors::{
-    ports::{AttachFilesystem, FilesystemProvider, Lookup, VolumeProvider},
-    vocab::Fault,
+    ports::{AttachFilesystem, FilesystemProvider, ImportVolume, Lookup, VolumeImporter, VolumeProvider},
+    storage_rules::ImportWish,
+    vocab::{Fault, InstanceId, SizeMib, Uid},
 };
 
 use crate::support::{
     Lab, Providers, attach_filesystem, attach_volume, backing, detach_filesystem, detach_volume, effect, filesystem,
-    may_mount, note, only, say, volume,
+    may_mount, name, note, only, say, volume,
 };
 
 const DATA: u128 = 100;
@@ -30,8 +31,9 @@ const BOUND: u128 = 500;
 const BOUND_AT: u128 = 501;
 const SIZE: u64 = 8;
 
-/// Where the child works; set only for the child.
+/// Where the child works, and on what; set only for the child.
 const LAB: &str = "BAILIWICK_STORAGE_CRASH_LAB";
+const ROUND: &str = "BAILIWICK_STORAGE_CRASH_ROUND";
 
 /// Everything is made, attached and used.
 async fn build(lab: &Lab, providers: &Providers) -> Result<(), Fault> {
@@ -77,16 +79,30 @@ fn lines(lab: &Lab, wanted: &str) -> usize {
 async fn child() {
     let Some(path) = std::env::var_os(LAB) else { return };
     let lab = Lab::borrowed(Path::new(&path));
-    let providers = lab.providers();
-    build(&lab, &providers).await.unwrap();
-    undo(&lab, &providers).await.unwrap();
+    match std::env::var(ROUND).unwrap().as_str() {
+        "storage" => {
+            let providers = lab.providers();
+            build(&lab, &providers).await.unwrap();
+            undo(&lab, &providers).await.unwrap();
+        }
+        "directory" => {
+            build_directory(&lab).await.unwrap();
+            undo_directory(&lab).await.unwrap();
+        }
+        "import" => {
+            import(&lab).await.unwrap();
+            note(&lab.log(), "undoing");
+            only(lab.providers().volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();
+        }
+        round => panic!("{round}"),
+    }
 }
 
 /// Whether the child was killed at this point; if not, it came to its end.
-fn is_killed(lab: &Lab, point: usize) -> bool {
+fn is_killed(lab: &Lab, round: &str, point: usize) -> bool {
     let mut child = Process::new(std::env::current_exe().unwrap());
     child.args(["--exact", "crash::child", "--test-threads=1"]);
-    child.env(LAB, &lab.path).env("BAILIWICK_CRASH_AT", point.to_string());
+    child.env(LAB, &lab.path).env(ROUND, round).env("BAILIWICK_CRASH_AT", point.to_string());
     let output = child.stdin(Stdio::null()).output().unwrap();
     if output.status.success() {
         return false;
@@ -112,7 +128,7 @@ async fn every_point(then: Then) {
     let mut point = 1;
     loop {
         let lab = Lab::quick();
-        if !is_killed(&lab, point) {
+        if !is_killed(&lab, "storage", point) {
             lab.assert_nothing_left("without a crash");
             break;
         }
@@ -157,4 +173,92 @@ async fn a_node_killed_at_any_step_goes_on() {
 #[tokio::test]
 async fn a_node_killed_at_any_step_can_undo() {
     every_point(Then::Undo).await;
+}
+
+/// The same without any rights: a plain directory, linked where it is wanted.
+async fn build_directory(lab: &Lab) -> Result<(), Fault> {
+    let directories = lab.directories(1);
+    only(directories.create_filesystems(vec![filesystem(FILES, 1, None)]).await)?;
+    let place = lab.srv().join("place");
+    only(directories.attach_filesystems(vec![attach_filesystem(AT, FILES, Some(&place))]).await)?;
+    if lines(lab, "written") == 0 {
+        fs::write(place.join("file"), "precious").unwrap();
+        note(&lab.log(), "written");
+    }
+    assert_eq!(fs::read_to_string(place.join("file")).unwrap(), "precious");
+    Ok(())
+}
+
+async fn undo_directory(lab: &Lab) -> Result<(), Fault> {
+    note(&lab.log(), "undoing");
+    let directories = lab.directories(1);
+    only(directories.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await)?;
+    only(directories.destroy_filesystems(vec![effect(FILES)]).await)
+}
+
+#[tokio::test]
+async fn plain_directories_survive_every_point_too() {
+    for then in [Then::GoOn, Then::Undo] {
+        for point in 1.. {
+            let lab = Lab::quick();
+            if !is_killed(&lab, "directory", point) {
+                assert!(10 < point, "there are more steps than {point}");
+                break;
+            }
+            let when = format!("killed at point {point}, then {then:?}");
+            let directories = lab.directories(1);
+            if then == Then::GoOn && lines(&lab, "undoing") == 0 {
+                build_directory(&lab).await.unwrap_or_else(|fault| panic!("{when}: {fault}"));
+            } else {
+                let found = only(directories.lookup_filesystems(vec![effect(FILES)]).await).unwrap();
+                let attached = only(directories.lookup_filesystem_attachments(vec![effect(AT)]).await).unwrap();
+                assert!(found != Lookup::Unknown && attached != Lookup::Unknown, "{when}");
+            }
+            undo_directory(&lab).await.unwrap_or_else(|fault| panic!("{when}: {fault}"));
+            lab.assert_nothing_left(&when);
+            assert_eq!(fs::read_dir(lab.srv()).unwrap().count(), 0, "{when}: a link is left");
+        }
+    }
+}
+
+/// A file that somebody wants to be taken over.
+const OLD: &str = "import/old.img";
+
+async fn import(lab: &Lab) -> Result<(), Fault> {
+    let wish = ImportWish { id: effect(DATA), volume_id: InstanceId("old.img".to_owned()), size_min: SizeMib(1) };
+    let wish = ImportVolume { volume: name("data"), uid: Uid(uuid::Uuid::from_u128(DATA)), wish };
+    only(lab.providers().volumes.import_volumes(vec![wish]).await).map(drop)
+}
+
+#[tokio::test]
+async fn what_is_taken_over_is_never_lost() {
+    for then in [Then::GoOn, Then::Undo] {
+        for point in 1.. {
+            let lab = Lab::quick();
+            fs::create_dir_all(lab.storage().join("import")).unwrap();
+            fs::write(lab.storage().join(OLD), vec![7; 1 << 20]).unwrap();
+            if !is_killed(&lab, "import", point) {
+                assert!(5 < point, "there are more steps than {point}");
+                break;
+            }
+            let when = format!("killed at point {point}, then {then:?}");
+            let ours = lab.storage().join(format!("volume-{}", effect(DATA)));
+            let data =
+                |path: &Path| fs::read(path).unwrap_or_else(|error| panic!("{when}: {error}")) == vec![7; 1 << 20];
+            if lines(&lab, "undoing") == 0 {
+                let found = match then {
+                    Then::GoOn => import(&lab).await.map(|()| true).unwrap(),
+                    Then::Undo => {
+                        let volumes = lab.providers().volumes;
+                        only(volumes.lookup_volumes(vec![effect(DATA)]).await).unwrap() != Lookup::Absent
+                    }
+                };
+                assert!(data(&if found { ours } else { lab.storage().join(OLD) }), "{when}");
+            }
+            only(lab.providers().volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();
+            let _ = fs::remove_file(lab.storage().join(OLD));
+            fs::remove_dir(lab.storage().join("import")).unwrap();
+            lab.assert_nothing_left(&when);
+        }
+    }
 }

@@ -69,6 +69,16 @@ async fn a_volume_is_a_device_and_keeps_its_data() {
 }
 
 #[tokio::test]
+async fn what_does_not_fit_is_refused_and_leaves_nothing() {
+    let lab = Lab::new();
+    let providers = lab.providers();
+    let too_much = only(providers.volumes.create_volumes(vec![volume(DATA, 1 << 40)]).await);
+    assert_eq!(too_much.unwrap_err().code, FaultCode::ResourceExhausted);
+    assert_eq!(providers.runner.ran().len(), 0);
+    lab.assert_nothing_left("after what did not fit");
+}
+
+#[tokio::test]
 async fn many_at_once_do_not_get_into_each_others_way() {
     if !may_mount() {
         return;

@@ -29,6 +29,13 @@ pub async fn create(ground: &Ground, tag: &Tag, size: SizeMib, turn: &Turn) -> R
     let bytes = size.bytes().filter(|bytes| 0 < *bytes && i64::try_from(*bytes).is_ok());
     let bytes = bytes.ok_or(StorageError::BadSize { size })?;
     let file = file(ground, tag);
+    if ground.tree.look(&file)? == Found::Nothing {
+        // Said as what it is; the program would only fail, and for the time of its trying take what others need.
+        let free = ground.tree.bytes_free(&ground.storage_dir)?;
+        if free < bytes {
+            return Err(StorageError::NotBigEnough { have: SizeMib(free >> 20), want: size });
+        }
+    }
     ground.tree.ensure_file(&file)?;
     crash::point("storage-file-made");
     // Reserving again what is reserved changes nothing.

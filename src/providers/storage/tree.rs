@@ -288,6 +288,12 @@ impl Tree {
         sync(&directory)
     }
 
+    /// The bytes that may still be written to the filesystem that a directory is on.
+    pub fn bytes_free(&self, path: &AbsPath) -> Result<u64, StorageError> {
+        let stat = rustix::fs::fstatvfs(self.open_directory(path)?).doing("ask for free space")?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
     /// The bytes that a directory and all that is in it take; links are not followed, other filesystems not entered.
     pub fn bytes_used(&self, path: &AbsPath) -> Result<u64, StorageError> {
         let directory = self.open_directory(path)?;
