@@ -223,3 +223,42 @@ async fn the_boot_table_names_the_filesystem_itself() {
     only(managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
     assert_eq!(fs::read_to_string(&table).unwrap(), "/dev/vda1 / ext4 defaults 0 1\n");
 }
+
+#[tokio::test]
+async fn a_filesystem_is_known_by_itself_whatever_its_device_is_called_now() {
+    if !may_mount() {
+        return;
+    }
+    let lab = Lab::new();
+    let providers = lab.providers();
+    let device = attached(&providers).await;
+    let beneath = backing(DATA, &device, SIZE);
+    only(providers.managed.create_filesystems(vec![filesystem(FILES, SIZE, Some(beneath))]).await).unwrap();
+    let place = lab.srv().join("place");
+    let info = only(providers.managed.attach_filesystems(vec![attach_filesystem(AT, FILES, Some(&place))]).await);
+    let info = info.unwrap();
+    // As a start of the machine leaves it: another file has the device's name, and the boot table has mounted ours.
+    let run = |program: &str, arguments: &[&str]| Process::new(program).args(arguments).output().unwrap();
+    let (place, other) = (place.to_str().unwrap(), lab.path.join("other"));
+    fs::File::create(&other).unwrap().set_len(1 << 20).unwrap();
+    assert!(run("umount", &[place]).status.success());
+    assert!(run("losetup", &["-d", &device]).status.success());
+    // Unless another test has taken it this instant, which serves as well.
+    run("losetup", &[&device, other.to_str().unwrap()]);
+    let now = only(providers.volumes.attach_volumes(vec![attach_volume(TO_1, DATA)]).await).unwrap().path;
+    assert!(run("mount", &[&now, place]).status.success());
+    let found = only(providers.managed.lookup_filesystem_attachments(vec![effect(AT)]).await).unwrap();
+    assert_eq!(found, Lookup::Present(info.clone()));
+    let backing = Some(backing(DATA, &now, SIZE));
+    let again = AttachFilesystem { backing, ..attach_filesystem(AT, FILES, Some(place.as_ref())) };
+    assert_eq!(only(providers.managed.attach_filesystems(vec![again]).await).unwrap(), info);
+    assert_eq!(lab.mounts().len(), 1);
+    only(providers.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+    assert_eq!(lab.mounts(), [""; 0]);
+    only(providers.managed.destroy_filesystems(vec![effect(FILES)]).await).unwrap();
+    only(providers.volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await).unwrap();
+    only(providers.volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();
+    let other = lab.loops();
+    assert!(other.iter().all(|name| run("losetup", &["-d", &format!("/dev/{name}")]).status.success()));
+    lab.assert_nothing_left("at the end");
+}

@@ -415,7 +415,10 @@ fn ours(ground: &Ground, way: Way, tag: &Tag, claim: &Claim) -> Result<Option<Ou
     Ok(match way {
         Way::Tmpfs => Some(Ours::Memory(tag.clone())),
         Way::Rootfs => Some(Ours::Directory(rootfs::directory(ground, tag))),
-        Way::Managed => claim.device.as_ref().map(|name| name.parse().map(|name| managed::ours(&name))).transpose()?,
+        Way::Managed => match &claim.device {
+            Some(name) => Some(managed::ours(ground, tag, &name.parse()?)?),
+            None => None,
+        },
         Way::Directory { .. } => None,
     })
 }

@@ -5,10 +5,11 @@ use std::{fmt, fs::Permissions, os::unix::fs::PermissionsExt, path::Path, sync::
 use bailiwick_actors::vocab::SizeMib;
 use bailiwick_journal::crash;
 use rustix::fs::Mode;
+use uuid::Uuid;
 
 use super::{
-    AbsPath, Command, DeviceName, DfField, Found, KernelSight, Mount, Runner, Seen, Sight, StorageError, Tag, Tree,
-    Turn, boot_table,
+    AbsPath, Command, Content, DeviceName, DfField, Found, KernelSight, Mount, Runner, Seen, Sight, StorageError, Tag,
+    Tree, Turn, boot_table,
     error::{Doing, Step},
 };
 
@@ -40,8 +41,8 @@ pub enum Ours {
     Directory(AbsPath),
     /// It is a filesystem in memory of this name.
     Memory(Tag),
-    /// It shows this device.
-    Device(DeviceName),
+    /// It is the filesystem of this id, if that is known; else whatever is on the device of this name.
+    Device { name: DeviceName, uuid: Option<Uuid> },
 }
 
 /// Mounts on top of one another at one path: more than this are not ours.
@@ -129,10 +130,26 @@ impl Ground {
         Ok(match ours {
             Ours::Directory(directory) => self.tree.is_same_directory(path, directory)?,
             Ours::Memory(tag) => mount.kind == "tmpfs" && mount.source == tag.to_string(),
-            Ours::Device(name) => match self.sight.device(name)? {
+            Ours::Device { name, uuid: None } => match self.sight.device(name)? {
                 Some(facts) => mount.device == facts.number,
                 None => mount.source == name.path().as_str(),
             },
+            // After the machine was started again, it may have been mounted from a device of another name.
+            Ours::Device { uuid: Some(wanted), .. } => self.uuid_of(mount)? == Some(*wanted),
+        })
+    }
+
+    /// The id of the filesystem that is mounted.
+    fn uuid_of(&self, mount: &Mount) -> Result<Option<Uuid>, StorageError> {
+        let name = mount.source.strip_prefix("/dev/").and_then(|name| name.parse::<DeviceName>().ok());
+        let Some(name) = name.filter(|_| mount.kind == "ext4") else { return Ok(None) };
+        // The name in the table is only a word; the number is what is mounted.
+        if self.sight.device(&name)?.is_none_or(|facts| facts.number != mount.device) {
+            return Ok(None);
+        }
+        Ok(match self.sight.content(&name)? {
+            Content::Ext4 { uuid } => Some(uuid),
+            _ => None,
         })
     }
 
@@ -209,12 +226,7 @@ impl Ground {
     }
 
     /// Writes a filesystem into the boot table, if one is kept.
-    pub(super) fn remember_at_boot(
-        &self,
-        uuid: uuid::Uuid,
-        path: &AbsPath,
-        read_only: bool,
-    ) -> Result<(), StorageError> {
+    pub(super) fn remember_at_boot(&self, uuid: Uuid, path: &AbsPath, read_only: bool) -> Result<(), StorageError> {
         let Some(place) = &self.boot_table else { return Ok(()) };
         let table = self.tree.read(place)?.unwrap_or_default();
         let wanted = boot_table::with(&table, uuid, path, read_only);

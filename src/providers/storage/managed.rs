@@ -188,7 +188,7 @@ pub async fn attach(
     let parent = path.parent().ok_or(StorageError::NoMountPoint)?;
     let above = ground.df(DfField::Source, &parent, turn).await?;
     let here = ground.df(DfField::Source, path, turn).await?;
-    let ours = ours(&device);
+    let ours = ours(ground, tag, &device)?;
     let is_mounted = match ground.is_mounted_as(path, &ours, read_only)? {
         Seen::It(_) => true,
         Seen::Nothing => false,
@@ -206,14 +206,20 @@ pub async fn attach(
     ground.remember_at_boot(found, path, read_only)
 }
 
-/// How the mount of a filesystem on this device is known.
-pub fn ours(device: &DeviceName) -> Ours {
-    Ours::Device(target(device))
+/// How the mount of a filesystem is known that was on this device.
+pub fn ours(ground: &Ground, tag: &Tag, device: &DeviceName) -> Result<Ours, StorageError> {
+    Ok(Ours::Device { name: target(device), uuid: uuid(ground, tag)? })
 }
 
-/// Unmounts a filesystem.
-pub async fn detach(ground: &Ground, device: &DeviceName, path: &AbsPath, turn: &Turn) -> Result<(), StorageError> {
-    ground.unmount(path, &ours(device), turn).await
+/// Unmounts a filesystem that was on this device.
+pub async fn detach(
+    ground: &Ground,
+    tag: &Tag,
+    device: &DeviceName,
+    path: &AbsPath,
+    turn: &Turn,
+) -> Result<(), StorageError> {
+    ground.unmount(path, &ours(ground, tag, device)?, turn).await
 }
 
 /// Forgets a filesystem. Its data stays on the volume and goes with it.

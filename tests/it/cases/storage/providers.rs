@@ -418,7 +418,7 @@ async fn operate(case: &Case, provider: &str, ground: &Ground) -> Result<Report,
             let done = match provider {
                 "rootfs" => ground.unmount(path, &Ours::Directory(rootfs::directory(ground, &tag)), &turn).await,
                 "tmpfs" => ground.unmount(path, &Ours::Memory(tag.clone()), &turn).await,
-                "managed" => managed::detach(ground, &"sda".parse().map_err(text)?, path, &turn).await,
+                "managed" => managed::detach(ground, &tag, &"sda".parse().map_err(text)?, path, &turn).await,
                 _ => return Err(format!("the runner does not know a provider {provider:?} that unmounts")),
             };
             done.map(|()| BTreeMap::new())
