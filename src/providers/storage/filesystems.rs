@@ -190,7 +190,7 @@ async fn create(
     let turn = ground.turn(&tag)?;
     // Two filesystems must not be made on one volume at the same time, whoever makes them.
     let volume = wish.backing.as_ref().map(|backing| Tag::of(TagKind::Volume, backing.volume_effect));
-    let _volume_turn = volume.map(|volume| ground.turn(&volume)).transpose()?;
+    let volume = volume.map(|volume| ground.turn(&volume).map(|turn| (volume, turn))).transpose()?;
     let known = record::load::<FilesystemRecord>(ground, wish.id)?;
     let is_new = known.is_none();
     let mut record = match known {
@@ -198,19 +198,29 @@ async fn create(
             return Err(StorageError::AlreadyExists { tag });
         }
         Some(found) => found,
-        None => begin(ground, way, account, &wish)?,
+        None => match begin(ground, way, account, &wish) {
+            Ok(begun) => begun,
+            Err(error) => {
+                ground.retire(turn, &tag)?;
+                return Err(error);
+            }
+        },
     };
     if let Some(size) = record.made {
         return Ok(made(way, wish.id, size));
     }
-    let size = match make(ground, way, &tag, &wish, &turn).await {
+    let size = make(ground, way, &tag, &wish, &turn).await;
+    if let Some((volume, turn)) = volume {
+        ground.retire(turn, &volume)?;
+    }
+    let size = match size {
         Ok(size) => size,
         Err(error) => {
             // What is noted about a formatting stays; anything else that was begun just now goes. If that fails too,
             // looking it up or destroying it does it; the first error is the one that tells.
             if is_new && error.is_refusal() && !managed::is_noted(ground, &tag)? {
                 let gone = remove(ground, way, &tag).and_then(|()| record::forget::<FilesystemRecord>(ground, wish.id));
-                if gone.is_ok() {
+                if gone.and_then(|()| ground.retire(turn, &tag)).is_ok() {
                     account.give_back(wish.id);
                 }
             }
@@ -279,6 +289,11 @@ fn destroy(ground: &Ground, way: Way, account: &Account, id: EffectId) -> Result
     if let Some(mut record) = record::load::<FilesystemRecord>(ground, id)? {
         if record.attached.is_some() {
             return Err(StorageError::StillAttached { tag });
+        }
+        // What a crash left of the making; if somebody is at the volume, that one tidies up.
+        let volume = record.backing.as_ref().map(|backing| Tag::of(TagKind::Volume, backing.volume_effect));
+        if let Some((volume, Ok(turn))) = volume.map(|volume| (volume.clone(), ground.turn(&volume))) {
+            ground.retire(turn, &volume)?;
         }
         // From here on it is not there any more, whatever is left of it.
         record.made = None;
@@ -351,6 +366,7 @@ async fn attach(ground: &Ground, way: Way, wish: AttachFilesystem) -> Result<Fil
     let turn = ground.turn(&tag)?;
     let record = record::load::<FilesystemRecord>(ground, wish.filesystem_effect)?;
     let Some(mut record) = record.filter(|record| record.made.is_some()) else {
+        ground.retire(turn, &tag)?;
         return Err(StorageError::InfoMissing { tag });
     };
     let path = match wish.path.as_deref().filter(|path| !path.is_empty()) {
@@ -402,12 +418,14 @@ async fn attach(ground: &Ground, way: Way, wish: AttachFilesystem) -> Result<Fil
 async fn detach(ground: &Ground, way: Way, wish: &DetachFilesystem) -> Result<(), StorageError> {
     let tag = tag(wish.filesystem_effect);
     let turn = ground.turn(&tag)?;
-    let record = record::load::<FilesystemRecord>(ground, wish.filesystem_effect)?;
-    let held = record.filter(|record| record.attached.as_ref().is_some_and(|claim| claim.attachment == wish.id));
-    match held {
-        Some(record) => release(ground, way, record, &tag, &turn).await,
-        None => record::unpoint(ground, TagKind::Filesystem, wish.id),
+    let Some(record) = record::load::<FilesystemRecord>(ground, wish.filesystem_effect)? else {
+        record::unpoint(ground, TagKind::Filesystem, wish.id)?;
+        return ground.retire(turn, &tag);
+    };
+    if record.attached.as_ref().is_some_and(|claim| claim.attachment == wish.id) {
+        return release(ground, way, record, &tag, &turn).await;
     }
+    record::unpoint(ground, TagKind::Filesystem, wish.id)
 }
 
 /// How the mount of a claim is known.
@@ -483,10 +501,12 @@ async fn lookup_attachment(
     let Some(of) = record::pointed(ground, TagKind::Filesystem, id)? else { return Ok(Lookup::Absent) };
     let tag = tag(of);
     let turn = ground.turn(&tag)?;
-    let record = record::load::<FilesystemRecord>(ground, of)?;
-    let held =
-        record.and_then(|record| Some((record.attached.clone().filter(|claim| claim.attachment == id)?, record)));
-    let Some((claim, record)) = held else {
+    let Some(record) = record::load::<FilesystemRecord>(ground, of)? else {
+        record::unpoint(ground, TagKind::Filesystem, id)?;
+        ground.retire(turn, &tag)?;
+        return Ok(Lookup::Absent);
+    };
+    let Some(claim) = record.attached.clone().filter(|claim| claim.attachment == id) else {
         record::unpoint(ground, TagKind::Filesystem, id)?;
         return Ok(Lookup::Absent);
     };

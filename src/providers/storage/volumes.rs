@@ -152,7 +152,7 @@ async fn create(ground: &Ground, wish: CreateVolume) -> Result<ProvisionedVolume
             if is_new && error.is_refusal() {
                 // Nobody has ever seen the file, and it may hold space that others need. If this fails too, looking it
                 // up or destroying it does it; the first error is the one that tells.
-                let _ = take_back(ground, &record, &tag).await;
+                let _ = take_back(ground, &record, &tag).await.and_then(|()| ground.retire(turn, &tag));
             }
             return Err(error);
         }
@@ -223,7 +223,10 @@ async fn attach(ground: &Ground, wish: AttachVolume) -> Result<AttachmentInfo, S
     let tag = tag(wish.volume_effect);
     let turn = ground.turn(&tag)?;
     let record = record::load::<VolumeRecord>(ground, wish.volume_effect)?.filter(|record| record.made.is_some());
-    let Some(mut record) = record else { return Err(StorageError::InfoMissing { tag }) };
+    let Some(mut record) = record else {
+        ground.retire(turn, &tag)?;
+        return Err(StorageError::InfoMissing { tag });
+    };
     let claim = Claim {
         attachment: wish.id,
         machine: wish.machine,
@@ -260,12 +263,14 @@ async fn attach(ground: &Ground, wish: AttachVolume) -> Result<AttachmentInfo, S
 async fn detach(ground: &Ground, wish: &DetachVolume) -> Result<(), StorageError> {
     let tag = tag(wish.volume_effect);
     let turn = ground.turn(&tag)?;
-    let record = record::load::<VolumeRecord>(ground, wish.volume_effect)?;
-    let held = record.filter(|record| record.attached.as_ref().is_some_and(|claim| claim.attachment == wish.id));
-    match held {
-        Some(record) => release(ground, record, &tag, &turn).await,
-        None => record::unpoint(ground, TagKind::Volume, wish.id),
+    let Some(record) = record::load::<VolumeRecord>(ground, wish.volume_effect)? else {
+        record::unpoint(ground, TagKind::Volume, wish.id)?;
+        return ground.retire(turn, &tag);
+    };
+    if record.attached.as_ref().is_some_and(|claim| claim.attachment == wish.id) {
+        return release(ground, record, &tag, &turn).await;
     }
+    record::unpoint(ground, TagKind::Volume, wish.id)
 }
 
 /// Undoes all steps of an attachment, the last one first.
@@ -282,12 +287,15 @@ async fn lookup_attachment(ground: &Ground, id: EffectId) -> Result<Lookup<Attac
     let Some(of) = record::pointed(ground, TagKind::Volume, id)? else { return Ok(Lookup::Absent) };
     let tag = tag(of);
     let turn = ground.turn(&tag)?;
-    let record = record::load::<VolumeRecord>(ground, of)?;
-    let held = record.filter(|record| record.attached.as_ref().is_some_and(|claim| claim.attachment == id));
-    let Some(record) = held else {
+    let Some(record) = record::load::<VolumeRecord>(ground, of)? else {
         record::unpoint(ground, TagKind::Volume, id)?;
+        ground.retire(turn, &tag)?;
         return Ok(Lookup::Absent);
     };
+    if record.attached.as_ref().is_none_or(|claim| claim.attachment != id) {
+        record::unpoint(ground, TagKind::Volume, id)?;
+        return Ok(Lookup::Absent);
+    }
     if let Some(attached) = loop_device::find(ground, &tag)? {
         let path = attached.device.path().as_str().to_owned();
         return Ok(Lookup::Present(AttachmentInfo { path, read_only: attached.read_only }));
