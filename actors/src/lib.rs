@@ -6,6 +6,8 @@
 
 pub mod vocab;
 
+pub mod storage_rules;
+
 pub mod contract;
 
 pub mod machine;

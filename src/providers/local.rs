@@ -46,7 +46,8 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault},
 };
 
-use self::{bulk::Lanes, home::Home, keys::Keys};
+use self::{bulk::Lanes, home::Home};
+pub(super) use self::{fault::code_of, keys::Keys};
 use super::cancelled::Cancelled;
 
 /// What a local provider has to know.

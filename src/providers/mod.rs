@@ -3,3 +3,4 @@
 mod cancelled;
 pub mod local;
 pub mod simulated;
+pub mod storage;

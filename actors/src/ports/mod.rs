@@ -3,10 +3,17 @@
 use std::{future::Future, pin::Pin};
 
 mod clock;
+mod filesystems;
+mod import;
 mod machines;
 mod storage;
 
 pub use clock::Clock;
+pub use filesystems::{
+    AttachFilesystem, Backing, BlockDevice, CreateFilesystem, DetachFilesystem, FilesystemAttachmentInfo,
+    FilesystemProvider, ProvisionedFilesystem,
+};
+pub use import::{ImportVolume, VolumeImporter};
 pub use machines::{Condition, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider};
 pub use storage::{AttachVolume, AttachmentInfo, CreateVolume, DetachVolume, ProvisionedVolume, VolumeProvider};
 

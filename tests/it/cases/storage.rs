@@ -1,13 +1,16 @@
-//! The cases about storage: sizes, waiting, and what is due when.
+//! The cases about storage: sizes, directives, pools, waiting, what is due when, and what providers run.
+
+mod providers;
+mod rules;
 
 use bailiwick::actors::{
     schedule::{Timetable, backoff_ms},
     vocab::{SizeMib, Timestamp},
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Group, Plan, by_top_level_key, read};
+use super::{Case, Group, Plan, by_top_level_key, read};
 
 /// Groups are top-level keys; what a case of a table is called differs from table to table.
 pub(super) fn groups(file: &Value) -> Vec<Group> {
@@ -16,6 +19,8 @@ pub(super) fn groups(file: &Value) -> Vec<Group> {
         match group.as_str() {
             "sizes" => cases.iter_mut().for_each(|(name, case)| *name = text_of(&case[0])),
             "directives" => cases.iter_mut().for_each(|(name, case)| *name = text_of(&case["text"])),
+            "directive_maps" => cases.iter_mut().for_each(|(name, case)| *name = words_of(&case["args"])),
+            "pool_names" => *cases = pool_names(cases),
             _ => (),
         }
     }
@@ -28,15 +33,37 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "backoff" => Plan::Run(backoff),
         "schedule" => Plan::Run(schedule),
         "timelines" => Plan::Skip("the storage supervisor is not built yet"),
-        "directives" | "directive_maps" | "pool_names" => Plan::Skip("storage pools are not built yet"),
-        "providers" => Plan::Skip("loop, rootfs, tmpfs and managed providers are not built yet"),
-        "ebs_validation" => Plan::Skip("there is no EC2 provider yet"),
+        "directives" => Plan::Run(rules::directive),
+        "directive_maps" => Plan::Run(rules::directive_map),
+        "pool_names" => Plan::Run(rules::pool_name),
+        "providers" => Plan::Run(providers::provider),
+        "ebs_validation" => Plan::Run(rules::ebs),
         _ => return None,
     })
 }
 
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn words_of(list: &Value) -> String {
+    list.as_array().into_iter().flatten().map(text_of).collect::<Vec<_>>().join(" ")
+}
+
+/// The group is one object with a list of names and one of texts that are none; a case is one of the texts. What else it
+/// holds, other than what is for the reader, is a case that fails.
+fn pool_names(group: &[Case]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (key, content) in group.iter().filter_map(|(_, group)| group.as_object()).flatten() {
+        match (key.as_str(), content.as_array()) {
+            ("valid" | "invalid", Some(texts)) => {
+                cases.extend(texts.iter().map(|text| (text_of(text), json!([text, key == "valid"]))));
+            }
+            ("pattern" | "source", _) => (),
+            _ => cases.push((key.clone(), content.clone())),
+        }
+    }
+    cases
 }
 
 /// `[text, MiB]` or `[text, "error"]`.

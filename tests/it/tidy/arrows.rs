@@ -11,6 +11,8 @@ use super::{Fault, source::Source};
 const ROOMS: &[&[&str]] = &[
     &["journal"],
     &["vocab"],
+    // Rules over words and numbers (directives, pools, sizes): whoever declares, decides or provides storage speaks of them.
+    &["storage_rules"],
     &["declared"],
     &["schedule"],
     &["contract"],

@@ -1,0 +1,28 @@
+//! What takes over volumes that somebody else made.
+
+use super::{Answer, BulkAnswer, Listing, ProvisionedVolume};
+use crate::{
+    storage_rules::ImportWish,
+    vocab::{Fault, Name, Uid},
+};
+
+/// One volume to be taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportVolume {
+    pub volume: Name,
+    pub uid: Uid,
+    /// Which one, and the effect id it is known by from then on.
+    pub wish: ImportWish,
+}
+
+/// Shows the volumes that a provider has, and takes over those that nobody owns.
+///
+/// A provider follows [`check_import`](crate::storage_rules::check_import): what is tagged or in use is refused with
+/// `failed-precondition`, and data is neither looked at nor touched.
+pub trait VolumeImporter: Send + Sync {
+    /// Takes volumes over; an id that already has its volume answers with it.
+    fn import_volumes(&self, volumes: Vec<ImportVolume>) -> BulkAnswer<'_, ProvisionedVolume>;
+
+    /// All volumes of this control plane, and whether that is all.
+    fn list_volumes(&self) -> Answer<'_, Result<Listing<ProvisionedVolume>, Fault>>;
+}

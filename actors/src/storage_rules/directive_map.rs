@@ -1,0 +1,52 @@
+//! Several directives, each for a name.
+
+use std::collections::BTreeMap;
+
+use super::{Directive, DirectiveError};
+use crate::vocab::Name;
+
+/// Whether a name may stand alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// `data` means one of whatever the defaults say.
+    Optional,
+    /// Every name says what it wants.
+    Required,
+}
+
+/// Why a list of texts is no map of directives. Every variant holds the text it is about.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DirectiveMapError {
+    #[error("{text:?} needs a value: expected \"name=pool,2,10G\"")]
+    ValueRequired { text: String },
+    #[error("{text:?} is no name, and no name and value with one equal sign between them")]
+    BadForm { text: String },
+    #[error("{text:?} names something a second time")]
+    RepeatedName { text: String },
+    #[error("the value of {text:?} is no directive")]
+    BadValue { text: String, source: DirectiveError },
+}
+
+/// Reads `name=directive` or `name`, each name once.
+pub fn directives<T: AsRef<str>>(texts: &[T], values: Values) -> Result<BTreeMap<Name, Directive>, DirectiveMapError> {
+    let mut map = BTreeMap::new();
+    for text in texts.iter().map(AsRef::as_ref) {
+        let cut = || text.chars().take(80).collect::<String>();
+        let (name, value) = match text.split_once('=') {
+            Some((_, value)) if value.contains('=') => return Err(DirectiveMapError::BadForm { text: cut() }),
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let name: Name = name.parse().map_err(|_| DirectiveMapError::BadForm { text: cut() })?;
+        if map.contains_key(&name) {
+            return Err(DirectiveMapError::RepeatedName { text: cut() });
+        }
+        let directive = match (value, values) {
+            (Some(value), _) => value.parse().map_err(|source| DirectiveMapError::BadValue { text: cut(), source })?,
+            (None, Values::Optional) => Directive::default(),
+            (None, Values::Required) => return Err(DirectiveMapError::ValueRequired { text: cut() }),
+        };
+        map.insert(name, directive);
+    }
+    Ok(map)
+}

@@ -1,0 +1,124 @@
+//! What the elastic block store can make. Source: Juju's EBS provider.
+
+use super::Attributes;
+use crate::vocab::SizeMib;
+
+/// What a volume is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EbsVolumeType {
+    /// `standard`, or `magnetic`.
+    Standard,
+    /// `gp2`, or `ssd`: the default.
+    Gp2,
+    /// `io1`, or `provisioned-iops`.
+    Io1,
+    /// `st1`, or `optimized-hdd`.
+    St1,
+    /// `sc1`, or `cold-storage`.
+    Sc1,
+}
+
+/// A volume that the store can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EbsVolume {
+    pub kind: EbsVolumeType,
+    /// The size as it is made and paid: whole GiB.
+    pub gib: u64,
+    /// Operations per second of the whole volume; 0 where the type has none to choose.
+    pub iops: u64,
+}
+
+/// Why the store cannot make a volume.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EbsError {
+    #[error("{gib} GiB are too many, the type makes at most {max_gib}")]
+    TooBig { gib: u64, max_gib: u64 },
+    #[error("{gib} GiB are too few, the type makes at least {min_gib}")]
+    TooSmall { gib: u64, min_gib: u64 },
+    #[error("more operations per second and GiB are asked for than the {max_per_gib} that there are")]
+    IopsRatio { max_per_gib: u64 },
+    #[error("only volumes of the type io1 have operations per second to choose")]
+    IopsNotAllowed,
+    #[error("a volume of the type io1 needs `iops`: operations per second and GiB")]
+    IopsRequired,
+    #[error("`iops` is a whole number, {text:?} is none")]
+    IopsNoNumber { text: String },
+    #[error("{text:?} is no type of volume")]
+    UnknownType { text: String },
+}
+
+/// Operations per second and GiB of one volume, at most.
+const IOPS_PER_GIB_MAX: u64 = 30;
+/// Operations per second of one volume, at most; more is cut to this.
+const IOPS_MAX: u64 = 20_000;
+
+impl EbsVolumeType {
+    /// The store's own word: `gp2`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Gp2 => "gp2",
+            Self::Io1 => "io1",
+            Self::St1 => "st1",
+            Self::Sc1 => "sc1",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, EbsError> {
+        Ok(match text {
+            "standard" | "magnetic" => Self::Standard,
+            "gp2" | "ssd" => Self::Gp2,
+            "io1" | "provisioned-iops" => Self::Io1,
+            "st1" | "optimized-hdd" => Self::St1,
+            "sc1" | "cold-storage" => Self::Sc1,
+            _ => return Err(EbsError::UnknownType { text: text.chars().take(80).collect() }),
+        })
+    }
+
+    /// The smallest and the largest, in GiB.
+    fn bounds_gib(self) -> (u64, u64) {
+        match self {
+            Self::Standard => (1, 1_024),
+            Self::Gp2 => (1, 16_384),
+            Self::Io1 => (4, 16_384),
+            Self::St1 | Self::Sc1 => (500, 16_384),
+        }
+    }
+}
+
+/// Type, and operations per second and GiB; what else there is, is ignored.
+pub(super) fn ebs_attributes(attributes: &Attributes) -> Result<(EbsVolumeType, Option<u64>), EbsError> {
+    let kind = attributes.get("volume-type").map_or(Ok(EbsVolumeType::Gp2), |text| EbsVolumeType::parse(text))?;
+    let iops = match attributes.get("iops") {
+        Some(text) => {
+            Some(text.parse::<u64>().map_err(|_| EbsError::IopsNoNumber { text: text.chars().take(80).collect() })?)
+        }
+        None => None,
+    };
+    // None and 0 are the same: no wish.
+    let iops = iops.filter(|iops| 0 < *iops);
+    match (kind, iops) {
+        (EbsVolumeType::Io1, None) => Err(EbsError::IopsRequired),
+        (EbsVolumeType::Io1, Some(iops)) if IOPS_PER_GIB_MAX < iops => {
+            Err(EbsError::IopsRatio { max_per_gib: IOPS_PER_GIB_MAX })
+        }
+        (EbsVolumeType::Io1, iops) | (_, iops @ None) => Ok((kind, iops)),
+        (_, Some(_)) => Err(EbsError::IopsNotAllowed),
+    }
+}
+
+/// The volume that the store makes for this size and these attributes: sizes are rounded up to GiB.
+pub fn ebs_volume(size: SizeMib, attributes: &Attributes) -> Result<EbsVolume, EbsError> {
+    let (kind, iops_per_gib) = ebs_attributes(attributes)?;
+    let gib = size.0.div_ceil(1_024);
+    let (min_gib, max_gib) = kind.bounds_gib();
+    if gib < min_gib {
+        return Err(EbsError::TooSmall { gib, min_gib });
+    }
+    if max_gib < gib {
+        return Err(EbsError::TooBig { gib, max_gib });
+    }
+    // At most 30 times 16,384.
+    let iops = iops_per_gib.map_or(0, |per_gib| (per_gib * gib).min(IOPS_MAX));
+    Ok(EbsVolume { kind, gib, iops })
+}

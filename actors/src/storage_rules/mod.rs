@@ -1,0 +1,29 @@
+//! What storage is asked for with, and when that makes sense: rules as functions over plain data.
+//!
+//! A *directive* (`pool,10G,2`) is how people ask. It names a *pool*: a provider type with attributes, checked by rules of
+//! that type. The *configuration* of a model is one document with its pools and its defaults. From directive, minimum and
+//! configuration follows what is made, and parameters and things to be imported are checked before any provider is called.
+//!
+//! Nothing here knows entities or providers. Source: the storage rules of Juju.
+
+mod attributes;
+mod config;
+mod defaults;
+mod directive;
+mod directive_map;
+mod ebs;
+mod import;
+mod params;
+mod pool;
+mod provider_type;
+
+pub use attributes::{AttributeError, Attributes, check_attributes};
+pub use config::{ConfigProblem, PoolSettings, StorageConfig};
+pub use defaults::{Demand, Minimum, demand};
+pub use directive::{Directive, DirectiveError};
+pub use directive_map::{DirectiveMapError, Values, directives};
+pub use ebs::{EbsError, EbsVolume, EbsVolumeType, ebs_volume};
+pub use import::{Adoption, ExistingVolume, ImportRefusal, ImportWish, check_import};
+pub use params::{ParamsError, check_filesystem, check_volume};
+pub use pool::{InvalidPoolName, Pool, PoolError, PoolName, Pools};
+pub use provider_type::{ProviderType, Scope, StorageKind, UnknownProviderType};

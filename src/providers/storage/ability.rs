@@ -1,0 +1,80 @@
+//! What this machine can do at all, to be asked before anything is placed on it: a container without loop devices would
+//! otherwise be tried again for ever.
+
+use std::{fmt, fs, path::Path};
+
+use super::{SystemRunner, Way};
+
+/// Something that is missing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Missing {
+    /// The right to mount and to attach devices (`CAP_SYS_ADMIN`).
+    Rights,
+    /// A program.
+    Program(&'static str),
+    /// The kernel's loop devices.
+    LoopDevices,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rights => f.write_str("the right to mount and to attach devices"),
+            Self::Program(name) => write!(f, "the program {name}"),
+            Self::LoopDevices => f.write_str("loop devices"),
+        }
+    }
+}
+
+/// What is missing for volumes on loop devices; nothing if they can be had.
+pub fn missing_for_loop_volumes(runner: &SystemRunner) -> Vec<Missing> {
+    let mut missing = missing_of(runner, &["fallocate", "losetup"], true);
+    if !Path::new("/dev/loop-control").exists() {
+        missing.push(Missing::LoopDevices);
+    }
+    missing
+}
+
+/// What is missing for this way to have filesystems; nothing if they can be had.
+///
+/// Disks that are partitioned need `sgdisk` too; most volumes are none, so it is not asked for.
+pub fn missing_for_filesystems(way: Way, runner: &SystemRunner) -> Vec<Missing> {
+    match way {
+        Way::Tmpfs => missing_of(runner, &["df", "mount", "umount"], true),
+        Way::Managed => missing_of(runner, &["df", "mkfs.ext4", "mount", "umount"], true),
+        // Where nothing can be bound, an empty directory on the same filesystem serves.
+        Way::Rootfs => missing_of(runner, &["df", "mount", "umount"], false),
+        Way::Directory { .. } => Vec::new(),
+    }
+}
+
+fn missing_of(runner: &SystemRunner, programs: &[&'static str], needs_rights: bool) -> Vec<Missing> {
+    let rights = (needs_rights && !has_rights()).then_some(Missing::Rights);
+    let programs = programs.iter().filter(|program| runner.find(program).is_none());
+    rights.into_iter().chain(programs.copied().map(Missing::Program)).collect()
+}
+
+/// Whether this process may mount, by its effective capabilities.
+fn has_rights() -> bool {
+    const SYS_ADMIN: u32 = 21;
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let capabilities = line.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0);
+    capabilities & (1 << SYS_ADMIN) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let nowhere = SystemRunner { directories: Vec::new(), ..SystemRunner::default() };
+        let missing = missing_for_loop_volumes(&nowhere);
+        assert!(missing.contains(&Missing::Program("losetup")) && missing.contains(&Missing::Program("fallocate")));
+        assert_eq!(missing.contains(&Missing::Rights), !has_rights());
+        assert_eq!(missing_for_filesystems(Way::Directory { capacity: Default::default() }, &nowhere), []);
+        assert!(!missing_for_filesystems(Way::Rootfs, &nowhere).contains(&Missing::Rights));
+        assert_eq!(Missing::Program("losetup").to_string(), "the program losetup");
+    }
+}

@@ -1,0 +1,188 @@
+//! What can go wrong with storage on one machine.
+
+use std::io;
+
+use bailiwick_actors::{
+    storage_rules::ImportRefusal,
+    vocab::{Fault, FaultClass, FaultCode, SizeMib},
+};
+
+use super::{AbsPath, DeviceName, RunError, Tag};
+use crate::providers::local::code_of;
+
+/// What a command was run for; says what its failure means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Create,
+    Attach,
+    Mount,
+    Detach,
+    /// Only asks; nothing changed.
+    Ask,
+}
+
+/// Why an operation did not succeed. Data is intact after each of them.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    #[error("{text:?} is no absolute path in its plain form")]
+    BadPath { text: String },
+    #[error("{text:?} is no name of a block device")]
+    BadDeviceName { text: String },
+    #[error("{text:?} is no id of a volume of ours")]
+    InvalidVolumeId { text: String },
+    #[error("a size of {size} makes no sense here")]
+    BadSize { size: SizeMib },
+    #[error("{path} is outside of the directories in which anything may be mounted")]
+    NotAllowedThere { path: AbsPath },
+    #[error("{path} cannot be used safely: {why}")]
+    UnsafePath { path: AbsPath, why: &'static str },
+    #[error("no mount point is given")]
+    NoMountPoint,
+    #[error("{path} is not a directory")]
+    NotADirectory { path: AbsPath },
+    #[error("the directory {path} is not empty")]
+    NotEmpty { path: AbsPath },
+    #[error("there are {have}, and {want} are wanted")]
+    NotBigEnough { have: SizeMib, want: SizeMib },
+    #[error("{one} and {other} are on different filesystems, and neither can be bound to the other")]
+    DifferentFilesystems { one: AbsPath, other: AbsPath },
+    #[error("the directory {path} cannot be bound, and so not be made read-only")]
+    CannotBeReadOnly { path: AbsPath },
+    #[error("{tag} was made already")]
+    AlreadyExists { tag: Tag },
+    #[error("nothing is recorded of {tag}")]
+    InfoMissing { tag: Tag },
+    #[error("the record {path} is not what was written there")]
+    BadRecord { path: AbsPath },
+    #[error("the file of {tag} is missing or not ours")]
+    BackingFile { tag: Tag },
+    #[error("the volume beneath the filesystem is not attached yet")]
+    BackingVolumeNotAttached,
+    #[error("the device {device} holds data ({what}) and is not formatted")]
+    HoldsData { device: DeviceName, what: &'static str },
+    #[error("the device {device} is in use: {by}")]
+    DeviceInUse { device: DeviceName, by: &'static str },
+    #[error("the device {device} is not the one that is meant: {why}")]
+    DeviceChanged { device: DeviceName, why: &'static str },
+    #[error("something else is mounted at {path}, or with other rights to write")]
+    MountedByOthers { path: AbsPath },
+    #[error("{tag} is attached")]
+    StillAttached { tag: Tag },
+    #[error("an earlier operation on {tag} still runs")]
+    Busy { tag: Tag },
+    #[error("{volume_id:?} is not taken over")]
+    ImportRefused {
+        volume_id: String,
+        #[source]
+        refusal: ImportRefusal,
+    },
+    #[error("{doing:?} failed")]
+    Command { doing: Step, source: RunError },
+    #[error("{program} answered something else than expected: {text:?}")]
+    BadAnswer { program: &'static str, text: String },
+    #[error("cannot {doing}")]
+    Io { doing: &'static str, source: io::Error },
+}
+
+impl StorageError {
+    /// The stable word for this kind of error.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::BadPath { .. } => "bad_path",
+            Self::BadDeviceName { .. } => "bad_device_name",
+            Self::InvalidVolumeId { .. } => "invalid_volume_id",
+            Self::BadSize { .. } => "bad_size",
+            Self::NotAllowedThere { .. } => "not_allowed_there",
+            Self::UnsafePath { .. } => "unsafe_path",
+            Self::NoMountPoint => "no_mount_point",
+            Self::NotADirectory { .. } => "not_a_directory",
+            Self::NotEmpty { .. } => "not_empty",
+            Self::NotBigEnough { .. } => "not_big_enough",
+            Self::DifferentFilesystems { .. } => "different_filesystems",
+            Self::CannotBeReadOnly { .. } => "cannot_be_read_only",
+            Self::AlreadyExists { .. } => "already_exists",
+            Self::InfoMissing { .. } => "info_missing",
+            Self::BadRecord { .. } => "bad_record",
+            Self::BackingFile { .. } => "backing_file",
+            Self::BackingVolumeNotAttached => "backing_volume_not_attached",
+            Self::HoldsData { .. } => "holds_data",
+            Self::DeviceInUse { .. } => "device_in_use",
+            Self::DeviceChanged { .. } => "device_changed",
+            Self::MountedByOthers { .. } => "mounted_by_others",
+            Self::StillAttached { .. } => "still_attached",
+            Self::Busy { .. } => "busy",
+            Self::ImportRefused { .. } => "import_refused",
+            Self::Command { doing: Step::Create, .. } => "create_failed",
+            Self::Command { doing: Step::Attach, .. } => "attach_failed",
+            Self::Command { doing: Step::Mount, .. } => "mount_failed",
+            Self::Command { doing: Step::Detach, .. } => "detach_failed",
+            Self::Command { doing: Step::Ask, .. } => "command_failed",
+            Self::BadAnswer { .. } => "bad_answer",
+            Self::Io { .. } => "io",
+        }
+    }
+
+    /// The code that decides what comes next.
+    fn code(&self) -> FaultCode {
+        match self {
+            Self::BadPath { .. }
+            | Self::BadDeviceName { .. }
+            | Self::InvalidVolumeId { .. }
+            | Self::BadSize { .. }
+            | Self::NotAllowedThere { .. }
+            | Self::NoMountPoint => FaultCode::InvalidArgument,
+            Self::NotBigEnough { .. } => FaultCode::ResourceExhausted,
+            Self::AlreadyExists { .. } => FaultCode::AlreadyExists,
+            Self::InfoMissing { .. } | Self::BackingVolumeNotAttached => FaultCode::NotFound,
+            Self::BadRecord { .. } | Self::BackingFile { .. } => FaultCode::DataLoss,
+            Self::Busy { .. } => FaultCode::Unavailable,
+            Self::UnsafePath { .. }
+            | Self::NotADirectory { .. }
+            | Self::NotEmpty { .. }
+            | Self::DifferentFilesystems { .. }
+            | Self::CannotBeReadOnly { .. }
+            | Self::HoldsData { .. }
+            | Self::DeviceInUse { .. }
+            | Self::DeviceChanged { .. }
+            | Self::MountedByOthers { .. }
+            | Self::ImportRefused { .. }
+            | Self::StillAttached { .. } => FaultCode::FailedPrecondition,
+            Self::Command { source, .. } => source.code(),
+            Self::BadAnswer { .. } => FaultCode::Internal,
+            Self::Io { source, .. } => code_of(source),
+        }
+    }
+
+    /// Whether it is certain that nothing came of the operation.
+    pub(super) fn is_refusal(&self) -> bool {
+        self.code().class() != FaultClass::Unknown
+    }
+
+    /// As a provider answers it, with all causes in the text.
+    pub fn into_fault(self) -> Fault {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(&self);
+        while let Some(error) = cause {
+            text.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        Fault::new(self.code(), text)
+    }
+}
+
+/// Says what was being done when the operating system refused.
+pub(super) trait Doing<T> {
+    fn doing(self, doing: &'static str) -> Result<T, StorageError>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, doing: &'static str) -> Result<T, StorageError> {
+        self.map_err(|source| StorageError::Io { doing, source })
+    }
+}
+
+impl<T> Doing<T> for Result<T, rustix::io::Errno> {
+    fn doing(self, doing: &'static str) -> Result<T, StorageError> {
+        self.map_err(|errno| StorageError::Io { doing, source: errno.into() })
+    }
+}

@@ -1,0 +1,181 @@
+//! The port for filesystems, over the four ways to have one on a machine.
+
+mod attaching;
+mod making;
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    Ground, StorageError, Tag, TagKind,
+    desk::Desk,
+    directory::{self, Account},
+    managed,
+    record::{self, FilesystemRecord},
+};
+use bailiwick_actors::{
+    ports::{
+        Answer, AttachFilesystem, Backing, BulkAnswer, Clock, CreateFilesystem, DetachFilesystem,
+        FilesystemAttachmentInfo, FilesystemProvider, Listing, Lookup, ProvisionedFilesystem,
+    },
+    vocab::{EffectId, Fault, InstanceId, SizeMib},
+};
+
+/// One way to have filesystems on this machine. Each has a storage directory of its own.
+#[derive(Clone)]
+pub struct Filesystems {
+    desk: Desk,
+    way: Way,
+    /// What plain directories have been promised.
+    account: Arc<Account>,
+}
+
+/// How filesystems are had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// In memory.
+    Tmpfs,
+    /// Bound directories of the machine's own filesystem.
+    Rootfs,
+    /// On volumes.
+    Managed,
+    /// Plain directories; all sizes together never exceed the capacity.
+    Directory { capacity: SizeMib },
+}
+
+impl fmt::Debug for Filesystems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Filesystems");
+        shown.field("way", &self.way).field("ground", &self.desk.ground).finish_non_exhaustive()
+    }
+}
+
+/// A filesystem that takes more than it was promised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverQuota {
+    pub effect: EffectId,
+    pub promised: SizeMib,
+    pub used: SizeMib,
+}
+
+impl Filesystems {
+    pub fn new(way: Way, ground: Arc<Ground>, clock: Arc<dyn Clock>) -> Self {
+        Self { desk: Desk::new(ground, clock), way, account: Arc::default() }
+    }
+
+    /// The plain directories that take more than they were promised, in the order of their ids. Nobody is kept from
+    /// writing; whoever watches decides what to do.
+    pub async fn over_quota(&self) -> Result<Vec<OverQuota>, Fault> {
+        let ground = self.desk.ground.clone();
+        let look = async move {
+            let mut over = Vec::new();
+            for id in record::all::<FilesystemRecord>(&ground)? {
+                let Some(record) = record::load::<FilesystemRecord>(&ground, id)? else { continue };
+                let Some(promised) = record.made else { continue };
+                let used = directory::used(&ground, &tag(id))?;
+                if promised < used {
+                    over.push(OverQuota { effect: id, promised, used });
+                }
+            }
+            Ok(over)
+        };
+        self.desk.once(Box::pin(look)).await
+    }
+}
+
+impl FilesystemProvider for Filesystems {
+    fn create_filesystems(&self, filesystems: Vec<CreateFilesystem>) -> BulkAnswer<'_, ProvisionedFilesystem> {
+        self.desk.change(
+            filesystems,
+            |wish| (wish.id, wish.backing.as_ref().map_or(wish.id, |backing| backing.volume_effect)),
+            |ground, wish| {
+                let (way, account) = (self.way, self.account.clone());
+                Box::pin(async move { making::create(&ground, way, &account, wish).await })
+            },
+        )
+    }
+
+    fn destroy_filesystems(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        self.desk.change(
+            ids,
+            |id| (*id, *id),
+            |ground, id| {
+                let (way, account) = (self.way, self.account.clone());
+                Box::pin(async move { making::destroy(&ground, way, &account, id) })
+            },
+        )
+    }
+
+    fn lookup_filesystems(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedFilesystem>> {
+        self.desk.look(ids, |ground, id| {
+            let (way, account) = (self.way, self.account.clone());
+            Box::pin(async move { making::lookup(&ground, way, &account, id) })
+        })
+    }
+
+    fn list_filesystems(&self) -> Answer<'_, Result<Listing<ProvisionedFilesystem>, Fault>> {
+        let (ground, way, as_of) = (self.desk.ground.clone(), self.way, self.desk.clock.now());
+        let list = async move {
+            let (mut items, mut complete) = (Vec::new(), true);
+            for id in record::all::<FilesystemRecord>(&ground)? {
+                match record::load::<FilesystemRecord>(&ground, id) {
+                    Ok(Some(record)) => items.extend(record.made.map(|size| made(way, id, size))),
+                    Ok(None) => (),
+                    Err(_) => complete = false,
+                }
+            }
+            Ok(Listing { complete, as_of, items })
+        };
+        Box::pin(async move { self.desk.once(Box::pin(list)).await })
+    }
+
+    fn attach_filesystems(&self, attachments: Vec<AttachFilesystem>) -> BulkAnswer<'_, FilesystemAttachmentInfo> {
+        self.desk.change(
+            attachments,
+            |wish| (wish.id, wish.filesystem_effect),
+            |ground, wish| {
+                let way = self.way;
+                Box::pin(async move { attaching::attach(&ground, way, wish).await })
+            },
+        )
+    }
+
+    fn detach_filesystems(&self, attachments: Vec<DetachFilesystem>) -> BulkAnswer<'_, ()> {
+        self.desk.change(
+            attachments,
+            |wish| (wish.id, wish.filesystem_effect),
+            |ground, wish| {
+                let way = self.way;
+                Box::pin(async move { attaching::detach(&ground, way, &wish).await })
+            },
+        )
+    }
+
+    fn lookup_filesystem_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<FilesystemAttachmentInfo>> {
+        self.desk.look(ids, |ground, id| {
+            let way = self.way;
+            Box::pin(async move { attaching::lookup_attachment(&ground, way, id).await })
+        })
+    }
+}
+
+fn tag(id: EffectId) -> Tag {
+    Tag::of(TagKind::Filesystem, id)
+}
+
+fn made(way: Way, effect: EffectId, size: SizeMib) -> ProvisionedFilesystem {
+    let tag = tag(effect);
+    let id = match way {
+        Way::Rootfs | Way::Directory { .. } => tag.key().to_owned(),
+        Way::Tmpfs | Way::Managed => tag.to_string(),
+    };
+    ProvisionedFilesystem { effect, filesystem_id: InstanceId(id), size }
+}
+
+fn beneath(backing: Option<&Backing>) -> Result<Option<managed::Beneath>, StorageError> {
+    let Some(backing) = backing else { return Ok(None) };
+    Ok(Some(managed::Beneath {
+        name: backing.device.name.parse()?,
+        size: backing.device.size,
+        hardware_id: backing.device.hardware_id.clone(),
+    }))
+}

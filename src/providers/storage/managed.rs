@@ -1,0 +1,228 @@
+//! Filesystems on volumes: made on a loop device or on one that was plugged in, and mounted. Source: Juju's managed
+//! filesystems.
+//!
+//! **A device that holds data is never formatted, and none is formatted twice.** Before anything is written to a device its
+//! bytes are read; then it is noted, durably, that this very device is being formatted; and only then does that begin. After
+//! a crash the note says what to think of what is found: a complete filesystem is the one that was being made, an unfinished
+//! one is ours to make again. Without the note, anything but zeros is somebody's data.
+
+use bailiwick_actors::vocab::SizeMib;
+use bailiwick_journal::crash;
+use rustix::fs::Mode;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{
+    AbsPath, Command, Content, DeviceFacts, DeviceName, DfField, Ground, Identity, Ours, Seen, StorageError, Tag, Turn,
+    error::Step,
+};
+
+/// The device beneath a filesystem, as whoever asks knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beneath {
+    pub name: DeviceName,
+    pub size: SizeMib,
+    /// If it is known, the device has to bear it.
+    pub hardware_id: Option<String>,
+}
+
+/// A filesystem that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    pub size: SizeMib,
+    pub uuid: Uuid,
+}
+
+/// What is noted about a formatting.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Note {
+    Formatting { identity: Identity },
+    Done { uuid: Uuid, size: SizeMib },
+}
+
+fn note_path(ground: &Ground, tag: &Tag) -> AbsPath {
+    ground.storage_dir.join(&format!("{tag}.format"))
+}
+
+fn read_note(ground: &Ground, tag: &Tag) -> Result<Option<Note>, StorageError> {
+    let path = note_path(ground, tag);
+    let Some(content) = ground.tree.read(&path)? else { return Ok(None) };
+    serde_json::from_slice(&content).map(Some).map_err(|_| StorageError::BadRecord { path })
+}
+
+fn write_note(ground: &Ground, tag: &Tag, note: &Note) -> Result<(), StorageError> {
+    let content =
+        serde_json::to_vec(note).map_err(|error| StorageError::Io { doing: "write a note", source: error.into() })?;
+    ground.tree.write(&note_path(ground, tag), &content, Mode::RUSR | Mode::WUSR)
+}
+
+/// Whether anything is noted about a formatting under this tag.
+pub fn is_noted(ground: &Ground, tag: &Tag) -> Result<bool, StorageError> {
+    Ok(read_note(ground, tag)?.is_some())
+}
+
+/// The id of the filesystem that was made under this tag, if one was.
+pub fn uuid(ground: &Ground, tag: &Tag) -> Result<Option<Uuid>, StorageError> {
+    Ok(match read_note(ground, tag)? {
+        Some(Note::Done { uuid, .. }) => Some(uuid),
+        Some(Note::Formatting { .. }) | None => None,
+    })
+}
+
+/// The partition that the filesystem is on; the device itself if it is no whole disk.
+fn target(device: &DeviceName) -> DeviceName {
+    device.first_partition().unwrap_or_else(|| device.clone())
+}
+
+fn look(ground: &Ground, beneath: Option<&Beneath>) -> Result<(DeviceName, DeviceFacts), StorageError> {
+    let beneath = beneath.ok_or(StorageError::BackingVolumeNotAttached)?;
+    let facts = ground.sight.device(&beneath.name)?.ok_or(StorageError::BackingVolumeNotAttached)?;
+    match (&beneath.hardware_id, &facts.identity.hardware_id) {
+        (Some(wanted), Some(found)) if wanted != found => Err(StorageError::DeviceChanged {
+            device: beneath.name.clone(),
+            why: "it has the name now that the wanted one had",
+        }),
+        _ => Ok((beneath.name.clone(), facts)),
+    }
+}
+
+/// Makes a filesystem on a device that holds nothing, or finds the one that was made under this tag.
+pub async fn create(ground: &Ground, tag: &Tag, beneath: Option<&Beneath>, turn: &Turn) -> Result<Made, StorageError> {
+    let (device, facts) = look(ground, beneath)?;
+    let size = beneath.map_or(SizeMib(facts.bytes >> 20), |beneath| beneath.size);
+    let target = target(&device);
+    match read_note(ground, tag)? {
+        Some(Note::Done { uuid, size }) => {
+            return match ground.sight.content(&target)? {
+                Content::Ext4 { uuid: found } if found == uuid => Ok(Made { size, uuid }),
+                _ => Err(StorageError::DeviceChanged { device, why: "it does not hold the filesystem that was made" }),
+            };
+        }
+        Some(Note::Formatting { identity }) => {
+            if !identity.is_same(&facts.identity) {
+                return Err(StorageError::DeviceChanged { device, why: "another one was being formatted" });
+            }
+            if let Some(uuid) = finished(ground, &target)? {
+                write_note(ground, tag, &Note::Done { uuid, size })?;
+                return Ok(Made { size, uuid });
+            }
+            ensure_unfinished(ground, &device, &facts.identity)?;
+        }
+        None => ensure_blank(ground, &device)?,
+    }
+    if let Some(by) = facts.in_use {
+        return Err(StorageError::DeviceInUse { device, by });
+    }
+    write_note(ground, tag, &Note::Formatting { identity: facts.identity })?;
+    crash::point("storage-format-noted");
+    if target != device {
+        ground.run(Step::Create, Command::partition_zap(&device), turn).await?;
+        ground.run(Step::Create, Command::partition_whole(&device), turn).await?;
+    }
+    ground.run(Step::Create, Command::make_ext4(&target), turn).await?;
+    let Content::Ext4 { uuid } = ground.sight.content(&target)? else {
+        return Err(StorageError::BadAnswer { program: "mkfs.ext4", text: "done, and there is no filesystem".into() });
+    };
+    write_note(ground, tag, &Note::Done { uuid, size })?;
+    crash::point("storage-format-done");
+    Ok(Made { size, uuid })
+}
+
+/// The filesystem that an earlier attempt has made to its end.
+fn finished(ground: &Ground, target: &DeviceName) -> Result<Option<Uuid>, StorageError> {
+    if ground.sight.device(target)?.is_none() {
+        return Ok(None);
+    }
+    Ok(match ground.sight.content(target)? {
+        Content::Ext4 { uuid } => Some(uuid),
+        _ => None,
+    })
+}
+
+fn ensure_blank(ground: &Ground, device: &DeviceName) -> Result<(), StorageError> {
+    match ground.sight.content(device)? {
+        Content::Blank => Ok(()),
+        found => Err(StorageError::HoldsData { device: device.clone(), what: found.what() }),
+    }
+}
+
+/// What an attempt that was cut short can have left: nothing; a superblock that was never called clean; on a file that only
+/// we use, bytes in between; on a disk, a partition table whose first partition holds no more than that.
+fn ensure_unfinished(ground: &Ground, device: &DeviceName, identity: &Identity) -> Result<(), StorageError> {
+    let file = identity.loop_file.as_ref().and_then(|file| file.parse::<AbsPath>().ok());
+    let is_our_file = file.is_some_and(|file| file.is_within(&ground.storage_dir));
+    let target = target(device);
+    let found = match ground.sight.content(device)? {
+        Content::Table if target != *device && ground.sight.device(&target)?.is_some() => {
+            ground.sight.content(&target)?
+        }
+        found => found,
+    };
+    match found {
+        Content::Blank | Content::Unfinished => Ok(()),
+        Content::Unknown { .. } if is_our_file => Ok(()),
+        found => Err(StorageError::HoldsData { device: device.clone(), what: found.what() }),
+    }
+}
+
+/// Mounts a filesystem, or finds it mounted there. It has to be the one that was made, if that is known.
+pub async fn attach(
+    ground: &Ground,
+    tag: &Tag,
+    beneath: Option<&Beneath>,
+    path: Option<&AbsPath>,
+    read_only: bool,
+    turn: &Turn,
+) -> Result<(), StorageError> {
+    let (device, facts) = look(ground, beneath)?;
+    let path = ground.mount_point(path)?;
+    let target = target(&device);
+    let Content::Ext4 { uuid: found } = ground.sight.content(&target)? else {
+        return Err(StorageError::DeviceChanged { device, why: "there is no filesystem on it" });
+    };
+    if uuid(ground, tag)?.is_some_and(|made| made != found) {
+        return Err(StorageError::DeviceChanged { device, why: "there is another filesystem on it" });
+    }
+    ground.prepare(path)?;
+    let parent = path.parent().ok_or(StorageError::NoMountPoint)?;
+    let above = ground.df(DfField::Source, &parent, turn).await?;
+    let here = ground.df(DfField::Source, path, turn).await?;
+    let ours = ours(ground, tag, &device)?;
+    let is_mounted = match ground.is_mounted_as(path, &ours, read_only)? {
+        Seen::It(_) => true,
+        Seen::Nothing => false,
+        Seen::CannotTell if above == here => false,
+        Seen::CannotTell if here == target.path().as_str() => true,
+        Seen::CannotTell => return Err(StorageError::MountedByOthers { path: path.clone() }),
+    };
+    if !is_mounted {
+        if let Some(by) = facts.in_use {
+            return Err(StorageError::DeviceInUse { device, by });
+        }
+        ground.run(Step::Mount, Command::mount_device(&target, path, read_only), turn).await?;
+        ground.ensure_mounted(path, &ours)?;
+    }
+    ground.remember_at_boot(found, path, read_only)
+}
+
+/// How the mount of a filesystem is known that was on this device.
+pub fn ours(ground: &Ground, tag: &Tag, device: &DeviceName) -> Result<Ours, StorageError> {
+    Ok(Ours::Device { name: target(device), uuid: uuid(ground, tag)? })
+}
+
+/// Unmounts a filesystem that was on this device.
+pub async fn detach(
+    ground: &Ground,
+    tag: &Tag,
+    device: &DeviceName,
+    path: &AbsPath,
+    turn: &Turn,
+) -> Result<(), StorageError> {
+    ground.unmount(path, &ours(ground, tag, device)?, turn).await
+}
+
+/// Forgets a filesystem. Its data stays on the volume and goes with it.
+pub fn destroy(ground: &Ground, tag: &Tag) -> Result<(), StorageError> {
+    ground.tree.remove_file(&note_path(ground, tag)).map(drop)
+}

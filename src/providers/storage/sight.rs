@@ -1,0 +1,309 @@
+//! What the kernel says about mounts and block devices: looked at right before anything is done, never remembered.
+
+use std::{
+    fmt,
+    fs::{self, File},
+    io,
+    os::unix::fs::{FileTypeExt, MetadataExt},
+    path::PathBuf,
+};
+
+use rustix::{
+    fs::{Mode, OFlags},
+    io::Errno,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{AbsPath, Content, DeviceName, StorageError, content, error::Doing};
+
+/// Looks at mounts and devices.
+pub trait Sight: Send + Sync + fmt::Debug {
+    /// What is mounted at exactly this path, the last one.
+    fn mounted_at(&self, path: &AbsPath) -> Result<Seen<Mount>, StorageError>;
+
+    /// The file behind a loop device.
+    fn loop_file(&self, device: &DeviceName) -> Result<Seen<LoopFile>, StorageError>;
+
+    /// The loop devices that there are, in use or not, in order.
+    fn loop_devices(&self) -> Result<Vec<DeviceName>, StorageError>;
+
+    /// A block device; none if there is none of this name.
+    fn device(&self, device: &DeviceName) -> Result<Option<DeviceFacts>, StorageError>;
+
+    /// What a block device holds, from its bytes.
+    fn content(&self, device: &DeviceName) -> Result<Content, StorageError>;
+}
+
+/// What came of looking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen<T> {
+    Nothing,
+    It(T),
+    /// Nobody can look here; what commands say has to do.
+    CannotTell,
+}
+
+/// One line of the mount table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// Major and minor number of the device, as `8:1`.
+    pub device: String,
+    pub path: String,
+    pub kind: String,
+    pub source: String,
+    pub read_only: bool,
+    /// How many more are mounted at the same path, beneath this one.
+    pub beneath: usize,
+}
+
+/// The file behind a loop device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopFile {
+    pub path: String,
+    pub read_only: bool,
+}
+
+/// A block device as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceFacts {
+    /// Major and minor number, as `8:1`.
+    pub number: String,
+    pub bytes: u64,
+    /// Why nobody else may write to it now.
+    pub in_use: Option<&'static str>,
+    pub identity: Identity,
+}
+
+/// What tells one device from another that has its name later.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// World wide name or serial number.
+    pub hardware_id: Option<String>,
+    /// The file behind a loop device.
+    pub loop_file: Option<String>,
+    /// The kernel's running number of the disk, and the start of the machine that it counts from.
+    pub sequence: Option<(String, u64)>,
+    pub bytes: u64,
+}
+
+impl Identity {
+    /// Whether this is certainly the same device; what cannot be told apart is not the same.
+    pub fn is_same(&self, other: &Self) -> bool {
+        if self.bytes != other.bytes {
+            return false;
+        }
+        match (&self.hardware_id, &other.hardware_id, &self.loop_file, &other.loop_file) {
+            (Some(one), Some(two), ..) => one == two,
+            (None, None, Some(one), Some(two)) => one == two,
+            (None, None, None, None) => self.sequence.is_some() && self.sequence == other.sequence,
+            _ => false,
+        }
+    }
+}
+
+/// Looks at this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KernelSight;
+
+fn block_class(device: &DeviceName) -> PathBuf {
+    PathBuf::from("/sys/class/block").join(device.as_str())
+}
+
+impl Sight for KernelSight {
+    fn mounted_at(&self, path: &AbsPath) -> Result<Seen<Mount>, StorageError> {
+        let mut here: Vec<Mount> = mounts()?.into_iter().filter(|mount| mount.path == path.as_str()).collect();
+        let Some(top) = here.pop() else { return Ok(Seen::Nothing) };
+        Ok(Seen::It(Mount { beneath: here.len(), ..top }))
+    }
+
+    fn loop_file(&self, device: &DeviceName) -> Result<Seen<LoopFile>, StorageError> {
+        let class = block_class(device);
+        let Some(path) = attribute(&class.join("loop/backing_file"))? else { return Ok(Seen::Nothing) };
+        let read_only = attribute(&class.join("ro"))?.is_some_and(|flag| flag == "1");
+        Ok(Seen::It(LoopFile { path, read_only }))
+    }
+
+    fn loop_devices(&self) -> Result<Vec<DeviceName>, StorageError> {
+        let mut names: Vec<DeviceName> = Vec::new();
+        for entry in fs::read_dir("/sys/class/block").doing("list the devices")? {
+            let name = entry.doing("list the devices")?.file_name().to_string_lossy().into_owned();
+            let is_whole = name.strip_prefix("loop").is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()));
+            names.extend(name.parse().ok().filter(|_| is_whole));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn device(&self, device: &DeviceName) -> Result<Option<DeviceFacts>, StorageError> {
+        let class = block_class(device);
+        let Some(number) = attribute(&class.join("dev"))? else { return Ok(None) };
+        let sectors = attribute(&class.join("size"))?.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+        let loop_file = attribute(&class.join("loop/backing_file"))?;
+        let is_unbound_loop = class.join("loop").exists() && loop_file.is_none();
+        if sectors == 0 || device.as_str().starts_with("loop") && loop_file.is_none() || is_unbound_loop {
+            return Ok(None);
+        }
+        let bytes = sectors.saturating_mul(512);
+        let in_use = in_use(device, &number)?;
+        Ok(Some(DeviceFacts { identity: identity(device, loop_file, bytes)?, number, bytes, in_use }))
+    }
+
+    fn content(&self, device: &DeviceName) -> Result<Content, StorageError> {
+        let Some(facts) = self.device(device)? else { return Err(StorageError::BackingVolumeNotAttached) };
+        let file = open(device, &facts.number, OFlags::empty()).doing("open a device")?;
+        content::inspect(&file, facts.bytes).doing("read a device")
+    }
+}
+
+/// Opens `/dev/<name>`, if that is the device of this number and no link to it.
+fn open(device: &DeviceName, number: &str, more: OFlags) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
+    let file = File::from(rustix::fs::open(device.path().as_str(), flags, Mode::empty())?);
+    let found = file.metadata()?;
+    let found_number = format!("{}:{}", rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
+    if found.file_type().is_block_device() && found_number == number {
+        return Ok(file);
+    }
+    Err(io::Error::other("the node in /dev is another device"))
+}
+
+fn in_use(device: &DeviceName, number: &str) -> Result<Option<&'static str>, StorageError> {
+    let class = block_class(device);
+    let partitions = fs::read_dir(&class).doing("list a device")?.filter_map(Result::ok).map(|entry| entry.path());
+    let partitions: Vec<PathBuf> = partitions.filter(|path| path.join("partition").exists()).collect();
+    let mut numbers = vec![number.to_owned()];
+    for partition in &partitions {
+        numbers.extend(attribute(&partition.join("dev"))?);
+    }
+    if mounts()?.iter().any(|mount| numbers.contains(&mount.device)) {
+        return Ok(Some("it is mounted"));
+    }
+    let has_holders = |path: &PathBuf| fs::read_dir(path.join("holders")).is_ok_and(|mut held| held.next().is_some());
+    if has_holders(&class) || partitions.iter().any(has_holders) {
+        return Ok(Some("another device is built on it"));
+    }
+    // Exclusive opening fails if anybody has claimed it: a filesystem of another namespace, swap, an array.
+    match open(device, number, OFlags::EXCL) {
+        Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => Ok(Some("the kernel has it in use")),
+        opened => opened.doing("open a device").map(|_| None),
+    }
+}
+
+fn identity(device: &DeviceName, loop_file: Option<String>, bytes: u64) -> Result<Identity, StorageError> {
+    let class = block_class(device);
+    // A partition's facts are those of its disk.
+    let disk = if class.join("partition").exists() { class.join("..") } else { class };
+    let mut hardware_id = None;
+    for name in ["wwid", "device/wwid", "serial", "device/serial"] {
+        hardware_id = hardware_id.or(attribute(&disk.join(name))?.filter(|id| !id.is_empty()));
+    }
+    let number = attribute(&disk.join("diskseq"))?.and_then(|text| text.parse().ok());
+    let boot = attribute(&PathBuf::from("/proc/sys/kernel/random/boot_id"))?;
+    Ok(Identity { hardware_id, loop_file, sequence: boot.zip(number), bytes })
+}
+
+/// One value of the kernel, without its line's end; none if it has none.
+fn attribute(path: &PathBuf) -> Result<Option<String>, StorageError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim_end_matches('\n').trim().to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        // Some attributes are there and say "not for this device".
+        Err(error)
+            if matches!(Errno::from_io_error(&error), Some(Errno::NODEV | Errno::INVAL | Errno::NXIO | Errno::IO)) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error).doing("ask the kernel"),
+    }
+}
+
+fn mounts() -> Result<Vec<Mount>, StorageError> {
+    let table = fs::read("/proc/self/mountinfo").doing("read the mount table")?;
+    Ok(parse_mounts(&String::from_utf8_lossy(&table)))
+}
+
+/// Reads the kernel's mount table. A line that is not understood is left out.
+fn parse_mounts(table: &str) -> Vec<Mount> {
+    let parse = |line: &str| {
+        let (before, after) = line.split_once(" - ")?;
+        let mut before = before.split(' ').skip(2);
+        let (device, path, options) = (before.next()?, before.nth(1)?, before.next()?);
+        let mut after = after.split(' ');
+        let (kind, source) = (after.next()?, after.next()?);
+        Some(Mount {
+            device: device.to_owned(),
+            path: unescape(path),
+            kind: kind.to_owned(),
+            source: unescape(source),
+            read_only: options.split(',').any(|option| option == "ro"),
+            beneath: 0,
+        })
+    };
+    table.lines().filter_map(parse).collect()
+}
+
+/// The kernel writes blanks, tabs, line ends and backslashes as three octal digits.
+pub(super) fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, more)) = rest.split_first() {
+        let digits =
+            more.get(..3).filter(|digits| *first == b'\\' && digits.iter().all(|digit| (b'0'..b'8').contains(digit)));
+        let value = digits.map(|digits| digits.iter().fold(0u32, |value, digit| value * 8 + u32::from(digit - b'0')));
+        match value.and_then(|value| u8::try_from(value).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &more[3..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = more;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mount_table_is_read() {
+        let table = "36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue\n\
+                     garbage\n37 35 0:52 / /m ro,relatime - tmpfs filesystem-1 rw,size=1024k\n";
+        let mounts = parse_mounts(table);
+        assert_eq!(mounts.len(), 2);
+        assert_eq!(
+            (mounts[0].device.as_str(), mounts[0].path.as_str(), mounts[0].read_only),
+            ("98:0", "/mnt 2", false)
+        );
+        assert_eq!(
+            (mounts[1].kind.as_str(), mounts[1].source.as_str(), mounts[1].read_only),
+            ("tmpfs", "filesystem-1", true)
+        );
+        assert_eq!(unescape("a\\134b\\12\\"), "a\\b\\12\\");
+    }
+
+    #[test]
+    fn only_what_is_certain_is_the_same_device() {
+        let of = |hardware: Option<&str>, file: Option<&str>, sequence: Option<u64>| Identity {
+            hardware_id: hardware.map(str::to_owned),
+            loop_file: file.map(str::to_owned),
+            sequence: sequence.map(|number| ("boot".to_owned(), number)),
+            bytes: 1,
+        };
+        assert!(of(Some("x"), None, Some(1)).is_same(&of(Some("x"), None, Some(2))));
+        assert!(of(None, Some("/a"), Some(1)).is_same(&of(None, Some("/a"), Some(2))));
+        assert!(of(None, None, Some(1)).is_same(&of(None, None, Some(1))));
+        for (one, two) in [
+            (of(None, None, None), of(None, None, None)),
+            (of(Some("x"), None, Some(1)), of(Some("y"), None, Some(1))),
+            (of(Some("x"), None, Some(1)), of(None, None, Some(1))),
+            (of(None, Some("/a"), None), of(None, Some("/b"), None)),
+            (of(Some("x"), None, None), Identity { bytes: 2, ..of(Some("x"), None, None) }),
+        ] {
+            assert!(!one.is_same(&two), "{one:?} {two:?}");
+        }
+    }
+}

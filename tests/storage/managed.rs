@@ -1,0 +1,264 @@
+//! Filesystems on volumes: ext4 on loop devices.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::Read,
+    os::unix::fs::FileExt,
+    process::Command as Process,
+    sync::Arc,
+};
+
+use bailiwick::{
+    actors::{
+        ports::{AttachFilesystem, FilesystemProvider, Lookup, VolumeProvider},
+        vocab::FaultCode,
+    },
+    providers::storage::{Filesystems, Ground, Way},
+};
+
+use crate::support::{
+    FixedClock, Lab, Providers, attach_filesystem, attach_volume, backing, detach_filesystem, detach_volume, effect,
+    filesystem, may_mount, only, volume,
+};
+
+const DATA: u128 = 100;
+const TO_1: u128 = 201;
+const FILES: u128 = 300;
+const AT: u128 = 301;
+const SIZE: u64 = 16;
+
+async fn attached(providers: &Providers) -> String {
+    only(providers.volumes.create_volumes(vec![volume(DATA, SIZE)]).await).unwrap();
+    only(providers.volumes.attach_volumes(vec![attach_volume(TO_1, DATA)]).await).unwrap().path
+}
+
+fn formatted(providers: &Providers) -> usize {
+    providers.runner.ran().iter().filter(|argv| argv[0] == "mkfs.ext4").count()
+}
+
+fn bytes(path: &str) -> blake3::Hash {
+    let mut content = Vec::new();
+    fs::File::open(path).unwrap().read_to_end(&mut content).unwrap();
+    blake3::hash(&content)
+}
+
+#[tokio::test]
+async fn a_filesystem_on_a_volume_moves_with_its_data_and_is_formatted_once() {
+    if !may_mount() {
+        return;
+    }
+    let lab = Lab::new();
+    let providers = lab.providers();
+    let early = filesystem(FILES, SIZE, Some(backing(DATA, "/dev/loop999", SIZE)));
+    let refused = only(providers.managed.create_filesystems(vec![early]).await);
+    assert_eq!(refused.unwrap_err().code, FaultCode::NotFound, "not attached yet");
+    let device = attached(&providers).await;
+    let wish = || filesystem(FILES, SIZE, Some(backing(DATA, &device, SIZE)));
+    let too_small = filesystem(FILES + 50, SIZE, Some(backing(DATA, &device, SIZE - 1)));
+    let refused = only(providers.managed.create_filesystems(vec![too_small]).await);
+    assert_eq!(refused.unwrap_err().code, FaultCode::ResourceExhausted);
+    let made = only(providers.managed.create_filesystems(vec![wish()]).await).unwrap();
+    let place = lab.srv().join("place");
+    let mount = || attach_filesystem(AT, FILES, Some(&place));
+    let info = only(providers.managed.attach_filesystems(vec![mount()]).await).unwrap();
+    fs::write(place.join("file"), "precious").unwrap();
+    // After a restart nothing is formatted or mounted again.
+    let again = lab.providers();
+    assert_eq!(only(again.managed.create_filesystems(vec![wish()]).await).unwrap(), made);
+    assert_eq!(only(again.managed.attach_filesystems(vec![mount()]).await).unwrap(), info);
+    assert_eq!((formatted(&providers), formatted(&again), lab.mounts().len()), (1, 0, 1));
+    // A second filesystem on the same volume would destroy the first.
+    let second = filesystem(FILES + 1, SIZE, Some(backing(DATA, &device, SIZE)));
+    let refused = only(again.managed.create_filesystems(vec![second]).await);
+    assert_eq!(refused.unwrap_err().code, FaultCode::FailedPrecondition);
+    only(again.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+    only(again.volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await).unwrap();
+    // The volume comes back, maybe as another device: read-only this time.
+    let device = attached(&again).await;
+    let read_only = AttachFilesystem { read_only: true, backing: Some(backing(DATA, &device, SIZE)), ..mount() };
+    only(again.managed.attach_filesystems(vec![read_only]).await).unwrap();
+    assert_eq!(fs::read_to_string(place.join("file")).unwrap(), "precious");
+    assert!(fs::write(place.join("file"), "other").is_err());
+    only(again.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+    only(again.managed.destroy_filesystems(vec![effect(FILES)]).await).unwrap();
+    only(again.volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await).unwrap();
+    only(again.volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();
+    assert_eq!(formatted(&again), 0);
+    lab.assert_nothing_left("at the end");
+}
+
+#[tokio::test]
+async fn a_device_with_data_is_never_formatted() {
+    if !may_mount() {
+        return;
+    }
+    let lab = Lab::new();
+    let providers = lab.providers();
+    let device = attached(&providers).await;
+    let wish = || filesystem(FILES, SIZE, Some(backing(DATA, &device, SIZE)));
+    let wipe = || {
+        let file = OpenOptions::new().write(true).open(&device).unwrap();
+        file.write_all_at(&vec![0; (SIZE as usize) << 20], 0).unwrap();
+        file.sync_all().unwrap();
+    };
+    let put = |at: u64, data: &[u8]| {
+        let file = OpenOptions::new().write(true).open(&device).unwrap();
+        file.write_all_at(data, at).unwrap();
+        file.sync_all().unwrap();
+    };
+    let tool = |program: &str, arguments: &[&str]| {
+        let output = Process::new(program).args(arguments).arg(&device).output().unwrap();
+        assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    type Filling<'f> = (&'static str, Box<dyn Fn() + 'f>);
+    let fillings: Vec<Filling> = vec![
+        ("somebody's ext4", Box::new(|| tool("mkfs.ext4", &["-q"]))),
+        ("somebody's ext2", Box::new(|| tool("mkfs.ext4", &["-q", "-t", "ext2"]))),
+        ("swap", Box::new(|| tool("mkswap", &[]))),
+        ("an XFS magic", Box::new(|| put(0, b"XFSB"))),
+        ("a partition table", Box::new(|| put(510, b"\x55\xaa"))),
+        ("a file", Box::new(|| put(300_000, b"precious"))),
+        ("the last byte", Box::new(|| put((SIZE << 20) - 1, b"x"))),
+        ("something in the middle", Box::new(|| put(8 << 20, &[9; 128 * 1024]))),
+    ];
+    for (what, fill) in &fillings {
+        wipe();
+        fill();
+        let before = bytes(&device);
+        for _ in 0..2 {
+            let refused = only(providers.managed.create_filesystems(vec![wish()]).await).unwrap_err();
+            assert_eq!(refused.code, FaultCode::FailedPrecondition, "{what}: {refused}");
+            assert!(refused.text.contains("holds data"), "{what}: {refused}");
+        }
+        assert_eq!(bytes(&device), before, "{what}");
+        assert_eq!(formatted(&providers), 0, "{what}");
+    }
+    wipe();
+    only(providers.managed.create_filesystems(vec![wish()]).await).unwrap();
+    assert_eq!(formatted(&providers), 1);
+    // Made, and then replaced behind our back: neither formatted again nor mounted.
+    wipe();
+    tool("mkfs.ext4", &["-q"]);
+    let before = bytes(&device);
+    only(providers.managed.create_filesystems(vec![wish()]).await).unwrap();
+    assert_eq!(formatted(&providers), 1);
+    let refused = only(providers.managed.attach_filesystems(vec![attach_filesystem(AT, FILES, None)]).await);
+    assert_eq!(refused.unwrap_err().code, FaultCode::FailedPrecondition);
+    assert_eq!(bytes(&device), before);
+    assert_eq!(only(providers.managed.lookup_filesystem_attachments(vec![effect(AT)]).await).unwrap(), Lookup::Absent);
+}
+
+#[tokio::test]
+async fn an_unfinished_formatting_is_finished() {
+    if !may_mount() {
+        return;
+    }
+    let lab = Lab::new();
+    let providers = lab.providers();
+    let device = attached(&providers).await;
+    let wish = || filesystem(FILES, SIZE, Some(backing(DATA, &device, SIZE)));
+    let made = only(providers.managed.create_filesystems(vec![wish()]).await).unwrap();
+    // As if it had been cut short: the record and the note of before, and half a filesystem on the device.
+    let storage = lab.storage().join("managed");
+    let record = storage.join(format!("filesystem-{}.json", effect(FILES)));
+    let mut value: serde_json::Value = serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
+    value["made"] = serde_json::Value::Null;
+    fs::write(&record, value.to_string()).unwrap();
+    let identity = serde_json::json!({
+        "hardware_id": null,
+        "loop_file": lab.storage().join(format!("volume-{}", effect(DATA))),
+        "sequence": null,
+        "bytes": SIZE << 20,
+    });
+    let note = storage.join(format!("filesystem-{}.format", effect(FILES)));
+    let superblock = |state: [u8; 2]| {
+        let file = OpenOptions::new().write(true).open(&device).unwrap();
+        file.write_all_at(&state, 1_024 + 58).unwrap();
+        file.sync_all().unwrap();
+    };
+    let foreign = serde_json::json!({"hardware_id": "other", "loop_file": null, "sequence": null, "bytes": SIZE << 20});
+    fs::write(&note, serde_json::json!({"formatting": {"identity": foreign}}).to_string()).unwrap();
+    let refused = only(providers.managed.create_filesystems(vec![wish()]).await).unwrap_err();
+    assert!(refused.text.contains("another one was being formatted"), "{refused}");
+    superblock([0, 0]);
+    fs::write(&note, serde_json::json!({"formatting": {"identity": identity}}).to_string()).unwrap();
+    assert_eq!(only(providers.managed.lookup_filesystems(vec![effect(FILES)]).await).unwrap(), Lookup::Absent);
+    assert_eq!(only(providers.managed.create_filesystems(vec![wish()]).await).unwrap(), made);
+    assert_eq!(formatted(&providers), 2, "what was unfinished is made again");
+    // And one that was finished, but not noted as such, is taken as it is.
+    fs::write(&record, value.to_string()).unwrap();
+    fs::write(&note, serde_json::json!({"formatting": {"identity": identity}}).to_string()).unwrap();
+    assert_eq!(only(providers.managed.create_filesystems(vec![wish()]).await).unwrap(), made);
+    assert_eq!(formatted(&providers), 2);
+    let info = only(providers.managed.attach_filesystems(vec![attach_filesystem(AT, FILES, None)]).await).unwrap();
+    fs::write(std::path::Path::new(&info.mount_point).join("file"), "x").unwrap();
+    only(providers.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+}
+
+#[tokio::test]
+async fn the_boot_table_names_the_filesystem_itself() {
+    if !may_mount() {
+        return;
+    }
+    let lab = Lab::new();
+    let providers = lab.providers();
+    let device = attached(&providers).await;
+    let table = lab.path.join("fstab");
+    fs::write(&table, "/dev/vda1 / ext4 defaults 0 1\n").unwrap();
+    let srv = lab.srv();
+    let ground = Ground::of_this_machine(&lab.storage().join("managed"), &[&srv], providers.runner.clone()).unwrap();
+    let boot_table = Some(table.to_str().unwrap().parse().unwrap());
+    let managed = Filesystems::new(Way::Managed, Arc::new(Ground { boot_table, ..ground }), Arc::new(FixedClock));
+    let beneath = backing(DATA, &device, SIZE);
+    only(managed.create_filesystems(vec![filesystem(FILES, SIZE, Some(beneath))]).await).unwrap();
+    let place = srv.join("a place");
+    for _ in 0..2 {
+        only(managed.attach_filesystems(vec![attach_filesystem(AT, FILES, Some(&place))]).await).unwrap();
+    }
+    let text = fs::read_to_string(&table).unwrap();
+    let uuid = Process::new("blkid").args(["-p", "-s", "UUID", "-o", "value", &device]).output().unwrap();
+    let uuid = String::from_utf8(uuid.stdout).unwrap();
+    let line = format!("UUID={} {}/a\\040place ext4 rw,nofail 0 0", uuid.trim(), srv.display());
+    assert_eq!(text.lines().collect::<Vec<_>>(), ["/dev/vda1 / ext4 defaults 0 1", &line]);
+    only(managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+    assert_eq!(fs::read_to_string(&table).unwrap(), "/dev/vda1 / ext4 defaults 0 1\n");
+}
+
+#[tokio::test]
+async fn a_filesystem_is_known_by_itself_whatever_its_device_is_called_now() {
+    if !may_mount() {
+        return;
+    }
+    let lab = Lab::new();
+    let providers = lab.providers();
+    let device = attached(&providers).await;
+    let beneath = backing(DATA, &device, SIZE);
+    only(providers.managed.create_filesystems(vec![filesystem(FILES, SIZE, Some(beneath))]).await).unwrap();
+    let place = lab.srv().join("place");
+    let info = only(providers.managed.attach_filesystems(vec![attach_filesystem(AT, FILES, Some(&place))]).await);
+    let info = info.unwrap();
+    // As a start of the machine leaves it: another file has the device's name, and the boot table has mounted ours.
+    let run = |program: &str, arguments: &[&str]| Process::new(program).args(arguments).output().unwrap();
+    let (place, other) = (place.to_str().unwrap(), lab.path.join("other"));
+    fs::File::create(&other).unwrap().set_len(1 << 20).unwrap();
+    assert!(run("umount", &[place]).status.success());
+    assert!(run("losetup", &["-d", &device]).status.success());
+    // Unless another test has taken it this instant, which serves as well.
+    run("losetup", &[&device, other.to_str().unwrap()]);
+    let now = only(providers.volumes.attach_volumes(vec![attach_volume(TO_1, DATA)]).await).unwrap().path;
+    assert!(run("mount", &[&now, place]).status.success());
+    let found = only(providers.managed.lookup_filesystem_attachments(vec![effect(AT)]).await).unwrap();
+    assert_eq!(found, Lookup::Present(info.clone()));
+    let backing = Some(backing(DATA, &now, SIZE));
+    let again = AttachFilesystem { backing, ..attach_filesystem(AT, FILES, Some(place.as_ref())) };
+    assert_eq!(only(providers.managed.attach_filesystems(vec![again]).await).unwrap(), info);
+    assert_eq!(lab.mounts().len(), 1);
+    only(providers.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+    assert_eq!(lab.mounts(), [""; 0]);
+    only(providers.managed.destroy_filesystems(vec![effect(FILES)]).await).unwrap();
+    only(providers.volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await).unwrap();
+    only(providers.volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();
+    let other = lab.loops();
+    assert!(other.iter().all(|name| run("losetup", &["-d", &format!("/dev/{name}")]).status.success()));
+    lab.assert_nothing_left("at the end");
+}
