@@ -225,7 +225,7 @@ pub struct Providers {
     pub runner: Arc<Recorder>,
 }
 
-/// Whether this process may attach loop devices and mount. If not, that is said; where `CI` is set, it is a failure.
+/// Whether this process may attach loop devices and mount. If not, that is said; where `BAILIWICK_CI` is set, it is a failure.
 pub fn may_mount() -> bool {
     let tools = SystemRunner::default();
     let mut missing = missing_for_loop_volumes(&tools);
@@ -239,7 +239,7 @@ pub fn may_mount() -> bool {
     } else {
         return true;
     };
-    assert!(std::env::var_os("CI").is_none(), "storage cannot be tested for real here: {problem}");
+    assert!(std::env::var_os("BAILIWICK_CI").is_none(), "storage cannot be tested for real here: {problem}");
     say(&format!("NOT TESTED FOR REAL: {problem}; loop devices, mounts and ext4 need root and their tools"));
     false
 }

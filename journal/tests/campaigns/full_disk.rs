@@ -37,7 +37,7 @@ pub fn run(plan: &Plan) -> Result<String, Failure> {
         let place = Place::new().map_err(at_start)?;
         match alone(plan, trial, place.path()).map_err(|story| Failure { trial, story })? {
             Some(summary) => told.push(summary),
-            None if std::env::var_os("CI").is_some() => {
+            None if std::env::var_os("BAILIWICK_CI").is_some() => {
                 return Err(at_start("no tmpfs can be mounted here, and in CI it has to be".into()));
             }
             None => {
