@@ -49,6 +49,17 @@ fn equal_after_a_clean_stop_goes() {
 }
 
 #[test]
+fn an_end_without_a_stop_is_not_clean_even_if_nothing_has_to_be_done() {
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 5);
+    let entries = all(&journal);
+    drop(journal);
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(!report.clean && !report.repaired() && report.torn_cut.is_none() && report.caught_up_blocks == 0);
+}
+
+#[test]
 fn store_behind_is_caught_up_and_is_no_repair() {
     let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
     let (journal, _) = open(&disk, &store).unwrap();
