@@ -439,20 +439,36 @@ fn a_damaged_end_without_a_head_file_is_refused_even_where_the_store_has_some_of
     reopened(&disk, &store, &entries);
 }
 
-#[test]
-fn a_sealed_segment_is_never_written_again() {
+/// The disk as a kill at the first point of this name leaves it, while a journal of several segments is written.
+fn killed_at(point: &'static str) -> SimulatedDisk {
     let disk = SimulatedDisk::new();
-    let sealed = Rc::new(RefCell::new(None));
+    let left = Rc::new(RefCell::new(None));
     let hook = {
-        let (disk, sealed) = (disk.clone(), sealed.clone());
+        let (disk, left) = (disk.clone(), left.clone());
         move |name: &'static str| {
-            if name == "after-seal" {
-                sealed.borrow_mut().get_or_insert(disk.after_kill());
+            if name == point {
+                left.borrow_mut().get_or_insert(disk.after_kill());
             }
         }
     };
     crash::with_hook(hook, || write(&open(&disk, &MemoryStore::new()).unwrap().0, 60));
-    let left = sealed.borrow().clone().unwrap();
+    let left = left.borrow().clone();
+    left.expect("the point is reached")
+}
+
+#[test]
+fn a_rotation_that_was_cut_short_is_done_again() {
+    let left = killed_at("after-new-segment");
+    assert_eq!(segments(&left), [segment(1), segment(2)]);
+    let (journal, report) = open(&left, &MemoryStore::new()).unwrap();
+    assert_eq!((report.torn_cut, report.repaired()), (None, false));
+    write(&journal, 30);
+    assert!(check_on(Arc::new(left.after_kill())).unwrap().is_whole());
+}
+
+#[test]
+fn a_sealed_segment_is_never_written_again() {
+    let left = killed_at("after-seal");
     let before = left.contents();
     let (journal, _) = open(&left, &MemoryStore::new()).unwrap();
     write(&journal, 3);
