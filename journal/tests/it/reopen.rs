@@ -1,11 +1,18 @@
 //! The opening table, row by row; and what opening leaves alone.
 
-use std::{cell::RefCell, rc::Rc, sync::Arc};
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use bailiwick_journal::{
     AppendError, Config, Journal, JournalNote, LocalJournal, OpenError, ProblemKind, ReadOnlyJournal, Version,
     append_blocking,
-    blocks::{MemoryStore, Store},
+    blocks::{Blocks, MemoryStore, Store, StoreError},
     check, check_on, crash,
     disk::{Disk, FaultyDisk, SimulatedDisk, Space},
     export, import,
@@ -758,6 +765,89 @@ fn sled_is_rebuilt_when_its_folder_is_gone_or_nonsense() {
     }
     let (_, report) = LocalJournal::open(config(dir.path())).unwrap();
     assert!(report.clean, "{report}");
+}
+
+/// A store that changes when it is opened, as sled does: it counts, and can be copied.
+#[derive(Clone, Debug, Default)]
+struct Changing {
+    blocks: MemoryStore,
+    opened: Arc<AtomicU64>,
+    copied: Arc<AtomicU64>,
+}
+
+impl Changing {
+    fn holding(blocks: &MemoryStore) -> Self {
+        Self { blocks: blocks.copy(), ..Self::default() }
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        (self.opened.load(Ordering::Relaxed), self.copied.load(Ordering::Relaxed))
+    }
+}
+
+impl Store for Changing {
+    fn open(&self) -> Result<Box<dyn Blocks>, StoreError> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        self.blocks.open()
+    }
+    fn wipe(&self) -> Result<(), StoreError> {
+        self.blocks.wipe()
+    }
+    fn exists(&self) -> bool {
+        self.blocks.exists()
+    }
+    fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        self.copied.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Box::new(self.blocks.copy())))
+    }
+}
+
+#[test]
+fn a_copy_of_the_store_is_looked_into_where_log_or_head_file_are_in_doubt() {
+    let foreign = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(foreign.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    write(&made.unwrap().0, 60);
+    let behind_the_end = |disk: &SimulatedDisk| {
+        let name = segment(segments(disk).len() as u32 + 1);
+        disk.create(&name).unwrap();
+        disk.damage(&name, |bytes| *bytes = foreign.contents()[&segment(2)].clone());
+    };
+    let torn = |disk: &SimulatedDisk| {
+        let last = segments(disk).pop().unwrap();
+        disk.damage(&last, |bytes| {
+            let last = *frames(bytes).last().unwrap();
+            let end = last + 128 + u32::from_le_bytes(bytes[last + 8..last + 12].try_into().unwrap()) as usize;
+            bytes[end..end + 9].fill(0xAB);
+        });
+    };
+    type Damage<'a> = &'a dyn Fn(&SimulatedDisk);
+    let cases: [(&str, Damage<'_>, u64); 7] = [
+        ("nothing", &|_| (), 0),
+        ("a torn write", &torn, 0),
+        ("damage inside", &|disk| disk.damage(&segment(1), |bytes| bytes[400] ^= 4), 1),
+        ("the last segment missing", &|disk| disk.remove(segments(disk).last().unwrap()).unwrap(), 1),
+        ("no head file", &|disk| disk.remove("head").unwrap(), 1),
+        ("a damaged head file", &|disk| disk.damage("head", |bytes| bytes.fill(7)), 1),
+        ("a foreign segment", &behind_the_end, 1),
+    ];
+    for (what, damage, copies) in cases {
+        let Stopped { disk, store, entries, .. } = stopped(60);
+        damage(&disk);
+        let store = Changing::holding(&store);
+        reopened(&disk, &store, &entries);
+        assert_eq!(store.counts(), (1, copies), "{what}");
+    }
+}
+
+#[test]
+fn a_refusal_does_not_open_the_store() {
+    let Stopped { disk, store, .. } = stopped(60);
+    disk.damage(&segment(1), |bytes| bytes[400] ^= 4);
+    store.damage(|blocks| blocks.clear());
+    store.damage(|blocks| drop(blocks.insert(1, vec![1])));
+    let store = Changing::holding(&store);
+    refused(&disk, &store);
+    assert_eq!(store.counts(), (0, 1));
 }
 
 #[test]
