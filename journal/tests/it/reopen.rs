@@ -435,9 +435,14 @@ fn a_damaged_end_without_a_head_file_is_refused_even_where_the_store_has_some_of
     disk.damage("head", |bytes| *bytes = segment);
     let behind = store.copy();
     behind.damage(|blocks| drop(blocks.pop_last()));
-    for store in [&MemoryStore::new(), &behind] {
-        let report = refused(&disk, store);
-        assert!(kinds(&report).contains(&ProblemKind::HeadDamaged), "{report}");
+    let without_head = disk.after_kill();
+    without_head.remove("head").unwrap();
+    for disk in [&disk, &without_head] {
+        for store in [&MemoryStore::new(), &behind] {
+            let report = refused(disk, store);
+            let named = [ProblemKind::HeadDamaged, ProblemKind::SegmentBeginDamaged];
+            assert!(named.iter().all(|kind| kinds(&report).contains(kind)), "{report}");
+        }
     }
     assert!(!check_on(Arc::new(disk.clone())).unwrap().is_whole());
     assert!(ReadOnlyJournal::open_on(Arc::new(disk.clone())).is_err());
@@ -477,8 +482,10 @@ fn a_rotation_that_was_cut_short_is_done_again() {
 fn a_sealed_segment_is_never_written_again() {
     let left = killed_at("after-seal");
     let before = left.contents();
-    let (journal, _) = open(&left, &MemoryStore::new()).unwrap();
-    write(&journal, 3);
+    // With longer segments from now on, there would be room in it.
+    let settings = bailiwick_journal::Settings { segment_bytes: 64 * 1024, ..inline() };
+    let opened = LocalJournal::open_with(Arc::new(left.clone()), &MemoryStore::new(), ID, 0, settings);
+    write(&opened.unwrap().0, 3);
     assert_eq!(left.contents()[&segment(1)], before[&segment(1)]);
     assert!(left.contents().contains_key(&segment(2)));
 }
