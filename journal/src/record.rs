@@ -296,3 +296,129 @@ impl<'a> Cursor<'a> {
         Ok((schema, self.take(length)?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A placed record with all optional parts and one event.
+    fn stored() -> Vec<u8> {
+        let body = |text: &str| Body { schema: 3, bytes: text.into() };
+        let meta = Meta {
+            kind: EntryKind::Decision,
+            outcome: Outcome::Refused,
+            code: "worth-retrying".into(),
+            time_ms: 77,
+            command_id: Uuid::from_u128(5),
+            command_hash: [6; 16],
+            cause: Some(Position(8)),
+            principal: "operator".into(),
+            policy: Some(PolicyRef { name: "default".into(), revision: 2, digest: [9; 16] }),
+            view: Some(Position(7)),
+        };
+        let draft = Draft {
+            stream: "machine/0".parse().unwrap(),
+            expected: Version::ZERO,
+            meta,
+            command: body("command"),
+            facts: body(""),
+            verdict: body("verdict"),
+            events: vec![body("event")],
+        };
+        let mut bytes = Vec::new();
+        encode(&draft, &mut bytes);
+        place(&mut bytes, Position(9), Version(4));
+        bytes
+    }
+
+    fn number(bytes: &[u8], at: usize) -> u32 {
+        u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+    }
+
+    fn set(bytes: &mut [u8], at: usize, number: u32) {
+        bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
+
+    /// With another number at a place that follows from the bytes.
+    fn problem_with(at: fn(&[u8]) -> usize, value: impl FnOnce(&[u8]) -> u32) -> Malformed {
+        problem(|bytes| {
+            let (at, value) = (at(bytes), value(bytes));
+            set(bytes, at, value);
+        })
+    }
+
+    fn problem(change: impl FnOnce(&mut Vec<u8>)) -> Malformed {
+        let mut bytes = stored();
+        change(&mut bytes);
+        match Record::at(&bytes) {
+            Err(problem) => problem,
+            Ok((record, _)) => record.entry().expect_err("is refused"),
+        }
+    }
+
+    #[test]
+    fn a_record_comes_back_with_what_follows_it() {
+        let bytes = [stored(), vec![1, 2]].concat();
+        let (record, rest) = Record::at(&bytes).unwrap();
+        assert_eq!((rest, record.bytes()), (&[1, 2][..], bytes.len() - 2));
+        assert_eq!((record.position(), record.first_version(), record.events()), (Position(9), Version(4), 1));
+        assert_eq!((record.time_ms(), record.command_id(), record.command_hash()), (77, Uuid::from_u128(5), [6; 16]));
+        let entry = record.entry().unwrap();
+        assert_eq!((entry.header.meta.cause, entry.header.meta.view), (Some(Position(8)), Some(Position(7))));
+        assert_eq!(entry.header.meta.policy.as_ref().map(|policy| policy.revision), Some(2));
+        assert_eq!((entry.facts.schema, entry.events[0].bytes.as_slice()), (3, &b"event"[..]));
+    }
+
+    #[test]
+    fn impossible_lengths_are_refused() {
+        let impossible = "a record's length is impossible";
+        assert_eq!(problem(|bytes| bytes.truncate(bytes.len() - 1)), impossible);
+        assert_eq!(problem(|bytes| set(bytes, 0, u32::MAX)), impossible);
+        assert_eq!(problem(|bytes| set(bytes, 4, FIXED as u32 - 1)), impossible);
+        assert_eq!(problem_with(|_| 4, |bytes| number(bytes, 0) + 1), impossible);
+        // The bounds themselves are possible, and then there is too little of the rest.
+        assert_eq!(problem(|bytes| set(bytes, 4, FIXED as u32)), "a record ends too early");
+        assert_ne!(problem_with(|_| 4, |bytes| number(bytes, 0)), impossible);
+    }
+
+    #[test]
+    fn what_no_version_writes_is_refused() {
+        assert_eq!(problem(|bytes| bytes[68] = 2), "unknown kind of entry");
+        assert_eq!(problem(|bytes| bytes[69] = 3), "unknown outcome");
+        assert_eq!(problem(|bytes| bytes[70] = 8), "unknown flags");
+        assert_eq!(problem(|bytes| bytes[71] = 1), "unknown flags");
+        assert_eq!(problem(|bytes| bytes[73] = b'M'), "the stream has no valid name");
+        assert_eq!(problem(|bytes| bytes[73] = 0xFF), "a text is not UTF-8");
+        assert_eq!(problem(|bytes| place(bytes, Position::ZERO, Version(1))), "a record was never placed");
+        assert_eq!(problem(|bytes| place(bytes, Position(1), Version::ZERO)), "a record was never placed");
+    }
+
+    #[test]
+    fn bytes_that_nothing_asked_for_are_refused() {
+        let in_header = problem(|bytes| {
+            let (length, bodies_at) = (number(bytes, 0), number(bytes, 4));
+            bytes.insert(bodies_at as usize, 0);
+            set(bytes, 0, length + 1);
+            set(bytes, 4, bodies_at + 1);
+        });
+        assert_eq!(in_header, "a header has trailing bytes");
+        let behind_bodies = problem(|bytes| {
+            bytes.push(0);
+            let length = bytes.len() as u32;
+            set(bytes, 0, length);
+        });
+        assert_eq!(behind_bodies, "a record has trailing bytes");
+    }
+
+    #[test]
+    fn events_and_bodies_are_bounded() {
+        assert_eq!(problem(|bytes| set(bytes, 24, 2)), "a record ends too early");
+        assert_eq!(problem(|bytes| set(bytes, 24, 0)), "a record has trailing bytes");
+        assert_eq!(problem(|bytes| set(bytes, 24, Draft::EVENTS_MAX as u32)), "a record ends too early");
+        assert_eq!(problem(|bytes| set(bytes, 24, Draft::EVENTS_MAX as u32 + 1)), "too many events");
+        let body_at: fn(&[u8]) -> usize = |bytes| number(bytes, 4) as usize + 2;
+        let long = Draft::BODY_BYTES_MAX as u32;
+        assert_eq!(problem_with(body_at, |_| long), "a record ends too early");
+        assert_eq!(problem_with(body_at, |_| long + 1), "a body is too long");
+    }
+}

@@ -9,7 +9,10 @@
 use std::{
     path::Path,
     process::{Command, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use bailiwick_journal::{
@@ -225,22 +228,30 @@ fn beginning(store: &MemoryStore, dice: &mut Dice) -> MemoryStore {
     copy
 }
 
-/// A disk that forgets its syncs.
+/// A disk that forgets the syncs of the log, once a segment is made.
 #[derive(Debug)]
 pub struct Lying(pub SimulatedDisk);
 
 #[derive(Debug)]
-struct LyingFile(Box<dyn DiskFile>);
+struct LyingFile {
+    real: Box<dyn DiskFile>,
+    syncs: AtomicU64,
+    lies: bool,
+}
+
+fn lying(name: &str, real: Box<dyn DiskFile>) -> Box<dyn DiskFile> {
+    Box::new(LyingFile { real, syncs: AtomicU64::new(0), lies: name.starts_with("log/") })
+}
 
 impl Disk for Lying {
     fn list(&self, dir: &str) -> std::io::Result<Vec<String>> {
         self.0.list(dir)
     }
     fn create(&self, name: &str) -> std::io::Result<Box<dyn DiskFile>> {
-        self.0.create(name).map(|file| Box::new(LyingFile(file)) as Box<dyn DiskFile>)
+        self.0.create(name).map(|file| lying(name, file))
     }
     fn open(&self, name: &str, access: bailiwick_journal::disk::Access) -> std::io::Result<Box<dyn DiskFile>> {
-        self.0.open(name, access).map(|file| Box::new(LyingFile(file)) as Box<dyn DiskFile>)
+        self.0.open(name, access).map(|file| lying(name, file))
     }
     fn rename(&self, from: &str, to: &str) -> std::io::Result<()> {
         self.0.rename(from, to)
@@ -267,21 +278,22 @@ impl Disk for Lying {
 
 impl DiskFile for LyingFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
-        self.0.read_at(buffer, offset)
+        self.real.read_at(buffer, offset)
     }
     fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
-        self.0.write_at(bytes, offset)
+        self.real.write_at(bytes, offset)
     }
     fn allocate(&self, from: u64, to: u64) -> std::io::Result<()> {
-        self.0.allocate(from, to)
+        self.real.allocate(from, to)
     }
     fn set_len(&self, len: u64) -> std::io::Result<()> {
-        self.0.set_len(len)
+        self.real.set_len(len)
     }
     fn size(&self) -> std::io::Result<u64> {
-        self.0.size()
+        self.real.size()
     }
     fn sync(&self) -> std::io::Result<()> {
-        Ok(())
+        let first = self.syncs.fetch_add(1, Ordering::Relaxed) == 0;
+        if first || !self.lies { self.real.sync() } else { Ok(()) }
     }
 }

@@ -1,11 +1,18 @@
 //! The opening table, row by row; and what opening leaves alone.
 
-use std::{cell::RefCell, rc::Rc, sync::Arc};
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use bailiwick_journal::{
     AppendError, Config, Journal, JournalNote, LocalJournal, OpenError, ProblemKind, ReadOnlyJournal, Version,
     append_blocking,
-    blocks::{MemoryStore, Store},
+    blocks::{Blocks, MemoryStore, Store, StoreError},
     check, check_on, crash,
     disk::{Disk, FaultyDisk, SimulatedDisk, Space},
     export, import,
@@ -46,6 +53,17 @@ fn equal_after_a_clean_stop_goes() {
         JournalNote::decode(&note.events[0]),
         Ok(JournalNote::WriterOpened { epoch: 2, clean: true, caught_up_blocks: 0, .. })
     ));
+}
+
+#[test]
+fn an_end_without_a_stop_is_not_clean_even_if_nothing_has_to_be_done() {
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 5);
+    let entries = all(&journal);
+    drop(journal);
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(!report.clean && !report.repaired() && report.torn_cut.is_none() && report.caught_up_blocks == 0);
 }
 
 #[test]
@@ -171,6 +189,52 @@ fn damage_inside_the_log_is_filled_from_the_store() {
     let without_store = MemoryStore::durable();
     let disk = disk.after_kill();
     open(&disk, &without_store).unwrap();
+}
+
+#[test]
+fn a_log_written_anew_is_byte_for_byte_the_one_that_was_lost() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    let before = disk.contents();
+    disk.damage(&segment(1), |bytes| bytes[400] ^= 4);
+    let damaged = disk.contents();
+    let (journal, report) = reopened(&disk, &store, &entries);
+    let after = disk.contents();
+    let aside = report.damaged_log.unwrap();
+    let names: Vec<&String> = before.keys().filter(|name| name.starts_with("log/")).collect();
+    let (last, sealed) = names.split_last().unwrap();
+    assert!(sealed.len() > 1);
+    for name in sealed {
+        assert_eq!(after[*name], before[*name], "{name}");
+    }
+    let written = before[*last].iter().rposition(|byte| *byte != 0).unwrap();
+    assert_eq!(after[*last][..=written], before[*last][..=written]);
+    for name in &names {
+        assert_eq!(after[&name.replacen("log", &aside, 1)], damaged[*name], "{name} is kept as it was");
+    }
+    journal.close().unwrap();
+    // Another repair is put aside beside the first.
+    disk.damage(&segment(1), |bytes| bytes[500] ^= 4);
+    let (_, report) = open(&disk, &store).unwrap();
+    assert_eq!((aside.as_str(), report.damaged_log.as_deref()), ("log.damaged-1", Some("log.damaged-2")));
+}
+
+#[test]
+fn a_replacing_that_was_cut_short_is_ended_or_undone() {
+    // Complete, and the old log is put aside: the new one takes its place.
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    disk.rename("log", "log.new").unwrap();
+    disk.create("log.damaged-1/0000000001.log").unwrap();
+    reopened(&disk, &store, &entries);
+    assert!(disk.list("log.new").unwrap().is_empty());
+    // Begun, and the old log is still there: it counts, and the new one goes.
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    disk.create("log.new/0000000001.log").unwrap();
+    reopened(&disk, &store, &entries);
+    assert!(disk.list("log.new").unwrap().is_empty());
+    // A new one without anything put aside was never complete.
+    let Stopped { disk, .. } = stopped(60);
+    disk.rename("log", "log.new").unwrap();
+    let OpenError::Integrity { .. } = open(&disk, &MemoryStore::durable()).err().unwrap() else { panic!("is refused") };
 }
 
 #[test]
@@ -371,9 +435,14 @@ fn a_damaged_end_without_a_head_file_is_refused_even_where_the_store_has_some_of
     disk.damage("head", |bytes| *bytes = segment);
     let behind = store.copy();
     behind.damage(|blocks| drop(blocks.pop_last()));
-    for store in [&MemoryStore::new(), &behind] {
-        let report = refused(&disk, store);
-        assert!(kinds(&report).contains(&ProblemKind::HeadDamaged), "{report}");
+    let without_head = disk.after_kill();
+    without_head.remove("head").unwrap();
+    for disk in [&disk, &without_head] {
+        for store in [&MemoryStore::new(), &behind] {
+            let report = refused(disk, store);
+            let named = [ProblemKind::HeadDamaged, ProblemKind::SegmentBeginDamaged];
+            assert!(named.iter().all(|kind| kinds(&report).contains(kind)), "{report}");
+        }
     }
     assert!(!check_on(Arc::new(disk.clone())).unwrap().is_whole());
     assert!(ReadOnlyJournal::open_on(Arc::new(disk.clone())).is_err());
@@ -382,23 +451,41 @@ fn a_damaged_end_without_a_head_file_is_refused_even_where_the_store_has_some_of
     reopened(&disk, &store, &entries);
 }
 
-#[test]
-fn a_sealed_segment_is_never_written_again() {
+/// The disk as a kill at the first point of this name leaves it, while a journal of several segments is written.
+fn killed_at(point: &'static str) -> SimulatedDisk {
     let disk = SimulatedDisk::new();
-    let sealed = Rc::new(RefCell::new(None));
+    let left = Rc::new(RefCell::new(None));
     let hook = {
-        let (disk, sealed) = (disk.clone(), sealed.clone());
+        let (disk, left) = (disk.clone(), left.clone());
         move |name: &'static str| {
-            if name == "after-seal" {
-                sealed.borrow_mut().get_or_insert(disk.after_kill());
+            if name == point {
+                left.borrow_mut().get_or_insert(disk.after_kill());
             }
         }
     };
     crash::with_hook(hook, || write(&open(&disk, &MemoryStore::new()).unwrap().0, 60));
-    let left = sealed.borrow().clone().unwrap();
+    let left = left.borrow().clone();
+    left.expect("the point is reached")
+}
+
+#[test]
+fn a_rotation_that_was_cut_short_is_done_again() {
+    let left = killed_at("after-new-segment");
+    assert_eq!(segments(&left), [segment(1), segment(2)]);
+    let (journal, report) = open(&left, &MemoryStore::new()).unwrap();
+    assert_eq!((report.torn_cut, report.repaired()), (None, false));
+    write(&journal, 30);
+    assert!(check_on(Arc::new(left.after_kill())).unwrap().is_whole());
+}
+
+#[test]
+fn a_sealed_segment_is_never_written_again() {
+    let left = killed_at("after-seal");
     let before = left.contents();
-    let (journal, _) = open(&left, &MemoryStore::new()).unwrap();
-    write(&journal, 3);
+    // With longer segments from now on, there would be room in it.
+    let settings = bailiwick_journal::Settings { segment_bytes: 64 * 1024, ..inline() };
+    let opened = LocalJournal::open_with(Arc::new(left.clone()), &MemoryStore::new(), ID, 0, settings);
+    write(&opened.unwrap().0, 3);
     assert_eq!(left.contents()[&segment(1)], before[&segment(1)]);
     assert!(left.contents().contains_key(&segment(2)));
 }
@@ -685,6 +772,89 @@ fn sled_is_rebuilt_when_its_folder_is_gone_or_nonsense() {
     }
     let (_, report) = LocalJournal::open(config(dir.path())).unwrap();
     assert!(report.clean, "{report}");
+}
+
+/// A store that changes when it is opened, as sled does: it counts, and can be copied.
+#[derive(Clone, Debug, Default)]
+struct Changing {
+    blocks: MemoryStore,
+    opened: Arc<AtomicU64>,
+    copied: Arc<AtomicU64>,
+}
+
+impl Changing {
+    fn holding(blocks: &MemoryStore) -> Self {
+        Self { blocks: blocks.copy(), ..Self::default() }
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        (self.opened.load(Ordering::Relaxed), self.copied.load(Ordering::Relaxed))
+    }
+}
+
+impl Store for Changing {
+    fn open(&self) -> Result<Box<dyn Blocks>, StoreError> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        self.blocks.open()
+    }
+    fn wipe(&self) -> Result<(), StoreError> {
+        self.blocks.wipe()
+    }
+    fn exists(&self) -> bool {
+        self.blocks.exists()
+    }
+    fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        self.copied.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Box::new(self.blocks.copy())))
+    }
+}
+
+#[test]
+fn a_copy_of_the_store_is_looked_into_where_log_or_head_file_are_in_doubt() {
+    let foreign = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(foreign.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    write(&made.unwrap().0, 60);
+    let behind_the_end = |disk: &SimulatedDisk| {
+        let name = segment(segments(disk).len() as u32 + 1);
+        disk.create(&name).unwrap();
+        disk.damage(&name, |bytes| *bytes = foreign.contents()[&segment(2)].clone());
+    };
+    let torn = |disk: &SimulatedDisk| {
+        let last = segments(disk).pop().unwrap();
+        disk.damage(&last, |bytes| {
+            let last = *frames(bytes).last().unwrap();
+            let end = last + 128 + u32::from_le_bytes(bytes[last + 8..last + 12].try_into().unwrap()) as usize;
+            bytes[end..end + 9].fill(0xAB);
+        });
+    };
+    type Damage<'a> = &'a dyn Fn(&SimulatedDisk);
+    let cases: [(&str, Damage<'_>, u64); 7] = [
+        ("nothing", &|_| (), 0),
+        ("a torn write", &torn, 0),
+        ("damage inside", &|disk| disk.damage(&segment(1), |bytes| bytes[400] ^= 4), 1),
+        ("the last segment missing", &|disk| disk.remove(segments(disk).last().unwrap()).unwrap(), 1),
+        ("no head file", &|disk| disk.remove("head").unwrap(), 1),
+        ("a damaged head file", &|disk| disk.damage("head", |bytes| bytes.fill(7)), 1),
+        ("a foreign segment", &behind_the_end, 1),
+    ];
+    for (what, damage, copies) in cases {
+        let Stopped { disk, store, entries, .. } = stopped(60);
+        damage(&disk);
+        let store = Changing::holding(&store);
+        reopened(&disk, &store, &entries);
+        assert_eq!(store.counts(), (1, copies), "{what}");
+    }
+}
+
+#[test]
+fn a_refusal_does_not_open_the_store() {
+    let Stopped { disk, store, .. } = stopped(60);
+    disk.damage(&segment(1), |bytes| bytes[400] ^= 4);
+    store.damage(|blocks| blocks.clear());
+    store.damage(|blocks| drop(blocks.insert(1, vec![1])));
+    let store = Changing::holding(&store);
+    refused(&disk, &store);
+    assert_eq!(store.counts(), (0, 1));
 }
 
 #[test]
