@@ -100,9 +100,20 @@ impl Opening<'_> {
         for _ in 0..ROUNDS_MAX {
             let mut index = Index::default();
             let mut visit = |header: &FrameHeader, records: &[u8], place| index.add_found(header, records, place);
-            let scanned =
-                scan::scan(&*self.disk, self.journal, &mut visit).map_err(io_error(&*self.disk, "read the log in"))?;
-            let survey = isolated(self.store, || survey(self.store, self.journal, &scanned.hashes));
+            let mut scan = || scan::scan(&*self.disk, self.journal, &mut visit);
+            let look = || isolated(self.store, || survey(self.store, self.journal));
+            let (scanned, mut survey) = if self.store.wants_own_thread() {
+                // Log and store are of one size, and each is read by one processor.
+                std::thread::scope(|scope| {
+                    let looking = scope.spawn(look);
+                    let scanned = scan();
+                    (scanned, looking.join().unwrap_or_else(|_| Survey::panicked()))
+                })
+            } else {
+                (scan(), look())
+            };
+            let scanned = scanned.map_err(io_error(&*self.disk, "read the log in"))?;
+            survey.compare(&scanned.hashes);
             crash::point("after-survey");
             self.refuse_differences(&scanned, &survey, found, &index)?;
             let required = required(&scanned, &survey, found);
