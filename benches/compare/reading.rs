@@ -183,7 +183,7 @@ struct Entity {
 }
 
 /// The state of every entity, from its events.
-fn rebuild(journal: &LocalJournal) -> Fallible<usize> {
+pub fn rebuild(journal: &LocalJournal) -> Fallible<usize> {
     let mut entities: std::collections::HashMap<String, Entity> = std::collections::HashMap::new();
     each(journal, |view| {
         let stream = view.stream();

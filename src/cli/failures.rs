@@ -24,8 +24,10 @@ impl From<OpenError> for CliError {
                 .next("ask the running node (`bailiwick apply`, `get`, `status`), or stop it first"),
             OpenError::Foreign { .. } => Self::new(Exit::Error, "foreign-directory", message)
                 .next("name another directory with --data-dir DIR; nothing was changed in this one"),
-            OpenError::Integrity { .. } => Self::new(Exit::Integrity, "integrity", message)
-                .next("nothing was changed; keep a copy of the directory, and run `bailiwick journal check`"),
+            OpenError::Integrity { .. } => Self::new(Exit::Integrity, "integrity", message).next(
+                "nothing was changed; keep a copy of the directory; `bailiwick journal check` lists what is wrong, and \
+                 `bailiwick journal salvage DIR --into NEWDIR` makes a new journal of what is whole",
+            ),
             OpenError::Io { source, .. } => Self::new(Exit::Error, "disk", message).because(source),
         }
     }
