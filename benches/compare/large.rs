@@ -35,7 +35,10 @@ fn shape(dir: &Path, streams: u64) -> Fallible<String> {
             load::draft(&load::stream(stream), stream, version, 1)
         };
         let tell = tell.clone();
-        let done = move |answer: Result<_, _>| drop(tell.send(answer.is_ok()));
+        let done = move |answer: Result<_, _>| {
+            // Whoever fills may have given up.
+            let _ = tell.send(answer.is_ok());
+        };
         journal.append(vec![draft], Intake::Ordinary, Box::new(done));
         if number >= 1_024 && !told.recv()? {
             return Err("an entry was refused".into());

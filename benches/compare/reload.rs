@@ -54,7 +54,10 @@ fn fill(dir: &Path) -> Fallible<LocalJournal> {
     let mut round = crate::writers::Round::of(0, 1, STREAMS);
     for _ in 0..STREAMS * EACH {
         let tell = tell.clone();
-        let done = move |answer: Result<_, _>| drop(tell.send(answer.is_ok()));
+        let done = move |answer: Result<_, _>| {
+            // Whoever fills may have given up.
+            let _ = tell.send(answer.is_ok());
+        };
         journal.append(vec![round.next().0], Intake::Ordinary, Box::new(done));
         if !told.try_iter().all(|taken| taken) {
             return Err("an entry was refused".into());
