@@ -104,7 +104,7 @@ pub fn measure(options: &Options, table: &mut Table) -> Fallible<()> {
     let mut missing = BTreeMap::new();
     let mut rounds: Vec<Round> = Vec::new();
     while rounds.len() < options.rounds * ROUNDS_TIMES {
-        let (even, limit) = (rounds.len() % 2 == 0, best_sync(&rounds) * DISTURBED);
+        let (even, limit) = (rounds.len().is_multiple_of(2), best_sync(&rounds) * DISTURBED);
         let lacks =
             |ratio: &&&Ratio| pairs(ratio, &rounds).len() < options.rounds && !missing.contains_key(ratio.theirs);
         let open: Vec<&Ratio> = wanted.iter().filter(lacks).copied().collect();

@@ -15,11 +15,14 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod commits;
+mod large;
 mod load;
+mod node;
 mod peers;
 mod postgres;
 mod quiet;
 mod reading;
+mod reload;
 mod stores;
 mod table;
 mod writers;
@@ -64,6 +67,14 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Fallible<()> {
+    // The bench asks itself for what has to be measured in a process of its own.
+    let args: Vec<String> = std::env::args().collect();
+    if let [_, asked, kind] = args.as_slice()
+        && asked == "--actors"
+    {
+        println!("{}", node::actors(kind)?);
+        return Ok(());
+    }
     let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let mut options = options()?;
     if options.dir.as_os_str().is_empty() {
@@ -72,6 +83,9 @@ fn run() -> Fallible<()> {
     let mut table = Table::new(options.json);
     commits::measure(&options, &mut table)?;
     reading::measure(&options, &mut table)?;
+    node::measure(&options, &mut table)?;
+    reload::measure(&options, &mut table)?;
+    large::measure(&options, &mut table)?;
     table.end();
     Ok(())
 }

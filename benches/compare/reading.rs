@@ -108,7 +108,10 @@ fn fill(dir: &Path) -> Fallible<u64> {
         let draft = load::draft(&names[entity as usize], entity, version, NOW_MS);
         encoded += load::bytes(&draft).len() as u64;
         let tell = tell.clone();
-        let done = move |answer: Result<_, _>| drop(tell.send(answer.is_ok()));
+        let done = move |answer: Result<_, _>| {
+            // Whoever fills may have given up.
+            let _ = tell.send(answer.is_ok());
+        };
         journal.append(vec![draft], Intake::Ordinary, Box::new(done));
         if number >= 256 && !told.recv()? {
             return Err("an entry was refused".into());
@@ -183,7 +186,7 @@ struct Entity {
 }
 
 /// The state of every entity, from its events.
-fn rebuild(journal: &LocalJournal) -> Fallible<usize> {
+pub fn rebuild(journal: &LocalJournal) -> Fallible<usize> {
     let mut entities: std::collections::HashMap<String, Entity> = std::collections::HashMap::new();
     each(journal, |view| {
         let stream = view.stream();

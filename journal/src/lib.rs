@@ -28,6 +28,9 @@
 //!   the log. Damage in the log is filled from sled where sled has those blocks with the right hashes.
 //! - A journal that has lost or changed history does not open ([`OpenError::Integrity`]), and nothing in it is touched.
 //!   Nothing is repaired in silence: [`OpenReport`] and a note in the stream [`NOTE_STREAM`] say what was done.
+//! - What is whole in a journal that does not open can be taken into a new one: [`salvage`].
+//! - While much is committed sled falls behind, by at most [`Settings::store_lag_bytes`]; full segments of the log are
+//!   compressed when there is nothing else to do. Neither changes what is read.
 //! - Limit: a power cut that also damages the very last group cannot be told from a group that was never acknowledged.
 //!
 //! # On disk
@@ -52,8 +55,8 @@
 //! # Reading order
 //!
 //! `stream`, `entry`, `journal` are the interface; `commit` is the one writer; `frame`, `record`, `segment`, `log`,
-//! `head` are what is on disk; `scan`, `open`, `repair` are what happens at the start; `core`, `index`, `reading` are
-//! how entries are found again.
+//! `head`, `packed` are what is on disk; `foreign`, `scan`, `open`, `repair` are what happens at the start, `salvage` when
+//! that fails; `core`, `index`, `reading`, `view` are how entries are found again; `keeper` and `pack` work behind the commits.
 
 mod codec;
 mod entry;

@@ -123,6 +123,7 @@ impl Opening<'_> {
         for _ in 0..ROUNDS_MAX {
             let mut index = Index::default();
             let mut visit = |header: &FrameHeader, records: &[u8], place| index.add_found(header, records, place);
+            // The log first: a store is not opened before it is known that nothing will be refused, because opening changes it.
             let scanned =
                 scan::scan(&*self.disk, self.journal, &mut visit).map_err(io_error(&*self.disk, "read the log in"))?;
             if !looked_aside && self.store.exists() && is_in_doubt(&scanned, found) {
@@ -132,7 +133,8 @@ impl Opening<'_> {
                     continue;
                 }
             }
-            let survey = isolated(self.store, || survey(self.store, self.journal, &scanned.hashes));
+            let mut survey = isolated(self.store, || survey(self.store, self.journal));
+            survey.compare(&scanned.hashes);
             crash::point("after-survey");
             if !self.repair_log(&scanned, &survey, &index, found)? {
                 let torn_cut = self.cut(&scanned)?;
@@ -150,7 +152,8 @@ impl Opening<'_> {
         index: &Index,
         found: FoundHead,
     ) -> Result<(), OpenError> {
-        let survey = isolated(aside, || survey(aside, self.journal, &scanned.hashes));
+        let mut survey = isolated(aside, || survey(aside, self.journal));
+        survey.compare(&scanned.hashes);
         crash::point("after-survey");
         let repaired = self.repair_log(scanned, &survey, index, found);
         drop(survey);

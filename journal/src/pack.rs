@@ -10,9 +10,9 @@ use uuid::Uuid;
 
 use crate::{
     crash,
-    disk::{self, Access, Disk},
+    disk::{Access, Disk},
     packed,
-    segment::{self, LOG_DIR, MARK_BYTES, Mark},
+    segment::{self, End, LOG_DIR, MARK_BYTES, Mark},
 };
 
 /// What is left to be compressed.
@@ -55,9 +55,10 @@ impl Packer {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             file => file?,
         };
-        let bytes = disk::read_all(&*file)?;
         // Only what ends in its seal will never be written again.
-        let seal = bytes.len().checked_sub(MARK_BYTES).and_then(|at| Mark::decode(&bytes[at..]));
+        let mut last = [0; MARK_BYTES];
+        file.read_at(&mut last, file.size()?.saturating_sub(MARK_BYTES as u64))?;
+        let seal = Mark::decode(&last).filter(|mark| mark.end == End::Seal);
         if seal.is_none_or(|seal| seal.segment != number || seal.journal != self.journal) {
             return Ok(false);
         }
@@ -65,10 +66,8 @@ impl Packer {
         let unfinished = format!("{name}.tmp");
         crash::point("before-pack");
         let to = disk.create(&unfinished)?;
-        let written = packed::pack(&bytes, self.journal, number).and_then(|packed| {
-            to.write_at(&packed, 0)?;
-            to.sync()?;
-            if packed::is_same(disk.open(&unfinished, Access::Read)?, &bytes)? {
+        let written = packed::pack(&*file, &*to, self.journal, number).and_then(|()| {
+            if packed::is_same(disk.open(&unfinished, Access::Read)?, &*file)? {
                 return Ok(());
             }
             Err(io::Error::other("what was written does not read the same"))

@@ -20,7 +20,7 @@ use std::{
 
 use uuid::Uuid;
 
-use crate::disk::{self, DiskFile};
+use crate::disk::DiskFile;
 
 const HEADER_BYTES: usize = 64;
 const FORMAT: u8 = 1;
@@ -34,29 +34,34 @@ const KEPT: usize = 8;
 /// What stands where nothing can be read: no block begins like this, and it is not blank either.
 const UNREADABLE: u8 = 0xFF;
 
-/// The compressed form of a whole segment.
-pub(crate) fn pack(segment_bytes: &[u8], journal: Uuid, segment: u32) -> io::Result<Vec<u8>> {
-    let pieces = segment_bytes.chunks(PIECE_BYTES);
-    let mut packed = vec![0; HEADER_BYTES + pieces.len() * 8];
-    packed[..4].copy_from_slice(b"bwpk");
-    packed[4..6].copy_from_slice(&[FORMAT, METHOD_ZSTD]);
-    packed[16..32].copy_from_slice(journal.as_bytes());
-    packed[32..40].copy_from_slice(&u64::from(segment).to_le_bytes());
-    packed[40..48].copy_from_slice(&(segment_bytes.len() as u64).to_le_bytes());
-    packed[48..52].copy_from_slice(&(PIECE_BYTES as u32).to_le_bytes());
-    packed[52..56].copy_from_slice(&(pieces.len() as u32).to_le_bytes());
+/// Writes the compressed form of a whole segment into an empty file, piece by piece: a node that is small stays so.
+pub(crate) fn pack(from: &dyn DiskFile, to: &dyn DiskFile, journal: Uuid, segment: u32) -> io::Result<()> {
+    let length = from.size()?;
+    let count = length.div_ceil(PIECE_BYTES as u64) as usize;
+    let mut head = vec![0; HEADER_BYTES + count * 8];
+    head[..4].copy_from_slice(b"bwpk");
+    head[4..6].copy_from_slice(&[FORMAT, METHOD_ZSTD]);
+    head[16..32].copy_from_slice(journal.as_bytes());
+    head[32..40].copy_from_slice(&u64::from(segment).to_le_bytes());
+    head[40..48].copy_from_slice(&length.to_le_bytes());
+    head[48..52].copy_from_slice(&(PIECE_BYTES as u32).to_le_bytes());
+    head[52..56].copy_from_slice(&(count as u32).to_le_bytes());
     let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
-    for (piece, number) in pieces.zip(0..) {
-        let bytes = compressor.compress(piece)?;
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut offset = head.len() as u64;
+    for number in 0..count {
+        let read = from.read_at(&mut piece, (number * PIECE_BYTES) as u64)?;
+        let bytes = compressor.compress(&piece[..read])?;
+        to.write_at(&bytes, offset)?;
+        offset += bytes.len() as u64;
         let at = HEADER_BYTES + number * 8;
-        packed[at..at + 4].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
-        packed[at + 4..at + 8].copy_from_slice(&crc32c::crc32c(&bytes).to_le_bytes());
-        packed.extend_from_slice(&bytes);
+        head[at..at + 4].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
+        head[at + 4..at + 8].copy_from_slice(&crc32c::crc32c(&bytes).to_le_bytes());
     }
-    let table_end = HEADER_BYTES + segment_bytes.len().div_ceil(PIECE_BYTES) * 8;
-    let sum = crc(&packed[..table_end]);
-    packed[12..16].copy_from_slice(&sum.to_le_bytes());
-    Ok(packed)
+    let sum = crc(&head);
+    head[12..16].copy_from_slice(&sum.to_le_bytes());
+    to.write_at(&head, 0)?;
+    to.sync()
 }
 
 /// A compressed segment that reads as the segment it was.
@@ -190,10 +195,21 @@ fn read_only() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "a compressed segment is never written into")
 }
 
-/// Whether a compressed segment reads as these bytes.
-pub(crate) fn is_same(file: Box<dyn DiskFile>, bytes: &[u8]) -> io::Result<bool> {
-    let packed = PackedFile::open(file)?;
-    Ok(packed.layout.is_some() && disk::read_all(&packed)? == bytes)
+/// Whether a compressed segment reads as the segment it was made of.
+pub(crate) fn is_same(packed: Box<dyn DiskFile>, segment: &dyn DiskFile) -> io::Result<bool> {
+    let packed = PackedFile::open(packed)?;
+    let length = segment.size()?;
+    if packed.layout.is_none() || packed.size()? != length {
+        return Ok(false);
+    }
+    let (mut ours, mut theirs) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
+    for offset in (0..length).step_by(PIECE_BYTES) {
+        let (read, other) = (packed.read_at(&mut ours, offset)?, segment.read_at(&mut theirs, offset)?);
+        if read != other || ours[..read] != theirs[..read] {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn crc(header_and_table: &[u8]) -> u32 {

@@ -33,6 +33,7 @@ pub(crate) struct Scanned {
     pub told_block: u64,
     /// Where the chain ends: segment and offset; none if there is no block.
     pub end: Option<(u32, u64)>,
+    /// Of all segment files, as they are stored.
     pub bytes: u64,
 }
 
@@ -69,6 +70,7 @@ pub(crate) fn scan(disk: &dyn Disk, journal: Uuid, visit: &mut Visit<'_>) -> io:
     };
     for number in segment::numbers(disk)? {
         let file = segment::open(disk, number)?;
+        scanned.bytes += segment::stored_bytes(disk, number)?;
         if file.size()? > SEGMENT_FILE_BYTES_MAX {
             scanned.fault(number, ProblemKind::LogDamaged, 0, false);
             continue;
@@ -156,7 +158,6 @@ impl OneSegment<'_, '_> {
         let has_blocks = self.scanned.tip.block > begun_at || self.scanned.later.len() > later_before;
         self.check_order_of_segments(has_blocks);
         self.scanned.segments.push(Segment { number: self.number, sealed });
-        self.scanned.bytes += self.bytes.len() as u64;
     }
 
     fn check_beginning(&mut self) {

@@ -101,6 +101,16 @@ pub(crate) fn open(disk: &dyn Disk, segment: u32) -> io::Result<Box<dyn DiskFile
     }
 }
 
+/// How long a segment's file is, as it is stored.
+pub(crate) fn stored_bytes(disk: &dyn Disk, segment: u32) -> io::Result<u64> {
+    match disk.open(&name_of(segment), Access::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            disk.open(&packed_name_of(segment), Access::Read)?.size()
+        }
+        file => file?.size(),
+    }
+}
+
 /// Removes a segment in either form.
 pub(crate) fn remove(disk: &dyn Disk, segment: u32) -> io::Result<()> {
     disk.remove(&name_of(segment))?;

@@ -33,7 +33,10 @@ impl From<OpenError> for CliError {
                     format!("the journal in {} has lost or changed history", path.display()),
                 )
             }
-            .next("nothing was changed; keep a copy of the directory, and run `bailiwick journal check`"),
+            .next(
+                "nothing was changed; keep a copy of the directory; `bailiwick journal check` lists what is wrong, and \
+                 `bailiwick journal salvage DIR --into NEWDIR` makes a new journal of what is whole",
+            ),
             OpenError::Io { source, .. } => Self::new(Exit::Error, "disk", message).because(source),
         }
     }

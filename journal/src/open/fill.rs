@@ -24,6 +24,18 @@ pub(crate) struct Survey {
     /// A sound block that is not the log's.
     pub differs: Option<u64>,
     pub trouble: Option<String>,
+    /// The chain value of every sound block, until it was compared.
+    hashes: Vec<(u64, [u8; 32])>,
+}
+
+impl Survey {
+    /// Looks for blocks that are not the log's; `hashes` are its chain values from block 1 on.
+    pub(super) fn compare(&mut self, hashes: &[[u8; 32]]) {
+        let in_log = |number: u64| number.checked_sub(1).and_then(|at| hashes.get(usize::try_from(at).ok()?));
+        let differs = |(number, hash): &(u64, [u8; 32])| in_log(*number).is_some_and(|other| other != hash);
+        let first = std::mem::take(&mut self.hashes).into_iter().find(differs).map(|found| found.0);
+        self.differs = [self.differs, first].into_iter().flatten().min();
+    }
 }
 
 /// Runs what touches the store where a panic of it reaches nobody, and for a store with threads of its own on another
@@ -60,8 +72,8 @@ impl FromTrouble for Survey {
     }
 }
 
-/// Opens the store and looks at every block, against the log's chain values.
-pub(super) fn survey(store: &dyn Store, journal: Uuid, hashes: &[[u8; 32]]) -> Survey {
+/// Opens the store and looks at every block; [`Survey::compare`] holds it against the log.
+pub(super) fn survey(store: &dyn Store, journal: Uuid) -> Survey {
     let mut survey = Survey::default();
     let blocks = match store.open() {
         Ok(blocks) => blocks,
@@ -75,10 +87,10 @@ pub(super) fn survey(store: &dyn Store, journal: Uuid, hashes: &[[u8; 32]]) -> S
             survey.trouble.get_or_insert(format!("block {number} is damaged"));
             return;
         };
-        let in_log = number.checked_sub(1).and_then(|at| hashes.get(at as usize));
-        if header.journal != journal || in_log.is_some_and(|hash| *hash != header.hash) {
+        if header.journal != journal {
             survey.differs.get_or_insert(number);
         }
+        survey.hashes.push((number, header.hash));
         survey.newest = survey.newest.max(number);
         if number == survey.contiguous + 1 {
             survey.contiguous = number;

@@ -86,7 +86,7 @@ fn a_network_file_system_is_refused_before_anything_is_written() {
     let on_network = OnNetwork(SimulatedDisk::new());
     let disk = on_network.0.clone();
     let opened = LocalJournal::open_with(Arc::new(on_network), &MemoryStore::new(), ID, 0, Settings::default());
-    let error = opened.err().expect("no journal is made there").to_string();
+    let error = opened.expect_err("no journal is made there").to_string();
     assert!(error.contains("network file system (NFS)"), "{error}");
     assert!(disk.contents().is_empty());
     // Reading does no harm.

@@ -40,7 +40,7 @@ fn damage_blocks(disk: &SimulatedDisk, wanted: &[u64]) {
 }
 
 fn refused(disk: &SimulatedDisk, store: &MemoryStore) {
-    let error = open(disk, store).err().expect("a journal that lost history does not open");
+    let error = open(disk, store).expect_err("a journal that lost history does not open");
     assert!(matches!(error, OpenError::Integrity { .. }), "{error}");
     assert!(error.to_string().contains("journal salvage"), "{error}");
 }

@@ -17,7 +17,10 @@ fn verified(lines: &str) -> Option<Output> {
     let spawned =
         Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let Ok(mut child) = spawned else {
-        assert!(std::env::var_os("BAILIWICK_CI").is_none(), "CI has no python3, so nobody but us has checked an export");
+        assert!(
+            std::env::var_os("BAILIWICK_CI").is_none(),
+            "CI has no python3, so nobody but us has checked an export"
+        );
         say_skipped();
         return None;
     };

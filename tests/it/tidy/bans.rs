@@ -39,6 +39,10 @@ const WAITERS: &[(&str, &str)] = &[
         "tests/local/support.rs",
         "`eventually`, the one function that looks again and again, and ends as soon as it is so",
     ),
+    (
+        "benches/compare/",
+        "waits until nobody else is at work on the machine, and for the journal to have nothing left to do",
+    ),
     ("benches/idle.rs", "looks at a node that has nothing to do, for as long as it was asked to"),
     ("tests/it/up/support.rs", "`pause`, between two looks at a real process; nothing else waits"),
     ("tests/local/node.rs", "the stand-in for a node looks for callers, and for its end"),

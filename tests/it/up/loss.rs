@@ -1,14 +1,18 @@
 //! Machines that die, and agents that fall silent.
 
-use std::fs;
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use rustix::process::Signal;
 
-use bailiwick::agent::process::ProcessMark;
+use bailiwick::{agent::process::ProcessMark, config::journal_dir};
 
 use super::{
     observe::{intents, settled},
-    support::{Lab, QUICK, eventually},
+    support::{Lab, QUICK, Running, eventually},
 };
 
 #[track_caller]
@@ -123,4 +127,38 @@ fn a_silent_agent_is_stale_until_it_is_back() {
     node.signal(Signal::INT);
     node.ended().code(0);
     assert_eq!(settled(&lab).machines["idler"].1, pid, "it is the same one");
+}
+
+#[test]
+fn a_journal_that_lost_history_is_salvaged_into_a_new_one() {
+    let lab = Lab::new();
+    lab.up();
+    lab.down();
+    // A copy without sled, and with a hole in the middle of its log.
+    let damaged = lab.data().with_file_name("damaged");
+    let (from, to) = (journal_dir(lab.data()), journal_dir(&damaged));
+    fs::create_dir_all(to.join("log")).expect("made");
+    for name in ["FORMAT", "head", "lock", "log/0000000001.log"] {
+        fs::copy(from.join(name), to.join(name)).expect("copied");
+    }
+    let log = to.join("log/0000000001.log");
+    let mut bytes = fs::read(&log).expect("readable");
+    let written = bytes.iter().rposition(|byte| *byte != 0).expect("it is not empty");
+    bytes[written / 2] ^= 0xFF;
+    fs::write(&log, &bytes).expect("written");
+    let run = |data: &Path, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
+        command.arg("--data-dir").arg(data).args(args).env("NO_COLOR", "1").stdin(Stdio::null());
+        Running::of(command.stdout(Stdio::piped()).stderr(Stdio::piped())).ended()
+    };
+    let refused = run(&damaged, &["status"]).code(6);
+    assert!(refused.err.contains("journal salvage DIR --into NEWDIR"), "{refused:?}");
+    let new = lab.data().with_file_name("new");
+    let (old, into) = (damaged.to_str().expect("text"), new.to_str().expect("text"));
+    let salvaged = run(&damaged, &["journal", "salvage", old, "--into", into]).code(0);
+    assert!(salvaged.out.contains("lost or left out") && salvaged.out.contains("missing"), "{salvaged:?}");
+    assert_eq!(fs::read(&log).expect("readable"), bytes, "the old one is only read");
+    run(&new, &["journal", "check"]).code(0);
+    run(&new, &["status"]).code(0);
+    run(&damaged, &["journal", "salvage", old, "--into", into]).code(5);
 }
