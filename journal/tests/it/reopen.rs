@@ -502,7 +502,7 @@ fn a_segment_file_may_be_long_and_not_endless() {
     // Sparse, and not read: no segment that we write is so long.
     file.set_len(512 * 1024 * 1024 + 1).unwrap();
     let report = check(dir.path()).unwrap();
-    assert!(!report.is_whole() && report.blocks == 0, "{report}");
+    assert!(!report.is_whole() && report.head.block == 0, "{report}");
 }
 
 #[test]
