@@ -105,25 +105,30 @@ pub fn measure(options: &Options, table: &mut Table) -> Fallible<()> {
     let mut rounds: Vec<Round> = Vec::new();
     while rounds.len() < options.rounds * ROUNDS_TIMES {
         let (even, limit) = (rounds.len().is_multiple_of(2), best_sync(&rounds) * DISTURBED);
-        let lacks =
-            |ratio: &&&Ratio| pairs(ratio, &rounds).len() < options.rounds && !missing.contains_key(ratio.theirs);
+        let lacks = |ratio: &&&Ratio| {
+            pairs(options, ratio, &rounds).len() < options.rounds && !missing.contains_key(ratio.theirs)
+        };
         let open: Vec<&Ratio> = wanted.iter().filter(lacks).copied().collect();
         if open.is_empty() {
             break;
         }
         rounds.push(one_round(options, &open, even, limit, &mut missing)?);
     }
+    let others = median(rounds.iter().flat_map(|round| round.runs.values()).map(|run| run.others).collect());
     table.note(&format!(
-        "commits: {} rounds of {} s a side; plain sync, best median {:.0} us",
+        "commits: {} rounds of {} s a side; others took {:.0} % of the processors (median); plain sync, best median {:.0} us",
         rounds.len(),
         options.seconds,
+        others * 100.0,
         best_sync(&rounds) * 1e6
     ));
     for ratio in wanted {
         match missing.get(ratio.theirs) {
             Some(why) => table.leave_out(ratio.name, why),
-            None if pairs(ratio, &rounds).is_empty() => table.leave_out(ratio.name, "others were at work all the time"),
-            None => table.add(row(ratio, &rounds)),
+            None if pairs(options, ratio, &rounds).is_empty() => {
+                table.leave_out(ratio.name, "others were at work all the time")
+            }
+            None => table.add(row(options, ratio, &rounds)),
         }
     }
     Ok(())
@@ -181,19 +186,19 @@ fn best_sync(rounds: &[Round]) -> f64 {
 }
 
 /// Both sides of a ratio from every round that was not disturbed.
-fn pairs(ratio: &Ratio, rounds: &[Round]) -> Vec<(Run, Run)> {
+fn pairs(options: &Options, ratio: &Ratio, rounds: &[Round]) -> Vec<(Run, Run)> {
     let limit = best_sync(rounds) * DISTURBED;
     let shape = format!("{:?}", ratio.ours);
     let side = |round: &Round, name: &'static str| {
         let run = round.runs.get(&(name, shape.clone())).copied();
-        run.filter(|run| run.others <= OTHERS_MAX)
+        run.filter(|run| options.busy || run.others <= OTHERS_MAX)
     };
     let quiet = rounds.iter().filter(|round| round.sync_s <= limit);
     quiet.filter_map(|round| Some((side(round, "journal")?, side(round, ratio.theirs)?))).collect()
 }
 
-fn row(ratio: &Ratio, rounds: &[Round]) -> Row {
-    let (ours, theirs): (Vec<Run>, Vec<Run>) = pairs(ratio, rounds).into_iter().unzip();
+fn row(options: &Options, ratio: &Ratio, rounds: &[Round]) -> Row {
+    let (ours, theirs): (Vec<Run>, Vec<Run>) = pairs(options, ratio, rounds).into_iter().unzip();
     let quotients = ours.iter().zip(&theirs).map(|(ours, theirs)| ours.per_s / theirs.per_s).collect();
     let words = |runs: &[Run]| {
         let of = |pick: fn(&Run) -> f64| median(runs.iter().map(pick).collect());

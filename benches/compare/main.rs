@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! cargo bench --bench compare [--features compare] -- [--json] [--rounds 5] [--seconds 2]
-//!     [--patience 10] [--only TEXT] [--dir DIR]
+//!     [--patience 10] [--busy] [--only TEXT] [--dir DIR]
 //! ```
 //!
 //! Every row is a ratio of two things measured in the same run, the median over the rounds. A round waits until nobody
 //! else is at work, for at most `--patience` seconds; a round in which a plain sync takes three times as long as in the best
-//! one is left out, and so is a pair beside which others took more than a fifth of the processors. Only ratios say something: both sides depend on the machine alike. redb,
+//! one is left out, and so is a pair beside which others took more than a fifth of the processors. On a machine that is never quiet, `--busy` lets such pairs count; the table says so. Only ratios say something: both sides depend on the machine alike. redb,
 //! SQLite, batpak and cqrs-es are measured with the feature `compare`, PostgreSQL where a server is installed. With
 //! `--json` one object a row: name, value, target, stretch, met.
 
@@ -40,6 +40,8 @@ struct Options {
     seconds: f64,
     /// Only rows with this in their name.
     only: String,
+    /// Whether pairs count beside which others were at work.
+    busy: bool,
     /// How long each round waits for others to end their work.
     patience: Duration,
     /// Where everything is written; on the disk that is measured.
@@ -96,6 +98,7 @@ fn options() -> Fallible<Options> {
         rounds: 5,
         seconds: 2.0,
         only: String::new(),
+        busy: false,
         patience: Duration::from_secs(10),
         dir: PathBuf::new(),
     };
@@ -106,6 +109,7 @@ fn options() -> Fallible<Options> {
             "--json" => options.json = true,
             "--rounds" => options.rounds = value()?.parse()?,
             "--seconds" => options.seconds = value()?.parse()?,
+            "--busy" => options.busy = true,
             "--patience" => options.patience = Duration::from_secs(value()?.parse()?),
             "--only" => options.only = value()?,
             "--dir" => options.dir = value()?.into(),
