@@ -26,6 +26,10 @@ mod spec;
 mod state;
 mod verdict;
 
+pub mod drain;
+pub mod reconcile;
+pub mod rules;
+
 #[cfg(feature = "shell")]
 pub(crate) mod shell;
 #[cfg(test)]

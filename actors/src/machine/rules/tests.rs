@@ -1,0 +1,68 @@
+//! What the executed cases do not reach.
+
+use std::collections::BTreeMap;
+
+use super::{
+    budget::{BudgetView, PermitSeen, Permits, Refusal, room},
+    orphans::{KnownMachine, Sightings, search},
+    token::TokenId,
+};
+use crate::{
+    policy::{Orphans, Throttle, UndeployedReading},
+    vocab::{MachinePhase, Timestamp},
+};
+
+fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+#[test]
+fn an_orphan_goes_at_its_second_sighting_a_period_later() {
+    let (policy, instances, machines) = (Orphans::default(), map(&[("id1", "m1")]), BTreeMap::new());
+    let at = |ms| Timestamp(1_000_000 + ms);
+    let first = search(&instances, &machines, &Sightings::default(), &policy, at(0));
+    assert!(first.remove.is_empty());
+    let too_soon = search(&instances, &machines, &first.sightings, &policy, at(policy.period_ms - 1));
+    assert!(too_soon.remove.is_empty(), "another look in the same period is no second sighting");
+    let second = search(&instances, &machines, &too_soon.sightings, &policy, at(policy.period_ms));
+    assert_eq!(second.remove, instances);
+}
+
+#[test]
+fn an_orphan_that_found_its_machine_is_forgotten() {
+    let (policy, instances) = (Orphans::default(), map(&[("id1", "m1")]));
+    let first = search(&instances, &BTreeMap::new(), &Sightings::default(), &policy, Timestamp(0));
+    let known = KnownMachine { provider_id: "id1".to_owned(), phase: MachinePhase::Pending };
+    let machines = BTreeMap::from([("m1".to_owned(), known)]);
+    let kept = search(&instances, &machines, &first.sightings, &policy, Timestamp(policy.period_ms));
+    assert_eq!((kept.remove, kept.sightings), (BTreeMap::new(), Sightings::default()));
+}
+
+#[test]
+fn a_machine_that_goes_takes_the_room_of_two() {
+    let throttle = Throttle { replacements_max: 2, ..Throttle::default() };
+    let view = |phase| BudgetView::of("d", [("d", phase)], PermitSeen::Free, UndeployedReading::Everyone);
+    assert_eq!(room(&view(MachinePhase::Failed), &throttle), Ok(()));
+    assert_eq!(room(&view(MachinePhase::Terminating), &throttle), Err(Refusal::Spent));
+}
+
+#[test]
+fn a_permit_that_is_used_is_not_stale() {
+    let mut permits = Permits::default();
+    permits.register("d", 1, Timestamp(0));
+    assert!(permits.take("d", Timestamp(50)));
+    permits.forget_stale(100, Timestamp(120));
+    assert!(!permits.take("d", Timestamp(120)), "known, and taken");
+    permits.forget_stale(100, Timestamp(500));
+    permits.register("d", 1, Timestamp(500));
+    assert!(permits.take("d", Timestamp(500)), "forgotten with its permits");
+}
+
+#[test]
+fn ids_from_names_may_collide_and_never_panic() {
+    assert_eq!(TokenId::of_name("m-pool-z1-abcde"), TokenId::of_name("m-pool-z1-abcxy"));
+    assert_eq!(TokenId::of_name("abcde"), TokenId("616263".to_owned()));
+    assert_eq!(TokenId::of_name("ab"), TokenId("616200".to_owned()));
+    assert_eq!(TokenId::of_name(""), TokenId("000000".to_owned()));
+    assert_eq!(TokenId::of_name("schön").0.len(), 6);
+}
