@@ -9,6 +9,7 @@ pub mod vocab;
 pub mod contract;
 
 pub mod machine;
+pub mod machine_set;
 pub mod policy;
 pub mod volume;
 pub mod volume_attachment;

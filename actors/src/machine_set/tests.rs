@@ -1,0 +1,1 @@
+//! What the executed cases do not reach.
