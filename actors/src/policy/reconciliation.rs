@@ -38,6 +38,8 @@ pub struct Drain {
     /// A removal that was asked for longer ago is forced; no drain takes longer. A machine may say otherwise.
     /// Default 2 h.
     pub timeout_ms: u64,
+    /// A forced drain takes no longer; it asks each pod once, with no grace. Default 1 min.
+    pub forced_timeout_ms: u64,
     /// Refused evictions of one pod before it is deleted. A machine may say otherwise. Default 360.
     pub evictions_max: u32,
     /// The wait after a refused eviction. Default 20 s.
@@ -193,6 +195,15 @@ pub enum TokenReading {
 }
 
 impl Reconciliation {
+    /// The settings of this name, if there are any: `default` or `gardener-0.49`.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "default" => Some(Self::default()),
+            "gardener-0.49" => Some(Self::gardener_0_49()),
+            _ => None,
+        }
+    }
+
     /// The choices of Gardener's machine controller 0.49, without its crashes and hangs.
     pub fn gardener_0_49() -> Self {
         let readings = Readings {
@@ -236,6 +247,7 @@ impl Default for Drain {
     fn default() -> Self {
         Self {
             timeout_ms: 7_200_000,
+            forced_timeout_ms: 60_000,
             evictions_max: 360,
             eviction_retry_ms: 20_000,
             end_buffer_ms: 30_000,

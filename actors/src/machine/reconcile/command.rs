@@ -1,5 +1,6 @@
 //! What may be asked of a machine, and what the world may report to it.
 
+use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
 use super::{Import, Seen};
@@ -14,16 +15,11 @@ pub enum Command {
     /// Take over a machine from a Gardener control plane, as its record says.
     Import(Box<Import>),
     /// It shall go, for this reason, and nothing shall hold it up if it is forced.
-    Remove {
-        reason: Option<RemovalReason>,
-        force: bool,
-    },
+    Remove { reason: Option<RemovalReason>, force: bool },
     /// Look at it, having seen this.
-    Reconcile {
-        scope: Scope,
-        seen: Box<Seen>,
-    },
-    Report(Report),
+    Reconcile { scope: Scope, seen: Box<Seen> },
+    /// What the world reports to the pass that began with this version; to another it means nothing.
+    Report { pass: Version, report: Report },
 }
 
 /// Which part of a pass. Production asks for the whole; the parts are for those who want to know what one of them would

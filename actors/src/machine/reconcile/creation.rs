@@ -78,7 +78,7 @@ impl Turn<'_> {
             return self.stale_node(&created.provider_id);
         }
         if let ClassSeen::Found(class) = self.seen().class {
-            self.emit(Event::ClassRecorded(Box::new(class)));
+            self.emit(Event::ClassRecorded(class));
         }
         self.made(&created.node, &created.provider_id)
     }

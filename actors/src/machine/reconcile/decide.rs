@@ -51,7 +51,7 @@ pub fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Result<Dec
         Command::Import(_) => Reason::Imported,
         Command::Remove { reason, force } => turn.remove(*reason, *force),
         Command::Reconcile { scope, seen } => turn.reconcile(*scope, seen),
-        Command::Report(report) => turn.report(report),
+        Command::Report { pass, report } => turn.report(*pass, report),
     };
     Ok(Decision { reason, events: turn.events })
 }
@@ -147,14 +147,15 @@ impl<'a> Turn<'a> {
         reason
     }
 
-    fn report(&mut self, report: &Report) -> Reason {
+    fn report(&mut self, pass: Version, report: &Report) -> Reason {
         if let Report::CleanedUp { provider_id, result } = report {
             return self.cleaned_up(provider_id, result.as_ref().err());
         }
-        let Some(pass) = &self.state.pass else {
+        let Some(step) =
+            self.state.pass.as_ref().filter(|under_way| under_way.id == pass).map(|pass| pass.step.clone())
+        else {
             return Reason::StaleReport;
         };
-        let step = pass.step.clone();
         let flow = match (&step, report) {
             (Step::CreateToken(_), Report::TokenCreated(Answered::Failed)) => {
                 Flow::Ends(Retry::Short, Reason::TokenNotCreated)

@@ -10,17 +10,17 @@ use crate::vocab::{MachinePhase, Timestamp};
 
 impl State {
     /// Takes one event into account, knowing its version.
-    pub fn evolve(&mut self, at: Version, event: &Event) {
+    pub fn evolve(&mut self, version: Version, event: &Event) {
         match event {
             Event::Imported(import) => *self = imported(import),
             Event::RemovalAsked(removal) => self.life = Life::Unwanted(*removal),
             Event::PassBegan { at, scope, seen } => {
-                let pass = Pass { began: *at, scope: *scope, seen: (**seen).clone(), step: Step::Begun };
+                let pass = Pass { id: version, began: *at, scope: *scope, seen: (**seen).clone(), step: Step::Begun };
                 self.pass = Some(Box::new(pass));
                 self.next_pass = None;
                 self.recheck = None;
             }
-            Event::Owed(step) => self.owe(at, step),
+            Event::Owed(step) => self.owe(version, step),
             Event::Drain(event) => {
                 if let Some(Step::Drain { drain, .. }) = self.pass.as_mut().map(|pass| &mut pass.step) {
                     drain.evolve(event);

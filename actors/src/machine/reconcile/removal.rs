@@ -14,9 +14,6 @@ use crate::{
     vocab::FaultCode,
 };
 
-/// What a forced drain may take.
-const FORCED_TIMEOUT_MS: u64 = 60_000;
-
 impl Turn<'_> {
     /// Whether the pass is one of a removal.
     pub(super) fn is_removing(&self) -> bool {
@@ -109,7 +106,7 @@ impl Turn<'_> {
     /// The plan is the policy's, within what is in force for this machine.
     fn begin_drain(&mut self, is_forced: bool) -> Flow {
         let in_force = self.in_force();
-        let timeout_ms = if is_forced { FORCED_TIMEOUT_MS } else { in_force.drain_timeout_ms };
+        let timeout_ms = if is_forced { self.policy.drain.forced_timeout_ms } else { in_force.drain_timeout_ms };
         let evictions_max = if is_forced { 1 } else { in_force.evictions_in_drain };
         let plan = drain::Plan { is_forced, timeout_ms, evictions_max, ..drain::Plan::new(self.policy, self.now) };
         let needs_cordon = self.seen().node.is_some_and(|node| !node.is_cordoned);

@@ -179,6 +179,8 @@ pub enum Cleanup {
 /// A pass that waits for a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pass {
+    /// The version of the event that began it.
+    pub id: Version,
     pub began: Timestamp,
     pub scope: Scope,
     pub seen: Seen,

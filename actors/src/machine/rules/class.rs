@@ -39,7 +39,7 @@ pub struct NodeCapacity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClassSeen {
     Missing,
-    Found(MachineClass),
+    Found(Box<MachineClass>),
 }
 
 /// Why a class cannot be used.

@@ -59,8 +59,14 @@ pub(super) fn budget(case: &Value) -> Result<(), String> {
 pub(super) fn shared(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let own = own_volumes(&pods(&given)?);
-    let Some(expected) = expect.take("volumes") else { return Err("it expects no volumes".to_owned()) };
-    super::expect::differ("volumes", &expected, &json!(own))?;
+    let Some(Value::Object(mut expected)) = expect.take("volumes") else {
+        return Err("it expects no volumes".to_owned());
+    };
+    for (pod, own) in own {
+        let expected = expected.remove(&pod).unwrap_or_default();
+        super::expect::differ(&pod, &super::expect::sorted(&expected), &super::expect::sorted(&json!(own)))?;
+    }
+    super::expect::differ("volumes", &json!({}), &json!(expected))?;
     expect.done()
 }
 

@@ -566,7 +566,7 @@ impl Class {
 
     /// What is seen of the class of this name.
     pub(super) fn seen(&self, name: &str) -> ClassSeen {
-        if self.missing || name != CLASS { ClassSeen::Missing } else { ClassSeen::Found(self.class()) }
+        if self.missing || name != CLASS { ClassSeen::Missing } else { ClassSeen::Found(Box::new(self.class())) }
     }
 
     /// What is in its secret, if there is one.

@@ -104,7 +104,8 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
 
 /// The policy that a case is asserted under.
 fn policy(given: &Given) -> Reconciliation {
-    let mut policy = if given.defect { Reconciliation::default() } else { Reconciliation::gardener_0_49() };
+    let name = if given.defect { "default" } else { "gardener-0.49" };
+    let mut policy = Reconciliation::named(name).expect("a policy of ours");
     if let Some(seconds) = given.flags.drain_timeout_s {
         policy.drain.timeout_ms = seconds * 1000;
     }

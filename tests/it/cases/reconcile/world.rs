@@ -138,7 +138,8 @@ impl World {
                 return self.passed(&events);
             };
             let report = self.perform(&effect)?;
-            events.extend(self.send(&Command::Report(report), NOW)?);
+            let pass = self.state.pass.as_ref().map(|pass| pass.id).unwrap_or_default();
+            events.extend(self.send(&Command::Report { pass, report }, NOW)?);
         }
         Err("it never comes to rest".to_owned())
     }
