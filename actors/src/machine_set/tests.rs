@@ -51,6 +51,16 @@ fn a_given_up_machine_that_could_not_be_told_is_told_in_the_next_pass() {
 }
 
 #[test]
+fn a_given_up_machine_is_replaced_in_the_pass_that_tells_it_to_go() {
+    let members = [member("a", MachinePhase::Failed), member("b", MachinePhase::Running)];
+    let mut state = State::default();
+    run(&mut state, &reconcile(2, &members));
+    assert_eq!(state.pending(), [Effect::Remove { name: "a".to_owned() }].into());
+    run(&mut state, &Command::ReportRemoval { name: "a".to_owned(), is_accepted: true });
+    assert_eq!(state.pending(), [Effect::Create { count: 1 }].into());
+}
+
+#[test]
 fn a_report_about_another_pass_changes_nothing() {
     let mut state = State::default();
     for command in

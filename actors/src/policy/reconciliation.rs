@@ -77,6 +77,7 @@ pub struct Orphans {
 pub struct Readings {
     pub conditions: ConditionReading,
     pub condition_names: NameReading,
+    pub readiness: ReadinessReading,
     pub critical_taint: TaintReading,
     pub missing_node: MissingNodeReading,
     pub node_label: LabelReading,
@@ -105,6 +106,16 @@ pub enum NameReading {
     Verbatim,
     /// Without the blanks around them.
     Trimmed,
+}
+
+/// What a node is that says nothing about being ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadinessReading {
+    /// Ready, if it says anything at all.
+    IfTold,
+    /// Not ready.
+    Required,
 }
 
 /// Which machines a node without its critical components keeps from running.
@@ -209,6 +220,7 @@ impl Reconciliation {
         let readings = Readings {
             conditions: ConditionReading::ByPlace,
             condition_names: NameReading::Verbatim,
+            readiness: ReadinessReading::IfTold,
             critical_taint: TaintReading::HoldsJoining,
             missing_node: MissingNodeReading::UnknownIfSeen,
             node_label: LabelReading::Proof,
@@ -275,6 +287,7 @@ impl Default for Readings {
         Self {
             conditions: ConditionReading::ByKind,
             condition_names: NameReading::Trimmed,
+            readiness: ReadinessReading::Required,
             critical_taint: TaintReading::HoldsAll,
             missing_node: MissingNodeReading::Unknown,
             node_label: LabelReading::Hint,

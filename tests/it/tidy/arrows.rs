@@ -52,7 +52,7 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 25] = [
+const DECLARED: [&str; 26] = [
     "Spec",
     "Workload",
     "spec",
@@ -68,6 +68,7 @@ const DECLARED: [&str; 25] = [
     "Readings",
     "ConditionReading",
     "NameReading",
+    "ReadinessReading",
     "TaintReading",
     "MissingNodeReading",
     "LabelReading",

@@ -70,6 +70,13 @@ fn a_pod_with_a_volume_waits_for_the_one_before() {
 }
 
 #[test]
+fn the_highest_priority_has_the_first_turn() {
+    let high = Pod { priority: 9, ..pod("high", &["v1"]) };
+    let drain = Seen::begun(plan(), &[pod("low", &["v2"]), high, pod("last", &["v3"])]);
+    assert_eq!(drain.state.pending(), [tell("high", How::Evict, 1)].into());
+}
+
+#[test]
 fn when_time_is_up_those_that_are_left_are_named() {
     let plan = Plan { timeout_ms: 20_000, ..plan() };
     let mut drain = Seen::begun(plan, &[pod("a", &["v1"]), pod("b", &["v2"]), pod("c", &["v3"])]);

@@ -26,7 +26,8 @@ impl Turn<'_> {
         if is_news {
             self.emit(Event::ConditionsCopied { conditions: node.conditions });
         }
-        let is_healthy = rules::is_healthy(&self.state.record.conditions, &self.in_force().node_conditions);
+        let watched = self.in_force().node_conditions;
+        let is_healthy = rules::is_healthy(&self.state.record.conditions, &watched, self.policy.readings.readiness);
         let lacks_components = rules::has_critical_taint(&node.taints);
         let may_run = !lacks_components
             || (self.policy.readings.critical_taint == TaintReading::HoldsJoining && before != MachinePhase::Pending);

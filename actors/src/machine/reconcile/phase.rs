@@ -48,7 +48,6 @@ pub fn last_operation(state: &State) -> LastOperation {
     LastOperation { kind: state.operation.kind, state: state.operation.state, next_step, code: state.code() }
 }
 
-/// Whether the end of its joining is being watched.
 impl State {
     /// Whether a time-out for its joining runs.
     pub fn is_timed(&self) -> bool {

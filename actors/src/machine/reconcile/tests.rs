@@ -5,7 +5,8 @@ use bailiwick_journal::Version;
 
 use super::{
     Answered, CallError, Cleanup, Command, Created, Decision, Effect, Event, Facts, Found, Import, Life, NodeSeen,
-    Operation, Reason, Record, Rejection, RemovalStep, Report, Retry, Scope, Seen, State, decide, phase,
+    Operation, Reason, Record, Rejection, RemovalStep, Report, Retry, Scope, Seen, State, decide, last_operation,
+    phase,
 };
 use crate::{
     machine::{
@@ -206,7 +207,7 @@ fn an_instance_with_anothers_node_is_removed_until_the_provider_confirms_it() {
     let mut machine = Machine::creating("m", "0a0a0a");
     machine.report(created("vm-1", true));
     let clean_up = Effect::CleanUp { provider_id: "vm-1".to_owned() };
-    assert_eq!(machine.calls(), [clean_up.clone()]);
+    assert_eq!(machine.calls(), std::slice::from_ref(&clean_up));
     let cleaned_up = |result| Report::CleanedUp { provider_id: "vm-1".to_owned(), result };
     assert_eq!(machine.report(cleaned_up(Err(error(FaultCode::Internal)))), Reason::CleanupFailed);
     assert!(matches!(machine.state.cleanups["vm-1"], Cleanup::Waiting(_)));
@@ -302,6 +303,40 @@ fn a_node_without_its_critical_components_lets_no_machine_run() {
     assert_eq!(machine.command(&reconcile), Reason::NotYetTimedOut);
     machine.policy = Reconciliation::gardener_0_49();
     assert_eq!(machine.command(&reconcile), Reason::Rejoined);
+}
+
+#[test]
+fn a_machine_without_user_data_or_class_is_not_made() {
+    let mut machine = Machine::new(import("m", MachinePhase::Blank));
+    assert_eq!(machine.reconcile(Seen { has_user_data: false, ..seen("0a0a0a") }), Reason::NoUserData);
+    assert_eq!(machine.reconcile(Seen { drawn_token: None, ..seen("0a0a0a") }), Reason::NoTokenDrawn);
+    let mut blank = import("m", MachinePhase::Blank);
+    blank.record.class_kind = String::new();
+    assert_eq!(Machine::new(blank).reconcile(seen("0a0a0a")), Reason::NoClassNamed);
+}
+
+#[test]
+fn a_node_label_is_a_proof_or_a_hint() {
+    let mut import = import("m", MachinePhase::Blank);
+    import.record.labels.insert(State::NODE_LABEL.to_owned(), "node-1".to_owned());
+    for (policy, expected) in [("default", Reason::Waiting), ("gardener-0.49", Reason::Labelled)] {
+        let mut machine = Machine::new(import.clone());
+        machine.policy = Reconciliation::named(policy).expect("a policy of ours");
+        machine.reconcile(Seen { has_token: true, ..seen("0a0a0a") });
+        assert_eq!(machine.report(Report::Status(Err(error(FaultCode::NotFound)))), expected, "{policy}");
+    }
+}
+
+#[test]
+fn an_instance_that_was_gone_already_is_as_good_as_deleted() {
+    let mut import = import("m", MachinePhase::Terminating);
+    import.next_step = Some(RemovalStep::DeleteVm);
+    let mut machine = Machine::new(import);
+    machine.command(&Command::Remove { reason: None, force: false });
+    machine.reconcile(seen("0a0a0a"));
+    let gone = Report::Deleted { result: Err(error(FaultCode::NotFound)), last_known_state: String::new() };
+    assert_eq!(machine.report(gone), Reason::VmMissing);
+    assert_eq!(last_operation(&machine.state).next_step, Some(RemovalStep::DeleteNode));
 }
 
 /// What goes wrong with its node does not keep a machine's template from being looked at in the same pass.

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{policy::ConditionReading, vocab::Timestamp};
+use crate::{
+    policy::{ConditionReading, ReadinessReading},
+    vocab::Timestamp,
+};
 
 /// One condition of a node, as Kubernetes nodes have them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,16 +60,21 @@ impl NodeCondition {
 /// The taint of a node whose critical components are not there yet. Counts only as `NoSchedule`.
 pub const CRITICAL_TAINT: &str = "node.gardener.cloud/critical-components-not-ready";
 
-/// Whether the conditions are those of a healthy node: there are some, the node is ready if it says anything about that,
-/// and none of the watched ones holds or is unknown.
-pub fn is_healthy(conditions: &[NodeCondition], watched: &[String]) -> bool {
+/// Whether the conditions are those of a healthy node: there are some, the node is ready (if it says anything about that,
+/// or has to), and none of the watched ones holds or is unknown.
+pub fn is_healthy(conditions: &[NodeCondition], watched: &[String], reading: ReadinessReading) -> bool {
     let is_fine = |condition: &NodeCondition| {
         if condition.kind == NodeCondition::READY {
             return condition.status == ConditionStatus::True;
         }
         !watched.contains(&condition.kind) || condition.status == ConditionStatus::False
     };
-    !conditions.is_empty() && conditions.iter().all(is_fine)
+    let tells_readiness = conditions.iter().any(|condition| condition.kind == NodeCondition::READY);
+    let tells_enough = match reading {
+        ReadinessReading::IfTold => !conditions.is_empty(),
+        ReadinessReading::Required => tells_readiness,
+    };
+    tells_enough && conditions.iter().all(is_fine)
 }
 
 /// Whether a node tells something new. Reasons and texts are not news.

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{
+    ConditionStatus, NodeCondition,
     budget::{BudgetView, PermitSeen, Permits, Refusal, room},
+    is_healthy,
     orphans::{KnownMachine, Sightings, search},
     token::TokenId,
 };
 use crate::{
-    policy::{Orphans, Throttle, UndeployedReading},
+    policy::{Orphans, ReadinessReading, Throttle, UndeployedReading},
     vocab::{MachinePhase, Timestamp},
 };
 
@@ -56,6 +58,37 @@ fn a_permit_that_is_used_is_not_stale() {
     permits.forget_stale(100, Timestamp(500));
     permits.register("d", 1, Timestamp(500));
     assert!(permits.take("d", Timestamp(500)), "forgotten with its permits");
+}
+
+#[test]
+fn a_permit_is_taken_once_until_it_is_given_back() {
+    let (mut permits, now) = (Permits::default(), Timestamp(0));
+    permits.register("d", 1, now);
+    permits.release("d", now);
+    assert_eq!([permits.take("d", now), permits.take("d", now)], [true, false]);
+    permits.register("d", 5, now);
+    assert!(!permits.take("d", now), "a key that is known gets no more");
+    permits.release("d", now);
+    assert!(permits.take("d", now));
+    assert!(!permits.take("other", now));
+}
+
+#[test]
+fn a_node_that_tells_nothing_about_being_ready_is_not() {
+    let told = |kind: &str, status| NodeCondition {
+        kind: kind.to_owned(),
+        status,
+        since: Timestamp(0),
+        reason: String::new(),
+        message: String::new(),
+    };
+    let pressure = told("DiskPressure", ConditionStatus::False);
+    let ready = told(NodeCondition::READY, ConditionStatus::True);
+    let watched = ["DiskPressure".to_owned()];
+    assert!(is_healthy(std::slice::from_ref(&pressure), &watched, ReadinessReading::IfTold));
+    assert!(!is_healthy(std::slice::from_ref(&pressure), &watched, ReadinessReading::Required));
+    assert!(is_healthy(&[pressure, ready], &watched, ReadinessReading::Required));
+    assert!(!is_healthy(&[], &watched, ReadinessReading::IfTold));
 }
 
 #[test]

@@ -21,6 +21,9 @@ const LIMIT_S: u64 = 2000;
 /// Lengths are given about, within this.
 const ABOUT_S: u64 = 5;
 
+/// A drain that takes more steps moves on the spot.
+const STEPS_MAX: usize = 100_000;
+
 const BEGIN: Timestamp = Timestamp(1_000_000);
 
 fn budget_of(budget: &given::Budget) -> Budget {
@@ -241,7 +244,9 @@ pub(super) fn drain(case: &Value) -> Result<(), String> {
 fn run(sim: &mut Sim<'_>, begin: &Command) -> Result<State, String> {
     let mut state = State::default();
     let mut command = Some(begin.clone());
-    while let Some(next) = command {
+    let mut steps = 0;
+    while let Some(next) = command.filter(|_| steps < STEPS_MAX) {
+        steps += 1;
         for event in decide(&state, &next, sim.now) {
             state.evolve(&event);
         }

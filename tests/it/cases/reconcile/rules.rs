@@ -33,7 +33,8 @@ pub(super) fn healthy(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let (machine, policy) = (machine(&given)?, policy(&given));
     let in_force = InForce::of(&machine.overrides(&policy), &policy);
-    expect.same("healthy", rules::is_healthy(&machine.conditions(), &in_force.node_conditions))?;
+    let healthy = rules::is_healthy(&machine.conditions(), &in_force.node_conditions, policy.readings.readiness);
+    expect.same("healthy", healthy)?;
     expect.done()
 }
 
