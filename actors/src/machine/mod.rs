@@ -27,6 +27,7 @@ mod state;
 mod verdict;
 
 pub mod drain;
+pub mod loops;
 pub mod reconcile;
 pub mod rules;
 

@@ -27,6 +27,7 @@ pub enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
     Whole,
+    Class,
     Creation,
     Health,
     Sync,

@@ -15,6 +15,7 @@ impl Turn<'_> {
     pub(super) fn pass(&mut self, scope: Scope) -> Flow {
         match scope {
             Scope::Whole => self.whole(),
+            Scope::Class => self.class(false).unwrap_or(Flow::Through(Retry::Long, Reason::AllWell)),
             Scope::Creation => self.creation(),
             Scope::Health => self.health(),
             Scope::Sync => self.sync(),

@@ -20,7 +20,7 @@ impl Turn<'_> {
         match self.state.pass.as_ref().map(|pass| pass.scope) {
             Some(Scope::Removal) => true,
             Some(Scope::Whole) => self.state.removal().is_some(),
-            Some(Scope::Creation | Scope::Health | Scope::Sync) | None => false,
+            Some(Scope::Class | Scope::Creation | Scope::Health | Scope::Sync) | None => false,
         }
     }
 

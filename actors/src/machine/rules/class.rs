@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::Reconciliation;
-
 /// A class of machines. It holds what a provider has to know and no secrets; those are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineClass {
@@ -82,14 +80,6 @@ impl NodeCapacity {
 }
 
 impl ClassFault {
-    /// How soon it is looked at again: what is missing needs somebody, the rest may pass.
-    pub fn retry_ms(self, policy: &Reconciliation) -> u64 {
-        match self {
-            Self::Missing => policy.retry_long_ms,
-            Self::NotKept | Self::Incomplete => policy.retry_short_ms,
-        }
-    }
-
     /// Whether the class itself has to be looked at, so that it gets what it lacks.
     pub fn wakes_class(self) -> bool {
         self == Self::NotKept
@@ -115,6 +105,27 @@ pub enum ClassStep {
     LetGo,
     /// It shall go while machines use it: it waits for them, and they are woken.
     Blocked,
+}
+
+impl ClassStep {
+    /// Whether the class is kept after this step.
+    pub fn keeps(self, class: &MachineClass) -> bool {
+        match self {
+            Self::Nothing | Self::Blocked => class.is_kept,
+            Self::Keep => true,
+            Self::LetGo => false,
+        }
+    }
+
+    /// Whether the machines that use it are woken.
+    pub fn wakes_users(self) -> bool {
+        matches!(self, Self::Keep | Self::Blocked)
+    }
+
+    /// Whether it is refused what it shall do.
+    pub fn is_refused(self) -> bool {
+        self == Self::Blocked
+    }
 }
 
 /// What happens to a class that this many machines use.

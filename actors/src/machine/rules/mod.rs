@@ -9,15 +9,13 @@
 //! | `template.rs` | what of a machine's template has to be written to its node |
 //! | `budget.rs` | whether one more machine may be given up |
 //! | `removal.rs` | why a machine goes, whether its drain is forced or left out |
-//! | `wake.rs` | whether a change of a node wakes its machine; which nodes are nobody's |
-//! | `orphans.rs` | which instances belong to no machine |
+//! | `wake.rs` | whether a change of a node wakes its machine |
 //!
 //! Source: Gardener's machine controller, 0.49. Where we read a rule otherwise, `policy::Readings` has both readings.
 
 pub mod budget;
 pub mod class;
 mod condition;
-pub mod orphans;
 pub mod removal;
 pub mod template;
 mod timeouts;

@@ -1,44 +1,15 @@
 //! What the executed cases do not reach.
 
-use std::collections::BTreeMap;
-
 use super::{
     ConditionStatus, NodeCondition,
     budget::{BudgetView, PermitSeen, Permits, Refusal, room},
     is_healthy,
-    orphans::{KnownMachine, Sightings, search},
     token::TokenId,
 };
 use crate::{
-    policy::{Orphans, ReadinessReading, Throttle, UndeployedReading},
+    policy::{ReadinessReading, Throttle, UndeployedReading},
     vocab::{MachinePhase, Timestamp},
 };
-
-fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-    pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
-}
-
-#[test]
-fn an_orphan_goes_at_its_second_sighting_a_period_later() {
-    let (policy, instances, machines) = (Orphans::default(), map(&[("id1", "m1")]), BTreeMap::new());
-    let at = |ms| Timestamp(1_000_000 + ms);
-    let first = search(&instances, &machines, &Sightings::default(), &policy, at(0));
-    assert!(first.remove.is_empty());
-    let too_soon = search(&instances, &machines, &first.sightings, &policy, at(policy.period_ms - 1));
-    assert!(too_soon.remove.is_empty(), "another look in the same period is no second sighting");
-    let second = search(&instances, &machines, &too_soon.sightings, &policy, at(policy.period_ms));
-    assert_eq!(second.remove, instances);
-}
-
-#[test]
-fn an_orphan_that_found_its_machine_is_forgotten() {
-    let (policy, instances) = (Orphans::default(), map(&[("id1", "m1")]));
-    let first = search(&instances, &BTreeMap::new(), &Sightings::default(), &policy, Timestamp(0));
-    let known = KnownMachine { provider_id: "id1".to_owned(), phase: MachinePhase::Pending };
-    let machines = BTreeMap::from([("m1".to_owned(), known)]);
-    let kept = search(&instances, &machines, &first.sightings, &policy, Timestamp(policy.period_ms));
-    assert_eq!((kept.remove, kept.sightings), (BTreeMap::new(), Sightings::default()));
-}
 
 #[test]
 fn a_machine_that_goes_takes_the_room_of_two() {

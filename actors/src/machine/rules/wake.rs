@@ -1,12 +1,9 @@
-//! Whether a change of a node wakes its machine, and which nodes are nobody's.
+//! Whether a change of a node wakes its machine.
 
 use std::collections::BTreeMap;
 
 use super::{NodeCondition, changed};
-use crate::{
-    policy::ConditionReading,
-    vocab::{MachinePhase, Timestamp},
-};
+use crate::{policy::ConditionReading, vocab::MachinePhase};
 
 /// On a node that is not ours.
 pub const NOT_MANAGED: &str = "node.machine.sapcloud.io/not-managed-by-mcm";
@@ -59,16 +56,4 @@ pub fn on_node_change(
         }
     };
     NodeVerdict { wakes_machine: is_news, removes_machine: asks && !machine.is_going }
-}
-
-/// Whether a node that this many machines name is marked as not ours: nobody names it, for longer than a machine may take
-/// to come. One that several name is left alone.
-pub fn is_nobodys(
-    created: Timestamp,
-    annotations: &BTreeMap<String, String>,
-    machines: usize,
-    creation_timeout_ms: u64,
-    now: Timestamp,
-) -> bool {
-    machines == 0 && !annotations.contains_key(NOT_MANAGED) && now.since(created) > creation_timeout_ms
 }

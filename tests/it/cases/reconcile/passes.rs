@@ -37,7 +37,7 @@ pub(super) fn pass(case: &Value) -> Result<(), String> {
     expect.done()
 }
 
-fn compare_passed(expect: &mut Expect, passed: &Passed) -> Result<(), String> {
+pub(super) fn compare_passed(expect: &mut Expect, passed: &Passed) -> Result<(), String> {
     expect.same("retry_s", passed.retry_s)?;
     expect.same(
         "retry",

@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use bailiwick::actors::{
-    machine::reconcile::State,
-    machine::rules::{
+use bailiwick::actors::machine::{
+    loops::{KnownMachine, NodeSurveyed, orphans, survey},
+    reconcile::{Scope, State},
+    rules::{
         self, InForce,
         budget::{BudgetView, PermitSeen, Permits, Refusal, room},
-        class::{self, ClassSeen, ClassStep},
-        orphans::{self, KnownMachine, Sightings},
+        class::{self, ClassSeen},
         removal::RemovalReason,
         template::{self, LastWritten, NodeTemplate},
         token::TokenId,
         wake::{self, NOT_MANAGED, NodeChange, NodesMachine},
     },
-    policy::Reconciliation,
 };
 use serde_json::{Value, json};
 
 use super::{
     expect::differ,
     given::{CLASS, Given, Machine, NOW, ago, phase},
-    passes::compare_taints,
+    passes::{compare_passed, compare_taints},
     policy, read,
+    world::{Passed, World},
 };
 
 fn machine(given: &Given) -> Result<&Machine, String> {
@@ -167,15 +167,15 @@ pub(super) fn permits(case: &Value) -> Result<(), String> {
     expect.done()
 }
 
+/// A pass that looks at nothing but the class.
 pub(super) fn validate_class(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let policy = policy(&given);
-    let seen = given.machine_class.seen(given.params.class.as_deref().unwrap_or(CLASS));
-    let fault = class::validated(&seen).err();
-    let retry_ms = fault.map_or(policy.retry_long_ms, |fault| fault.retry_ms(&policy));
-    expect.same("retry_s", retry_ms / 1000)?;
-    expect.same("retry", if retry_ms == policy.retry_short_ms { "short" } else { "long" })?;
-    expect.same("outcome", if fault.is_some() { "failed" } else { "settled" })?;
+    let mut case = case.clone();
+    let name = case["params"]["class"].as_str().unwrap_or(CLASS).to_owned();
+    case["machine"] = json!({"name": "m", "finalizer": true, "provider_id": "", "phase": "", "class": name});
+    let (given, mut expect) = read(&case)?;
+    let mut world = World::new(&given, policy(&given))?;
+    compare_passed(&mut expect, &world.pass(Scope::Class)?)?;
+    let fault = class::validated(&given.machine_class.seen(&name)).err();
     expect.same("class_enqueued", fault.is_some_and(class::ClassFault::wakes_class))?;
     let secret = given.machine_class.secret();
     let data = class::secrets(secret.as_ref(), given.machine_class.credentials.as_ref());
@@ -190,16 +190,11 @@ pub(super) fn class(case: &Value) -> Result<(), String> {
         return Err("a pass over a class that is not there".to_owned());
     };
     let step = class::step(&class, users);
-    let kept = match step {
-        ClassStep::Nothing | ClassStep::Blocked => class.is_kept,
-        ClassStep::Keep => true,
-        ClassStep::LetGo => false,
-    };
-    let woken = if matches!(step, ClassStep::Keep | ClassStep::Blocked) { users } else { 0 };
-    expect.same("class_finalizer", kept)?;
+    let woken = if step.wakes_users() { users } else { 0 };
+    expect.same("class_finalizer", step.keeps(&class))?;
     expect.same("machines_enqueued", woken)?;
     expect.same("enqueued_after_s", json!(vec![0; woken]))?;
-    expect.error("error", step == ClassStep::Blocked)?;
+    expect.error("error", step.is_refused())?;
     expect.same("calls", json!([]))?;
     // Whatever is written is written to the class, which is no node and no secret.
     expect.take("trace");
@@ -235,27 +230,22 @@ pub(super) fn node_event(case: &Value) -> Result<(), String> {
 pub(super) fn unmanaged(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let policy = policy(&given);
-    let mut annotated = BTreeMap::new();
-    let mut writes = 0;
+    let mut nodes = BTreeMap::new();
     for node in &given.nodes {
         let seen = node.seen().0;
         let machines = given.others.iter().filter(|machine| machine.label(State::NODE_LABEL) == seen.name).count();
-        let created = ago(node.created_age_s);
-        let marks = wake::is_nobodys(created, &seen.annotations, machines, policy.creation_timeout_ms, NOW);
-        writes += usize::from(marks);
-        annotated.insert(seen.name, marks || seen.annotations.contains_key(NOT_MANAGED));
+        let surveyed = NodeSurveyed { created: ago(node.created_age_s), annotations: seen.annotations, machines };
+        nodes.insert(seen.name, surveyed);
     }
-    expect.same("annotated", json!(annotated))?;
-    expect.same("trace", json!(vec!["update nodes"; writes]))?;
-    looks_again(&mut expect, &policy, if writes > 0 { "progressed" } else { "settled" })
-}
-
-/// A loop that looks again after the long time.
-fn looks_again(expect: &mut super::Expect, policy: &Reconciliation, outcome: &str) -> Result<(), String> {
-    expect.same("retry", "long")?;
-    expect.same("retry_s", policy.retry_long_ms / 1000)?;
-    expect.same("outcome", outcome)?;
-    nothing_else(expect)
+    let survey = survey(&nodes, &policy, NOW);
+    let is_marked = |(name, node): (&String, &NodeSurveyed)| {
+        (name.clone(), survey.mark.contains(name) || node.annotations.contains_key(NOT_MANAGED))
+    };
+    expect.same("annotated", json!(nodes.iter().map(is_marked).collect::<BTreeMap<_, _>>()))?;
+    expect.same("trace", json!(vec!["update nodes"; survey.mark.len()]))?;
+    let retry_s = survey.retry.ms(&policy) / 1000;
+    compare_passed(&mut expect, &Passed { retry: survey.retry, retry_s, outcome: survey.outcome })?;
+    nothing_else(&mut expect)
 }
 
 pub(super) fn orphans(case: &Value) -> Result<(), String> {
@@ -263,31 +253,51 @@ pub(super) fn orphans(case: &Value) -> Result<(), String> {
     let policy = policy(&given);
     let mut machines = BTreeMap::new();
     for machine in &given.others {
-        let known = KnownMachine { provider_id: machine.provider_id.clone(), phase: phase(&machine.phase)? };
+        let known = KnownMachine {
+            provider_id: machine.provider_id.clone(),
+            phase: phase(&machine.phase)?,
+            is_being_made: false,
+        };
         machines.insert(machine.name.clone(), known);
     }
-    let mut calls = vec!["ListMachines"];
-    let mut requests = Vec::new();
-    let mut left = given.driver.vms.clone();
-    let mut deleted = Vec::new();
-    // What could not be listed or read is not searched.
-    let listed = given.driver.error("ListMachines")?;
-    if listed.is_ok() {
-        let search = orphans::search(&given.driver.vms, &machines, &Sightings::default(), &policy.orphans, NOW);
-        for (id, name) in search.remove {
-            calls.push("DeleteMachine");
-            requests.push(json!({"call": "DeleteMachine", "machine": name, "provider_id": id}));
-            if given.driver.error("DeleteMachine")?.is_ok() {
-                left.remove(&id);
-                deleted.push(id);
+    let (mut calls, mut requests) = (Vec::new(), Vec::new());
+    let (mut left, mut deleted) = (given.driver.vms.clone(), Vec::new());
+    let mut state = orphans::State::default();
+    let mut outcome = None;
+    let mut command = orphans::Command::Begin { machines };
+    let (until, retry) = loop {
+        for event in orphans::decide(&state, &command, &policy, NOW) {
+            state.evolve(&event);
+            if let orphans::Event::Ended { outcome: ended, .. } = event {
+                outcome = Some(ended);
             }
         }
-    }
+        command = match state.pending().into_iter().next().ok_or("nothing is owed")? {
+            orphans::Effect::ListMachines => {
+                calls.push("ListMachines");
+                let listed = given.driver.error("ListMachines")?;
+                orphans::Command::ReportListed(listed.map(|()| given.driver.vms.clone()))
+            }
+            orphans::Effect::DeleteMachine { provider_id, machine } => {
+                calls.push("DeleteMachine");
+                requests.push(json!({"call": "DeleteMachine", "machine": machine, "provider_id": provider_id}));
+                let result = given.driver.error("DeleteMachine")?;
+                if result.is_ok() {
+                    left.remove(&provider_id);
+                    deleted.push(provider_id.clone());
+                }
+                orphans::Command::ReportRemoved { provider_id, result }
+            }
+            orphans::Effect::SearchAt { until, retry } => break (until, retry),
+        };
+    };
     expect.same_set("vms_deleted", json!(deleted))?;
     expect.same_set("vms_left", json!(left.keys().collect::<Vec<_>>()))?;
     let trace: Vec<String> = calls.iter().map(|call| format!("driver {call}")).collect();
     expect.same("calls", json!(calls))?;
     expect.same("trace", json!(trace))?;
     expect.same("requests", json!(requests))?;
-    looks_again(&mut expect, &policy, if listed.is_ok() { "settled" } else { "failed" })
+    let outcome = outcome.ok_or("the search has no end")?;
+    compare_passed(&mut expect, &Passed { retry, retry_s: until.since(NOW) / 1000, outcome })?;
+    nothing_else(&mut expect)
 }

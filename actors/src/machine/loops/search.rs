@@ -10,11 +10,13 @@ use crate::{
 };
 
 /// What of a machine counts here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownMachine {
     /// The provider's id of its instance; blank if it is not known.
     pub provider_id: String,
     pub phase: MachinePhase,
+    /// Whether the making of its instance is under way, so that its id cannot be known yet.
+    pub is_being_made: bool,
 }
 
 /// Instances that seemed to be orphans, and when each was seen first and how often.
@@ -40,7 +42,7 @@ pub struct Search {
 /// being made.
 pub fn is_kept(id: &str, machine: Option<&KnownMachine>) -> bool {
     let is_made = |phase| matches!(phase, MachinePhase::Blank | MachinePhase::CrashLoopBackOff);
-    machine.is_some_and(|machine| machine.provider_id == id || is_made(machine.phase))
+    machine.is_some_and(|machine| machine.provider_id == id || machine.is_being_made || is_made(machine.phase))
 }
 
 /// One search through everything that a provider has of a class (never through a part of it), by provider id with the
