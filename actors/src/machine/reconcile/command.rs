@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Import, Seen};
 use crate::{
     machine::{drain, rules::removal::RemovalReason},
-    vocab::FaultCode,
+    vocab::{Fault, FaultCode},
 };
 
 /// A command to a machine.
@@ -94,11 +94,16 @@ pub struct Created {
 pub struct CallError {
     /// None if the provider gave no code that is known.
     pub code: Option<FaultCode>,
-    /// For people; made harmless, see [`crate::vocab::Fault::new`]. Never holds a secret.
+    /// For people; made harmless by [`CallError::new`]. Never holds a secret.
     pub text: String,
 }
 
 impl CallError {
+    /// An error with its text made harmless.
+    pub fn new(code: Option<FaultCode>, text: impl AsRef<str>) -> Self {
+        Self { code, text: Fault::new(FaultCode::Unknown, text).text }
+    }
+
     /// Whether the same call may succeed very soon.
     pub fn is_transient(&self) -> bool {
         matches!(

@@ -342,6 +342,18 @@ pub(super) fn phase(text: &str) -> Result<MachinePhase, String> {
     MachinePhase::parse(text).ok_or_else(|| format!("there is no phase {text:?}"))
 }
 
+/// Takes away what is null: for everything that is given, it means the same as absent.
+pub(super) fn strip(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(strip);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => (),
+    }
+}
+
 /// Lays a value over a case, at a path like `machine.last_operation.next_step`.
 pub(super) fn put(case: &mut Value, path: &str, value: Value) {
     let place = path.split('.').fold(case, |place, key| {
@@ -514,7 +526,7 @@ impl Driver {
 
     /// Whether it has an instance.
     pub(super) fn is_there(&self) -> CallResult {
-        let missing = || CallError { code: Some(FaultCode::NotFound), text: "no instance".to_owned() };
+        let missing = || CallError::new(Some(FaultCode::NotFound), "no instance");
         self.exists.then_some(()).ok_or_else(missing)
     }
 }
@@ -522,7 +534,7 @@ impl Driver {
 impl DriverError {
     pub(super) fn error(&self) -> Result<CallError, String> {
         if let Some(raw) = &self.raw {
-            return Ok(CallError { code: None, text: raw.clone() });
+            return Ok(CallError::new(None, raw));
         }
         let name = self.code.as_deref().unwrap_or_default();
         // Ours are spelled with hyphens: `resource-exhausted`.
@@ -535,7 +547,7 @@ impl DriverError {
             .collect();
         let code = FaultCode::ALL.into_iter().find(|code| code.as_str() == spelled);
         let code = code.ok_or_else(|| format!("there is no code {name:?}"))?;
-        Ok(CallError { code: Some(code), text: self.message.clone().unwrap_or_else(|| "provider says no".to_owned()) })
+        Ok(CallError::new(Some(code), self.message.as_deref().unwrap_or("provider says no")))
     }
 }
 

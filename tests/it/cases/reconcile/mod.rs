@@ -124,6 +124,7 @@ fn read(case: &Value) -> Result<(Given, Expect), String> {
             expect[key] = value.clone();
         }
     }
+    given::strip(&mut case);
     let given: Given = serde_json::from_value(case).map_err(|error| format!("the runner cannot read it: {error}"))?;
     Ok((given, Expect::new(expect)?))
 }

@@ -108,7 +108,7 @@ fn compare_world(expect: &mut Expect, world: &World) -> Result<(), String> {
 }
 
 /// Of a trace, calls to the provider and writes of nodes and secrets; writes of a machine are its journal.
-fn compare_trace(expect: &mut Expect, got: &[String]) -> Result<(), String> {
+pub(super) fn compare_trace(expect: &mut Expect, got: &[String]) -> Result<(), String> {
     let Some(expected) = expect.take("trace") else { return Ok(()) };
     let own = ["update machines", "update machines/status", "update machineclasses"];
     let counts = |entry: &&Value| !own.iter().any(|own| *entry == own);
