@@ -26,7 +26,7 @@ impl SlowStart {
         if failed > 0 {
             return Self { left: 0, batch: 0 };
         }
-        let left = self.left - self.batch;
+        let left = self.left.saturating_sub(self.batch);
         Self { left, batch: self.batch.saturating_mul(2).min(left) }
     }
 }

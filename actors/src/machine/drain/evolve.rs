@@ -49,8 +49,9 @@ impl Emptying {
                 self.faults.extend(fault.clone());
             }
             Event::TurnBegun => {
-                let pod = self.round.next.remove(0);
-                self.round.turn = Turn::Calling(pod);
+                if !self.round.next.is_empty() {
+                    self.round.turn = Turn::Calling(self.round.next.remove(0));
+                }
             }
             Event::TurnPostponed => {
                 if let Turn::Calling(pod) = std::mem::replace(&mut self.round.turn, Turn::Nobody) {

@@ -58,7 +58,7 @@ pub fn search(
     for (id, name) in instances.iter().filter(|(id, name)| !is_kept(id, machines.get(*name))) {
         let sighting = match before.0.get(id) {
             Some(earlier) if now.since(earlier.last) < policy.period_ms => *earlier,
-            Some(earlier) => Sighting { last: now, count: earlier.count + 1 },
+            Some(earlier) => Sighting { last: now, count: earlier.count.saturating_add(1) },
             None => Sighting { last: now, count: 1 },
         };
         if sighting.count >= policy.sightings_min {

@@ -143,7 +143,13 @@ impl<'a> Turn<'a> {
             Flow::Ends(retry, reason) | Flow::Through(retry, reason) => (retry, reason),
         };
         let next = self.now.after(retry.ms(self.policy));
-        self.emit(Event::PassEnded { end: PassEnd { retry, reason }, next });
+        // What was begun and ended at once needs no state in between.
+        if self.events.iter().any(|event| matches!(event, Event::PassBegan { .. })) {
+            let is_passing = |event: &Event| matches!(event, Event::PassBegan { .. } | Event::RecheckArmed { .. });
+            self.events.retain(|event| !is_passing(event));
+        }
+        let recheck = self.state.recheck;
+        self.emit(Event::PassEnded { end: PassEnd { retry, reason }, next, recheck });
         reason
     }
 

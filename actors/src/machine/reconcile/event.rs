@@ -26,9 +26,12 @@ pub enum Event {
     Owed(Step),
     /// What the drain of its node has come to.
     Drain(drain::Event),
+    /// The next pass is due then, and beside that it is looked at again. A pass that never had to wait has no other trace
+    /// of its own: what it has seen stands in the command.
     PassEnded {
         end: PassEnd,
         next: Timestamp,
+        recheck: Option<Timestamp>,
     },
     RecheckArmed {
         until: Timestamp,

@@ -26,8 +26,9 @@ impl State {
                     drain.evolve(event);
                 }
             }
-            Event::PassEnded { end, next } => {
+            Event::PassEnded { end, next, recheck } => {
                 self.pass = None;
+                self.recheck = *recheck;
                 self.next_pass = Some((end.retry, *next));
             }
             Event::RecheckArmed { until } => self.recheck = Some(*until),

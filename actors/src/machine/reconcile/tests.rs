@@ -353,6 +353,18 @@ fn a_machine_that_is_given_up_is_looked_at_again_late() {
 }
 
 #[test]
+fn a_pass_with_nothing_to_do_leaves_one_event_and_no_old_recheck() {
+    let mut machine = Machine::new(import("m", MachinePhase::Pending));
+    machine.command(&Command::Reconcile { scope: Scope::Health, seen: Box::new(seen("0a0a0a")) });
+    assert_eq!(machine.state.recheck, Some(NOW.after(60_000)));
+    let before = machine.events.len();
+    machine.now = NOW.after(60_000);
+    machine.command(&Command::Reconcile { scope: Scope::Sync, seen: Box::new(seen("0a0a0a")) });
+    assert!(matches!(machine.events[before..], [Event::PassEnded { recheck: None, .. }]), "{:?}", machine.events);
+    assert_eq!(machine.state.recheck, None, "what was due has been looked at");
+}
+
+#[test]
 fn every_phase_is_taken_apart_and_put_together_again() {
     for given in MachinePhase::ALL {
         assert_eq!(phase(&Machine::new(import("m", given)).state), given);
