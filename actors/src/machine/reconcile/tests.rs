@@ -310,9 +310,11 @@ fn a_machine_without_user_data_or_class_is_not_made() {
     let mut machine = Machine::new(import("m", MachinePhase::Blank));
     assert_eq!(machine.reconcile(Seen { has_user_data: false, ..seen("0a0a0a") }), Reason::NoUserData);
     assert_eq!(machine.reconcile(Seen { drawn_token: None, ..seen("0a0a0a") }), Reason::NoTokenDrawn);
-    let mut blank = import("m", MachinePhase::Blank);
-    blank.record.class_kind = String::new();
-    assert_eq!(Machine::new(blank).reconcile(seen("0a0a0a")), Reason::NoClassNamed);
+    for (kind, class) in [("", "small"), ("MachineClass", "")] {
+        let mut blank = import("m", MachinePhase::Blank);
+        (blank.record.class_kind, blank.record.class) = (kind.to_owned(), class.to_owned());
+        assert_eq!(Machine::new(blank).reconcile(seen("0a0a0a")), Reason::NoClassNamed);
+    }
 }
 
 #[test]
