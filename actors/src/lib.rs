@@ -11,6 +11,7 @@ pub mod storage_rules;
 pub mod contract;
 
 pub mod machine;
+pub mod machine_set;
 pub mod policy;
 pub mod volume;
 pub mod volume_attachment;

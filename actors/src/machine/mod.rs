@@ -27,6 +27,11 @@ mod spec;
 mod state;
 mod verdict;
 
+pub mod drain;
+pub mod loops;
+pub mod reconcile;
+pub mod rules;
+
 #[cfg(feature = "shell")]
 pub(crate) mod shell;
 #[cfg(test)]

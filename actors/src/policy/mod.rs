@@ -4,6 +4,8 @@
 
 mod document;
 mod entity;
+mod reconciliation;
 
 pub use document::*;
 pub use entity::{Command, Event, NoEffect, Reason, Rejection, State};
+pub use reconciliation::*;

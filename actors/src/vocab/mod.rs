@@ -4,6 +4,7 @@ mod effort;
 mod fault;
 mod ids;
 mod life;
+mod phase;
 mod size;
 mod time;
 
@@ -11,5 +12,6 @@ pub use effort::{Effort, Outlook};
 pub use fault::{Fault, FaultClass, FaultCode};
 pub use ids::{EffectId, InstanceId, InvalidName, MachineId, Name, Uid, Zone, derived_uuid};
 pub use life::Life;
+pub use phase::MachinePhase;
 pub use size::{InvalidSize, SizeMib};
 pub use time::Timestamp;

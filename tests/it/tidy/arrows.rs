@@ -56,7 +56,37 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 8] = ["Spec", "Workload", "spec", "Document", "Machines", "Storage", "WhenLost", "document"];
+const DECLARED: [&str; 26] = [
+    "Spec",
+    "Workload",
+    "spec",
+    "Document",
+    "Machines",
+    "Storage",
+    "WhenLost",
+    "document",
+    "Reconciliation",
+    "Drain",
+    "Throttle",
+    "Orphans",
+    "Readings",
+    "ConditionReading",
+    "NameReading",
+    "ReadinessReading",
+    "TaintReading",
+    "MissingNodeReading",
+    "LabelReading",
+    "CleanupReading",
+    "ClassReading",
+    "RemovalReading",
+    "UndeployedReading",
+    "DeadlineReading",
+    "TokenReading",
+    "reconciliation",
+];
+
+/// Settings, written down by people.
+const SETTINGS: [&str; 2] = ["policy/document.rs", "policy/reconciliation.rs"];
 
 fn row(room: &str) -> Option<usize> {
     ROOMS.iter().position(|rooms| rooms.contains(&room))
@@ -78,7 +108,7 @@ fn room_of(path: &str) -> Option<String> {
     if is_actors && rest.ends_with("/shell.rs") {
         return Some("shell".to_owned());
     }
-    if is_actors && (rest.ends_with("/spec.rs") || rest == "policy/document.rs") {
+    if is_actors && (rest.ends_with("/spec.rs") || SETTINGS.contains(&rest)) {
         return Some("declared".to_owned());
     }
     if rest.starts_with("api/wire") {

@@ -1,0 +1,54 @@
+//! What a set knows about a machine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::vocab::{MachinePhase, Timestamp};
+
+/// A machine of a set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    pub name: String,
+    pub phase: MachinePhase,
+    /// Its priority as it is written on it, if it is.
+    pub priority: Option<String>,
+    pub created: Timestamp,
+    /// Whether it was told to go.
+    pub is_going: bool,
+    /// Whether its latest operation failed.
+    pub has_failed_operation: bool,
+    /// Whether it has all labels of the set's template.
+    pub has_template_labels: bool,
+}
+
+/// A set, as a pass sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetSeen {
+    /// How many machines it shall have.
+    pub replicas: usize,
+    /// Whether it makes no machines until further notice.
+    pub is_frozen: bool,
+    /// Whether it shall go itself; a freeze does not hold it then.
+    pub is_going: bool,
+}
+
+impl Member {
+    /// Whether it counts as one of the set's machines: it runs, or may come to run.
+    pub fn is_active(&self) -> bool {
+        !self.is_failed() && self.phase != MachinePhase::Terminating
+    }
+
+    /// Whether it was given up.
+    pub fn is_failed(&self) -> bool {
+        self.phase == MachinePhase::Failed
+    }
+
+    /// Whether it runs.
+    pub fn is_ready(&self) -> bool {
+        self.phase == MachinePhase::Running
+    }
+
+    /// Whether it can be used.
+    pub fn is_available(&self) -> bool {
+        matches!(self.phase, MachinePhase::Running | MachinePhase::Available)
+    }
+}

@@ -1,0 +1,41 @@
+//! What a pass of a set has to do.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Member, SetSeen, pick};
+
+/// At most so many machines are made, or told to go, in one pass beside those that were given up.
+pub const BURST_MAX: usize = 100;
+
+/// What a pass has to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Machines that were given up and have not been told to go.
+    pub stale: Vec<String>,
+    pub change: Change,
+}
+
+/// What brings the set to its number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Change {
+    Nothing,
+    /// It would make machines if it were not frozen.
+    HeldByFreeze,
+    Create(usize),
+    Remove(Vec<String>),
+}
+
+/// What a pass of a set with these machines has to do.
+pub fn plan(set: &SetSeen, members: &[Member]) -> Plan {
+    let name = |member: &Member| member.name.clone();
+    let stale = members.iter().filter(|member| member.is_failed() && !member.is_going).map(name).collect();
+    let active: Vec<Member> = members.iter().filter(|member| member.is_active()).cloned().collect();
+    let (missing, extra) = (set.replicas.saturating_sub(active.len()), active.len().saturating_sub(set.replicas));
+    let change = match (missing, extra) {
+        (0, 0) => Change::Nothing,
+        (0, extra) => Change::Remove(pick(&active, extra.min(BURST_MAX)).into_iter().map(name).collect()),
+        _ if set.is_frozen && !set.is_going => Change::HeldByFreeze,
+        (missing, _) => Change::Create(missing.min(BURST_MAX)),
+    };
+    Plan { stale, change }
+}

@@ -1,0 +1,75 @@
+//! What the executed cases do not reach.
+
+use super::{Command, Effect, Event, Member, SetSeen, State, decide};
+use crate::vocab::{MachinePhase, Timestamp};
+
+fn member(name: &str, phase: MachinePhase) -> Member {
+    Member {
+        name: name.to_owned(),
+        phase,
+        priority: None,
+        created: Timestamp(0),
+        is_going: false,
+        has_failed_operation: false,
+        has_template_labels: true,
+    }
+}
+
+fn run(state: &mut State, command: &Command) -> Vec<Event> {
+    let events = decide(state, command);
+    events.iter().for_each(|event| state.evolve(event));
+    events
+}
+
+fn reconcile(replicas: usize, members: &[Member]) -> Command {
+    Command::Reconcile { set: SetSeen { replicas, is_frozen: false, is_going: false }, members: members.to_vec() }
+}
+
+#[test]
+fn one_refused_removal_does_not_keep_the_others_from_being_asked() {
+    let members: Vec<Member> = ["a", "b", "c"].map(|name| member(name, MachinePhase::Running)).to_vec();
+    let mut state = State::default();
+    run(&mut state, &reconcile(0, &members));
+    run(&mut state, &Command::ReportRemoval { name: "a".to_owned(), is_accepted: false });
+    let left = ["b", "c"].map(|name| Effect::Remove { name: name.to_owned() });
+    assert_eq!(state.pending(), left.into());
+    run(&mut state, &Command::ReportRemoval { name: "b".to_owned(), is_accepted: true });
+    let events = run(&mut state, &Command::ReportRemoval { name: "c".to_owned(), is_accepted: true });
+    assert_eq!(events.last(), Some(&Event::PassEnded { has_failed: true }));
+}
+
+#[test]
+fn a_given_up_machine_that_could_not_be_told_is_told_in_the_next_pass() {
+    let failed = member("a", MachinePhase::Failed);
+    let mut state = State::default();
+    for _ in 0..2 {
+        run(&mut state, &reconcile(0, std::slice::from_ref(&failed)));
+        assert_eq!(state.pending(), [Effect::Remove { name: "a".to_owned() }].into());
+        let refused = Command::ReportRemoval { name: "a".to_owned(), is_accepted: false };
+        assert_eq!(run(&mut state, &refused).last(), Some(&Event::PassEnded { has_failed: false }));
+    }
+}
+
+#[test]
+fn a_given_up_machine_is_replaced_in_the_pass_that_tells_it_to_go() {
+    let members = [member("a", MachinePhase::Failed), member("b", MachinePhase::Running)];
+    let mut state = State::default();
+    run(&mut state, &reconcile(2, &members));
+    assert_eq!(state.pending(), [Effect::Remove { name: "a".to_owned() }].into());
+    run(&mut state, &Command::ReportRemoval { name: "a".to_owned(), is_accepted: true });
+    assert_eq!(state.pending(), [Effect::Create { count: 1 }].into());
+}
+
+#[test]
+fn a_report_about_another_pass_changes_nothing() {
+    let mut state = State::default();
+    for command in
+        [Command::ReportRemoval { name: "a".to_owned(), is_accepted: true }, Command::ReportBatch { failed: 0 }]
+    {
+        assert_eq!(run(&mut state, &command), []);
+    }
+    run(&mut state, &reconcile(3, &[]));
+    assert_eq!(state.pending(), [Effect::Create { count: 1 }].into());
+    assert_eq!(run(&mut state, &Command::ReportBatch { failed: 2 }), [], "only one was asked for");
+    assert_eq!(run(&mut state, &reconcile(5, &[])), [], "a pass is under way");
+}

@@ -1,0 +1,302 @@
+//! The settings of a machine's reconciliation.
+//!
+//! Amounts have their unit in the name. Where two readings of a rule are possible, the reading is a setting too, so that
+//! a journal can be decided again under the other one: [`Reconciliation::gardener_0_49`] takes Gardener's (without its
+//! crashes and hangs), [`Reconciliation::default`] takes ours.
+
+use serde::{Deserialize, Serialize};
+
+/// Settings of a machine's reconciliation. Source of all figures: Gardener's machine controller, 0.49.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reconciliation {
+    /// The next pass after progress, and after what may soon be better. Default 15 s.
+    pub retry_short_ms: u64,
+    /// The next pass after a provider has refused. Default 3 min.
+    pub retry_medium_ms: u64,
+    /// The next pass when all is well, and when somebody has to act first. Default 10 min.
+    pub retry_long_ms: u64,
+    /// How long a machine may take to join after its instance was made, and how old it may be while making one fails
+    /// before it is given up. A machine may say otherwise. Default 20 min.
+    pub creation_timeout_ms: u64,
+    /// How long a node may be unhealthy or gone before its machine is given up. A machine may say otherwise.
+    /// Default 10 min.
+    pub health_timeout_ms: u64,
+    /// How soon a machine that waits to join, or to get well, is looked at again. Default 60 s.
+    pub health_recheck_ms: u64,
+    /// The node conditions that have to be false on a healthy node. A machine may say otherwise.
+    /// Default KernelDeadlock, ReadonlyFilesystem, DiskPressure, NetworkUnavailable.
+    pub node_conditions: Vec<String>,
+    pub drain: Drain,
+    pub throttle: Throttle,
+    pub orphans: Orphans,
+    pub readings: Readings,
+}
+
+/// Settings of draining a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drain {
+    /// A removal that was asked for longer ago is forced; no drain takes longer. A machine may say otherwise.
+    /// Default 2 h.
+    pub timeout_ms: u64,
+    /// A forced drain takes no longer; it asks each pod once, with no grace. Default 1 min.
+    pub forced_timeout_ms: u64,
+    /// Refused evictions of one pod before it is deleted. A machine may say otherwise. Default 360.
+    pub evictions_max: u32,
+    /// The wait after a refused eviction. Default 20 s.
+    pub eviction_retry_ms: u64,
+    /// Added to a pod's own grace period while its end is waited for. Default 30 s.
+    pub end_buffer_ms: u64,
+    /// How long a pod's volumes may take to leave the node, beside the pod's grace period. Default 2 min.
+    pub volume_detach_ms: u64,
+    /// How long a pod's volumes may take to arrive elsewhere before the next pod goes. Default 90 s.
+    pub volume_reattach_ms: u64,
+    /// A node that is not ready, or read-only, for longer is not drained. Default 5 min.
+    pub skip_after_ms: u64,
+}
+
+/// Settings of the budget for giving machines up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Throttle {
+    /// Machines of one deployment that may be in replacement at the same time. Default 1.
+    pub replacements_max: u32,
+    /// How long a permit that nobody uses is remembered. Default 1 h.
+    pub permit_stale_ms: u64,
+}
+
+/// Settings of collecting instances that belong to no machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Orphans {
+    /// How often providers are searched, and the least time between two sightings. Default 30 min.
+    pub period_ms: u64,
+    /// Sightings before an instance is removed. Default 2; Gardener's controller needs 1.
+    pub sightings_min: u32,
+}
+
+/// How a rule is read where it can be read in two ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Readings {
+    pub conditions: ConditionReading,
+    pub condition_names: NameReading,
+    pub readiness: ReadinessReading,
+    pub critical_taint: TaintReading,
+    pub missing_node: MissingNodeReading,
+    pub node_label: LabelReading,
+    pub failed_cleanup: CleanupReading,
+    pub missing_class: ClassReading,
+    pub removal: RemovalReading,
+    pub undeployed: UndeployedReading,
+    pub drain_deadline: DeadlineReading,
+    pub token: TokenReading,
+}
+
+/// How the conditions of a node are compared with those that are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConditionReading {
+    /// Place by place, whatever stands there.
+    ByPlace,
+    /// Kind by kind.
+    ByKind,
+}
+
+/// How the names in a machine's own list of node conditions are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NameReading {
+    Verbatim,
+    /// Without the blanks around them.
+    Trimmed,
+}
+
+/// What a node is that says nothing about being ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadinessReading {
+    /// Ready, if it says anything at all.
+    IfTold,
+    /// Not ready.
+    Required,
+}
+
+/// Which machines a node without its critical components keeps from running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaintReading {
+    /// Those that have never joined.
+    HoldsJoining,
+    HoldsAll,
+}
+
+/// What a running machine becomes whose node is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingNodeReading {
+    /// Unknown if its node has ever told something; else it runs on for ever.
+    UnknownIfSeen,
+    Unknown,
+}
+
+/// What a machine's node label says about its instance when the provider has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelReading {
+    /// That it has one; its id may then be overwritten by nothing.
+    Proof,
+    /// Nothing without an id, and an id is never overwritten by nothing.
+    Hint,
+}
+
+/// What becomes of an instance that could not be removed after its node turned out to be another's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CleanupReading {
+    /// Nothing: whoever collects orphans may find it.
+    TriedOnce,
+    /// Its removal stays open until the provider confirms it.
+    UntilConfirmed,
+}
+
+/// Whether a machine can be removed whose class is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassReading {
+    Blocks,
+    /// With the class that was recorded when its instance was made.
+    UsesRecorded,
+}
+
+/// Where the reason of a removal, and its force, come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemovalReading {
+    /// The phase at the time of the drain, and a label with exactly the text `True`.
+    FromRecord,
+    /// The command that asked for it; the label counts too.
+    FromCommand,
+}
+
+/// Which budget a machine without a deployment draws from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UndeployedReading {
+    /// None: it has no peers and no limit.
+    Unlimited,
+    /// The one of all machines.
+    Everyone,
+}
+
+/// What a drain is whose time is up while pods are left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeadlineReading {
+    /// Done.
+    Done,
+    /// Timed out, with the pods that are left.
+    TimedOut,
+}
+
+/// How the id of a bootstrap token comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenReading {
+    /// From the machine's name, so that two machines may share one.
+    FromName,
+    /// Drawn, offered with the pass, and kept with the machine.
+    Drawn,
+}
+
+impl Reconciliation {
+    /// The settings of this name, if there are any: `default` or `gardener-0.49`.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "default" => Some(Self::default()),
+            "gardener-0.49" => Some(Self::gardener_0_49()),
+            _ => None,
+        }
+    }
+
+    /// The choices of Gardener's machine controller 0.49, without its crashes and hangs.
+    pub fn gardener_0_49() -> Self {
+        let readings = Readings {
+            conditions: ConditionReading::ByPlace,
+            condition_names: NameReading::Verbatim,
+            readiness: ReadinessReading::IfTold,
+            critical_taint: TaintReading::HoldsJoining,
+            missing_node: MissingNodeReading::UnknownIfSeen,
+            node_label: LabelReading::Proof,
+            failed_cleanup: CleanupReading::TriedOnce,
+            missing_class: ClassReading::Blocks,
+            removal: RemovalReading::FromRecord,
+            undeployed: UndeployedReading::Unlimited,
+            drain_deadline: DeadlineReading::Done,
+            token: TokenReading::FromName,
+        };
+        let orphans = Orphans { sightings_min: 1, ..Orphans::default() };
+        Self { orphans, readings, ..Self::default() }
+    }
+}
+
+impl Default for Reconciliation {
+    fn default() -> Self {
+        let watched = ["KernelDeadlock", "ReadonlyFilesystem", "DiskPressure", "NetworkUnavailable"];
+        Self {
+            retry_short_ms: 15_000,
+            retry_medium_ms: 180_000,
+            retry_long_ms: 600_000,
+            creation_timeout_ms: 1_200_000,
+            health_timeout_ms: 600_000,
+            health_recheck_ms: 60_000,
+            node_conditions: watched.map(str::to_owned).to_vec(),
+            drain: Drain::default(),
+            throttle: Throttle::default(),
+            orphans: Orphans::default(),
+            readings: Readings::default(),
+        }
+    }
+}
+
+impl Default for Drain {
+    fn default() -> Self {
+        Self {
+            timeout_ms: 7_200_000,
+            forced_timeout_ms: 60_000,
+            evictions_max: 360,
+            eviction_retry_ms: 20_000,
+            end_buffer_ms: 30_000,
+            volume_detach_ms: 120_000,
+            volume_reattach_ms: 90_000,
+            skip_after_ms: 300_000,
+        }
+    }
+}
+
+impl Default for Throttle {
+    fn default() -> Self {
+        Self { replacements_max: 1, permit_stale_ms: 3_600_000 }
+    }
+}
+
+impl Default for Orphans {
+    fn default() -> Self {
+        Self { period_ms: 1_800_000, sightings_min: 2 }
+    }
+}
+
+impl Default for Readings {
+    fn default() -> Self {
+        Self {
+            conditions: ConditionReading::ByKind,
+            condition_names: NameReading::Trimmed,
+            readiness: ReadinessReading::Required,
+            critical_taint: TaintReading::HoldsAll,
+            missing_node: MissingNodeReading::Unknown,
+            node_label: LabelReading::Hint,
+            failed_cleanup: CleanupReading::UntilConfirmed,
+            missing_class: ClassReading::UsesRecorded,
+            removal: RemovalReading::FromCommand,
+            undeployed: UndeployedReading::Everyone,
+            drain_deadline: DeadlineReading::TimedOut,
+            token: TokenReading::Drawn,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The cases about a machine's reconciliation: rules, single passes, drains, sets.
+//!
+//! What `expect` says is what the original does, and is asserted under its policy. Where the original is wrong (`defect`),
+//! the better answer is laid over it and asserted under ours.
+
+mod drain;
+mod expect;
+mod given;
+mod passes;
+mod rules;
+mod sets;
+mod world;
+
+use bailiwick::actors::policy::Reconciliation;
+use serde_json::Value;
+
+use super::{Group, Plan, by_field};
+use expect::Expect;
+use given::Given;
+
+/// Groups are flows; what does not apply to us stands apart, so that it is counted and printed.
+pub(super) fn groups(file: &Value) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (flow, cases) in by_field(file, "/flow") {
+        for (name, case) in cases {
+            let group = match not_applicable(&case) {
+                Some(why) => format!("{flow} {why}"),
+                None => flow.clone(),
+            };
+            match groups.iter_mut().find(|(known, _)| *known == group) {
+                Some((_, cases)) => cases.push((name, case)),
+                None => groups.push((group, vec![(name, case)])),
+            }
+        }
+    }
+    groups
+}
+
+fn not_applicable(case: &Value) -> Option<&'static str> {
+    let says = |field: &str| case.get(field).is_some();
+    [("original_only", ORIGINAL), ("better_only", BETTER), ("applies", STORE)]
+        .into_iter()
+        .find_map(|(field, why)| says(field).then_some(why))
+}
+
+const ORIGINAL: &str = "(original only)";
+const BETTER: &str = "(better only)";
+const STORE: &str = "(store only)";
+
+pub(super) fn plan(group: &str) -> Option<Plan> {
+    let (flow, why) = group.split_once(' ').unwrap_or((group, ""));
+    let plan = match flow {
+        "create" | "delete" | "health" | "sync" | "reconcile" => Plan::Run(passes::pass),
+        "sequence" => Plan::Run(passes::sequence),
+        "healthy" => Plan::Run(rules::healthy),
+        "conditions_changed" => Plan::Run(rules::conditions_changed),
+        "critical_taint" => Plan::Run(rules::critical_taint),
+        "termination_reason" => Plan::Run(rules::termination_reason),
+        "timeouts" => Plan::Run(rules::timeouts),
+        "create_failure_phase" => Plan::Run(passes::create_failure_phase),
+        "token" => Plan::Run(rules::token),
+        "sync_labels" | "sync_annotations" | "sync_taints" => Plan::Run(rules::sync),
+        "can_fail" => Plan::Run(rules::can_fail),
+        "permits" => Plan::Run(rules::permits),
+        "validate_class" => Plan::Run(rules::validate_class),
+        "class" => Plan::Run(rules::class),
+        "node_event" => Plan::Run(rules::node_event),
+        "unmanaged" => Plan::Run(rules::unmanaged),
+        "orphans" => Plan::Run(rules::orphans),
+        "drain" => Plan::Run(drain::drain),
+        "drain_pdb" => Plan::Run(drain::budget),
+        "drain_shared" => Plan::Run(drain::shared),
+        "rank" => Plan::Run(sets::rank),
+        "pick" => Plan::Run(sets::pick),
+        "active" => Plan::Run(sets::active),
+        "slow_start" => Plan::Run(sets::slow_start),
+        "replicas" => Plan::Run(sets::replicas),
+        "set_status" => Plan::Run(sets::status),
+        "fenceposts"
+        | "bounds"
+        | "new_replicas"
+        | "rolling_step"
+        | "rolling_run"
+        | "scale"
+        | "proportion"
+        | "saturated"
+        | "find_sets"
+        | "progress"
+        | "deployment_status"
+        | "cleanup"
+        | "reconcile_deployment" => Plan::Skip("machine deployments are not built yet"),
+        "freeze" | "safety_api" => Plan::Skip("the freeze and outage loops are not built yet"),
+        "similar" | "decode_error" => Plan::Skip("heuristics over texts, which a typed design does not have"),
+        _ => return None,
+    };
+    Some(match why {
+        "" => plan,
+        ORIGINAL => Plan::NotApplicable("heuristics over texts, which a typed design does not have"),
+        STORE => Plan::NotApplicable("the fault is a write to a store, which an event-sourced design does not have"),
+        BETTER => Plan::NotApplicable("no fixed better value exists; a unit test asserts what is better"),
+        _ => return None,
+    })
+}
+
+/// The policy that a case is asserted under.
+fn policy(given: &Given) -> Reconciliation {
+    let name = if given.defect { "default" } else { "gardener-0.49" };
+    let mut policy = Reconciliation::named(name).expect("a policy of ours");
+    if let Some(seconds) = given.flags.drain_timeout_s {
+        policy.drain.timeout_ms = seconds * 1000;
+    }
+    policy
+}
+
+/// What is given and what is expected of a case; of a defect, with the better input and answer laid over.
+fn read(case: &Value) -> Result<(Given, Expect), String> {
+    let mut case = case.clone();
+    let mut expect = case["expect"].take();
+    if case["defect"] == true {
+        for (path, value) in case["better_given"].take().as_object().into_iter().flatten() {
+            given::put(&mut case, path, value.clone());
+        }
+        for (key, value) in case["better_expect"].take().as_object().into_iter().flatten() {
+            expect[key] = value.clone();
+        }
+    }
+    given::strip(&mut case);
+    let given: Given = serde_json::from_value(case).map_err(|error| format!("the runner cannot read it: {error}"))?;
+    Ok((given, Expect::new(expect)?))
+}
