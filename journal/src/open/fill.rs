@@ -87,8 +87,10 @@ pub(super) fn survey(store: &dyn Store, journal: Uuid) -> Survey {
             survey.trouble.get_or_insert(format!("block {number} is damaged"));
             return;
         };
+        // It says nothing about this journal, so it is no evidence against the log: the store is made anew.
         if header.journal != journal {
-            survey.differs.get_or_insert(number);
+            survey.trouble.get_or_insert(format!("block {number} belongs to another journal"));
+            return;
         }
         survey.hashes.push((number, header.hash));
         survey.newest = survey.newest.max(number);

@@ -6,6 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use bailiwick_journal::{
@@ -190,6 +191,19 @@ fn open(corpus: &Corpus, dice: &mut Dice, tally: &mut Tally) -> Result<(), Broke
     Ok(())
 }
 
+/// A child that another campaign is just starting may hold sled's lock for a moment.
+fn opened_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        match config.open() {
+            Err(sled::Error::Io(error)) if error.to_string().contains("lock") && Instant::now() < deadline => {
+                std::thread::yield_now();
+            }
+            opened => return opened,
+        }
+    }
+}
+
 /// Hostile keys and values in a real sled, beside a sound log: the log decides.
 fn in_sled(corpus: &Corpus, dice: &mut Dice, tally: &mut Tally) -> Result<(), String> {
     let place = Place::new()?;
@@ -198,7 +212,7 @@ fn in_sled(corpus: &Corpus, dice: &mut Dice, tally: &mut Tally) -> Result<(), St
     let problem = |error: sled::Error| error.to_string();
     {
         let config = sled::Config::new().path(dir.join("sled")).segment_size(2 * 1024 * 1024).flush_every_ms(None);
-        let database = config.open().map_err(problem)?;
+        let database = opened_patiently(&config).map_err(problem)?;
         let tree = database.open_tree("blocks").map_err(problem)?;
         for _ in 0..SLED_VALUES {
             let mut key = dice.below(30).to_be_bytes().to_vec();
