@@ -27,6 +27,7 @@ pub(crate) struct Keeper {
     checkpoint_bytes: u64,
     /// How far the store may fall behind while much is committed.
     lag_bytes_max: u64,
+    compress_when_idle: bool,
     bytes_since: u64,
     synced: u64,
     packer: Packer,
@@ -52,6 +53,7 @@ impl Keeper {
             blocks,
             checkpoint_bytes,
             lag_bytes_max,
+            compress_when_idle: settings.compress_when_idle,
             bytes_since: 0,
             synced: 0,
             packer,
@@ -91,7 +93,8 @@ impl Keeper {
             self.follow(bell);
             // Looked at before the last look at the blocks: whoever rings after that is heard.
             let called = bell.is_called_within(Duration::ZERO);
-            if called || self.is_full() || (!self.is_behind() && !self.pack_next()) {
+            let packs = self.compress_when_idle && !self.is_full();
+            if called || (!self.is_behind() && !(packs && self.pack_next())) {
                 return;
             }
         }
