@@ -94,7 +94,7 @@ impl Keeper {
             // Looked at before the last look at the blocks: whoever rings after that is heard.
             let called = bell.is_called_within(Duration::ZERO);
             let packs = self.compress_when_idle && !self.is_full();
-            if called || (!self.is_behind() && !(packs && self.pack_next())) {
+            if called || !(self.is_behind() || packs && self.pack_next()) {
                 return;
             }
         }
