@@ -177,9 +177,9 @@ fn hex(bytes: &[u8]) -> String {
 #[test]
 fn a_journal_with_threads_compresses_when_it_has_nothing_else_to_do_and_was_told_to() {
     let dir = tempfile::tempdir().unwrap();
-    let mut config = config(dir.path());
-    config.settings.compress_when_idle = true;
-    let (journal, _) = LocalJournal::open(config).unwrap();
+    let mut told_to = config(dir.path());
+    told_to.settings.compress_when_idle = true;
+    let (journal, _) = LocalJournal::open(told_to).unwrap();
     write(&journal, 600);
     let entries = all(&journal);
     let log = dir.path().join("log");
