@@ -329,7 +329,8 @@ fn damage(dir: &Path, store: &Store, foreign: &Path, dice: &mut Dice) -> std::io
     });
     // A damaged end is only cut where the head file says how far the log had reached.
     let vouched = !(store.torn && has(Part::Head));
-    let recoverable = !has(Part::Format) && vouched && (!has(Part::Log) || stored && !has(Part::Sled) && !has(Part::Head));
+    let recoverable =
+        !has(Part::Format) && vouched && (!has(Part::Log) || stored && !has(Part::Sled) && !has(Part::Head));
     Ok(Done { what: format!("{name} {what}"), touched, recoverable })
 }
 

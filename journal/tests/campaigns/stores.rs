@@ -7,8 +7,8 @@ use std::{
 };
 
 use bailiwick_journal::{
-    Entry, Journal, LocalJournal, Position, ProblemKind, ReadOnlyJournal, Settings, Snapshot, Snapshots, Threads, Version,
-    append_blocking, check,
+    Entry, Journal, LocalJournal, Position, ProblemKind, ReadOnlyJournal, Settings, Snapshot, Snapshots, Threads,
+    Version, append_blocking, check,
 };
 use uuid::Uuid;
 
