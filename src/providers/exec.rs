@@ -100,7 +100,11 @@ mod trouble;
 mod trust;
 pub mod wire;
 
-use std::{fmt, io, sync::Arc, thread::JoinHandle};
+use std::{
+    fmt, io,
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
 
 use bailiwick_actors::{
     ports::{
@@ -113,6 +117,8 @@ use tokio::sync::mpsc;
 
 pub use config::{BadCommand, ExecConfig, ExecLimits, command_words};
 use host::{Order, Shared};
+pub(super) use lines::{Lines, Read};
+pub(super) use process::command;
 use stderr::Blot;
 use wire::Operation;
 
@@ -149,7 +155,7 @@ impl ExecProvider {
         let (orders, inbox) = mpsc::channel(limits.calls_max);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (of_thread, to_blot) = (shared.clone(), blot.clone());
-        let thread = std::thread::Builder::new()
+        let thread = thread::Builder::new()
             .name(format!("exec-{name}"))
             .spawn(move || runtime.block_on(host::run(config, of_thread, to_blot, inbox)))?;
         Ok(Self { name, limits, blot, shared, clock, orders: Some(orders), thread: Some(thread) })

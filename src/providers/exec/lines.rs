@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// Reads line by line. Nothing is lost when a read is dropped in the middle.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(in crate::providers) struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
     bytes_max: usize,
@@ -14,7 +14,7 @@ pub(super) struct Lines<R> {
 
 /// What was read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(in crate::providers) enum Read {
     /// A line without its end.
     Line(Vec<u8>),
     /// A line is longer than allowed; what follows is not read.

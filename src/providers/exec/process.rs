@@ -49,22 +49,7 @@ pub(super) struct Group {
 impl Process {
     /// Starts it, and notes which it is before anything is said to it.
     pub fn start(config: &ExecConfig) -> io::Result<Self> {
-        let Some((program, arguments)) = config.command.split_first() else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the command names no program"));
-        };
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .env_clear()
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        for name in ENVIRONMENT.into_iter().chain(config.env.iter().map(String::as_str)) {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
+        let mut command = command(config)?;
         let is_reaped = Arc::new(Mutex::new(false));
         let (reaper, exit) = reaper(is_reaped.clone())?;
         let mut child = command.spawn()?;
@@ -83,6 +68,27 @@ impl Process {
             group,
         })
     }
+}
+
+/// The configured program with pipes, in a group of its own, and with little of our environment.
+pub(in crate::providers) fn command(config: &ExecConfig) -> io::Result<Command> {
+    let Some((program, arguments)) = config.command.split_first() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the command names no program"));
+    };
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    for name in ENVIRONMENT.into_iter().chain(config.env.iter().map(String::as_str)) {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    Ok(command)
 }
 
 impl Group {
