@@ -2,12 +2,11 @@
 """A provider for bailiwick: a machine is a real `sleep` in a directory of its own, a volume is a sparse file.
 
 One JSON object per line comes in, one goes out. What is made lies below `state_dir`, in a directory named by its effect id:
-so the same request twice makes one thing, also if this program was killed in between. README, "Providers of your own".
+so the same request twice makes one thing, also if this program was killed in between. See README.md.
 """
 import json, os, shutil, signal, subprocess, sys, time
 
 class Fault(Exception): "One of bailiwick's codes, and a text for people."
-
 home = lambda effect: os.path.join(STATE, effect)
 
 def lives(pid, effect):  # a machine's process is the one that works in its directory
@@ -28,8 +27,7 @@ def read(effect, kind):  # None if there is no such thing
     return thing if kind == thing["kind"] else None
 
 def write(kind, effect, **fields):  # whole or not at all; fields that bailiwick does not know do no harm
-    with open(home(effect) + "/new.json", "w") as file:
-        json.dump({"kind": kind, "effect": effect, **fields}, file)
+    with open(home(effect) + "/new.json", "w") as file: json.dump({"kind": kind, "effect": effect, **fields}, file)
     os.replace(home(effect) + "/new.json", home(effect) + "/thing.json")
 
 def every(kind):
@@ -44,8 +42,7 @@ def create_machine(effect, machine, **_):  # it outlives us: a session of its ow
 def create_volume(effect, size_mib, **_):
     if not 1 <= size_mib <= 1 << 40:
         raise Fault("out-of-range", "a volume has 1 MiB to 1 EiB")
-    with open(home(effect) + "/disk", "wb") as disk:
-        disk.truncate(size_mib << 20)
+    with open(home(effect) + "/disk", "wb") as disk: disk.truncate(size_mib << 20)
     write("volume", effect, volume_id="file-" + effect, size_mib=size_mib)
 
 def attach_volume(effect, machine_effect, volume_effect, read_only, **_):
@@ -65,13 +62,11 @@ def delete(effect):  # what is not there is deleted with success
     for gone in [held["effect"] for held in every("attachment") if held["machine_effect"] == effect] + [effect]:
         shutil.rmtree(home(gone), ignore_errors=True)
 
-MAKE = {"machine": create_machine, "volume": create_volume, "attachment": attach_volume}
-
 def work(verb, kind, item):
     effect = item if isinstance(item, str) else item["effect"]
     if verb in ("create", "attach") and not read(effect, kind):
         os.makedirs(home(effect), exist_ok=True)
-        MAKE[kind](**item)
+        {"machine": create_machine, "volume": create_volume, "attachment": attach_volume}[kind](**item)
     if verb in ("delete", "destroy", "detach"):
         return {"ok": delete(effect)}
     seen = read(effect, kind)
@@ -80,8 +75,9 @@ def work(verb, kind, item):
 def guarded(function, *arguments):
     try:
         return function(*arguments)
-    except Fault as fault:
-        return {"fault": dict(zip(("code", "text"), fault.args))}
+    except (Fault, OSError) as error:
+        code, text = error.args if isinstance(error, Fault) else ("internal", str(error))
+        return {"fault": {"code": code, "text": text}}
 
 def serve(verb, _, noun, asked):
     if verb == "hello" and 1 in asked["versions"]:

@@ -85,7 +85,9 @@ impl ProviderArgs {
             configs.insert(name.clone(), ExecConfig::new(name.clone(), command, &root));
         }
         if configs.contains_key(&"local".parse::<Name>().expect("a valid name")) {
-            return Err(CliError::usage("`local` is the provider that the node has itself").next("call yours otherwise"));
+            return Err(
+                CliError::usage("`local` is the provider that the node has itself").next("call yours otherwise")
+            );
         }
         Ok(configs.into_values().collect())
     }
@@ -203,7 +205,8 @@ async fn judge(args: &CheckArgs, root: &Path) -> Result<Report, CliError> {
     };
     let (mut lines, offers) = process::run(&config, args.only.as_deref(), tell).await.map_err(cannot)?;
     if let Some(offers) = offers {
-        let subject: Arc<dyn Subject> = Arc::new(ExecSubject::new(config.clone(), offers, Arc::new(SystemClock::new())));
+        let subject: Arc<dyn Subject> =
+            Arc::new(ExecSubject::new(config.clone(), offers, Arc::new(SystemClock::new())));
         let options = Options { call_time: args.call_time, only: args.only.clone(), ..Options::new(name) };
         lines.extend(check::run(subject, &options, tell).await.map_err(|fault| {
             CliError::new(Exit::Error, "provider-check", "the provider cannot be opened").because(&fault)
@@ -226,7 +229,8 @@ fn bar(count: u64) -> ProgressBar {
 
 /// What failed and what was skipped, and the score; all of it if it is wanted wide.
 fn table(report: &Report, is_wide: bool) -> Table {
-    let mut table = Table::of([Column::always("CHECK"), Column::always("OUTCOME"), Column::always("WHAT HAS TO BE SO")]);
+    let mut table =
+        Table::of([Column::always("CHECK"), Column::always("OUTCOME"), Column::always("WHAT HAS TO BE SO")]);
     for line in &report.checks {
         let outcome = match line.outcome {
             Outcome::Passed if !is_wide => continue,
@@ -281,7 +285,8 @@ mod tests {
     #[test]
     fn a_file_that_makes_no_sense_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        for text in ["providers: {a: {command: []}}", "providers: {a: {comand: [x]}}", "{", "providers: {A: {command: [x]}}"]
+        for text in
+            ["providers: {a: {command: []}}", "providers: {a: {comand: [x]}}", "{", "providers: {A: {command: [x]}}"]
         {
             fs::write(dir.path().join(FILE), text).unwrap();
             assert_eq!(ProviderArgs::default().read(dir.path()).unwrap_err().code, "bad-providers", "{text}");

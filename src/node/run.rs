@@ -11,10 +11,11 @@ use std::{
 
 use bailiwick_actors::{
     ports::Clock,
-    shell::{AssembleError, Providers, Quiesce, Running, Stats, assemble},
+    shell::{AgentReport, AssembleError, Providers, Quiesce, Running, Stats, SupervisorActor, assemble},
+    supervisor::machines,
 };
 use bailiwick_journal::{Journal, LocalJournal};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc as mpsc_async, oneshot};
 
 use super::{StartError, Started, StopError};
 use crate::{
@@ -83,9 +84,12 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let key = node_key(&config.data_dir).map_err(cannot("read or make", key_path))?;
     // The journal's lock is held from here on: the socket can only be an old one, or ours.
     let socket = socket_address(&config.data_dir).map_err(cannot("use the socket in", config.data_dir.clone()))?;
-    let providers = providers(config, &clock, key)?;
+    let (providers, reports) = providers(config, &clock, key)?;
     let shared: Arc<dyn Journal> = journal.clone();
     let running = assemble(shared, clock.clone(), providers, config.limits).await?;
+    for reports in reports {
+        actix::spawn(pass_on(reports, running.supervisors.machines.downgrade()));
+    }
     let handle = Handle::new(journal.clone(), clock, &running, config.limits);
     // Everything was read, and the first question would read it again; neither has to stay in memory.
     handle.look(|_| ()).map_err(|error| AssembleError::Rebuild(error.into()))?;
@@ -114,7 +118,11 @@ fn make_private_dir(path: &PathBuf) -> Result<(), StartError> {
     Ok(())
 }
 
-fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<Providers, StartError> {
+/// What lists of machines without agents of ours say about them.
+type Reports = mpsc_async::Receiver<Vec<AgentReport>>;
+
+fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<(Providers, Vec<Reports>), StartError> {
+    let mut reports = Vec::new();
     let mut providers =
         Providers { machines: config.machine_providers.clone(), volumes: config.volume_providers.clone() };
     if let LocalMachines::With { agent_command } = &config.local {
@@ -142,10 +150,23 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<P
             return Err(cannot(io::Error::new(io::ErrorKind::AlreadyExists, text)));
         }
         let started = Arc::new(ExecProvider::start(exec.clone(), clock.clone()).map_err(cannot)?);
+        reports.extend(started.take_reports());
         providers.machines.insert(exec.name.clone(), started.clone());
         providers.volumes.insert(exec.name.clone(), started);
     }
-    Ok(providers)
+    Ok((providers, reports))
+}
+
+/// Passes reports on until there are no more, or nobody takes them.
+async fn pass_on(mut reports: Reports, machines: actix::WeakAddr<SupervisorActor<machines::State>>) {
+    while let Some(of_list) = reports.recv().await {
+        for report in of_list {
+            let Some(machines) = machines.upgrade() else { return };
+            if machines.send(report).await.is_err() {
+                return;
+            }
+        }
+    }
 }
 
 /// Waits for the order to stop; the answer is why the node ends by itself, if it does.

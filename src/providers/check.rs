@@ -61,7 +61,10 @@ pub struct Ports {
 
 impl std::fmt::Debug for Ports {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ports").field("machines", &self.machines.is_some()).field("volumes", &self.volumes.is_some()).finish_non_exhaustive()
+        f.debug_struct("Ports")
+            .field("machines", &self.machines.is_some())
+            .field("volumes", &self.volumes.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -170,7 +173,11 @@ pub fn checks() -> Vec<Check> {
 ///
 /// # Errors
 /// If the provider cannot be opened.
-pub async fn run(subject: Arc<dyn Subject>, options: &Options, mut tell: impl FnMut(&Line)) -> Result<Vec<Line>, Fault> {
+pub async fn run(
+    subject: Arc<dyn Subject>,
+    options: &Options,
+    mut tell: impl FnMut(&Line),
+) -> Result<Vec<Line>, Fault> {
     let mut bench = Bench::open(subject, options)?;
     let mut lines = Vec::new();
     for check in checks() {

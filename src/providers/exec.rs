@@ -49,6 +49,9 @@
 //! → {"id":9,"op":"list-machines","after":"6e0c…"}
 //! ```
 //!
+//! There is no agent of ours inside such a machine, so the list speaks for it: what is listed as running reports, with the
+//! conditions that its item has, if any: `"conditions":[{"kind":"DiskPressure","healthy":true,"text":""}]`.
+//!
 //! **Without an answer**: a provider that says `progress` may write how far a call is, as often as once a second, and one
 //! that says `cancel` is told what is not wanted any more; it may end that call early with the fault `canceled`.
 //!
@@ -102,7 +105,7 @@ pub mod wire;
 
 use std::{
     fmt, io,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
 };
 
@@ -111,6 +114,7 @@ use bailiwick_actors::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, Capabilities, Clock, CreateMachine, CreateVolume,
         DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, Progress, ProvisionedVolume, VolumeProvider,
     },
+    shell::AgentReport,
     vocab::{EffectId, Fault, Name},
 };
 use tokio::sync::mpsc;
@@ -133,6 +137,8 @@ pub struct ExecProvider {
     shared: Arc<Shared>,
     clock: Arc<dyn Clock>,
     orders: Option<mpsc::Sender<Order>>,
+    reports: mpsc::Sender<Vec<AgentReport>>,
+    to_report: Mutex<Option<mpsc::Receiver<Vec<AgentReport>>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -158,12 +164,21 @@ impl ExecProvider {
         let thread = thread::Builder::new()
             .name(format!("exec-{name}"))
             .spawn(move || runtime.block_on(host::run(config, of_thread, to_blot, inbox)))?;
-        Ok(Self { name, limits, blot, shared, clock, orders: Some(orders), thread: Some(thread) })
+        // Few: what is not fetched is made anew with the next list.
+        let (reports, to_report) = mpsc::channel(4);
+        let to_report = Mutex::new(Some(to_report));
+        Ok(Self { reports, to_report, name, limits, blot, shared, clock, orders: Some(orders), thread: Some(thread) })
     }
 
     /// The process that serves now; none while it is being started anew.
     pub fn pid(&self) -> Option<u32> {
         self.shared.pid()
+    }
+
+    /// What the lists say of running machines, list by list; can be taken once. There is no agent of ours in such a
+    /// machine, so a node takes this for the agents' reports.
+    pub fn take_reports(&self) -> Option<mpsc::Receiver<Vec<AgentReport>>> {
+        self.to_report.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Ends the process in order and waits for that. Calls are `unavailable` from now on.

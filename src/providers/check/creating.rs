@@ -206,7 +206,8 @@ pub const CHECKS: &[Check] = &[
                 }
                 let answers = bench.lookup(&ids).await?.into_iter().map(Ok).collect();
                 let left = every("lookup", answers)?;
-                let left = left.iter().filter(|found| !matches!(found, bailiwick_actors::ports::Lookup::Absent)).count();
+                let left =
+                    left.iter().filter(|found| !matches!(found, bailiwick_actors::ports::Lookup::Absent)).count();
                 ensure(left == 0, || format!("{left} are still there"))
             })
         },

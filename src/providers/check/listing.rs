@@ -6,7 +6,7 @@ use bailiwick_actors::ports::InstanceStatus;
 
 use super::{
     Check,
-    bench::{ensure, is_same},
+    bench::{Stop, ensure, is_same, wrong},
     creating::is_bounded,
 };
 
@@ -42,7 +42,14 @@ pub const CHECKS: &[Check] = &[
     Check {
         id: "listing/complete",
         what: "it is told at least sometimes that a list is complete and new",
-        run: |bench| Box::pin(async move { bench.full_list().await.map(drop) }),
+        run: |bench| {
+            Box::pin(async move {
+                match bench.full_list().await {
+                    Ok(_) => Ok(()),
+                    Err(Stop::Skipped(why) | Stop::Wrong(why)) => wrong(why),
+                }
+            })
+        },
     },
     Check {
         id: "listing/not-from-the-future",

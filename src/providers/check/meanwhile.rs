@@ -108,7 +108,8 @@ pub const CHECKS: &[Check] = &[
                 let (old, new) = (bench.wishes(4), bench.wishes(4));
                 bench.create_all(&old).await?;
                 let (provider, other) = (bench.provider()?, bench.provider()?);
-                let (old, ids): (Vec<_>, Vec<_>) = (old.iter().map(|wish| wish.id).collect(), new.iter().map(|w| w.id).collect());
+                let (old, ids): (Vec<_>, Vec<_>) =
+                    (old.iter().map(|wish| wish.id).collect(), new.iter().map(|w| w.id).collect());
                 let (to_delete, to_make) = (old.clone(), new);
                 let delete = async move { provider.delete(to_delete).await };
                 let create = async move { other.create(to_make).await };

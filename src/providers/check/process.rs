@@ -43,7 +43,10 @@ pub struct Offers {
 
 impl std::fmt::Debug for ExecSubject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ExecSubject").field("config", &self.config).field("offers", &self.offers).finish_non_exhaustive()
+        f.debug_struct("ExecSubject")
+            .field("config", &self.config)
+            .field("offers", &self.offers)
+            .finish_non_exhaustive()
     }
 }
 

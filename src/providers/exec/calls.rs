@@ -1,7 +1,8 @@
 //! Calls as their caller sees them: items on lines of bounded length, and one checked answer for each.
 
 use bailiwick_actors::{
-    ports::{Listing, Lookup, MachineInstance},
+    ports::{InstanceStatus, Listing, Lookup, MachineInstance},
+    shell::AgentReport,
     vocab::{EffectId, Fault, FaultCode, Timestamp},
 };
 use serde_json::Value;
@@ -20,6 +21,8 @@ use super::{
 const ITEMS_MAX: usize = 100;
 /// What a request has beside its items.
 const FRAME_BYTES: usize = 128;
+/// An older list says nothing about how machines are now.
+const REPORT_AGE_MAX_MS: u64 = 15_000;
 /// A list of more has gone astray.
 const PAGES_MAX: usize = 10_000;
 const LIST_ITEMS_MAX: usize = 1_000_000;
@@ -90,8 +93,7 @@ impl ExecProvider {
         ids: Vec<EffectId>,
         check: Found<T>,
     ) -> Result<Vec<Result<Lookup<T>, Fault>>, Fault> {
-        let (busy, idle): (Vec<usize>, Vec<usize>) =
-            (0..ids.len()).partition(|at| self.shared.busy.holds(ids[*at]));
+        let (busy, idle): (Vec<usize>, Vec<usize>) = (0..ids.len()).partition(|at| self.shared.busy.holds(ids[*at]));
         let wishes: Vec<_> = idle.iter().map(|at| (ids[*at], wire::json(&ids[*at]))).collect();
         let found = self.bulk(operation, wishes, |at, value| check(ids[idle[at]], value)).await?;
         let mut answers: Vec<(usize, Result<Lookup<T>, Fault>)> = idle.iter().copied().zip(found).collect();
@@ -105,7 +107,7 @@ impl ExecProvider {
         // What the list describes is not older than this, less the age that it has by its own account.
         let asked = self.clock.now();
         let mut listing = Listing { complete: true, as_of: asked, items: Vec::new() };
-        let mut after: Option<String> = None;
+        let (mut after, mut reports): (Option<String>, Vec<AgentReport>) = (None, Vec::new());
         for _ in 0..PAGES_MAX {
             let body = after.as_ref().map(|after| format!(",\"after\":{}", wire::json(after))).unwrap_or_default();
             let value = answer(self.ask(Operation::ListMachines, Vec::new(), body).await, Nature::Lists).await?;
@@ -114,7 +116,13 @@ impl ExecProvider {
             listing.as_of = listing.as_of.min(Timestamp(asked.0.saturating_sub(page.age_ms)));
             for item in page.items {
                 match trust::listed(item) {
-                    Ok(instance) => listing.items.push(instance),
+                    Ok((instance, conditions)) => {
+                        if instance.status == InstanceStatus::Running {
+                            let (machine, effect) = (instance.machine.clone(), instance.effect);
+                            reports.push(AgentReport { machine, effect, conditions });
+                        }
+                        listing.items.push(instance);
+                    }
                     Err(fault) => {
                         tracing::warn!(provider = %self.name, %fault, "an item of the list is passed over");
                         listing.complete = false;
@@ -122,13 +130,24 @@ impl ExecProvider {
                 }
             }
             match page.next {
-                None => return Ok(trust::without_twins(listing)),
+                None => {
+                    self.report(listing.as_of, reports);
+                    return Ok(trust::without_twins(listing));
+                }
                 Some(next) if after.as_ref() == Some(&next) => break,
                 Some(_) if LIST_ITEMS_MAX < listing.items.len() => break,
                 Some(next) => after = Some(next),
             }
         }
         Err(Fault::new(FaultCode::Internal, "the provider's list does not end"))
+    }
+
+    /// There are no agents in its machines, so the list speaks for them, if it is not too old for that.
+    fn report(&self, as_of: Timestamp, reports: Vec<AgentReport>) {
+        if self.clock.now().since(as_of) <= REPORT_AGE_MAX_MS {
+            // Where nobody listens, or not fast enough, the next list is as good.
+            let _ = self.reports.try_send(reports);
+        }
     }
 
     /// The items in parts that fit on a line. One that fits on none is in no part.

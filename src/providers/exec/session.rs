@@ -388,7 +388,9 @@ impl<'a> Session<'a> {
         for asked in self.asked_for_hello.drain(..) {
             let _ = asked.send(Err(trouble.not_begun(Operation::Hello.nature())));
         }
-        if self.stage == Stage::Ended && let Err(error) = end_predecessor(self.config).await {
+        if self.stage == Stage::Ended
+            && let Err(error) = end_predecessor(self.config).await
+        {
             debug!(provider = %self.config.name, %error, "the note about it stays");
         }
         if self.is_end_wanted {

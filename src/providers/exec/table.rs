@@ -119,7 +119,11 @@ impl Table {
     /// An answer came; says whose progress is over.
     pub fn answer(&mut self, id: u64, result: Result<Value, Fault>) -> Result<Vec<EffectId>, Trouble> {
         let Some((_, call)) = self.under_way.remove(&id) else {
-            return Err(if id == 0 || self.last_id < id { Trouble::UnknownCall(id) } else { Trouble::AnsweredTwice(id) });
+            return Err(if id == 0 || self.last_id < id {
+                Trouble::UnknownCall(id)
+            } else {
+                Trouble::AnsweredTwice(id)
+            });
         };
         let ids = call.held.ids().to_vec();
         for id in &ids {

@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     ports::{
-        AttachVolume, AttachmentInfo, CreateMachine, CreateVolume, Listing, Lookup, MachineInstance, ProvisionedVolume,
+        AttachVolume, AttachmentInfo, Condition, CreateMachine, CreateVolume, Listing, Lookup, MachineInstance,
+        ProvisionedVolume,
     },
     vocab::{EffectId, Fault, FaultCode},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::wire::{ToldAttachment, ToldLookup, ToldMachine, ToldVolume, instance, provisioned};
-use crate::text::is_hostile;
+use super::wire::{ToldAttachment, ToldCondition, ToldLookup, ToldMachine, ToldVolume, instance, provisioned};
+use crate::text::{harmless, is_hostile};
 
 /// How an answer to a question by id is looked at.
 pub(super) type Found<T> = fn(EffectId, Value) -> Result<Lookup<T>, Fault>;
@@ -23,6 +24,9 @@ pub(super) type Found<T> = fn(EffectId, Value) -> Result<Lookup<T>, Fault>;
 const TEXT_BYTES_MAX: usize = 255;
 /// The most facts that the port allows.
 const FACTS_MAX: usize = 16;
+/// The most conditions of one machine, and the longest kind of one, in bytes: as for agents.
+const CONDITIONS_MAX: usize = 128;
+const KIND_BYTES_MAX: usize = 128;
 const PATH_BYTES_MAX: usize = 4_096;
 
 pub(super) fn machine(wish: &CreateMachine, told: Value) -> Result<MachineInstance, Fault> {
@@ -37,10 +41,20 @@ pub(super) fn found_machine(id: EffectId, told: Value) -> Result<Lookup<MachineI
     read::<ToldLookup<ToldMachine>>("lookup", told)?.checked(|told| known_machine(id, told))
 }
 
-/// An item of a list; nobody has asked for it by its id.
-pub(super) fn listed(told: Value) -> Result<MachineInstance, Fault> {
-    let told: ToldMachine = read("machine", told)?;
-    known_machine(told.effect, told)
+/// An item of a list; nobody has asked for it by its id. With its conditions.
+pub(super) fn listed(told: Value) -> Result<(MachineInstance, Vec<Condition>), Fault> {
+    let mut told: ToldMachine = read("machine", told)?;
+    let conditions = std::mem::take(&mut told.conditions).into_iter().take(CONDITIONS_MAX).map(condition).collect();
+    Ok((known_machine(told.effect, told)?, conditions))
+}
+
+fn condition(told: ToldCondition) -> Condition {
+    let harmless = |text: &str, bytes_max: usize| bounded(&harmless(text), bytes_max);
+    Condition {
+        kind: harmless(&told.kind, KIND_BYTES_MAX),
+        healthy: told.healthy,
+        text: harmless(&told.text, TEXT_BYTES_MAX),
+    }
 }
 
 /// A list in order. Two items of one id cannot both be right: then something may be missing, too.
@@ -56,7 +70,11 @@ pub(super) fn without_twins(mut listing: Listing<MachineInstance>) -> Listing<Ma
 fn known_machine(id: EffectId, told: ToldMachine) -> Result<MachineInstance, Fault> {
     same(id, told.effect)?;
     plain_id(&told.instance)?;
-    let facts = told.facts.iter().take(FACTS_MAX).map(|(key, value)| (bounded(key), bounded(value)));
+    let facts = told
+        .facts
+        .iter()
+        .take(FACTS_MAX)
+        .map(|(key, value)| (bounded(key, TEXT_BYTES_MAX), bounded(value, TEXT_BYTES_MAX)));
     let facts: BTreeMap<String, String> = facts.collect();
     Ok(instance(ToldMachine { facts, ..told }))
 }
@@ -116,8 +134,8 @@ fn lie<T>(text: &str) -> Result<T, Fault> {
 }
 
 /// At most so many bytes, cut between letters.
-fn bounded(text: &str) -> String {
-    let mut end = text.len().min(TEXT_BYTES_MAX);
+fn bounded(text: &str, bytes_max: usize) -> String {
+    let mut end = text.len().min(bytes_max);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -194,7 +212,8 @@ mod tests {
 
     #[test]
     fn what_a_provider_wrote_is_not_repeated() {
-        for told in [with("status", json!("hunter22")), with("machine", json!("hunter22, expected ")), json!("hunter22")]
+        for told in
+            [with("status", json!("hunter22")), with("machine", json!("hunter22, expected ")), json!("hunter22")]
         {
             let fault = found_machine(id(), json!({"present": told})).unwrap_err();
             assert!(!fault.text.contains("hunter22"), "{fault}");
@@ -204,14 +223,22 @@ mod tests {
     #[test]
     fn facts_are_bounded_and_do_not_hide_the_instance() {
         let facts: BTreeMap<String, String> = (0..40).map(|n| (format!("{n:02}"), "ü".repeat(300))).collect();
-        let seen = listed(with("facts", json!(facts))).unwrap();
+        let (seen, _) = listed(with("facts", json!(facts))).unwrap();
         assert_eq!(seen.facts.len(), FACTS_MAX);
         assert!(seen.facts.values().all(|value| value.len() == 254));
     }
 
     #[test]
+    fn conditions_are_bounded_and_harmless() {
+        let told = json!([{"kind": "Ready", "healthy": true}, {"kind": "k".repeat(300), "healthy": false, "text": "a\u{1b}b"}]);
+        let (_, conditions) = listed(with("conditions", told)).unwrap();
+        assert_eq!((conditions[0].kind.as_str(), conditions[0].healthy), ("Ready", true));
+        assert_eq!((conditions[1].kind.len(), conditions[1].text.as_str()), (128, "a\\u{1b}b"));
+    }
+
+    #[test]
     fn a_list_with_twins_is_not_complete() {
-        let twin = |instance: &str| listed(with("instance", json!(instance))).unwrap();
+        let twin = |instance: &str| listed(with("instance", json!(instance))).unwrap().0;
         let listing = Listing { complete: true, as_of: Default::default(), items: vec![twin("b"), twin("a")] };
         let listing = without_twins(listing);
         assert_eq!((listing.complete, listing.items.len()), (false, 1));

@@ -212,6 +212,18 @@ pub(super) struct ToldMachine {
     pub status: InstanceStatus,
     #[serde(default)]
     pub facts: BTreeMap<String, String>,
+    /// What is told of the machine from inside, or about it; only in lists.
+    #[serde(default)]
+    pub conditions: Vec<ToldCondition>,
+}
+
+/// One condition of a machine.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ToldCondition {
+    pub kind: String,
+    pub healthy: bool,
+    #[serde(default)]
+    pub text: String,
 }
 
 /// A volume as a provider tells of it.
