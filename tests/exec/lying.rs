@@ -71,12 +71,12 @@ async fn a_fault_is_made_harmless() {
 #[tokio::test]
 async fn secrets_that_it_was_given_are_blotted_out() {
     let ground = Ground::new();
-    // A variable that every test process has, and that is no secret of anybody's.
-    let value = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    // A variable that every test has, and that is no secret of anybody's.
+    let value = std::env::var("PATH").unwrap();
     let script = r#"read first; echo 'HELLO'; read request;
-        echo "{\"id\":2,\"fault\":{\"code\":\"internal\",\"text\":\"bad token $CARGO_MANIFEST_DIR!\"}}"; cat"#;
+        echo "{\"id\":2,\"fault\":{\"code\":\"internal\",\"text\":\"bad token $PATH!\"}}"; cat"#;
     let mut config = ground.shell_config(script);
-    config.env = vec!["CARGO_MANIFEST_DIR".into()];
+    config.env = vec!["PATH".into()];
     let told = create(&start(config), 1).await.unwrap_err();
     assert_eq!(told.text, "bad token ***!");
     assert!(!told.text.contains(&value));

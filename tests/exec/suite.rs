@@ -3,7 +3,10 @@
 use std::{ffi::OsString, sync::Arc};
 
 use bailiwick::{
-    actors::{ports::Clock, vocab::Fault},
+    actors::{
+        ports::Clock,
+        vocab::{Fault, Timestamp},
+    },
     clock::SystemClock,
     providers::{
         check::{
@@ -13,8 +16,8 @@ use bailiwick::{
         local::{LocalConfig, LocalProvider},
         simulated::{Faults, SimulatedProvider, World},
     },
-    simulation::SimulatedClock,
 };
+use tokio::time::Instant;
 
 use crate::support::{Ground, has_python, name, sample};
 
@@ -36,9 +39,18 @@ fn there_are_more_than_a_hundred_checks_and_each_has_a_name_of_its_own() {
     assert!(60 <= ids.len() && 100 <= ids.len() + process::count(), "{}", ids.len());
 }
 
+/// The runtime's virtual time.
+struct VirtualClock(Instant);
+
+impl Clock for VirtualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(1_000_000 + u64::try_from(self.0.elapsed().as_millis()).unwrap())
+    }
+}
+
 struct Simulated {
     world: World,
-    clock: Arc<SimulatedClock>,
+    clock: Arc<VirtualClock>,
 }
 
 impl Subject for Simulated {
@@ -75,7 +87,7 @@ async fn the_simulated_provider_passes() {
     ] {
         let world = World::new(seed);
         world.set_faults(&name("simulated"), faults);
-        let clock = Arc::new(SimulatedClock::new(bailiwick::actors::vocab::Timestamp(1_000_000)));
+        let clock = Arc::new(VirtualClock(Instant::now()));
         let subject = Arc::new(Simulated { world, clock });
         passes(check::run(subject, &Options::new(name("simulated")), |_| ()).await.unwrap(), &NO_PROCESS);
     }
@@ -92,7 +104,7 @@ async fn a_simulated_provider_on_a_bad_day_fails() {
     ] {
         let world = World::new(5);
         world.set_faults(&name("simulated"), faults.clone());
-        let clock = Arc::new(SimulatedClock::new(bailiwick::actors::vocab::Timestamp(1_000_000)));
+        let clock = Arc::new(VirtualClock(Instant::now()));
         let subject = Arc::new(Simulated { world, clock });
         let lines = check::run(subject, &Options::new(name("simulated")), |_| ()).await.unwrap();
         assert!(Report::of("bad".into(), lines).failed > 5, "{faults:?}");
