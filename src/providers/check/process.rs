@@ -259,6 +259,8 @@ const CHECKS: &[Check] = &[
         what: "asked for a version that it cannot know, it answers with a fault or ends",
         run: |config| {
             Box::pin(async move {
+                // Who greets nobody at all has refused nothing.
+                Raw::greeted(config).await?;
                 let mut raw = Raw::start(config)?;
                 let question = hello(config, &json!([4_000_000_000_u32]));
                 raw.write(format!("{question}\n").as_bytes()).await?;
@@ -398,7 +400,12 @@ const CHECKS: &[Check] = &[
     Check {
         id: "process/ends-before-greeting",
         what: "it ends when its standard input ends before anything came",
-        run: |config| Box::pin(async move { Raw::start(config)?.end().await.map(drop) }),
+        run: |config| {
+            Box::pin(async move {
+                Raw::greeted(config).await?;
+                Raw::start(config)?.end().await.map(drop)
+            })
+        },
     },
     Check {
         id: "process/answers-before-ending",
