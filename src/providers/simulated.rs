@@ -7,6 +7,7 @@ mod dice;
 mod faults;
 mod invariants;
 mod world;
+mod zones;
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
@@ -102,6 +103,9 @@ impl SimulatedProvider {
         if out {
             return Err((there_ms, Fault::new(FaultCode::Unavailable, "the provider cannot be reached")));
         }
+        if state.is_too_often(&self.name, now, faults.calls_per_minute_max) {
+            return Err((there_ms, Fault::new(FaultCode::ResourceExhausted, "too many calls in a minute")));
+        }
         let answer = if hangs {
             Ending::Never
         } else if lost {
@@ -148,11 +152,12 @@ impl SimulatedProvider {
                 return Err(fault);
             }
         };
-        let failures = {
+        let (failures, is_torn) = {
             let now = self.clock.now();
             let mut state = self.world.at(now);
-            let failures: Vec<Option<Fault>> =
+            let mut failures: Vec<Option<Fault>> =
                 items.iter().map(|_| chance_of_failure(&mut state.dice, &fate.faults)).collect();
+            let is_torn = break_off(&mut state.dice, &fate.faults, &mut failures);
             for (item, failure) in items.iter().zip(&failures) {
                 if failure.is_none()
                     && fate.happens
@@ -161,7 +166,7 @@ impl SimulatedProvider {
                     state.send(Timestamp(now.0 + fate.there_ms), change);
                 }
             }
-            failures
+            (failures, is_torn)
         };
         pause(fate.there_ms).await;
         let mut answers: Vec<Result<T, Fault>> = {
@@ -178,6 +183,7 @@ impl SimulatedProvider {
         self.tell("after-call");
         pause(fate.back_ms).await;
         match fate.answer {
+            Ending::Answered if is_torn => Err(Fault::new(FaultCode::Aborted, "the call broke off")),
             Ending::Answered => Ok(answers),
             Ending::Lost(code) => Err(Fault::new(code, "the answer was lost")),
             Ending::Miscounted => {
@@ -204,12 +210,16 @@ impl SimulatedProvider {
         };
         pause(fate.there_ms).await;
         let answers = {
-            let mut state = self.world.at(self.clock.now());
+            let now = self.clock.now();
+            let mut state = self.world.at(now);
+            let is_dark = operation == LOOKUP_MACHINE && state.zones.any_is_out(&self.name, now);
             ids.iter()
                 .map(|id| {
                     let unknown = state.dice.happens(fate.faults.unknown_lookup_per_mille);
                     Ok(match find(&state, id) {
-                        _ if unknown || state.is_in_the_air(*id) => Lookup::Unknown,
+                        _ if unknown || state.is_in_the_air(*id) || state.is_cut_off(id, now) => Lookup::Unknown,
+                        // It may stand where nobody can see.
+                        None if is_dark => Lookup::Unknown,
                         Some(present) => Lookup::Present(present),
                         None => Lookup::Absent,
                     })
@@ -238,14 +248,19 @@ impl SimulatedProvider {
             let now = self.clock.now();
             let mut state = self.world.at(now);
             let of_us = state.instances.values().filter(|instance| instance.provider == self.name);
-            let items: Vec<MachineInstance> = of_us.map(|instance| instance.seen.clone()).collect();
+            let in_sight = of_us.filter(|instance| !state.zones.is_out(&self.name, instance.zone(), now));
+            let items: Vec<MachineInstance> = in_sight.map(|instance| instance.seen.clone()).collect();
+            let is_dark = state.zones.any_is_out(&self.name, now);
             let fails = state.dice.happens(fate.faults.fail_list_per_mille);
             let partial = state.dice.happens(fate.faults.partial_list_per_mille);
             let stale = state.dice.happens(fate.faults.stale_list_per_mille);
             let left_out = state.dice.below(items.len() as u64 + 1) as usize;
-            let earlier = state.earlier_lists.get(&self.name).cloned().filter(|_| stale);
+            let earlier = state.earlier_lists.get(&self.name).cloned().filter(|_| stale && !is_dark);
             let (as_of, mut items) = earlier.unwrap_or_else(|| {
-                state.earlier_lists.insert(self.name.clone(), (now, items.clone()));
+                // What lacks a zone is not told again later as if it had been all.
+                if !is_dark {
+                    state.earlier_lists.insert(self.name.clone(), (now, items.clone()));
+                }
                 (now, items)
             });
             if partial && left_out < items.len() {
@@ -254,7 +269,7 @@ impl SimulatedProvider {
             if fails {
                 Err(Fault::new(FaultCode::Unavailable, "the list cannot be had now"))
             } else {
-                Ok(Listing { complete: !partial, as_of, items })
+                Ok(Listing { complete: !partial && !is_dark, as_of, items })
             }
         };
         self.tell("after-call");
@@ -265,6 +280,26 @@ impl SimulatedProvider {
             Ending::Answered | Ending::Miscounted => listing,
         }
     }
+}
+
+const LOOKUP_MACHINE: &str = "lookup-machine";
+
+/// What comes after the place where a call breaks off does not happen; says whether nobody is told about the rest either.
+fn break_off(dice: &mut Dice, faults: &Faults, failures: &mut [Option<Fault>]) -> bool {
+    // Not thrown where it never happens, so that histories from before it existed stay what they were.
+    if faults.break_off_per_mille == 0 || !dice.happens(faults.break_off_per_mille) {
+        return false;
+    }
+    let reached = dice.below(failures.len() as u64 + 1) as usize;
+    for failure in &mut failures[reached..] {
+        *failure = Some(Fault::new(FaultCode::Unavailable, "the call broke off before this"));
+    }
+    dice.below(2) == 0
+}
+
+/// Nothing is done in a zone that cannot be reached.
+fn cut_off<T>(what: &str) -> Result<T, Fault> {
+    Err(Fault::new(FaultCode::Unavailable, format!("the zone of the {what} cannot be reached")))
 }
 
 async fn pause(wait_ms: u64) {
@@ -290,6 +325,11 @@ impl MachineProvider for SimulatedProvider {
             {
                 return Err(Fault::new(FaultCode::ResourceExhausted, "the quota is used up"));
             }
+            let wanted = create.spec.labels.get("zone").map(String::as_str);
+            let is_made = state.instances.contains_key(&create.id);
+            if !is_made && state.zones.has_no_place(&self.name, wanted, self.clock.now()) {
+                return cut_off("machine");
+            }
             Ok(Change::CreateMachine(self.name.clone(), Box::new(create.clone())))
         };
         let outcome = |state: &mut WorldState, create: &CreateMachine| match state.instances.get(&create.id) {
@@ -300,13 +340,16 @@ impl MachineProvider for SimulatedProvider {
     }
 
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
-        let plan = |_: &WorldState, id: &EffectId| Ok(Change::DeleteMachine(*id));
+        let plan = |state: &WorldState, id: &EffectId| match state.is_cut_off(id, self.clock.now()) {
+            true => cut_off("machine"),
+            false => Ok(Change::DeleteMachine(*id)),
+        };
         Box::pin(self.change("delete-machine", ids, |id| *id, plan, |_, _| Ok(())))
     }
 
     fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
         let find = |state: &WorldState, id: &EffectId| state.instances.get(id).map(|instance| instance.seen.clone());
-        Box::pin(self.ask("lookup-machine", ids, find))
+        Box::pin(self.ask(LOOKUP_MACHINE, ids, find))
     }
 
     fn cancel(&self, id: EffectId) {
@@ -324,7 +367,13 @@ impl VolumeProvider for SimulatedProvider {
     }
 
     fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
-        let plan = |_: &WorldState, create: &CreateVolume| Ok(Change::CreateVolume(self.name.clone(), create.clone()));
+        let plan = |state: &WorldState, create: &CreateVolume| {
+            let max = state.faults.get(&self.name).and_then(|faults| faults.volumes_max);
+            if max.is_some_and(|max| max <= state.volumes_of(&self.name)) && !state.volumes.contains_key(&create.id) {
+                return Err(Fault::new(FaultCode::ResourceExhausted, "the quota of volumes is used up"));
+            }
+            Ok(Change::CreateVolume(self.name.clone(), create.clone()))
+        };
         let outcome = |state: &mut WorldState, create: &CreateVolume| match state.volumes.get(&create.id) {
             Some(volume) => Ok(volume.seen.clone()),
             None => gone("volume"),
@@ -348,8 +397,12 @@ impl VolumeProvider for SimulatedProvider {
     }
 
     fn attach_volumes(&self, attachments: Vec<AttachVolume>) -> BulkAnswer<'_, AttachmentInfo> {
-        let plan =
-            |_: &WorldState, attach: &AttachVolume| Ok(Change::Attach(self.name.clone(), Box::new(attach.clone())));
+        let plan = |state: &WorldState, attach: &AttachVolume| match state
+            .is_cut_off(&attach.machine_effect, self.clock.now())
+        {
+            true => cut_off("machine"),
+            false => Ok(Change::Attach(self.name.clone(), Box::new(attach.clone()))),
+        };
         let outcome = |state: &mut WorldState, attach: &AttachVolume| match state.attachments.get(&attach.id) {
             Some(attachment) => Ok(attachment.info.clone()),
             // It has not happened: the world says why.
@@ -359,7 +412,12 @@ impl VolumeProvider for SimulatedProvider {
     }
 
     fn detach_volumes(&self, attachments: Vec<DetachVolume>) -> BulkAnswer<'_, ()> {
-        let plan = |_: &WorldState, detach: &DetachVolume| Ok(Change::Detach(detach.id));
+        let plan = |state: &WorldState, detach: &DetachVolume| match state
+            .is_cut_off(&detach.machine_effect, self.clock.now())
+        {
+            true => cut_off("machine"),
+            false => Ok(Change::Detach(detach.id)),
+        };
         Box::pin(self.change("detach-volume", attachments, |detach| detach.id, plan, |_, _| Ok(())))
     }
 
