@@ -2,5 +2,6 @@
 
 mod determinism;
 mod first;
+mod misfortune;
 mod scripts;
 mod seeds;
