@@ -40,7 +40,7 @@ const PLANTS: [Plant; 26] = [
     (&[(r#"instance="sleep-" + effect"#, r#"instance="sleep""#)], "creating/other-ids"),
     (&[(r#"instance="sleep-" + effect"#, r#"instance="x" * 300"#)], "creating/bounded"),
     (&[("machine=machine,", r#"machine="web","#)], "creating/name"),
-    (&[("cwd=home(effect)", r#"cwd="/""#)], "creating/running"),
+    (&[(r#"["sleep", "infinity"]"#, r#"["true"]"#)], "creating/running"),
     (&[(r#""present": seen} if seen else "absent""#, r#""present": seen} if seen else "unknown""#)], "finding/absent"),
     (&[("for item in asked[\"items\"]]", "for item in sorted(asked[\"items\"], key=str)]")], "finding/order"),
     (&[(r#""complete": True"#, r#""complete": False"#)], "listing/complete"),

@@ -47,8 +47,7 @@ async fn what_it_leaves_behind_in_its_group_is_killed() {
 #[tokio::test]
 async fn what_lives_in_a_session_of_its_own_stays() {
     let ground = Ground::new();
-    let script =
-        "read first; setsid sh -c 'touch DIR/up; sleep 600; : DIR' </dev/null >/dev/null 2>&1 & echo 'HELLO'; cat";
+    let script = "read first; cd DIR; setsid sh -c 'touch DIR/up; sleep 600; : DIR' </dev/null >/dev/null 2>&1 & echo 'HELLO'; cat";
     if std::process::Command::new("setsid").arg("true").status().is_err() {
         return crate::support::say_missing("setsid");
     }

@@ -113,6 +113,7 @@ async fn a_simulated_provider_on_a_bad_day_fails() {
 
 struct Local {
     ground: Ground,
+    clock: Arc<SystemClock>,
 }
 
 impl Subject for Local {
@@ -132,13 +133,13 @@ impl Subject for Local {
     }
 
     fn clock(&self) -> Arc<dyn Clock> {
-        Arc::new(SystemClock::new())
+        self.clock.clone()
     }
 }
 
 #[tokio::test]
 async fn the_local_provider_passes() {
-    let subject = Arc::new(Local { ground: Ground::new() });
+    let subject = Arc::new(Local { ground: Ground::new(), clock: Arc::new(SystemClock::new()) });
     passes(check::run(subject, &Options::new(name("local")), |_| ()).await.unwrap(), &NO_PROCESS);
 }
 
