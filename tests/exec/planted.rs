@@ -15,7 +15,7 @@ use crate::support::{Ground, has_python, name, sample};
 /// What is replaced by what, and which check has to notice.
 type Plant = (&'static [(&'static str, &'static str)], &'static str);
 
-const PLANTS: [Plant; 26] = [
+const PLANTS: [Plant; 36] = [
     (&[(r#""version": 1"#, r#""version": 3"#)], "process/greets"),
     (&[("asked = json.loads(line)", "asked = json.loads(line); print(\"{}\")")], "process/greets"),
     (&[(r#""machines": True, "volumes": True"#, r#""x": 1"#)], "process/offers"),
@@ -40,7 +40,7 @@ const PLANTS: [Plant; 26] = [
     (&[(r#"instance="sleep-" + effect"#, r#"instance="sleep""#)], "creating/other-ids"),
     (&[(r#"instance="sleep-" + effect"#, r#"instance="x" * 300"#)], "creating/bounded"),
     (&[("machine=machine,", r#"machine="web","#)], "creating/name"),
-    (&[(r#"["sleep", "infinity"]"#, r#"["true"]"#)], "creating/running"),
+    (&[(r#""running" if lives(thing["pid"], effect) else "stopped""#, r#""stopped""#)], "creating/running"),
     (&[(r#""present": seen} if seen else "absent""#, r#""present": seen} if seen else "unknown""#)], "finding/absent"),
     (&[("for item in asked[\"items\"]]", "for item in sorted(asked[\"items\"], key=str)]")], "finding/order"),
     (&[(r#""complete": True"#, r#""complete": False"#)], "listing/complete"),
@@ -51,6 +51,46 @@ const PLANTS: [Plant; 26] = [
     (&[(r#"if any(held["volume_effect"] == volume_effect for"#, "if any(False for")], "attachments/one-at-a-time"),
     (&[(r#"if any(held["volume_effect"] == effect for"#, "if any(False for")], "attachments/holds"),
     (&[("read_only=read_only", "read_only=False")], "attachments/read-only"),
+    (&[("if not read(machine_effect, \"machine\") or", "if False or")], "attachments/no-machine"),
+    (&[(r#"("delete", "destroy", "detach"):"#, r#"("delete", "destroy"):"#)], "attachments/detached"),
+    (&[("if not 1 <= size_mib <= 1 << 40:", "if False:")], "volumes/absurd-size"),
+    (
+        &[(r#" and not read(effect, kind):"#, ":"), (r#"volume_id="file-" + effect"#, "volume_id=str(time.time())")],
+        "volumes/same-id-again",
+    ),
+    (
+        &[("seen = read(effect, kind)\n", "seen = read(effect, kind) or read(effect, \"volume\")\n")],
+        "volumes/no-machines",
+    ),
+    (
+        &[(
+            r#"os.path.realpath(asked["state_dir"])"#,
+            r#"os.path.realpath(asked["state_dir"]) + str(os.getpid()); os.makedirs(STATE)"#,
+        )],
+        "restarting/found",
+    ),
+    (&[("+ [effect]:", "+ os.listdir(STATE):")], "deleting/others-stay"),
+    (
+        &[(
+            "    while pid := find",
+            "    if not os.path.isdir(home(effect)): raise Fault(\"not-found\", \"\")\n    while pid := find",
+        )],
+        "deleting/never-made",
+    ),
+    (
+        &[(
+            "    pid = find(effect) or",
+            "    os.system(\"true \" + \" \".join(_[\"labels\"]))\n    pid = find(effect) or",
+        )],
+        "hostile/no-shell",
+    ),
+    (
+        &[(
+            "    pid = find(effect) or",
+            "    open(home(effect) + \"/\" + machine * 9, \"w\").close()\n    pid = find(effect) or",
+        )],
+        "hostile/longest-name",
+    ),
 ];
 
 #[tokio::test]

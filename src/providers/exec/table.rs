@@ -108,10 +108,11 @@ impl Table {
         lines
     }
 
-    fn begin(&mut self, call: Call) -> Vec<u8> {
+    fn begin(&mut self, mut call: Call) -> Vec<u8> {
         let id = self.next_id();
         self.changing.extend(call.held.ids().iter().copied());
-        let line = request(id, call.operation, &call.body);
+        // What has been said need not be kept.
+        let line = request(id, call.operation, &std::mem::take(&mut call.body));
         self.under_way.insert(id, (Instant::now(), call));
         line
     }

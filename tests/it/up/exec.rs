@@ -170,6 +170,29 @@ fn a_machine_that_dies_is_replaced() {
     assert_eq!(sample.things()["machine"].len(), 2, "what was left of it is gone");
 }
 
+/// The provider does what is asked, and dies before it says so: once for each thing that it makes.
+#[test]
+fn what_was_made_and_never_told_is_adopted() {
+    let Some(mut sample) = SampleLab::new() else { return };
+    let (_, command) = sample.provider.split_once('=').expect("as it was made");
+    let words = bailiwick::providers::exec::command_words(command).expect("words");
+    let text = fs::read_to_string(&words[1]).expect("the sample");
+    let die = "    done = guarded(serve, *asked[\"op\"].partition(\"-\"), asked)\n    \
+               mark = os.path.join(STATE, \"died-at-\" + asked[\"op\"])\n    \
+               if asked[\"op\"][:2] in (\"cr\", \"at\") and not os.path.exists(mark):\n        \
+               os.mkdir(mark)\n        os._exit(9)\n    ";
+    let print = "    if \"op\" in asked:\n";
+    assert!(text.contains(print), "the sample has changed");
+    let dying = sample.lab.manifest("dying.py", text.replace(print, &format!("{die}{}", print.trim_start())));
+    sample.provider = format!("sample=python3 '{dying}'");
+    sample.up();
+    let deaths = fs::read_dir(sample.state()).expect("its directory").flatten();
+    let deaths = deaths.filter(|entry| entry.file_name().to_string_lossy().starts_with("died-at-")).count();
+    assert_eq!(deaths, 3, "creating machines, creating volumes, attaching");
+    assert_eq!(sample.sleeps().len(), 2);
+    assert!(intents(&sample.lab).values().all(|intents| *intents == 1), "{:?}", intents(&sample.lab));
+}
+
 #[test]
 fn providers_stand_in_a_file_too() {
     let Some(sample) = SampleLab::new() else { return };
