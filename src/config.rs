@@ -15,6 +15,8 @@ use bailiwick_actors::{
     vocab::Name,
 };
 
+use crate::providers::exec::ExecConfig;
+
 /// How the `local` provider is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LocalMachines {
@@ -31,6 +33,8 @@ pub struct Config {
     /// Everything that the node keeps is below this directory; it is made if it is not there, for its owner only.
     pub data_dir: PathBuf,
     pub local: LocalMachines,
+    /// Providers that are processes of somebody else's; each one makes machines and volumes under its name.
+    pub exec: Vec<ExecConfig>,
     /// Further machine providers by name.
     pub machine_providers: BTreeMap<Name, Arc<dyn MachineProvider>>,
     /// Further volume providers by name.
@@ -50,6 +54,7 @@ impl Config {
         Self {
             data_dir: data_dir.into(),
             local: LocalMachines::Off,
+            exec: Vec::new(),
             machine_providers: BTreeMap::new(),
             volume_providers: BTreeMap::new(),
             listen: true,
@@ -63,6 +68,13 @@ impl Config {
     #[must_use]
     pub fn machine_provider(mut self, name: Name, provider: Arc<dyn MachineProvider>) -> Self {
         self.machine_providers.insert(name, provider);
+        self
+    }
+
+    /// With a provider that is a process of somebody else's.
+    #[must_use]
+    pub fn exec_provider(mut self, provider: ExecConfig) -> Self {
+        self.exec.push(provider);
         self
     }
 
@@ -86,6 +98,7 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("data_dir", &self.data_dir)
             .field("local", &self.local)
+            .field("exec", &self.exec)
             .field("machine_providers", &self.machine_providers.keys())
             .field("volume_providers", &self.volume_providers.keys())
             .field("listen", &self.listen)
@@ -103,6 +116,11 @@ pub fn journal_dir(data_dir: &Path) -> PathBuf {
 /// The directory of the `local` provider below a data directory.
 pub fn local_dir(data_dir: &Path) -> PathBuf {
     data_dir.join("local")
+}
+
+/// The directory of providers that are processes, below a data directory.
+pub fn exec_dir(data_dir: &Path) -> PathBuf {
+    data_dir.join("exec")
 }
 
 /// The user's data directory: `$BAILIWICK_DATA_DIR`, `$XDG_DATA_HOME/bailiwick` or `~/.local/share/bailiwick`.

@@ -17,6 +17,7 @@ pub mod moment;
 pub mod output;
 mod plan;
 mod progress;
+mod provider;
 mod retry;
 mod schedule;
 mod serve;
@@ -115,6 +116,9 @@ enum Command {
     /// Crash a journal's node wherever it could have crashed
     #[command(subcommand, arg_required_else_help = true)]
     Chaos(chaos::ChaosCommand),
+    /// Judge a provider of your own
+    #[command(subcommand, arg_required_else_help = true)]
+    Provider(provider::ProviderCommand),
     /// Run a scenario in virtual time, deterministically
     Simulate(simulate::SimulateArgs),
     /// Print a script for a shell's completion
@@ -208,6 +212,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Audit(command) => audit::main(global, command),
         Command::Journal(command) => journal::main(global, command),
         Command::Chaos(command) => chaos::main(global, command),
+        Command::Provider(command) => provider::main(global, command),
         Command::Simulate(args) => simulate::main(global, args),
         Command::Completion(args) => completion::main(args),
         Command::Agent(args) => Ok(agent::main(args)),

@@ -19,6 +19,7 @@ use super::{
     delete::entity,
     exit::{CliError, Exit},
     progress::{Progress, say},
+    provider::ProviderArgs,
     session, status, wait,
 };
 use crate::{
@@ -48,6 +49,8 @@ pub(super) struct UpArgs {
     /// Remove what is not declared any more
     #[arg(long)]
     prune: bool,
+    #[command(flatten)]
+    providers: ProviderArgs,
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +61,8 @@ pub(super) struct DownArgs {
     /// How long it may take: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: Duration,
+    #[command(flatten)]
+    providers: ProviderArgs,
 }
 
 /// What ends a command from outside.
@@ -85,14 +90,15 @@ impl Signals {
     }
 }
 
-/// Starts a node with local machines, and says what it found.
-pub(super) fn start(global: &Global) -> Result<Node, CliError> {
+/// Starts a node with local machines and the providers that are named, and says what it found.
+pub(super) fn start(global: &Global, providers: &ProviderArgs) -> Result<Node, CliError> {
     let dir = session::data_dir(global)?;
     let binary = std::env::current_exe().map_err(|error| {
         CliError::new(Exit::Error, "own-path", "cannot find this program's own path").because(&error)
     })?;
     let agent_command = vec![binary.into_os_string(), OsString::from("agent")];
-    let config = Config { local: LocalMachines::With { agent_command }, ..Config::new(dir) };
+    let exec = providers.read(&dir)?;
+    let config = Config { local: LocalMachines::With { agent_command }, exec, ..Config::new(dir) };
     let node = Node::start(config)?;
     for line in node.started().lines() {
         say(&line);
@@ -120,7 +126,7 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
     let (node, ended) = session::block_on(async {
         // Listened for before there is a node to be stopped: what comes while it starts waits until it has.
         let signals = Signals::new()?;
-        let node = start(global)?;
+        let node = start(global, &args.providers)?;
         let ended = run(global, &node, &args, &sources, signals).await;
         Ok::<_, CliError>((node, ended))
     })??;
@@ -264,7 +270,7 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
     }
     let (node, ended) = session::block_on(async {
         let signals = Signals::new()?;
-        let node = start(global)?;
+        let node = start(global, &args.providers)?;
         let ended = take_down(&node, named, args.timeout, signals).await;
         Ok::<_, CliError>((node, ended))
     })??;

@@ -276,6 +276,11 @@ impl Course {
             Happening::Silence { machine, for_ms } => self.world.silence(machine, after(*for_ms)),
             Happening::Crash(kind) => self.points.crash(*kind),
             Happening::Outage { provider, for_ms } => self.world.add_outage(provider, now, after(*for_ms)),
+            Happening::Zones { provider, zones } => self.world.set_zones(provider, zones.clone()),
+            Happening::ZoneOutage { provider, zone, for_ms } => {
+                self.world.add_zone_outage(provider, zone, now, after(*for_ms));
+            }
+            Happening::KillZone { provider, zone } => drop(self.world.kill_zone(provider, zone)),
             Happening::Misbehave { provider, faults } => self.world.set_faults(provider, (**faults).clone()),
             Happening::Calm => self.world.stop_faults(),
             Happening::Jump { by_ms } => self.clock.jump(*by_ms),

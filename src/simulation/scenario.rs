@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bailiwick_actors::vocab::{Name, Timestamp};
+use bailiwick_actors::vocab::{Name, Timestamp, Zone};
 use bailiwick_journal::StreamId;
 use serde::Deserialize;
 
@@ -78,6 +78,9 @@ struct File {
     manifests: Vec<PathBuf>,
     #[serde(default)]
     faults: BTreeMap<String, Faults>,
+    /// The zones of each provider.
+    #[serde(default)]
+    zones: BTreeMap<String, Vec<Zone>>,
     #[serde(default)]
     events: Vec<EventLine>,
     #[serde(default)]
@@ -98,6 +101,8 @@ struct EventLine {
     silence: Option<For>,
     crash: Option<CrashKind>,
     outage: Option<For>,
+    zone_outage: Option<OfZone>,
+    kill_zone: Option<OfZone>,
     faults: Option<BTreeMap<String, Faults>>,
     calm: Option<bool>,
     jump: Option<String>,
@@ -109,6 +114,15 @@ struct EventLine {
 struct For {
     of: String,
     r#for: String,
+}
+
+/// Something about a zone of a provider, perhaps for a while.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct OfZone {
+    of: String,
+    zone: Zone,
+    r#for: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -177,6 +191,10 @@ impl Reader<'_> {
             let provider = self.name("faults", &provider)?;
             script.push(Planned { at_ms: 0, what: Happening::Misbehave { provider, faults: Box::new(faults) } });
         }
+        for (provider, zones) in file.zones {
+            let provider = self.name("zones", &provider)?;
+            script.push(Planned { at_ms: 0, what: Happening::Zones { provider, zones } });
+        }
         let mut known = Known::default();
         let mut wishes = Vec::new();
         if let Some(text) = &file.manifest {
@@ -229,6 +247,17 @@ impl Reader<'_> {
         if let Some(outage) = line.outage {
             let (provider, for_ms) = (self.name(field, &outage.of)?, self.period(field, &outage.r#for)?);
             all.push(Happening::Outage { provider, for_ms });
+        }
+        if let Some(OfZone { of, zone, r#for }) = line.zone_outage {
+            let Some(period) = r#for else { return Err(self.field(field, "does not say for how long")) };
+            let (provider, for_ms) = (self.name(field, &of)?, self.period(field, &period)?);
+            all.push(Happening::ZoneOutage { provider, zone, for_ms });
+        }
+        if let Some(OfZone { of, zone, r#for }) = line.kill_zone {
+            if r#for.is_some() {
+                return Err(self.field(field, "what dies does so for ever"));
+            }
+            all.push(Happening::KillZone { provider: self.name(field, &of)?, zone });
         }
         for (provider, faults) in line.faults.unwrap_or_default() {
             let provider = self.name(field, &provider)?;
@@ -307,7 +336,11 @@ fn providers(script: &[Planned]) -> Vec<Name> {
     for planned in script {
         match &planned.what {
             Happening::Apply(wishes) => names.extend(wishes.iter().filter_map(provider)),
-            Happening::Misbehave { provider, .. } | Happening::Outage { provider, .. } => {
+            Happening::Misbehave { provider, .. }
+            | Happening::Outage { provider, .. }
+            | Happening::Zones { provider, .. }
+            | Happening::ZoneOutage { provider, .. }
+            | Happening::KillZone { provider, .. } => {
                 names.insert(provider.clone());
             }
             _ => (),

@@ -1,6 +1,11 @@
 //! What happens in a simulation, and when.
 
-use bailiwick_actors::{machine, shell::AnyCommand, vocab::Name, volume, volume_attachment};
+use bailiwick_actors::{
+    machine,
+    shell::AnyCommand,
+    vocab::{Name, Zone},
+    volume, volume_attachment,
+};
 use bailiwick_journal::StreamId;
 
 use super::{CrashKind, Observer};
@@ -33,6 +38,12 @@ pub enum Happening {
     Crash(CrashKind),
     /// A provider cannot be reached for this long.
     Outage { provider: Name, for_ms: u64 },
+    /// A provider has these zones from now on.
+    Zones { provider: Name, zones: Vec<Zone> },
+    /// A zone of a provider cannot be reached for this long.
+    ZoneOutage { provider: Name, zone: Zone, for_ms: u64 },
+    /// All instances in a zone of a provider stop running.
+    KillZone { provider: Name, zone: Zone },
     /// A provider misbehaves from now on.
     Misbehave { provider: Name, faults: Box<Faults> },
     /// All providers behave from now on.
@@ -60,6 +71,14 @@ impl Happening {
             Self::Outage { provider, for_ms } => {
                 format!("provider {provider} cannot be reached for {}", seconds(*for_ms))
             }
+            Self::Zones { provider, zones } => {
+                let names: Vec<&str> = zones.iter().map(|zone| zone.0.as_str()).collect();
+                format!("provider {provider} has the zones {}", names.join(", "))
+            }
+            Self::ZoneOutage { provider, zone, for_ms } => {
+                format!("zone {zone} of provider {provider} cannot be reached for {}", seconds(*for_ms))
+            }
+            Self::KillZone { provider, zone } => format!("all instances in zone {zone} of provider {provider} die"),
             Self::Misbehave { provider, .. } => format!("provider {provider} begins to misbehave"),
             Self::Calm => "all providers behave from now on".into(),
             Self::Jump { by_ms } => {

@@ -2,12 +2,14 @@
 
 use std::{future::Future, pin::Pin};
 
+mod capabilities;
 mod clock;
 mod filesystems;
 mod import;
 mod machines;
 mod storage;
 
+pub use capabilities::{Capabilities, Progress};
 pub use clock::Clock;
 pub use filesystems::{
     AttachFilesystem, Backing, BlockDevice, CreateFilesystem, DetachFilesystem, FilesystemAttachmentInfo,

@@ -9,7 +9,7 @@ mod size;
 mod time;
 
 pub use effort::{Effort, Outlook};
-pub use fault::{Fault, FaultClass, FaultCode};
+pub use fault::{Fault, FaultClass, FaultCode, InvalidFaultCode};
 pub use ids::{EffectId, InstanceId, InvalidName, MachineId, Name, Uid, Zone, derived_uuid};
 pub use life::Life;
 pub use phase::MachinePhase;

@@ -23,6 +23,7 @@ const STOPWATCHES: &[(&str, &str)] = &[
     ("src/clock.rs", "the one reader of the wall clock"),
     ("src/agent/", "an agent is a process of its own, outside of every simulation"),
     ("src/providers/local", "waits for real processes to end, by the monotonic clock"),
+    ("src/providers/exec/", "waits for a process that is nobody's simulation, on a runtime of its own"),
     ("journal/src/open.rs", "measures how long opening took, for the report"),
     ("journal/src/follow.rs", "the bound of a wait on a thread; simulation has no such threads"),
     ("actors/src/shell/services.rs", "tokio's clock, which the simulation pauses and moves"),
@@ -45,6 +46,7 @@ const WAITERS: &[(&str, &str)] = &[
     ),
     ("benches/idle.rs", "looks at a node that has nothing to do, for as long as it was asked to"),
     ("tests/it/up/support.rs", "`pause`, between two looks at a real process; nothing else waits"),
+    ("tests/exec/support.rs", "`eventually`, which ends as soon as it is so"),
     ("tests/local/node.rs", "the stand-in for a node looks for callers, and for its end"),
 ];
 
