@@ -38,6 +38,9 @@ pub struct Settings {
     /// Whether full segments of the log are compressed in idle time, by themselves. Off until a campaign has shown that a
     /// reader never meets the moment of the change; `compress_log` does it when asked.
     pub compress_when_idle: bool,
+    /// Whether a stop in order leaves a checkpoint of the index, and an opening after one goes by it: it is ready sooner,
+    /// and reads the inside of full segments behind the opening. Not without threads of its own.
+    pub index_checkpoint: bool,
     pub queue: QueueLimits,
     /// Bytes of the disk that are kept free for reports; none: the smaller of 256 MiB and 5 %.
     pub space_floor_bytes: Option<u64>,
@@ -51,6 +54,7 @@ impl Default for Settings {
             checkpoint_bytes: 32 * 1024 * 1024,
             store_lag_bytes: 64 * 1024 * 1024,
             compress_when_idle: false,
+            index_checkpoint: true,
             queue: QueueLimits::default(),
             space_floor_bytes: None,
         }

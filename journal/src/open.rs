@@ -21,6 +21,7 @@ use std::{
 
 mod fill;
 mod report;
+mod trust;
 
 use uuid::Uuid;
 
@@ -44,8 +45,9 @@ use crate::{
 
 pub(crate) use fill::Survey;
 pub(crate) use fill::on_its_own_thread;
-use fill::{fill_store, isolated, survey};
+use fill::{Filled, fill_store, isolated, survey};
 pub use report::OpenReport;
+use trust::Trusted;
 
 /// A later repair would need a third reading of the log; two repairs of one log do not happen.
 const ROUNDS_MAX: u32 = 3;
@@ -60,6 +62,8 @@ pub(crate) struct Opened {
     pub blocks: Option<Box<dyn Blocks>>,
     pub lock: Lock,
     pub report: OpenReport,
+    /// The store, to be opened behind the opening; everything before the head is then still to be read.
+    pub later: Option<Box<dyn Store>>,
 }
 
 /// What is asked of opening.
@@ -68,6 +72,8 @@ pub(crate) struct Asked {
     /// The id of a new journal.
     pub new_id: Uuid,
     pub segment_bytes: u64,
+    /// Whether there will be threads that read behind the opening what a checkpoint is trusted for.
+    pub may_trust: bool,
 }
 
 pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Result<Opened, OpenError> {
@@ -76,14 +82,32 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     let lock = take_lock(&*disk, LockMode::Exclusive)?;
     let (journal, created) = find_or_make_format(&*disk, asked.new_id)?;
     repair::finish_replacing(&*disk).map_err(io_error(&*disk, "restore the log in"))?;
-    let mut opening = Opening { disk, store, journal, segment_bytes: asked.segment_bytes, filled: 0, aside: None };
+    let mut opening = Opening {
+        disk,
+        store,
+        journal,
+        segment_bytes: asked.segment_bytes,
+        may_trust: asked.may_trust,
+        filled: 0,
+        aside: None,
+        ignored: None,
+    };
     let found = match head::read(&*opening.disk).map_err(io_error(&*opening.disk, "read the head of"))? {
         // It says nothing about this one; a log that was cut is then seen by the store alone, as without a head file.
         FoundHead::Read { newest, .. } if newest.journal != journal => FoundHead::Damaged,
         found => found,
     };
-    opening.begin_log(found)?;
-    let settled = opening.settle(found)?;
+    let settled = match opening.trust(found) {
+        Trusted::Yes(settled) => *settled,
+        other => {
+            if let Trusted::Ignored(problem) = other {
+                tracing::warn!(%problem, "the index checkpoint is left aside; the whole log is read");
+                opening.ignored = Some(problem);
+            }
+            opening.begin_log(found)?;
+            opening.settle(found)?
+        }
+    };
     opening.finish(settled, found, created, lock, started)
 }
 
@@ -92,8 +116,11 @@ struct Opening<'s> {
     store: &'s dyn Store,
     journal: Uuid,
     segment_bytes: u64,
+    may_trust: bool,
     filled: u64,
     aside: Option<String>,
+    /// Why the checkpoint was left aside.
+    ignored: Option<String>,
 }
 
 /// Log and store, once they agree.
@@ -102,6 +129,8 @@ struct Settled {
     index: Index,
     survey: Survey,
     torn_cut: Option<u64>,
+    /// As in [`Opened`].
+    later: Option<Box<dyn Store>>,
 }
 
 impl Opening<'_> {
@@ -138,7 +167,7 @@ impl Opening<'_> {
             crash::point("after-survey");
             if !self.repair_log(&scanned, &survey, &index, found)? {
                 let torn_cut = self.cut(&scanned)?;
-                return Ok(Settled { scanned, index, survey, torn_cut });
+                return Ok(Settled { scanned, index, survey, torn_cut, later: None });
             }
         }
         Err(self.refuse(IntegrityReport::default()))
@@ -278,7 +307,7 @@ impl Opening<'_> {
         lock: Lock,
         started: Instant,
     ) -> Result<Opened, OpenError> {
-        let Settled { scanned, index, mut survey, torn_cut } = settled;
+        let Settled { scanned, index, mut survey, torn_cut, later } = settled;
         let tip = scanned.tip;
         let log = self.resume_log(&scanned)?;
         pack::remove_unfinished(&*self.disk).map_err(io_error(&*self.disk, "tidy the log in"))?;
@@ -298,7 +327,10 @@ impl Opening<'_> {
             let problem = format!("blocks {} to {synced_before} are missing", survey.contiguous + 1);
             survey.trouble = Some(problem);
         }
-        let caught = isolated(self.store, || fill_store(self.store, &core, survey, tip.block));
+        let caught = match &later {
+            Some(_) => Filled::default(),
+            None => isolated(self.store, || fill_store(self.store, &core, survey, tip.block)),
+        };
         core.set_stored(if caught.blocks.is_some() { tip.block } else { 0 });
         crash::point("after-store-filled");
         let mut report = OpenReport {
@@ -315,6 +347,8 @@ impl Opening<'_> {
             damaged_log: self.aside,
             torn_cut,
             head_rewritten: tip.block > 0 && (last.is_none() || other_slot_damaged),
+            by_checkpoint: later.is_some(),
+            checkpoint_ignored: self.ignored,
             duration: Duration::ZERO,
         };
         let stopped_in_order = last.is_some_and(|last| last.clean && last.head.block == tip.block);
@@ -333,7 +367,7 @@ impl Opening<'_> {
         crash::point("after-head-begun");
         report.duration = started.elapsed();
         let (disk, blocks) = (self.disk, caught.blocks);
-        Ok(Opened { core, disk, log, tip, head_file: Arc::new(head_file), blocks, lock, report })
+        Ok(Opened { core, disk, log, tip, head_file: Arc::new(head_file), blocks, lock, report, later })
     }
 
     /// Goes on behind the last block; segments behind it are empty and are made anew when they are needed.

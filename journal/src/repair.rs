@@ -26,7 +26,8 @@ use crate::{
 /// How many missing blocks are looked for when a refusal is explained; a damaged number must not keep it busy.
 const LISTED_BLOCKS_MAX: usize = 1_000_000;
 const NEW_DIR: &str = "log.new";
-const ASIDE: &str = "log.damaged-";
+/// What the name of a damaged log begins with, once it is put aside.
+pub(crate) const ASIDE: &str = "log.damaged-";
 
 /// A log that was written anew.
 #[derive(Debug)]

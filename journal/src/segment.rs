@@ -127,9 +127,15 @@ pub(crate) fn numbers(disk: &dyn Disk) -> io::Result<Vec<u32>> {
 
 /// The segment's number, if this is the name of a segment file inside the log's folder.
 fn number_of(file_name: &str) -> Option<u32> {
-    let digits = file_name.strip_suffix(PACKED).unwrap_or(file_name).strip_suffix(".log")?;
+    numbered(file_name).map(|found| found.0)
+}
+
+/// As [`number_of`], and whether it is that of a compressed one.
+pub(crate) fn numbered(file_name: &str) -> Option<(u32, bool)> {
+    let plain = file_name.strip_suffix(PACKED);
+    let digits = plain.unwrap_or(file_name).strip_suffix(".log")?;
     let number = digits.parse().ok()?;
-    (digits.len() == 10 && number > 0).then_some(number)
+    (digits.len() == 10 && number > 0).then_some((number, plain.is_some()))
 }
 
 fn magic(end: End) -> &'static [u8; 4] {

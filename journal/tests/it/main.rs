@@ -1,5 +1,6 @@
 //! One binary for all tests that go through the public interface.
 
+mod checkpoint;
 mod conflict;
 mod golden;
 mod hostile;
