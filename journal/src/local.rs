@@ -6,6 +6,7 @@ use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
+        mpsc,
     },
     time::Duration,
 };
@@ -71,6 +72,8 @@ pub enum CloseError {
 /// How long a stop in order waits for what is still being read behind an opening by a checkpoint. Without it the next
 /// opening reads everything.
 const READING_AT_CLOSE: Duration = Duration::from_secs(2);
+
+const NOTE_WAIT: Duration = Duration::from_secs(1);
 
 /// The journal of one node.
 ///
@@ -412,15 +415,19 @@ fn reading_behind(
             (state.index.version(&note::stream()), state.head.time_ms)
         };
         let draft = note::history_repaired(noting.journal, note, epoch, expected, time_ms);
-        let done: Done = Box::new(|answer| {
+        let (tell, told) = mpsc::sync_channel(1);
+        let done: Done = Box::new(move |answer| {
             if let Err(error) = answer {
                 tracing::error!(%error, "the note of a repair could not be appended");
             }
+            let _ = tell.send(());
         });
         match Request::new(vec![draft], Intake::Report, done) {
             Ok(request) => door.hand_in(request),
             Err((error, done)) => answer(done, Err(error)),
         }
+        // Whoever waits for the end of the reading then finds the note; but the commit thread may be the one that ends us.
+        let _ = told.recv_timeout(NOTE_WAIT);
     };
     Reading {
         core: core.clone(),

@@ -175,6 +175,12 @@ type GivenUp = Option<String>;
 
 impl Reading {
     fn run(&self, shared: &Shared) -> Result<(), GivenUp> {
+        // What is damaged in the log is taken from the store.
+        while self.core.stored() < self.tip.block && !self.core.store_is_gone() {
+            if !shared.wait(STORE_WAIT) {
+                return Err(None);
+            }
+        }
         let mut tip = Tip::genesis(self.core.journal);
         let (mut filled, mut store_trouble) = (0, None::<String>);
         let last = self.core.state().index.block(self.tip.block).map_or(0, |block| block.place.segment);
