@@ -15,6 +15,7 @@ use crate::{
     Entry, Head, Position, ReadError,
     blocks::BlockReader,
     disk::Disk,
+    elsewhere::ElsewhereError,
     frame::{self, FrameHeader, HEADER_BYTES},
     index::Index,
     log::{LogReader, Place},
@@ -236,6 +237,17 @@ impl Core {
         std::mem::replace(&mut *self.store.write().unwrap_or_else(PoisonError::into_inner), reader)
     }
 
+    /// Changes the store while whoever reads waits.
+    pub(crate) fn change_store<E>(
+        &self,
+        change: impl FnOnce(Option<Arc<dyn BlockReader>>) -> Result<Arc<dyn BlockReader>, E>,
+    ) -> Result<(), E> {
+        let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = change(store.take())?;
+        *store = Some(changed);
+        Ok(())
+    }
+
     pub(crate) fn stored(&self) -> u64 {
         self.stored.load(Ordering::Acquire)
     }
@@ -289,9 +301,9 @@ impl Core {
             let bytes = match fits {
                 Some(bytes) => bytes,
                 None => self.read_log(*number, *place, *first).or_else(|damaged| {
-                    // Nobody has looked into a log that was gone on with by its checkpoint: the store may have it.
-                    let late = if store.is_none() { self.read_late(*number) } else { None };
-                    late.ok_or(damaged)
+                    // Nobody has looked into a log that was gone on with by its checkpoint, and what was removed from it
+                    // is in the store alone, which may just have been opened again.
+                    self.read_late(*number).ok_or(damaged)
                 })?,
             };
             loaded.push(Loaded::Stored(bytes));
@@ -309,7 +321,12 @@ impl Core {
     }
 
     fn read_log(&self, number: u64, place: Place, first: Position) -> Result<Vec<u8>, ReadError> {
-        let bytes = self.log.read(place).map_err(|error| ReadError::Unreadable { problem: format!("log: {error}") })?;
+        let bytes = self.log.read(place).map_err(|error| match ElsewhereError::of(&error) {
+            Some(ElsewhereError::NotInArchive { path, segment }) => {
+                ReadError::Archive { archive: path.clone(), segment: *segment }
+            }
+            _ => ReadError::Unreadable { problem: format!("log: {error}") },
+        })?;
         if self.is_block(&bytes, number) {
             return Ok(bytes);
         }

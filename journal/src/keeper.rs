@@ -8,11 +8,12 @@ use std::{
 
 use crate::{
     Settings,
-    blocks::{Blocks, Store},
+    blocks::{BlockReader, Blocks, Store},
     core::Core,
     crash,
     disk::Disk,
     head::HeadFile,
+    leave::Leaving,
     pack::Packer,
     space::SpaceWatch,
 };
@@ -45,6 +46,8 @@ pub(crate) struct Keeper {
     /// opened with everything in it.
     place: Option<Box<dyn Store>>,
     unopened: Option<u64>,
+    /// Where full segments go, if they go.
+    leaving: Option<Leaving>,
 }
 
 impl Keeper {
@@ -73,6 +76,7 @@ impl Keeper {
             trouble,
             place: None,
             unopened: None,
+            leaving: None,
         }
     }
 
@@ -80,6 +84,27 @@ impl Keeper {
     pub(crate) fn opens_later(mut self, place: Option<Box<dyn Store>>, tip: Option<u64>) -> Self {
         (self.place, self.unopened) = (place, tip);
         self
+    }
+
+    /// Full segments do not stay.
+    pub(crate) fn lets_leave(mut self, leaving: Option<Leaving>) -> Self {
+        self.leaving = leaving;
+        self
+    }
+
+    /// Lets segments go that the store has durably. What cannot go stays, and is tried again after the next checkpoint.
+    fn let_leave(&self) {
+        let Some(leaving) = self.leaving.as_ref().filter(|_| !self.core.is_being_read()) else { return };
+        loop {
+            match leaving.next(&self.core, self.synced) {
+                Ok(Some(segment)) => tracing::debug!(segment, "a full segment has left the log's folder"),
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "a full segment stays in the log's folder");
+                    return;
+                }
+            }
+        }
     }
 
     /// Opens a store that was left for later; builds it anew if it does not open.
@@ -209,19 +234,38 @@ impl Keeper {
             let noted = this.head_file.write_store_synced(stored).and_then(|()| this.head_file.sync());
             noted.map_err(|error| format!("head file: {error}"))
         });
+        if self.blocks.is_some() {
+            self.let_leave();
+        }
     }
 
     /// Closes the store and opens it again, once everything is in it: what it had read into memory, most of it while the
-    /// node was rebuilt, is given back. Meanwhile reads are answered from the log.
+    /// node was rebuilt, is given back. Meanwhile reads are answered from the log, as far as it has everything.
     pub(crate) fn give_memory_back(&mut self) {
         self.catch_up();
         let Some(blocks) = self.blocks.take() else { return };
-        if let Some(reader) = self.core.set_store(None) {
-            reader.stop();
-        }
+        let removed = self.leaving.as_ref().is_some_and(|leaving| !leaving.whole.begins().removed.is_empty());
+        let close = |reader: Option<Arc<dyn BlockReader>>| {
+            if let Some(reader) = reader {
+                reader.stop();
+            }
+        };
         self.guarded("reopen", |this| {
-            let blocks = blocks.reopened().map_err(|error| error.problem)?;
-            this.core.set_store(Some(blocks.reader()));
+            let core = this.core.clone();
+            let reopen = || blocks.reopened().map_err(|error| error.problem);
+            if removed {
+                // The log does not have everything: whoever reads waits.
+                return core.change_store(|reader| {
+                    close(reader);
+                    let blocks = reopen()?;
+                    let reader = blocks.reader();
+                    this.blocks = Some(blocks);
+                    Ok(reader)
+                });
+            }
+            close(core.set_store(None));
+            let blocks = reopen()?;
+            core.set_store(Some(blocks.reader()));
             this.blocks = Some(blocks);
             Ok(())
         });

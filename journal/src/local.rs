@@ -137,9 +137,10 @@ impl LocalJournal {
         // A segment must hold its marks and a block; the upper bound keeps offsets within 32 bits.
         let segment_bytes = settings.segment_bytes.clamp(4096, 256 * 1024 * 1024);
         let may_trust = settings.threads == Threads::Own && settings.index_checkpoint;
-        let asked = Asked { new_id: id, segment_bytes, may_trust };
+        let (keep, archive) = (settings.log_keep, settings.log_archive.clone());
+        let asked = Asked { new_id: id, segment_bytes, may_trust, keep, archive };
         let opened = open::open(disk, store, &asked)?;
-        let Opened { core, disk, log, tip, head_file, blocks, lock, report, later } = opened;
+        let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, leaving, folder } = opened;
         let (begins_later, opened_tip) = (later.is_some(), tip);
         let shared = Arc::new(Shared::default());
         let mut writer = Writer {
@@ -159,10 +160,11 @@ impl LocalJournal {
         core.read_ahead(settings.threads == Threads::Own);
         let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
         let space = (disk.clone(), SpaceWatch::new(settings.space_floor_bytes));
-        let packer = Packer::new(disk.clone(), core.journal);
+        let packer = Packer::new(folder, core.journal);
         let trouble = store_trouble.clone();
         let keeper = Keeper::new(core.clone(), head_file.clone(), space, blocks, &settings, packer, trouble)
-            .opens_later(later.or_else(|| store.for_later()), begins_later.then_some(tip.block));
+            .opens_later(later.or_else(|| store.for_later()), begins_later.then_some(tip.block))
+            .lets_leave(leaving);
         core.set_being_read(begins_later);
         core.await_store(begins_later);
         let work = match settings.threads {
@@ -198,7 +200,7 @@ impl LocalJournal {
     }
 
     /// Takes nothing more, answers all that waits, brings the block store up to date and writes the mark of a clean
-    /// stop. Reads still work afterwards, from the log. A second call does nothing.
+    /// stop. Reads still work afterwards, from the log as far as it has everything. A second call does nothing.
     ///
     /// # Errors
     /// If the mark could not be written; the next opening then checks what is there, as after a crash.

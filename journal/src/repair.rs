@@ -13,7 +13,7 @@ use crate::{
     blocks::BlockReader,
     crash,
     disk::{Access, Disk, DiskFile},
-    frame,
+    elsewhere, frame,
     head::{FoundHead, HEAD_FILE},
     index::Index,
     integrity::{MissingEvents, Problem, ProblemKind},
@@ -82,6 +82,8 @@ pub(crate) fn finish_replacing(disk: &dyn Disk) -> io::Result<()> {
         return Ok(());
     }
     if !there(LOG_DIR) && aside {
+        // What was elsewhere is in the new log.
+        disk.remove(elsewhere::FILE)?;
         disk.rename(NEW_DIR, LOG_DIR)?;
     } else {
         disk.remove(NEW_DIR)?;
@@ -130,6 +132,8 @@ pub(crate) fn rewrite_log(
         disk.rename(LOG_DIR, &aside)?;
     }
     crash::point("between-log-replaced");
+    // What was elsewhere is in the new log.
+    disk.remove(elsewhere::FILE)?;
     disk.rename(NEW_DIR, LOG_DIR)?;
     disk.sync_dir("")?;
     crash::point("after-log-replaced");

@@ -101,6 +101,19 @@ pub(crate) fn open(disk: &dyn Disk, segment: u32) -> io::Result<Box<dyn DiskFile
     }
 }
 
+/// Both marks of a segment; none if it is not a full one, or if one is damaged.
+pub(crate) fn marks(disk: &dyn Disk, number: u32) -> io::Result<Option<(Mark, Mark)>> {
+    let file = open(disk, number)?;
+    let (mut first, mut last) = ([0; MARK_BYTES], [0; MARK_BYTES]);
+    file.read_at(&mut first, 0)?;
+    let at = file.size()?.saturating_sub(MARK_BYTES as u64);
+    file.read_at(&mut last, at)?;
+    let begin = Mark::decode(&first).filter(|mark| mark.end == End::Begin);
+    let seal = Mark::decode(&last).filter(|mark| mark.end == End::Seal && mark.offset == at);
+    let same = |(begin, seal): &(Mark, Mark)| begin.segment == seal.segment && begin.journal == seal.journal;
+    Ok(begin.zip(seal).filter(same))
+}
+
 /// How long a segment's file is, as it is stored.
 pub(crate) fn stored_bytes(disk: &dyn Disk, segment: u32) -> io::Result<u64> {
     match disk.open(&name_of(segment), Access::Read) {

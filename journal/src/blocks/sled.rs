@@ -41,6 +41,14 @@ impl SledStore {
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
+
+    /// The same content in another folder, which is made.
+    pub(crate) fn copy_to(&self, dir: PathBuf) -> Result<Self, StoreError> {
+        let copy = Self::new(dir);
+        copy.wipe()?;
+        copy_folder(&self.dir, &copy.dir).map_err(failed("copy"))?;
+        Ok(copy)
+    }
 }
 
 impl Store for SledStore {
@@ -72,10 +80,7 @@ impl Store for SledStore {
     fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
         let mut name = self.dir.file_name().unwrap_or_default().to_owned();
         name.push(".aside");
-        let copy = Self::new(self.dir.with_file_name(name));
-        copy.wipe()?;
-        copy_folder(&self.dir, &copy.dir).map_err(failed("copy"))?;
-        Ok(Some(Box::new(copy)))
+        Ok(Some(Box::new(self.copy_to(self.dir.with_file_name(name))?)))
     }
 
     fn for_later(&self) -> Option<Box<dyn Store>> {

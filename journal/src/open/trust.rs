@@ -24,13 +24,12 @@
 //! **`check`, `export` and every reader of a stopped journal** never use it: they read everything.
 
 use crate::{
-    disk::Disk,
     frame::FrameHeader,
     head::{FoundHead, HeadRecord},
     index::Index,
     log::Tip,
     scan::{self, Scanned, Start},
-    segment::{self, End, MARK_BYTES, Mark},
+    segment::{self, Mark},
 };
 
 use super::{Opening, Settled, Survey};
@@ -94,7 +93,7 @@ impl Opening<'_> {
         let mut tip = Tip::genesis(self.journal);
         let mut at = (1, 0);
         for SegmentFile { number, .. } in full {
-            match marks(&*self.disk, *number)? {
+            match segment::marks(&*self.disk, *number)? {
                 Some((begin, seal)) if *number == at.0 && follows(&begin, self.journal, *number, &tip) => {
                     tip = Tip { block: seal.block, position: seal.position, hash: seal.hash };
                     at = (number + 1, seal.offset);
@@ -119,19 +118,6 @@ impl Opening<'_> {
         scanned.segments.splice(0..0, sealed);
         Ok(Some(scanned))
     }
-}
-
-/// Both marks of a full segment.
-fn marks(disk: &dyn Disk, number: u32) -> std::io::Result<Option<(Mark, Mark)>> {
-    let file = segment::open(disk, number)?;
-    let (mut first, mut last) = ([0; MARK_BYTES], [0; MARK_BYTES]);
-    file.read_at(&mut first, 0)?;
-    let at = file.size()?.saturating_sub(MARK_BYTES as u64);
-    file.read_at(&mut last, at)?;
-    let begin = Mark::decode(&first).filter(|mark| mark.end == End::Begin);
-    let seal = Mark::decode(&last).filter(|mark| mark.end == End::Seal && mark.offset == at);
-    let same = |(begin, seal): &(Mark, Mark)| begin.segment == seal.segment && begin.journal == seal.journal;
-    Ok(begin.zip(seal).filter(same))
 }
 
 fn follows(begin: &Mark, journal: uuid::Uuid, number: u32, tip: &Tip) -> bool {

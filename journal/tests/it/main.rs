@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod conflict;
+mod elsewhere;
 mod golden;
 mod hostile;
 mod kill;
