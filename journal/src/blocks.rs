@@ -8,6 +8,8 @@ use std::{fmt, sync::Arc};
 pub use memory::MemoryStore;
 pub use sled::SledStore;
 
+use crate::disk::Stamp;
+
 /// Says that the store did not do what it was asked. The journal then reads from its log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the block store failed to {action}: {problem}")]
@@ -37,6 +39,16 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// If it cannot be copied.
     fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
         Ok(None)
+    }
+    /// The same place, for whoever opens it later, behind the opening of the journal; none if it has to be opened with
+    /// the journal.
+    fn for_later(&self) -> Option<Box<dyn Store>> {
+        None
+    }
+    /// What would tell that one of its files was written into since, by name; none if that cannot be told. It is not
+    /// open.
+    fn stamps(&self) -> Option<Vec<(String, Stamp)>> {
+        None
     }
     /// Whether it must not be touched from a runtime's thread.
     fn wants_own_thread(&self) -> bool {

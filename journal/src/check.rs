@@ -34,13 +34,14 @@ pub struct CheckReport {
 }
 
 /// Checks the journal in a folder. Writes nothing. The block store is not opened, because opening sled rewrites it; it
-/// is checked against the log at every start.
+/// is checked against the log at every start. Where the log does not have everything any more, a copy of the block store
+/// is made in the folder, read, and removed.
 ///
 /// # Errors
 /// If a node has it open, if it is no journal, or if the disk does not answer. What is wrong with the history is in the
 /// report.
 pub fn check(dir: &Path) -> Result<CheckReport, OpenError> {
-    check_on(Arc::new(OsDisk::new(dir)))
+    check_from(Arc::new(OsDisk::new(dir)), Some(dir))
 }
 
 /// As [`check`], on any disk.
@@ -48,8 +49,13 @@ pub fn check(dir: &Path) -> Result<CheckReport, OpenError> {
 /// # Errors
 /// As [`check`].
 pub fn check_on(disk: Arc<dyn Disk>) -> Result<CheckReport, OpenError> {
+    check_from(disk, None)
+}
+
+fn check_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<CheckReport, OpenError> {
     let journal = open::existing_id(&*disk)?;
     let _lock = open::take_lock(&*disk, LockMode::Shared)?;
+    let (disk, _copy) = readonly::attach(disk, journal, dir)?;
     let mut index = Index::default();
     let mut visit = |header: &FrameHeader, records: &[u8], place| {
         for record in frame::records(records) {

@@ -15,17 +15,20 @@
 
 use std::{
     io,
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 mod fill;
+mod outside;
 mod report;
+mod trust;
 
 use uuid::Uuid;
 
 use crate::{
-    Head, IntegrityReport, OpenError,
+    Head, IntegrityReport, LogKeep, OpenError,
     blocks::{Blocks, Store, StoreError},
     core::{Core, State},
     crash,
@@ -36,16 +39,19 @@ use crate::{
     head::{self, FoundHead, HEAD_FILE, HeadFile, HeadRecord},
     index::Index,
     integrity::{Problem, ProblemKind},
+    leave::Leaving,
     log::{Log, LogError, LogReader, Tip},
-    pack, repair,
+    pack, readonly, repair,
     scan::{self, Scanned},
     segment::LOG_DIR,
 };
 
 pub(crate) use fill::Survey;
 pub(crate) use fill::on_its_own_thread;
-use fill::{fill_store, isolated, survey};
+use fill::{Filled, fill_store, isolated, survey, survey_blocks};
+use outside::{Held, Outside};
 pub use report::OpenReport;
+use trust::Trusted;
 
 /// A later repair would need a third reading of the log; two repairs of one log do not happen.
 const ROUNDS_MAX: u32 = 3;
@@ -60,6 +66,12 @@ pub(crate) struct Opened {
     pub blocks: Option<Box<dyn Blocks>>,
     pub lock: Lock,
     pub report: OpenReport,
+    /// The store, to be opened behind the opening; everything before the head is then still to be read.
+    pub later: Option<Box<dyn Store>>,
+    /// Where full segments go, if they go.
+    pub leaving: Option<Leaving>,
+    /// The journal's folder, without what of the log is elsewhere.
+    pub folder: Arc<dyn Disk>,
 }
 
 /// What is asked of opening.
@@ -68,6 +80,10 @@ pub(crate) struct Asked {
     /// The id of a new journal.
     pub new_id: Uuid,
     pub segment_bytes: u64,
+    /// Whether there will be threads that read behind the opening what a checkpoint is trusted for.
+    pub may_trust: bool,
+    pub keep: LogKeep,
+    pub archive: Option<PathBuf>,
 }
 
 pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Result<Opened, OpenError> {
@@ -76,24 +92,57 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     let lock = take_lock(&*disk, LockMode::Exclusive)?;
     let (journal, created) = find_or_make_format(&*disk, asked.new_id)?;
     repair::finish_replacing(&*disk).map_err(io_error(&*disk, "restore the log in"))?;
-    let mut opening = Opening { disk, store, journal, segment_bytes: asked.segment_bytes, filled: 0, aside: None };
-    let found = match head::read(&*opening.disk).map_err(io_error(&*opening.disk, "read the head of"))? {
+    readonly::remove_copies(&*disk).map_err(io_error(&*disk, "tidy"))?;
+    let found = match head::read(&*disk).map_err(io_error(&*disk, "read the head of"))? {
         // It says nothing about this one; a log that was cut is then seen by the store alone, as without a head file.
         FoundHead::Read { newest, .. } if newest.journal != journal => FoundHead::Damaged,
         found => found,
     };
-    opening.begin_log(found)?;
-    let settled = opening.settle(found)?;
+    let mut outside = Outside::find(&disk, journal, asked)?;
+    let (folder, mut disk) = (disk.clone(), disk);
+    if let Some(outside) = &mut outside {
+        outside.open_store(store, matches!(found, FoundHead::Read { newest, .. } if newest.clean))?;
+        disk = outside.whole.clone();
+    }
+    let mut opening = Opening {
+        disk,
+        folder,
+        store,
+        journal,
+        segment_bytes: asked.segment_bytes,
+        may_trust: asked.may_trust && outside.as_ref().is_none_or(|outside| !outside.needs_store()),
+        outside,
+        filled: 0,
+        aside: None,
+        ignored: None,
+    };
+    let settled = match opening.trust(found) {
+        Trusted::Yes(settled) => *settled,
+        other => {
+            if let Trusted::Ignored(problem) = other {
+                tracing::warn!(%problem, "the index checkpoint is left aside; the whole log is read");
+                opening.ignored = Some(problem);
+            }
+            opening.begin_log(found)?;
+            opening.settle(found)?
+        }
+    };
     opening.finish(settled, found, created, lock, started)
 }
 
 struct Opening<'s> {
+    /// The journal's folder, with what of the log is elsewhere.
     disk: Arc<dyn Disk>,
+    folder: Arc<dyn Disk>,
+    outside: Option<Outside>,
     store: &'s dyn Store,
     journal: Uuid,
     segment_bytes: u64,
+    may_trust: bool,
     filled: u64,
     aside: Option<String>,
+    /// Why the checkpoint was left aside.
+    ignored: Option<String>,
 }
 
 /// Log and store, once they agree.
@@ -102,6 +151,8 @@ struct Settled {
     index: Index,
     survey: Survey,
     torn_cut: Option<u64>,
+    /// As in [`Opened`].
+    later: Option<Box<dyn Store>>,
 }
 
 impl Opening<'_> {
@@ -126,40 +177,70 @@ impl Opening<'_> {
             // The log first: a store is not opened before it is known that nothing will be refused, because opening changes it.
             let scanned =
                 scan::scan(&*self.disk, self.journal, &mut visit).map_err(io_error(&*self.disk, "read the log in"))?;
-            if !looked_aside && self.store.exists() && is_in_doubt(&scanned, found) {
-                looked_aside = true;
-                if let Some(aside) = self.copy_aside()? {
-                    self.look_aside(&*aside, &scanned, &index, found)?;
-                    continue;
-                }
+            let doubted = !looked_aside && self.store.exists() && is_in_doubt(&scanned, found);
+            looked_aside |= doubted;
+            if doubted && self.look_aside(&scanned, &index, found)? {
+                self.tidy_outside();
+                continue;
             }
-            let mut survey = isolated(self.store, || survey(self.store, self.journal));
+            let journal = self.journal;
+            let mut survey = match self.held().filter(|held| held.copy.is_none()).and_then(|held| held.blocks.take()) {
+                Some(blocks) => isolated(self.store, || survey_blocks(blocks, journal)),
+                None => isolated(self.store, || survey(self.store, journal)),
+            };
             survey.compare(&scanned.hashes);
             crash::point("after-survey");
             if !self.repair_log(&scanned, &survey, &index, found)? {
                 let torn_cut = self.cut(&scanned)?;
-                return Ok(Settled { scanned, index, survey, torn_cut });
+                return Ok(Settled { scanned, index, survey, torn_cut, later: None });
             }
+            drop(survey);
+            self.tidy_outside();
         }
         Err(self.refuse(IntegrityReport::default()))
     }
 
+    /// The store, as far as it had to be opened before the log was read.
+    fn held(&mut self) -> Option<&mut Held> {
+        self.outside.as_mut()?.held.as_mut()
+    }
+
+    /// Once the log was written anew, nothing of it is elsewhere.
+    fn tidy_outside(&mut self) {
+        if let Some(outside) = self.outside.as_mut().filter(|outside| !outside.needs_store()) {
+            outside.let_go();
+        }
+    }
+
     /// Repairs the log with what a copy of the store has: should the answer be a refusal, the store was not touched.
-    fn look_aside(
-        &mut self,
-        aside: &dyn Store,
-        scanned: &Scanned,
-        index: &Index,
-        found: FoundHead,
-    ) -> Result<(), OpenError> {
-        let mut survey = isolated(aside, || survey(aside, self.journal));
+    /// False if there is no copy, because opening the store does it no harm, or because it is open.
+    fn look_aside(&mut self, scanned: &Scanned, index: &Index, found: FoundHead) -> Result<bool, OpenError> {
+        let journal = self.journal;
+        let held = self.held().map(|held| (held.copy.is_some(), held.blocks.take()));
+        let (aside, mut survey) = match held {
+            Some((true, Some(blocks))) => (None, isolated(self.store, || survey_blocks(blocks, journal))),
+            Some((_, blocks)) => {
+                if let Some(held) = self.held() {
+                    held.blocks = blocks;
+                }
+                return Ok(false);
+            }
+            None => {
+                let Some(aside) = self.copy_aside()? else { return Ok(false) };
+                let survey = isolated(&*aside, || survey(&*aside, journal));
+                (Some(aside), survey)
+            }
+        };
         survey.compare(&scanned.hashes);
         crash::point("after-survey");
         let repaired = self.repair_log(scanned, &survey, index, found);
+        if let (None, Some(held)) = (&aside, self.held()) {
+            held.blocks = survey.blocks.take();
+        }
         drop(survey);
         // A copy that stays is replaced by the next one.
-        let _ = aside.wipe();
-        repaired.map(drop)
+        let _ = aside.map(|aside| aside.wipe());
+        repaired.map(|_| true)
     }
 
     fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, OpenError> {
@@ -271,14 +352,14 @@ impl Opening<'_> {
     }
 
     fn finish(
-        self,
+        mut self,
         settled: Settled,
         found: FoundHead,
         created: bool,
         lock: Lock,
         started: Instant,
     ) -> Result<Opened, OpenError> {
-        let Settled { scanned, index, mut survey, torn_cut } = settled;
+        let Settled { scanned, index, mut survey, torn_cut, later } = settled;
         let tip = scanned.tip;
         let log = self.resume_log(&scanned)?;
         pack::remove_unfinished(&*self.disk).map_err(io_error(&*self.disk, "tidy the log in"))?;
@@ -298,7 +379,22 @@ impl Opening<'_> {
             let problem = format!("blocks {} to {synced_before} are missing", survey.contiguous + 1);
             survey.trouble = Some(problem);
         }
-        let caught = isolated(self.store, || fill_store(self.store, &core, survey, tip.block));
+        if let Some(outside) = self.outside.as_mut().filter(|_| survey.trouble.is_some()) {
+            drop(survey.blocks.take());
+            outside.keep_a_copy(self.store)?;
+        }
+        let caught = match &later {
+            Some(_) => Filled::default(),
+            None => isolated(self.store, || fill_store(self.store, &core, survey, tip.block)),
+        };
+        if let Some(outside) = self.outside.as_mut() {
+            if outside.needs_store() && caught.blocks.is_none() {
+                let problem = caught.unavailable.unwrap_or_default();
+                return Err(OpenError::OnlyInStore { path: self.disk.path(), problem });
+            }
+            outside.let_go();
+            outside.note_changes().map_err(io_error(&*self.disk, "write where the log begins in"))?;
+        }
         core.set_stored(if caught.blocks.is_some() { tip.block } else { 0 });
         crash::point("after-store-filled");
         let mut report = OpenReport {
@@ -315,6 +411,8 @@ impl Opening<'_> {
             damaged_log: self.aside,
             torn_cut,
             head_rewritten: tip.block > 0 && (last.is_none() || other_slot_damaged),
+            by_checkpoint: later.is_some(),
+            checkpoint_ignored: self.ignored,
             duration: Duration::ZERO,
         };
         let stopped_in_order = last.is_some_and(|last| last.clean && last.head.block == tip.block);
@@ -333,7 +431,24 @@ impl Opening<'_> {
         crash::point("after-head-begun");
         report.duration = started.elapsed();
         let (disk, blocks) = (self.disk, caught.blocks);
-        Ok(Opened { core, disk, log, tip, head_file: Arc::new(head_file), blocks, lock, report })
+        let folder = self.folder;
+        let leaving = self.outside.as_ref().and_then(|outside| {
+            let (whole, folder) = (outside.whole.clone(), folder.clone());
+            outside.to.clone().map(|to| Leaving { whole, folder, to })
+        });
+        Ok(Opened {
+            leaving,
+            folder,
+            core,
+            disk,
+            log,
+            tip,
+            head_file: Arc::new(head_file),
+            blocks,
+            lock,
+            report,
+            later,
+        })
     }
 
     /// Goes on behind the last block; segments behind it are empty and are made anew when they are needed.

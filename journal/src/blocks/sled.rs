@@ -18,7 +18,10 @@ use std::{
 };
 
 use super::{BlockReader, Blocks, Store, StoreError};
-use crate::frame::{self, HEADER_BYTES};
+use crate::{
+    disk::{Stamp, stamp_of},
+    frame::{self, HEADER_BYTES},
+};
 
 const PART_BYTES: usize = 32 * 1024;
 const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
@@ -37,6 +40,14 @@ impl SledStore {
     /// Uses a folder; nothing is touched yet.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
+    }
+
+    /// The same content in another folder, which is made.
+    pub(crate) fn copy_to(&self, dir: PathBuf) -> Result<Self, StoreError> {
+        let copy = Self::new(dir);
+        copy.wipe()?;
+        copy_folder(&self.dir, &copy.dir).map_err(failed("copy"))?;
+        Ok(copy)
     }
 }
 
@@ -69,10 +80,18 @@ impl Store for SledStore {
     fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
         let mut name = self.dir.file_name().unwrap_or_default().to_owned();
         name.push(".aside");
-        let copy = Self::new(self.dir.with_file_name(name));
-        copy.wipe()?;
-        copy_folder(&self.dir, &copy.dir).map_err(failed("copy"))?;
-        Ok(Some(Box::new(copy)))
+        Ok(Some(Box::new(self.copy_to(self.dir.with_file_name(name))?)))
+    }
+
+    fn for_later(&self) -> Option<Box<dyn Store>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn stamps(&self) -> Option<Vec<(String, Stamp)>> {
+        let mut stamps = Vec::new();
+        stamp_files(&self.dir, "", &mut stamps)?;
+        stamps.sort_by(|a, b| a.0.cmp(&b.0));
+        Some(stamps)
     }
 
     fn wants_own_thread(&self) -> bool {
@@ -97,6 +116,20 @@ fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
 
 fn is_about_the_lock(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::WouldBlock || error.to_string().contains("could not acquire lock")
+}
+
+/// None if something cannot be looked at.
+fn stamp_files(dir: &Path, prefix: &str, to: &mut Vec<(String, Stamp)>) -> Option<()> {
+    for entry in fs::read_dir(dir).ok()? {
+        let entry = entry.ok()?;
+        let name = format!("{prefix}{}", entry.file_name().to_str()?);
+        if entry.file_type().ok()?.is_dir() {
+            stamp_files(&entry.path(), &format!("{name}/"), to)?;
+        } else {
+            to.push((name, stamp_of(&entry.path()).ok()??));
+        }
+    }
+    Some(())
 }
 
 fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {

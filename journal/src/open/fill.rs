@@ -74,11 +74,15 @@ impl FromTrouble for Survey {
 
 /// Opens the store and looks at every block; [`Survey::compare`] holds it against the log.
 pub(super) fn survey(store: &dyn Store, journal: Uuid) -> Survey {
+    match store.open() {
+        Ok(blocks) => survey_blocks(blocks, journal),
+        Err(error) => Survey::from_trouble(&error.problem),
+    }
+}
+
+/// As [`survey`], of a store that is open.
+pub(super) fn survey_blocks(blocks: Box<dyn Blocks>, journal: Uuid) -> Survey {
     let mut survey = Survey::default();
-    let blocks = match store.open() {
-        Ok(blocks) => blocks,
-        Err(error) => return Survey::from_trouble(&error.problem),
-    };
     let listed = blocks.survey(&mut |number, bytes| {
         let sound = frame::check(bytes)
             .ok()

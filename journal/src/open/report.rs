@@ -33,6 +33,10 @@ pub struct OpenReport {
     pub torn_cut: Option<u64>,
     /// The head file was missing or damaged and was written anew.
     pub head_rewritten: bool,
+    /// The index was taken from the checkpoint of the last stop; the inside of full segments is read behind the opening.
+    pub by_checkpoint: bool,
+    /// Why there was a checkpoint after a stop in order, and everything was read all the same.
+    pub checkpoint_ignored: Option<String>,
     pub duration: Duration,
 }
 
@@ -51,6 +55,12 @@ impl fmt::Display for OpenReport {
             (false, false) => "not stopped in order",
         };
         write!(f, "{how}, epoch {}, {} entries in {} blocks", self.epoch, self.head.position, self.head.block)?;
+        if self.by_checkpoint {
+            f.write_str("; by its index checkpoint")?;
+        }
+        if let Some(problem) = &self.checkpoint_ignored {
+            write!(f, "; read in full, because its index checkpoint was left aside ({problem})")?;
+        }
         if self.caught_up_blocks > 0 {
             write!(f, "; {} blocks caught up in the store", self.caught_up_blocks)?;
         }

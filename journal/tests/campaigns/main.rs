@@ -20,6 +20,7 @@ mod full_disk;
 mod fuzz;
 mod hostile;
 mod kill;
+mod large;
 mod plants;
 mod power_cut;
 mod runner;
@@ -53,6 +54,7 @@ const CAMPAIGNS: &[Campaign] = &[
     Campaign { name: "full_disk", short: 4, long: 50, run: full_disk::run },
     Campaign { name: "trace", short: 10_000, long: 10_000, run: trace::run },
     Campaign { name: "fuzz", short: 1_000_000, long: 10_000_000, run: fuzz::run },
+    Campaign { name: "large", short: 20_000, long: 1_000_000, run: large::run },
     Campaign { name: "plants", short: 1, long: 1, run: plants::run },
 ];
 
