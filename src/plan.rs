@@ -166,7 +166,7 @@ impl Plan {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let differs = present.is_some_and(|state| state.document != *document);
                 let fields = if differs { vec!["spec".to_owned()] } else { Vec::new() };
-                let command = AnyCommand::Policy(policy::Command::Revise(document.clone()));
+                let command = AnyCommand::Policy(policy::Command::Revise(Box::new(document.clone())));
                 self.declare(stream, present.is_some(), fields, command);
             }
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
-    machine::{self, Instance},
+    machine,
     vocab::{EffectId, Life, Name, Outlook},
     volume::{self, Storage},
     volume_attachment::{self, Link},
@@ -123,13 +123,7 @@ impl Observer {
     pub fn claims(&self) -> Claims {
         let mut claims = Claims::default();
         for (name, folded) in self.machines.iter() {
-            let intent = match &folded.state.instance {
-                Instance::None => continue,
-                Instance::Creating(effort) => effort.intent,
-                Instance::Running { intent, .. } | Instance::Lost { intent, .. } => *intent,
-                Instance::Deleting { of, .. } => *of,
-            };
-            claims.instances.insert(EffectId::of(&stream::<machine::State>(name), intent));
+            claims.instances.extend(folded.state.claims(&stream::<machine::State>(name)));
         }
         for (name, folded) in self.volumes.iter() {
             let intent = match &folded.state.storage {

@@ -80,7 +80,7 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
             Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
             Wish::Volume { spec, .. } => AnyCommand::Volume(volume::Command::Declare(spec.clone())),
             Wish::Policy { document, .. } => {
-                AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
+                AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(Box::new(document.clone())))
             }
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));

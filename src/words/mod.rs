@@ -21,6 +21,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind};
 use serde::Serialize;
 
+pub use machines::withheld;
 pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use supervisors::ordered;
 

@@ -86,6 +86,8 @@ fn change_in_words(change: &Change) -> String {
         Change::StatusChanged { status: InstanceStatus::Stopped, .. } => "an instance has stopped".into(),
         Change::Vanished { machine, .. } => format!("the instance of machine/{machine} has vanished"),
         Change::Forgotten { .. } => "an instance that is gone was forgotten".into(),
+        Change::Unclaimed { .. } => "no machine claims an instance".into(),
+        Change::Claimed { .. } => "a machine claims an instance that was nobody's".into(),
     }
 }
 

@@ -22,6 +22,8 @@ mod decide;
 mod effect;
 mod event;
 mod evolve;
+mod foreign;
+mod hold;
 pub mod provisioning;
 mod spec;
 mod state;
@@ -37,11 +39,11 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Command, Report};
+pub use command::{Command, Removal, Report};
 pub use effect::Effect;
-pub use event::Event;
+pub use event::{Event, Leaving, Skipped};
 pub use spec::{Spec, Workload};
-pub use state::{Instance, Node, State};
+pub use state::{Hold, Instance, Node, State, Step, Stray};
 pub use verdict::{Reason, Rejection};
 
 use std::collections::BTreeSet;

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use super::{Change, Command, Event, Reason, SightingStatus, State, View};
+use super::{
+    Change, Command, Event, Reason, Sighting, SightingStatus, State, View,
+    harvest::{Outlook, outlook},
+};
 use crate::{
     contract::{self, Decider, Decision},
     machine::{self, Instance, Report},
@@ -27,7 +30,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             let seen = Event::Observed { provider: provider.clone(), as_of: *as_of, changes: changes.clone() };
             let mut after = state.clone();
             after.evolve(Version::ZERO, &seen);
-            let orders = orders(&after, facts.view, &concerned(&after, changes));
+            let mut orders = orders(&after, facts.view, &concerned(&after, changes));
+            orders.extend(strays(&after, facts, changes));
             Ok(Decision::because(Reason::WorldDiffers, std::iter::once(seen).chain(orders)))
         }
         Command::ReportListFailed { provider, fault } => {
@@ -57,9 +61,10 @@ fn concerned(state: &State, changes: &[Change]) -> BTreeSet<Name> {
     let machine = |change: &Change| match change {
         Change::Appeared { instance } => Some(instance.machine.clone()),
         Change::Vanished { machine, .. } => Some(machine.clone()),
-        Change::StatusChanged { effect, .. } | Change::Forgotten { effect } => {
-            state.sightings.get(effect).map(|sighting| sighting.machine.clone())
-        }
+        Change::StatusChanged { effect, .. }
+        | Change::Forgotten { effect }
+        | Change::Unclaimed { effect }
+        | Change::Claimed { effect } => state.sightings.get(effect).map(|sighting| sighting.machine.clone()),
     };
     changes.iter().filter_map(machine).collect()
 }
@@ -81,6 +86,31 @@ fn orders(state: &State, view: &View, machines: &BTreeSet<Name>) -> Vec<Event> {
         let command = machine::Command::Report(Report::Lost { effect: instance.effect });
         let order = Order::Machine { machine: machine.clone(), command };
         if view.orders.is_news(&order, folded.version) {
+            orders.push(Event::Issued { order });
+        }
+    }
+    orders
+}
+
+/// The machines whose names they bear are told to remove the instances that nobody knows, where it is time.
+fn strays(state: &State, facts: &Facts<'_>, changes: &[Change]) -> Vec<Event> {
+    let mut orders = Vec::new();
+    for change in changes {
+        let Change::Unclaimed { effect } = change else { continue };
+        let Some(Sighting { provider, machine, instance: Some(instance), unclaimed: Some(unclaimed), .. }) =
+            state.sightings.get(effect)
+        else {
+            continue;
+        };
+        // The view may know more than the list that was compared with it.
+        let is_due = outlook(unclaimed, &facts.policy.harvest) == Outlook::Due;
+        if !is_due || facts.view.is_claimed(machine, *effect) {
+            continue;
+        }
+        let command = machine::Command::RemoveStray { provider: provider.clone(), instance: instance.clone() };
+        let order = Order::Machine { machine: machine.clone(), command };
+        let version = facts.view.machines.folded(machine.as_str()).map_or(Version::ZERO, |folded| folded.version);
+        if facts.view.orders.is_news(&order, version) {
             orders.push(Event::Issued { order });
         }
     }

@@ -5,7 +5,7 @@
 
 pub mod classify;
 mod decide;
-mod harvest;
+pub mod harvest;
 mod observe;
 pub mod pass;
 pub mod start_volumes;
@@ -19,7 +19,7 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use harvest::{HarvestMode, InvalidHarvestMode};
+pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
 pub use observe::differences;
-pub use state::{Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State};
+pub use state::{Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed};
 pub use view::View;

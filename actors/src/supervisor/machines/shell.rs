@@ -134,7 +134,9 @@ impl SupervisorActor<State> {
                     if actor.entity.state().failing.contains_key(&name) {
                         actor.decide_later(Command::ReportListRecovered { provider: name.clone() }, ctx);
                     }
-                    let changes = differences(actor.entity.state(), &actor.view, &name, &listing);
+                    let policy = actor.services.policy();
+                    let harvest = &policy.document.harvest;
+                    let changes = differences(actor.entity.state(), &actor.view, &name, &listing, harvest);
                     for some in changes.chunks(CHANGES_MAX) {
                         let provider = name.clone();
                         let observe = Command::Observe { provider, as_of: listing.as_of, changes: some.to_vec() };

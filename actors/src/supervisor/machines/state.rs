@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::{View, decide};
 use crate::{
     contract::{Code, Decider, Facts, Stored, Verdict, reasons},
+    machine,
     ports::{InstanceStatus, MachineInstance},
     supervisor::Order,
     vocab::{EffectId, Fault, Name, Timestamp},
@@ -30,6 +31,30 @@ pub struct Sighting {
     pub provider: Name,
     pub machine: Name,
     pub status: SightingStatus,
+    /// As it was when it was seen first; none if it was only ever missed.
+    pub instance: Option<MachineInstance>,
+    /// That no machine claims it.
+    pub unclaimed: Option<Unclaimed>,
+}
+
+/// An instance that no machine claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unclaimed {
+    /// The moments of the first and the last complete list that had it, as far as they were worth noting.
+    pub since: Timestamp,
+    pub last: Timestamp,
+    /// In how many complete lists it was noted.
+    pub times: u32,
+    /// Whether the machine whose name it bears was told to remove it.
+    pub told: bool,
+}
+
+impl Unclaimed {
+    /// The same, seen in one more list.
+    #[must_use]
+    pub fn seen_again(self, as_of: Timestamp) -> Self {
+        Self { last: self.last.max(as_of), times: self.times.saturating_add(1), ..self }
+    }
 }
 
 /// How an instance was seen last.
@@ -57,6 +82,14 @@ pub enum Change {
     },
     /// It is gone and nobody asks for it any more.
     Forgotten {
+        effect: EffectId,
+    },
+    /// It is there, in a complete list, and no machine claims it.
+    Unclaimed {
+        effect: EffectId,
+    },
+    /// A machine claims it after all.
+    Claimed {
         effect: EffectId,
     },
 }
@@ -142,7 +175,7 @@ impl Decider for State {
                 let newest = self.observed.entry(provider.clone()).or_default();
                 *newest = (*newest).max(*as_of);
                 for change in changes {
-                    self.take_in(provider, change);
+                    self.take_in(provider, *as_of, change);
                 }
             }
             Event::ListFailed { provider, fault } => {
@@ -151,7 +184,12 @@ impl Decider for State {
             Event::ListRecovered { provider } => {
                 self.failing.remove(provider);
             }
-            // Orders are a matter of the view, which sees their answers too.
+            Event::Issued { order: Order::Machine { command: machine::Command::RemoveStray { instance, .. }, .. } } => {
+                if let Some(unclaimed) = self.unclaimed_mut(instance.effect) {
+                    unclaimed.told = true;
+                }
+            }
+            // Other orders are a matter of the view, which sees their answers too.
             Event::Issued { .. } => (),
         }
     }
@@ -167,13 +205,19 @@ impl State {
         self.observed.get(provider).is_some_and(|newest| as_of < *newest)
     }
 
-    fn take_in(&mut self, provider: &Name, change: &Change) {
+    fn unclaimed_mut(&mut self, effect: EffectId) -> Option<&mut Unclaimed> {
+        self.sightings.get_mut(&effect)?.unclaimed.as_mut()
+    }
+
+    fn take_in(&mut self, provider: &Name, as_of: Timestamp, change: &Change) {
         match change {
             Change::Appeared { instance } => {
                 let sighting = Sighting {
                     provider: provider.clone(),
                     machine: instance.machine.clone(),
                     status: instance.status.into(),
+                    instance: Some(instance.clone()),
+                    unclaimed: None,
                 };
                 self.sightings.insert(instance.effect, sighting);
             }
@@ -183,12 +227,25 @@ impl State {
                 }
             }
             Change::Vanished { effect, machine } => {
-                let gone =
-                    Sighting { provider: provider.clone(), machine: machine.clone(), status: SightingStatus::Gone };
+                let instance = self.sightings.get(effect).and_then(|known| known.instance.clone());
+                let (provider, machine, status) = (provider.clone(), machine.clone(), SightingStatus::Gone);
+                let gone = Sighting { provider, machine, status, instance, unclaimed: None };
                 self.sightings.insert(*effect, gone);
             }
             Change::Forgotten { effect } => {
                 self.sightings.remove(effect);
+            }
+            Change::Unclaimed { effect } => {
+                if let Some(sighting) = self.sightings.get_mut(effect) {
+                    let first = Unclaimed { since: as_of, last: as_of, times: 1, told: false };
+                    let seen = sighting.unclaimed.map_or(first, |known| known.seen_again(as_of));
+                    sighting.unclaimed = Some(seen);
+                }
+            }
+            Change::Claimed { effect } => {
+                if let Some(sighting) = self.sightings.get_mut(effect) {
+                    sighting.unclaimed = None;
+                }
             }
         }
     }

@@ -9,11 +9,13 @@ use super::{Change, Command, Event, Reason, Sighting, SightingStatus, State, Vie
 use crate::{
     contract::{Decider, Decision, Facts, Stored, View as _},
     machine,
-    policy::Document,
+    policy::{Document, Harvest},
     ports::{InstanceStatus, Listing, MachineInstance},
     supervisor::{Order, Orders},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Name, Timestamp},
 };
+
+const HARVEST: Harvest = Harvest { mode: HarvestMode::All, sightings_min: 2, grace_ms: 300_000 };
 
 fn name(text: &str) -> Name {
     text.parse().expect("a name")
@@ -74,7 +76,13 @@ fn listing(as_of: u64, complete: bool, items: Vec<MachineInstance>) -> Listing<M
 }
 
 fn seen(status: SightingStatus, as_of: u64) -> State {
-    let sighting = Sighting { provider: name("local"), machine: name("web"), status };
+    let sighting = Sighting {
+        provider: name("local"),
+        machine: name("web"),
+        status,
+        instance: Some(instance(InstanceStatus::Running)),
+        unclaimed: None,
+    };
     State {
         sightings: [(effect(), sighting)].into(),
         observed: [(name("local"), Timestamp(as_of))].into(),
@@ -107,18 +115,22 @@ fn lost() -> Event {
 #[test]
 fn an_absence_counts_only_in_a_complete_list_that_is_newer_than_the_instance() {
     let local = name("local");
-    let missed = |as_of, complete| differences(&State::default(), &view(), &local, &listing(as_of, complete, vec![]));
+    let missed =
+        |as_of, complete| differences(&State::default(), &view(), &local, &listing(as_of, complete, vec![]), &HARVEST);
     assert_eq!(missed(60, true), [vanished()]);
     assert_eq!(missed(60, false), [], "a partial list");
     assert_eq!(missed(50, true), [], "a list as old as the instance");
-    assert_eq!(differences(&State::default(), &view(), &name("other"), &listing(60, true, vec![])), []);
+    assert_eq!(differences(&State::default(), &view(), &name("other"), &listing(60, true, vec![]), &HARVEST), []);
 }
 
 #[test]
 fn a_list_older_than_what_was_seen_says_nothing() {
     let state = seen(SightingStatus::Running, 70);
-    assert_eq!(differences(&state, &View::default(), &name("local"), &listing(69, true, vec![])), []);
-    assert_eq!(differences(&state, &View::default(), &name("local"), &listing(71, true, vec![])), [vanished()]);
+    assert_eq!(differences(&state, &View::default(), &name("local"), &listing(69, true, vec![]), &HARVEST), []);
+    assert_eq!(
+        differences(&state, &View::default(), &name("local"), &listing(71, true, vec![]), &HARVEST),
+        [vanished()]
+    );
     assert_eq!(answer(&state, &view(), &observe(69, vec![vanished()])).reason, Reason::ListTooOld);
 }
 
@@ -127,16 +139,16 @@ fn what_appears_changes_or_is_forgotten_is_told_once() {
     let local = name("local");
     let running = instance(InstanceStatus::Running);
     let list = listing(60, false, vec![running.clone()]);
-    let appeared = differences(&State::default(), &view(), &local, &list);
+    let appeared = differences(&State::default(), &view(), &local, &list, &HARVEST);
     assert_eq!(appeared, [Change::Appeared { instance: running.clone() }]);
-    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &list), []);
+    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &list, &HARVEST), []);
     let stopped = listing(61, true, vec![instance(InstanceStatus::Stopped)]);
     let changed = Change::StatusChanged { effect: effect(), status: InstanceStatus::Stopped };
-    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &stopped), [changed]);
+    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &stopped, &HARVEST), [changed]);
     let gone = seen(SightingStatus::Gone, 60);
-    let forgotten = differences(&gone, &View::default(), &local, &listing(61, true, vec![]));
+    let forgotten = differences(&gone, &View::default(), &local, &listing(61, true, vec![]), &HARVEST);
     assert_eq!(forgotten, [Change::Forgotten { effect: effect() }]);
-    assert_eq!(differences(&gone, &view(), &local, &listing(61, true, vec![])), [], "it is still asked for");
+    assert_eq!(differences(&gone, &view(), &local, &listing(61, true, vec![]), &HARVEST), [], "it is still asked for");
 }
 
 #[test]
