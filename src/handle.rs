@@ -12,7 +12,7 @@ use std::{
 use actix::Addr;
 use bailiwick_actors::{
     contract::Decider,
-    machine::{self, Instance},
+    machine::{self, Instance, Removal},
     ports::Clock,
     shell::{
         AgentReport, Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Heartbeat, Limits, Origin, Registry,
@@ -182,9 +182,13 @@ impl Handle {
     ///
     /// # Errors
     /// As [`Handle::apply`].
-    pub async fn remove(&self, streams: &[StreamId], id: Uuid) -> Result<Applied, ApplyError> {
-        let plan = self.look(|fleet| removal(fleet, streams))?;
-        self.carry_out(plan, id, digest(format!("remove {streams:?}").as_bytes())).await
+    pub async fn remove(&self, streams: &[StreamId], how: Removal, id: Uuid) -> Result<Applied, ApplyError> {
+        let plan = self.look(|fleet| removal(fleet, streams, how))?;
+        let content = match how == Removal::default() {
+            true => format!("remove {streams:?}"),
+            false => format!("remove {streams:?} {how:?}"),
+        };
+        self.carry_out(plan, id, digest(content.as_bytes())).await
     }
 
     async fn carry_out(&self, plan: Plan, id: Uuid, content: [u8; 16]) -> Result<Applied, ApplyError> {
@@ -282,7 +286,9 @@ fn plan_of(answers: &[Answer]) -> Plan {
         let action = match answer.code.as_str() {
             "newly-declared" => Action::Create,
             "spec-differs" | "revised" => Action::Change,
-            "removal-asked" | "removal-blocked" | "never-connected" => Action::Remove,
+            "removal-asked" | "removal-blocked" | "removal-forced" | "instance-spared" | "never-connected" => {
+                Action::Remove
+            }
             // Reservations are part of their attachments.
             "attachment-wanted" => continue,
             _ => Action::Unchanged,

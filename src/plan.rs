@@ -80,7 +80,9 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
 }
 
 /// What has to be asked so that these entities go.
-pub fn removal(fleet: &Fleet, streams: &[StreamId]) -> Plan {
+///
+/// With force, those that are on their way out already are asked again.
+pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal) -> Plan {
     let mut plan = Plan::default();
     // What hangs on them goes first, and is said.
     let mut streams: Vec<StreamId> = streams.to_vec();
@@ -90,8 +92,10 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId]) -> Plan {
     streams.dedup();
     streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
     for stream in streams {
-        if fleet.life(&stream) == Some(Life::Alive) {
-            plan.remove(stream);
+        let is_machine = stream.kind() == machine::State::KIND;
+        let life = fleet.life(&stream);
+        if life == Some(Life::Alive) || (how.force && is_machine && fleet.exists(&stream)) {
+            plan.remove(stream, how);
         }
     }
     plan
@@ -219,14 +223,17 @@ impl Plan {
         );
         for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
             match prune {
-                Prune::Yes => self.remove(stream),
+                Prune::Yes => self.remove(stream, machine::Removal::default()),
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),
             }
         }
     }
 
-    fn remove(&mut self, stream: StreamId) {
+    fn remove(&mut self, stream: StreamId, how: machine::Removal) {
         let command = match stream.kind() {
+            machine::State::KIND if how != machine::Removal::default() => {
+                AnyCommand::Machine(machine::Command::RemoveWith(how))
+            }
             machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
             volume::State::KIND => AnyCommand::Volume(volume::Command::Remove),
             volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Remove),

@@ -119,6 +119,11 @@ impl Observer {
         streams
     }
 
+    /// The instance that is a machine's own.
+    pub fn own(&self, machine: &Name) -> Option<EffectId> {
+        self.machines.get(machine.as_str())?.own(&stream::<machine::State>(machine.as_str()))
+    }
+
     /// What the journal claims to have in the world, or may have there.
     pub fn claims(&self) -> Claims {
         let mut claims = Claims::default();

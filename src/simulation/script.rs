@@ -23,6 +23,18 @@ pub enum Happening {
     Remove(Vec<StreamId>),
     /// An operator has everything tried again that was given up.
     RetryFailed,
+    /// An operator has nothing happen to a machine by itself, for this long or until he says otherwise.
+    Hold { machine: Name, reason: String, for_ms: Option<u64> },
+    /// An operator ends that.
+    Unhold(Name),
+    /// An operator has a machine let go of its instance.
+    Disown(Name),
+    /// An operator has a machine take over an instance that bears its name.
+    Adopt(Name),
+    /// An operator removes a machine in some way.
+    RemoveWith { machine: Name, how: machine::Removal },
+    /// Somebody makes an instance that bears a machine's name, and tells nobody.
+    Stray { provider: Name, machine: Name },
     /// The instances of a machine stop running.
     Kill(Name),
     /// The instances of a machine are gone without a trace.
@@ -52,6 +64,19 @@ impl Happening {
                 format!("an operator removes {}", names.join(", "))
             }
             Self::RetryFailed => "an operator has everything tried again that was given up".into(),
+            Self::Hold { machine, reason, for_ms } => {
+                let time = for_ms.map(|ms| format!(" for {}", seconds(ms))).unwrap_or_default();
+                format!("an operator holds {machine}{time}: {reason}")
+            }
+            Self::Unhold(machine) => format!("an operator lets {machine} go on"),
+            Self::Disown(machine) => format!("an operator has {machine} let go of its instance"),
+            Self::Adopt(machine) => format!("an operator gives {machine} an instance"),
+            Self::RemoveWith { machine, how } => {
+                let forced = if how.force { " by force" } else { "" };
+                let keeping = if how.keep_instance { " and keeps its instance" } else { "" };
+                format!("an operator removes {machine}{forced}{keeping}")
+            }
+            Self::Stray { provider, machine } => format!("somebody makes an instance for {machine} with {provider}"),
             Self::Kill(machine) => format!("the instance of {machine} dies"),
             Self::Vanish(machine) => format!("the instance of {machine} vanishes"),
             Self::Silence { machine, for_ms } => format!("the agent of {machine} is silent for {}", seconds(*for_ms)),

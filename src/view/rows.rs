@@ -13,7 +13,8 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
-use super::Fleet;
+use super::{Fleet, why_not::next_look};
+use crate::words::withheld;
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,6 +34,12 @@ pub struct MachineRow {
     pub age_ms: u64,
     /// When the next attempt begins.
     pub next_try_ms: Option<u64>,
+    /// When it is looked at next by itself, whatever for.
+    pub next_look_ms: Option<u64>,
+    /// Why an operator holds it.
+    pub held: Option<String>,
+    /// Whether something would have happened to it and did not, because it is held.
+    pub held_back: bool,
     /// What stands in the way, in words.
     pub detail: Option<String>,
     pub labels: BTreeMap<String, String>,
@@ -140,6 +147,9 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         attachments: state.attachments.iter().map(ToString::to_string).collect(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
+        next_look_ms: next_look(state).map(|until| until.0),
+        held: state.hold.as_ref().map(|hold| hold.reason.clone()),
+        held_back: state.is_held_back(),
         detail: machine_detail(state),
         labels: spec.map(|spec| spec.labels.clone()).unwrap_or_default(),
         uid: state.uid(&stream).to_string(),
@@ -261,6 +271,21 @@ fn effort_detail(effort: &Effort) -> Option<String> {
 }
 
 pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
+    let held = state.hold.as_ref().map(|hold| {
+        let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
+        let until = hold.until.map(|until| format!(" until {until}")).unwrap_or_default();
+        let noted = if would.is_empty() { String::new() } else { format!("; else {}", would.join(" and ")) };
+        format!("held{until}: {}{noted}", hold.reason)
+    });
+    let strays = state.strays.values().filter_map(|stray| {
+        let name = stray.instance.as_ref().map_or_else(|| "an instance".to_owned(), |name| format!("instance {name}"));
+        Some(format!("removing {name}, which is not its own: {}", effort_detail(&stray.effort)?))
+    });
+    let parts: Vec<String> = held.into_iter().chain(own_detail(state)).chain(strays).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn own_detail(state: &machine::State) -> Option<String> {
     if let Some(detail) = state.effort().and_then(effort_detail) {
         return Some(detail);
     }

@@ -63,4 +63,4 @@ converged after 150.000 s: 53 entries, 41 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 452f3a34817bd1e8c452fe4f274f998db2cdae126d6b5b6234803d4c2104ff51
+journal 8f1719f0af1671ddf44afa61669ecaf9afc0683b5411cb2b460758735c0d7362

@@ -48,4 +48,4 @@ converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 4455251e17bd5f69bdcdb07352199f66a8159d24ee96fdff9078aa5868b8a782
+journal add98eddbc6dc7a0409822fcfd9eb76a13a16bce762da3e5682ac477ddc3c147

@@ -103,4 +103,4 @@ converged after 1830.000 s: 93 entries, 95 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal f947ff975eea445bfa755278437b9254393341bd46146a82ac8ad633ecd67769
+journal ac369ebe93a2bf25005ceb030ed18cef01a48112e5cda25fa562a3350803ed52

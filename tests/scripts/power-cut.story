@@ -43,4 +43,4 @@ converged after 30.018 s: 31 entries, 12 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 11aaef6f2ed6f377b7b2e6484d95f8e1267ff7adbf5bad40dc4c518324eff4cb
+journal 06abf5a4d04864d55f563cb135c36ce2eb0a6fc8d9b46b27dbb92612099e262f

@@ -63,4 +63,4 @@ converged after 2430.000 s: 52 entries, 503 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal b5b50e2becc784341594c6b24dbc3b34e17016bfd9af5ef103de5909ca426609
+journal 2ec3d753abe33829413a1367ecb15cf47f738f59669f274c2d11a9a9bfb2ec1f

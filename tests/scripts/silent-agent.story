@@ -42,4 +42,4 @@ converged after 1230.000 s: 30 entries, 249 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal af7ea39572381ad4cfb046da0c5226b4111d803e4e029a2b6a29b78502e74b45
+journal 072a6f632daf6575d7211c51f7e9ad1600430b0da7d6724b489a071da0b1ef0d

@@ -9,7 +9,7 @@ use bailiwick_actors::{
     ports::{
         AttachVolume, AttachmentInfo, CreateMachine, CreateVolume, InstanceStatus, MachineInstance, ProvisionedVolume,
     },
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid, derived_uuid},
 };
 
 use super::{Dice, Faults};
@@ -197,6 +197,30 @@ impl World {
             state.apply(Change::DeleteMachine(*effect));
         }
         gone.len()
+    }
+
+    /// Somebody makes an instance that bears a machine's name, and tells nobody.
+    pub fn stray(&self, provider: &Name, machine: &Name) {
+        let mut state = self.state();
+        state.made += 1;
+        let effect = EffectId(derived_uuid(&format!("stray {provider} {machine} {}", state.made)));
+        let seen = MachineInstance {
+            effect,
+            instance: InstanceId(format!("i-{:04}", state.made)),
+            machine: machine.clone(),
+            facts: BTreeMap::new(),
+            status: InstanceStatus::Running,
+        };
+        state.instances.insert(effect, SimulatedInstance { provider: provider.clone(), uid: Uid(effect.0), seen });
+    }
+
+    /// An instance that bears a machine's name, other than this one.
+    pub fn other_instance(&self, machine: &Name, own: Option<EffectId>) -> Option<(Name, MachineInstance)> {
+        let state = self.state();
+        let is_other = |instance: &&SimulatedInstance| {
+            instance.seen.machine == *machine && own.is_none_or(|own| own != instance.seen.effect)
+        };
+        state.instances.values().find(is_other).map(|found| (found.provider.clone(), found.seen.clone()))
     }
 
     /// The agents of a machine say nothing before this moment.

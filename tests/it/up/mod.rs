@@ -9,6 +9,7 @@ mod kills;
 mod loss;
 mod observe;
 mod once;
+mod operator;
 mod secrets;
 mod signals;
 mod support;
