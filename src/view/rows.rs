@@ -27,6 +27,10 @@ pub struct MachineRow {
     pub provider: String,
     /// What the provider calls its instance.
     pub instance: Option<String>,
+    /// The id that the instance was made under.
+    pub effect: Option<String>,
+    /// What the provider tells of the instance beside its name.
+    pub facts: BTreeMap<String, String>,
     /// `reporting`, `silent` or `stale`.
     pub node: &'static str,
     /// The volumes that are attached to it, or about to be.
@@ -138,6 +142,13 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         instance: match &state.instance {
             Instance::Running { instance, .. } => Some(instance.instance.to_string()),
             Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
+        },
+        effect: state.running_effect(&stream).map(|effect| effect.to_string()),
+        facts: match &state.instance {
+            Instance::Running { instance, .. } => instance.facts.clone(),
+            Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => {
+                BTreeMap::new()
+            }
         },
         node: match &state.node {
             Node::Silent => "silent",
