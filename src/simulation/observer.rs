@@ -102,7 +102,8 @@ impl Observer {
         let is_over = |outlook: &Outlook| matches!(outlook, Outlook::GivenUp { .. });
         let mut streams = Vec::new();
         for (name, folded) in self.machines.iter() {
-            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+            let is_given_up = folded.state.effort().is_some_and(|effort| is_over(&effort.outlook));
+            if is_given_up || machine::is_overdue(&folded.state) {
                 streams.push(stream::<machine::State>(name));
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded},
-    machine::{self, Instance, Node},
+    machine::{self, Health, Instance, Node},
     policy,
     vocab::{Effort, Outlook, Timestamp},
     volume::{self, Storage},
@@ -14,7 +14,7 @@ use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::{Fleet, why_not::next_look};
-use crate::words::withheld;
+use crate::words::{withheld, withholding};
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +24,13 @@ pub struct MachineRow {
     pub status: &'static str,
     pub life: String,
     pub ready: bool,
+    /// Where it stands, in Gardener's words and in Juju's.
+    pub phase: &'static str,
+    pub juju_status: &'static str,
+    /// `unjudged`, `joining`, `well`, `suspect` or `overdue`.
+    pub health: &'static str,
+    /// Why it is not replaced although it should be.
+    pub withheld: Option<String>,
     pub provider: String,
     /// What the provider calls its instance.
     pub instance: Option<String>,
@@ -138,6 +145,10 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         status: state.status(),
         life: state.life.to_string(),
         ready: state.is_ready(),
+        phase: machine::phase(state).as_str(),
+        juju_status: machine::juju_status(state),
+        health: health_word(&state.health),
+        withheld: withheld_from(fleet, name),
         provider: spec.map(|spec| spec.provider.to_string()).unwrap_or_default(),
         instance: match &state.instance {
             Instance::Running { instance, .. } => Some(instance.instance.to_string()),
@@ -161,7 +172,11 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         next_look_ms: next_look(state).map(|until| until.0),
         held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         held_back: state.is_held_back(),
-        detail: machine_detail(state),
+        detail: match (withheld_from(fleet, name), machine_detail(state)) {
+            (Some(why), Some(detail)) => Some(format!("{detail}; not replaced now: {why}")),
+            (Some(why), None) => Some(format!("not replaced now: {why}")),
+            (None, detail) => detail,
+        },
         labels: spec.map(|spec| spec.labels.clone()).unwrap_or_default(),
         uid: state.uid(&stream).to_string(),
         version: folded.version.0,
@@ -296,22 +311,49 @@ pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
+fn withheld_from(fleet: &Fleet, machine: &str) -> Option<String> {
+    let name = machine.parse().ok()?;
+    fleet.seen.withheld.get::<bailiwick_actors::vocab::Name>(&name).map(withholding)
+}
+
+fn health_word(health: &Health) -> &'static str {
+    match health {
+        Health::Unjudged => "unjudged",
+        Health::Joining { .. } => "joining",
+        Health::Well { .. } => "well",
+        Health::Suspect { .. } => "suspect",
+        Health::Overdue { .. } => "overdue",
+    }
+}
+
 fn own_detail(state: &machine::State) -> Option<String> {
     if let Some(detail) = state.effort().and_then(effort_detail) {
         return Some(detail);
     }
     match (&state.instance, &state.node) {
         (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),
-        (Instance::Running { .. }, Node::Silent) => Some("its agent has not reported yet".into()),
+        (Instance::Running { .. }, Node::Silent) => {
+            Some(format!("its agent has not reported yet{}", time_left(&state.health)))
+        }
         (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
-            Some(format!("its agent is silent since {}", last_seen))
+            Some(format!("its agent is silent since {last_seen}{}", time_left(&state.health)))
         }
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
             let bad = conditions.values().filter(|condition| !condition.healthy);
             let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
-            (!bad.is_empty()).then(|| bad.join("; "))
+            (!bad.is_empty()).then(|| format!("{}{}", bad.join("; "), time_left(&state.health)))
         }
         (Instance::None | Instance::Creating(_) | Instance::Deleting { .. }, _) => None,
+    }
+}
+
+/// How long whoever is not well has left.
+fn time_left(health: &Health) -> String {
+    match health {
+        Health::Joining { until, .. } => format!("; it has until {until} to become well"),
+        Health::Suspect { until, .. } => format!("; it is given up at {until}"),
+        Health::Overdue { since, .. } => format!("; its time is over since {since}"),
+        Health::Unjudged | Health::Well { .. } => String::new(),
     }
 }
 

@@ -97,7 +97,7 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
             }));
         };
     }
-    look!("machine", machines(fleet), |row: &MachineRow| row.held_back);
+    look!("machine", machines(fleet), |row: &MachineRow| { row.held_back || row.withheld.is_some() });
     look!("volume", volumes(fleet), |_: &_| false);
     look!("volume-attachment", attachments(fleet), |_: &_| false);
     looks

@@ -2,17 +2,18 @@
 
 use bailiwick_actors::{
     contract::{Decider, NoView},
-    machine::{self, Effect, Instance, Node},
+    machine::{self, Effect, Health, Instance, Node},
+    supervisor::machines::Withholding,
     vocab::{Effort, Life, Outlook, Timestamp},
 };
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::{Fleet, blockers};
-use crate::words::withheld;
+use crate::words::{caused, withheld, withholding};
 
 /// What machines can be asked about.
-pub const WANTED: [&str; 2] = ["running", "removed"];
+pub const WANTED: [&str; 3] = ["running", "removed", "replaced"];
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -58,6 +59,7 @@ pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot>
     let unmet = match wanted {
         "running" => running(fleet, entity, state),
         "removed" => removed(fleet, entity, state),
+        "replaced" => replaced(fleet, entity, state),
         _ => return None,
     };
     Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet })
@@ -156,6 +158,37 @@ fn node(state: &machine::State) -> Option<Unmet> {
             Some(Unmet::new("all its conditions are good", because, "a report of its agent that says otherwise"))
         }
     }
+}
+
+fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
+    let next = next_look(state);
+    if state.life != Life::Alive {
+        return Some(Unmet::new("it is declared and stays", format!("it is {}", state.life), "nothing: it goes"));
+    }
+    let Instance::Running { .. } = state.instance else {
+        // What is on its way is asked about as running.
+        return running(fleet, entity, state);
+    };
+    let name = entity.name().parse().ok();
+    if let Some(why) = name.and_then(|name: bailiwick_actors::vocab::Name| fleet.seen.withheld.get(&name)) {
+        let by = match why {
+            Withholding::ZoneSilent { .. } => {
+                format!("a machine there that is well again, or `bailiwick retry {entity}`")
+            }
+            Withholding::BudgetSpent => {
+                format!("the end of a replacement that is under way, or `bailiwick retry {entity}`")
+            }
+        };
+        return Some(Unmet::new("nothing withholds its replacement", withholding(why), by).looked_at(next));
+    }
+    let because = match &state.health {
+        Health::Unjudged | Health::Well { .. } => "it is well".to_owned(),
+        Health::Joining { until, .. } => format!("it may take until {until} to become well"),
+        Health::Suspect { cause, until, .. } => format!("{}, and it may take until {until}", caused(*cause)),
+        Health::Overdue { since, .. } => format!("its time is over since {since}; the machines supervisor decides"),
+    };
+    let by = "the end of that time, or the loss of its instance";
+    Some(Unmet::new("it has failed", because, by).looked_at(next))
 }
 
 fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {

@@ -1,7 +1,7 @@
 //! Machines in words.
 
 use bailiwick_actors::{
-    machine::{Command, Event, Removal, Report, Skipped, Spec, State, Step},
+    machine::{Cause, Command, Event, Removal, Report, Skipped, Spec, State, Step},
     ports::Condition,
     vocab::Timestamp,
 };
@@ -23,6 +23,7 @@ impl Words for State {
             Command::RemoveWith(removal) => removal_in_words(*removal),
             Command::Adopt { instance, .. } => format!("take over instance {}", instance.instance),
             Command::Disown => "let go of its instance".into(),
+            Command::GiveUp { .. } => "be given up".into(),
             Command::RemoveStray { instance, .. } => {
                 format!("remove instance {}, which nobody knows", instance.instance)
             }
@@ -75,6 +76,11 @@ impl Words for State {
                 format!("removing instance {effect} failed ({fault}), next attempt at {until}")
             }
             Event::StrayGivenUp { effect, fault } => format!("removing instance {effect} was given up ({fault})"),
+            Event::JoinAwaited { until, .. } => format!("it may take until {until} to become well"),
+            Event::BecameWell { .. } => "it is well".into(),
+            Event::BecameSuspect { cause, until, .. } => format!("{}; it may take until {until}", caused(*cause)),
+            Event::BecameOverdue { cause, .. } => format!("its time is over: {}", caused(*cause)),
+            Event::GivenUp { cause, .. } => format!("it has failed: {}", caused(*cause)),
             Event::StrayAttemptBegun { effect } => format!("the next attempt at removing instance {effect} began"),
         }
     }
@@ -96,7 +102,17 @@ pub fn withheld(step: Step) -> &'static str {
         Step::Attempt => "another attempt would have begun",
         Step::Replace => "its lost instance would have been replaced",
         Step::Create => "another instance would have been made",
+        Step::GiveUp => "it would have been given up and replaced",
         Step::RemoveStray => "an instance that is not its own would have been removed",
+    }
+}
+
+/// Why a machine is not well: "it never became well".
+pub fn caused(cause: Cause) -> &'static str {
+    match cause {
+        Cause::NeverJoined => "it never became well",
+        Cause::Unhealthy => "it is unhealthy",
+        Cause::Silent => "its agent is silent",
     }
 }
 

@@ -4,11 +4,11 @@
 00:00:00.000     3 node/requests                request done (operator)
 00:00:00.000     4 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000     5 machine/beta                 declared, create requested, because it was declared and has no instance yet (operator)
-00:00:00.018     6 machine/alpha                created i-0003, because the provider has made its instance (executor, after 4)
-00:00:00.018     7 machine/beta                 created i-0004, because the provider has made its instance (executor, after 5)
+00:00:00.018     6 machine/alpha                created i-0003, join awaited until 00:20:00.018, because the provider has made its instance (executor, after 4)
+00:00:00.018     7 machine/beta                 created i-0004, join awaited until 00:20:00.018, because the provider has made its instance (executor, after 5)
 00:00:00.031     8 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 7)
-00:00:10.000     9 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    10 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000     9 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    10 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:02:00.000     --- somebody makes an instance for alpha with simulated
 00:02:00.000     --- somebody makes an instance for nobody with simulated
 00:02:00.018    11 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 10)
@@ -40,4 +40,4 @@ converged after 5430.000 s: 30 entries, 1089 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 75179c21f59da90583c4261a2cd1bedd6465f4142500eae0ae7a97730ae2c0d0
+journal 4fb86ea2f064346b0c77dc2e0b6abd3819a61b428c16a964acb09c3526275dbf

@@ -38,6 +38,8 @@ pub enum Command {
     Disown,
     /// This instance bears its name, and seems to be nobody's: it shall go. A supervisor's order.
     RemoveStray { provider: Name, instance: MachineInstance },
+    /// Its time is over and there is room to replace it. A supervisor's order.
+    GiveUp { effect: EffectId },
 }
 
 /// In which way a machine goes.

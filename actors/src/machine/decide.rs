@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Command, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec, State, Step, foreign,
-    hold,
+    Cause, Command, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec, State, Step,
+    foreign, health, hold, is_overdue,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -29,6 +29,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Unhold => hold::unhold(state, facts),
         Command::Adopt { provider, instance } => foreign::adopt(state, provider, instance, facts),
         Command::Disown => foreign::disown(state, facts),
+        Command::GiveUp { effect } => health::give_up(state, *effect, facts),
         Command::RemoveStray { provider, instance } => foreign::remove_stray(state, provider, instance, facts),
         Command::Report(report) => match report {
             Report::Created { attempt, instance } => report_created(state, *attempt, instance, facts),
@@ -148,6 +149,13 @@ fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {
         Instance::None if state.life == Life::Alive => {
             Ok(Decision::because(Reason::OperatorRetries, [Event::CreateRequested { at: facts.now }]))
         }
+        // Its time is over and it waits for room, or for its zone: an operator does not.
+        Instance::Running { instance, .. } if is_overdue(state) => {
+            let mut released = state.clone();
+            released.hold = None;
+            let decision = health::give_up(&released, instance.effect, facts)?;
+            Ok(Decision::because(Reason::OperatorRetries, decision.events))
+        }
         Instance::None | Instance::Running { .. } => foreign::retry(state),
     }
 }
@@ -178,6 +186,10 @@ fn release_attachment(state: &State, volume: &Name, facts: &Facts<'_>) -> Verdic
 }
 
 fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
+    if let Some(overdue) = health::overdue(state, facts.now) {
+        // Whatever else is due wakes it again.
+        return Ok(Decision::because(Reason::TimeOver, [overdue]));
+    }
     if let Some(held) = &state.hold {
         return hold::wake(state, held, facts);
     }
@@ -185,7 +197,7 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
     if !due.is_empty() {
         return Ok(Decision::because(Reason::RetryDue, due));
     }
-    let waits = waiting(state).next().is_some();
+    let waits = waiting(state).next().is_some() || state.health.until().is_some();
     Ok(Decision::nothing(if waits { Reason::NotDueYet } else { Reason::NothingWaits }))
 }
 
@@ -222,7 +234,8 @@ fn report_created(state: &State, attempt: u32, instance: &MachineInstance, facts
         return Err(Rejection::UnknownAttempt { attempt });
     }
     // A late answer to an earlier attempt at the same intent is as good: it is the same instance.
-    Ok(Decision::because(Reason::InstanceMade, [Event::Created { instance: instance.clone(), at: facts.now }]))
+    let made = Event::Created { instance: instance.clone(), at: facts.now };
+    Ok(Decision::because(Reason::InstanceMade, [made, health::join_awaited(facts)]))
 }
 
 fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
@@ -288,8 +301,9 @@ fn report_node(state: &State, effect: EffectId, conditions: &[Condition], facts:
     if matches!(&state.node, Node::Reporting { conditions, .. } if *conditions == seen) {
         return Ok(Decision::nothing(Reason::NodeUnchanged));
     }
+    let health = health::told(state, &seen, facts);
     let event = Event::NodeReported { conditions: seen.into_values().collect(), at: facts.now };
-    Ok(Decision::because(Reason::NodeSeen, [event]))
+    Ok(Decision::because(Reason::NodeSeen, std::iter::once(event).chain(health)))
 }
 
 fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, facts: &Facts<'_>) -> Verdict {
@@ -300,7 +314,9 @@ fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, fac
     if facts.now.since(last_seen) <= facts.policy.machines.node_stale_ms {
         return Ok(Decision::nothing(Reason::NodeNotSilentLongEnough));
     }
-    Ok(Decision::because(Reason::NodeTooSilent, [Event::NodeWentStale { last_seen }]))
+    let health = health::suspicion(state, Cause::Silent, facts);
+    let stale = Event::NodeWentStale { last_seen };
+    Ok(Decision::because(Reason::NodeTooSilent, std::iter::once(stale).chain(health)))
 }
 
 /// What follows a failed attempt: another one later, or none.

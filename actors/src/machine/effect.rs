@@ -38,12 +38,15 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
         strays.partition(|effect| matches!(effect, Effect::DeleteStray { .. }));
     let call = calls.into_iter().next().filter(|_| !is_calling && state.hold.is_none());
     let mut pending: BTreeSet<Effect> = own.into_iter().chain(call).chain(wakes).collect();
+    let health = state.health.until().map(Effect::WakeAt);
     if let Some(hold) = &state.hold {
         // Whoever is held waits for nothing that was noted already, only for the end of the hold.
         let noted = hold.withheld.contains(&Step::Attempt);
         pending.retain(|effect| !(noted && matches!(effect, Effect::WakeAt(_))));
         pending.extend(hold.until.map(Effect::WakeAt));
     }
+    // Judging is not doing: its time goes on while it is held.
+    pending.extend(health);
     pending
 }
 

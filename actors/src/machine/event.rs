@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Spec, Step};
+use super::{Cause, Spec, Step};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -119,6 +119,30 @@ pub enum Event {
     },
     StrayAttemptBegun {
         effect: EffectId,
+    },
+    /// Its instance may take until then to become well.
+    JoinAwaited {
+        until: Timestamp,
+        at: Timestamp,
+    },
+    BecameWell {
+        at: Timestamp,
+    },
+    /// It is not well any more, and may take until then to become so again.
+    BecameSuspect {
+        cause: Cause,
+        at: Timestamp,
+        until: Timestamp,
+    },
+    /// Its time is over; a supervisor decides what becomes of it.
+    BecameOverdue {
+        cause: Cause,
+        at: Timestamp,
+    },
+    /// It has failed, and its instance is replaced.
+    GivenUp {
+        cause: Cause,
+        at: Timestamp,
     },
 }
 

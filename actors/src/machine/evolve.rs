@@ -2,7 +2,7 @@
 
 use bailiwick_journal::Version;
 
-use super::{Event, Hold, Instance, Leaving, Node, Skipped, State, Stray};
+use super::{Event, Health, Hold, Instance, Leaving, Node, Skipped, State, Stray};
 use crate::{
     ports::Condition,
     vocab::{Effort, Fault, Life, Outlook, Timestamp},
@@ -19,7 +19,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
         Event::CreateRequested { at: since } => {
             state.instance = Instance::Creating(Effort::begun(at, *since));
-            state.node = Node::Silent;
+            state.is_away();
         }
         Event::Created { instance, at: since } => {
             if let Instance::Creating(effort) = &state.instance {
@@ -42,7 +42,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 Instance::None => return,
             };
             state.instance = Instance::Deleting { of, effort: Effort::begun(at, *since) };
-            state.node = Node::Silent;
+            state.is_away();
         }
         Event::Deleted => state.instance = Instance::None,
         Event::AttemptBegun => {
@@ -53,7 +53,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::InstanceLost { at: since } => {
             if let Instance::Running { intent, .. } = &state.instance {
                 state.instance = Instance::Lost { intent: *intent, since: *since };
-                state.node = Node::Silent;
+                state.is_away();
             }
         }
         Event::NodeReported { conditions, at: since } => {
@@ -96,7 +96,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Skipped { what: Skipped::DeletionOf { .. } } => (),
         Event::InstanceLeft { effect, why } => {
             state.instance = Instance::None;
-            state.node = Node::Silent;
+            state.is_away();
             if *why == Leaving::OperatorKeeps {
                 state.kept.insert(*effect);
             }
@@ -130,6 +130,24 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 stray.effort.begin();
             }
         }
+        Event::JoinAwaited { until, at: since } => state.health = Health::Joining { since: *since, until: *until },
+        Event::BecameWell { at: since } => state.health = Health::Well { since: *since },
+        Event::BecameSuspect { cause, at: since, until } => {
+            state.health = Health::Suspect { cause: *cause, since: *since, until: *until };
+        }
+        Event::BecameOverdue { cause, at: since } => {
+            state.health = Health::Overdue { cause: *cause, since: *since };
+        }
+        // What follows is an event of its own.
+        Event::GivenUp { .. } => (),
+    }
+}
+
+impl State {
+    /// Nobody is inside any more who could report.
+    fn is_away(&mut self) {
+        self.node = Node::Silent;
+        self.health = Health::Unjudged;
     }
 }
 

@@ -6,6 +6,7 @@
 use super::{
     Event, Instance, Leaving, Reason, Rejection, State, Step,
     decide::{Facts, Verdict, after_failure},
+    health,
 };
 use crate::{
     contract::Decision,
@@ -47,7 +48,8 @@ pub(super) fn adopt(state: &State, provider: &Name, instance: &MachineInstance, 
                 instance: None,
                 at: facts.now,
             });
-            Ok(Decision::because(Reason::OperatorAdopts, std::iter::once(adopted).chain(left)))
+            let joining = health::join_awaited(facts);
+            Ok(Decision::because(Reason::OperatorAdopts, [adopted, joining].into_iter().chain(left)))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::{Health, Spec};
 use crate::{
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
@@ -21,6 +21,7 @@ pub struct State {
     pub spec: Option<Spec>,
     pub instance: Instance,
     pub node: Node,
+    pub health: Health,
     /// The volumes that are attached here, or about to be.
     pub attachments: BTreeSet<Name>,
     /// The operator's hand on it: nothing happens to it by itself.
@@ -58,6 +59,8 @@ pub enum Step {
     Create,
     /// An instance that bears its name and is not its own would have been removed.
     RemoveStray,
+    /// It would have been given up, and its instance replaced.
+    GiveUp,
 }
 
 /// An instance that bears a machine's name and is not its own.

@@ -1,5 +1,6 @@
 //! Every reason and rejection of a machine, and what holds along every walk.
 
+mod health;
 mod operator;
 
 use std::collections::BTreeMap;
@@ -55,6 +56,10 @@ fn condition(healthy: bool) -> Condition {
 }
 
 // The past, one step longer each. Versions: declared 1, create requested 2, then the next.
+
+fn joining() -> Event {
+    Event::JoinAwaited { until: NOW.after(1_200_000), at: NOW }
+}
 
 fn declared() -> Vec<Event> {
     vec![Event::Declared { spec: spec("local") }, Event::CreateRequested { at: Timestamp(1) }]
@@ -128,13 +133,13 @@ fn table() -> Vec<Case<State>> {
         case(
             declared(),
             Command::Report(Report::Created { attempt: 1, instance: instance(2) }),
-            Ok((R::InstanceMade, vec![Event::Created { instance: instance(2), at: NOW }])),
+            Ok((R::InstanceMade, vec![Event::Created { instance: instance(2), at: NOW }, joining()])),
         ),
         // The answer to an earlier attempt comes late: it is the same instance.
         case(
             waiting(200_000),
             Command::Report(Report::Created { attempt: 1, instance: instance(2) }),
-            Ok((R::InstanceMade, vec![Event::Created { instance: instance(2), at: NOW }])),
+            Ok((R::InstanceMade, vec![Event::Created { instance: instance(2), at: NOW }, joining()])),
         ),
         case(
             declared(),
@@ -208,7 +213,10 @@ fn table() -> Vec<Case<State>> {
         case(
             running(),
             seen(true),
-            Ok((R::NodeSeen, vec![Event::NodeReported { conditions: vec![condition(true)], at: NOW }])),
+            Ok((
+                R::NodeSeen,
+                vec![Event::NodeReported { conditions: vec![condition(true)], at: NOW }, Event::BecameWell { at: NOW }],
+            )),
         ),
         case(reporting(), seen(true), Ok((R::NodeUnchanged, vec![]))),
         case(
@@ -248,6 +256,7 @@ fn table() -> Vec<Case<State>> {
     ]
     .into_iter()
     .chain(operator::table())
+    .chain(health::table())
     .collect()
 }
 
@@ -329,7 +338,9 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     // Nobody bears an id that is still to come.
     let stranger =
         if state.own(&stream()).is_some() && value.is_multiple_of(2) { made.clone() } else { instance(1_000) };
-    match kind % 24 {
+    match kind % 26 {
+        24 => Command::GiveUp { effect },
+        25 => Command::Report(Report::NodeSilent { effect, last_seen: Timestamp(0) }),
         14 => Command::Hold { reason: "wait".into(), until: value.is_multiple_of(2).then_some(Timestamp(u64::MAX)) },
         15 => Command::Hold { reason: "soon".into(), until: Some(Timestamp(1_100_000 + u64::from(value) * 10_000)) },
         16 | 17 => Command::Unhold,
@@ -382,6 +393,8 @@ proptest! {
             let noted = state.is_held_back();
             assert!(waits.is_none_or(|wake| noted || owed.contains(&wake)), "who waits is woken");
             assert!(owed.iter().filter(|effect| !matches!(effect, Effect::WakeAt(_))).count() <= 1, "one call at a time");
+            let until = state.health.until().map(Effect::WakeAt);
+            assert!(until.is_none_or(|wake| owed.contains(&wake)), "whose time runs is woken when it is over");
             let own = state.own(&stream());
             assert!(own.is_none_or(|own| !state.strays.contains_key(&own)), "its own instance is not a stray");
             assert!(state.strays.keys().all(|stray| !state.kept.contains(stray)), "what is kept is not removed");

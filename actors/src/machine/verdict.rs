@@ -56,6 +56,9 @@ reasons! {
         StrayKept = "stray-kept", "an operator keeps that instance";
         StrayGoing = "stray-going", "that instance is being removed already";
         StrayAbsent = "stray-absent", "the provider confirmed that an instance that was not its own is gone";
+        TimeOver = "time-over", "it was not well in time, so a supervisor decides what becomes of it";
+        GivenUp = "given-up", "it was not well in time and there is room to replace it";
+        Recovered = "recovered", "it is not about to be given up any more";
     }
 }
 

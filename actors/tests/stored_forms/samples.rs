@@ -5,7 +5,7 @@ use bailiwick_actors::{
     machine, policy,
     ports::{AttachmentInfo, Condition, InstanceStatus, MachineInstance, ProvisionedVolume},
     supervisor::{Order, machines, storage},
-    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, Timestamp, Zone},
     volume, volume_attachment,
 };
 use uuid::Uuid;
@@ -54,7 +54,7 @@ fn verdicts<R: Stored, J: Stored>(reasons: &[R], rejections: Vec<J>) -> Forms {
 }
 
 pub(super) fn machine() -> Forms {
-    use machine::{Command, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Spec, Step, Workload};
+    use machine::{Cause, Command, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Spec, Step, Workload};
     let workload = Workload {
         name: name("app"),
         command: vec!["sleep".into(), "1".into()],
@@ -85,6 +85,7 @@ pub(super) fn machine() -> Forms {
             Command::Adopt { provider: name("local"), instance: instance(InstanceStatus::Running) },
             Command::Disown,
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
+            Command::GiveUp { effect: effect(1) },
             Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
             Command::Report(Report::StrayDeleteFailed {
                 effect: effect(1),
@@ -138,6 +139,14 @@ pub(super) fn machine() -> Forms {
             Event::StrayRetryScheduled { effect: effect(1), until: AT, fault: fault(FaultCode::Internal) },
             Event::StrayGivenUp { effect: effect(1), fault: fault(FaultCode::Unimplemented) },
             Event::StrayAttemptBegun { effect: effect(1) },
+            Event::Withheld { step: Step::GiveUp, at: AT },
+            Event::JoinAwaited { until: AT, at: AT },
+            Event::BecameWell { at: AT },
+            Event::BecameSuspect { cause: Cause::NeverJoined, at: AT, until: AT },
+            Event::BecameSuspect { cause: Cause::Unhealthy, at: AT, until: AT },
+            Event::BecameSuspect { cause: Cause::Silent, at: AT, until: AT },
+            Event::BecameOverdue { cause: Cause::Silent, at: AT },
+            Event::GivenUp { cause: Cause::Silent, at: AT },
         ],
     ));
     let rejections = vec![
@@ -326,7 +335,7 @@ fn orders() -> [Order; 3] {
 }
 
 pub(super) fn supervisor() -> Forms {
-    use machines::{Change, Command, Event};
+    use machines::{Change, Command, Event, Withholding};
     let provider = || name("local");
     let changes = vec![
         Change::Appeared { instance: instance(InstanceStatus::Running) },
@@ -355,6 +364,9 @@ pub(super) fn supervisor() -> Forms {
             Event::Issued { order: first },
             Event::Issued { order: second },
             Event::Issued { order: third },
+            Event::Withheld { machine: name("web"), why: Withholding::ZoneSilent { zone: Zone("a".into()) } },
+            Event::Withheld { machine: name("web"), why: Withholding::BudgetSpent },
+            Event::Released { machine: name("web") },
         ],
     ));
     let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };

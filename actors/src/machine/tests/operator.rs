@@ -3,8 +3,8 @@
 use bailiwick_journal::Version;
 
 use super::{
-    NOW, State, dead, declared, dying, effect, failed, fault, given_up, instance, lost, name, removed, replacing,
-    running, spec, stream, waiting, with_volume,
+    NOW, State, dead, declared, dying, effect, failed, fault, given_up, instance, joining, lost, name, removed,
+    replacing, running, spec, stream, waiting, with_volume,
 };
 use crate::{
     contract::{
@@ -193,11 +193,11 @@ fn strangers() -> Vec<Case<State>> {
         case(running(), Command::Disown, Ok((R::OperatorDisowns, vec![left(2, Leaving::OperatorKeeps)]))),
         case(declared(), Command::Disown, Err(Rejection::NoInstance)),
         case(dying(), Command::Disown, Err(Rejection::Leaving { life: Life::Dying })),
-        case(disowned(), adopt(foreign()), Ok((R::OperatorAdopts, vec![adopted()]))),
+        case(disowned(), adopt(foreign()), Ok((R::OperatorAdopts, vec![adopted(), joining()]))),
         case(
             disowned(),
             adopt(instance(2)),
-            Ok((R::OperatorAdopts, vec![Event::Adopted { instance: instance(2), at: NOW }])),
+            Ok((R::OperatorAdopts, vec![Event::Adopted { instance: instance(2), at: NOW }, joining()])),
         ),
         case(
             disowned(),
@@ -205,8 +205,8 @@ fn strangers() -> Vec<Case<State>> {
             Ok((R::OperatorRetries, vec![Event::CreateRequested { at: NOW }])),
         ),
         // What may have been made for the present intent goes.
-        case(given_up(), adopt(foreign()), Ok((R::OperatorAdopts, vec![adopted(), stray(effect(2), None)]))),
-        case(lost(), adopt(foreign()), Ok((R::OperatorAdopts, vec![adopted(), stray(effect(2), None)]))),
+        case(given_up(), adopt(foreign()), Ok((R::OperatorAdopts, vec![adopted(), joining(), stray(effect(2), None)]))),
+        case(lost(), adopt(foreign()), Ok((R::OperatorAdopts, vec![adopted(), joining(), stray(effect(2), None)]))),
         case(running(), adopt(instance(2)), Ok((R::AlreadyItsOwn, vec![]))),
         case(running(), adopt(foreign()), Err(Rejection::HasInstance { instance: InstanceId("i-1".into()) })),
         case(declared(), adopt(foreign()), Err(Rejection::Busy)),
@@ -322,7 +322,7 @@ fn an_operator_who_says_again_gets_all_attempts_anew() {
     policy.machines.attempts_max = 2;
     let mut past = declared();
     let mut attempt = 1;
-    let mut step = |past: &mut Vec<Event>, command: Command| {
+    let step = |past: &mut Vec<Event>, command: Command| {
         let decision = answer(&stream(), &after::<State>(past), &command, NOW, &policy).expect("an answer");
         past.extend(decision.events);
         decision.reason

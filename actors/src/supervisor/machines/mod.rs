@@ -8,6 +8,7 @@ mod decide;
 pub mod harvest;
 mod observe;
 pub mod pass;
+mod remedy;
 pub mod start_volumes;
 mod state;
 mod view;
@@ -21,5 +22,7 @@ mod tests;
 
 pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
 pub use observe::differences;
-pub use state::{Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed};
+pub use state::{
+    Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed, Withholding,
+};
 pub use view::View;

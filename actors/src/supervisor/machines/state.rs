@@ -12,7 +12,7 @@ use crate::{
     machine,
     ports::{InstanceStatus, MachineInstance},
     supervisor::Order,
-    vocab::{EffectId, Fault, Name, Timestamp},
+    vocab::{EffectId, Fault, Name, Timestamp, Zone},
 };
 
 /// What was seen of the world.
@@ -23,6 +23,8 @@ pub struct State {
     pub failing: BTreeMap<Name, Fault>,
     /// The moment that each provider's newest observation describes: an older list is worth nothing any more.
     pub observed: BTreeMap<Name, Timestamp>,
+    /// The machines that are not replaced now, and why.
+    pub withheld: BTreeMap<Name, Withholding>,
 }
 
 /// One instance, as it was seen last.
@@ -110,10 +112,39 @@ pub enum Command {
 /// What happened to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    Observed { provider: Name, as_of: Timestamp, changes: Vec<Change> },
-    ListFailed { provider: Name, fault: Fault },
-    ListRecovered { provider: Name },
-    Issued { order: Order },
+    Observed {
+        provider: Name,
+        as_of: Timestamp,
+        changes: Vec<Change>,
+    },
+    ListFailed {
+        provider: Name,
+        fault: Fault,
+    },
+    ListRecovered {
+        provider: Name,
+    },
+    Issued {
+        order: Order,
+    },
+    /// What should follow for a machine does not, for this reason.
+    Withheld {
+        machine: Name,
+        why: Withholding,
+    },
+    /// Nothing is withheld from it any more.
+    Released {
+        machine: Name,
+    },
+}
+
+/// Why a machine is not replaced now.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Withholding {
+    /// All machines of its zone are silent or gone: the fault is more likely the zone's, or ours.
+    ZoneSilent { zone: Zone },
+    /// As many machines as may be are being replaced already.
+    BudgetSpent,
 }
 
 /// An order that waits for its target's answer.
@@ -133,6 +164,7 @@ reasons! {
         ProviderSilent = "provider-silent", "the provider could not be asked";
         ProviderBack = "provider-back", "the provider answers again";
         ListTooOld = "list-too-old", "a newer list was seen already";
+        ReplacementsHeld = "replacements-held", "machines that should be replaced are not, or are not held any more";
     }
 }
 
@@ -188,6 +220,12 @@ impl Decider for State {
                 if let Some(unclaimed) = self.unclaimed_mut(instance.effect) {
                     unclaimed.told = true;
                 }
+            }
+            Event::Withheld { machine, why } => {
+                self.withheld.insert(machine.clone(), why.clone());
+            }
+            Event::Released { machine } => {
+                self.withheld.remove(machine);
             }
             // Other orders are a matter of the view, which sees their answers too.
             Event::Issued { .. } => (),

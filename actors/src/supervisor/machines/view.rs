@@ -19,6 +19,8 @@ pub struct View {
     pub orders: Orders,
     /// Instances that operators let go of when their machines went: they are nobody's, and nobody removes them.
     pub kept: BTreeSet<EffectId>,
+    /// The machines whose time is over: those that may have to be given up.
+    pub overdue: BTreeSet<Name>,
 }
 
 impl View {
@@ -51,6 +53,12 @@ impl contract::View for View {
         if let Some(machine) = over {
             self.kept.extend(&machine.kept);
             self.machines.remove(name);
+        }
+        let is_overdue = self.machines.get(name).is_some_and(machine::is_overdue);
+        match name.parse::<Name>() {
+            Ok(name) if is_overdue => drop(self.overdue.insert(name)),
+            Ok(name) => drop(self.overdue.remove(&name)),
+            Err(_) => (),
         }
         Ok(())
     }
