@@ -86,6 +86,7 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal) -> Pl
     let mut plan = Plan::default();
     // What hangs on them goes first, and is said.
     let mut streams: Vec<StreamId> = streams.to_vec();
+    let asked: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
     streams.extend(hanging);
     streams.sort();
@@ -95,10 +96,24 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal) -> Pl
         let is_machine = stream.kind() == machine::State::KIND;
         let life = fleet.life(&stream);
         if life == Some(Life::Alive) || (how.force && is_machine && fleet.exists(&stream)) {
+            let follows = !how.force && waits_for_workloads(fleet, &stream, &asked);
+            let removed = plan.commands.len();
             plan.remove(stream, how);
+            if follows {
+                // It goes when nothing uses it any more: the storage supervisor sees to it.
+                plan.commands.truncate(removed);
+            }
         }
     }
     plan
+}
+
+/// Whether an attachment goes only because its machine does, whose workloads end first.
+fn waits_for_workloads(fleet: &Fleet, stream: &StreamId, asked: &BTreeSet<StreamId>) -> bool {
+    let Some((machine, _)) = stream.name().split_once(':') else { return false };
+    let goes = asked.iter().any(|stream| stream.kind() == machine::State::KIND && stream.name() == machine);
+    let has_workloads = |state: &machine::State| state.spec.as_ref().is_some_and(|spec| !spec.workloads.is_empty());
+    !asked.contains(stream) && goes && fleet.machines.get(machine).is_some_and(has_workloads)
 }
 
 fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {

@@ -102,6 +102,7 @@ struct EventLine {
     adopt: Option<String>,
     remove_with: Option<RemovalLine>,
     stray: Option<StrayLine>,
+    cling: Option<String>,
     kill: Option<String>,
     vanish: Option<String>,
     silence: Option<For>,
@@ -296,6 +297,7 @@ impl Reader<'_> {
         all.extend(one(&line.unhold, Happening::Unhold)?);
         all.extend(one(&line.disown, Happening::Disown)?);
         all.extend(one(&line.adopt, Happening::Adopt)?);
+        all.extend(one(&line.cling, Happening::Cling)?);
         if let Some(removal) = &line.remove_with {
             let how = machine::Removal { force: removal.force, keep_instance: removal.keep_instance };
             all.push(Happening::RemoveWith { machine: self.name(field, &removal.of)?, how });

@@ -35,6 +35,8 @@ pub enum Happening {
     RemoveWith { machine: Name, how: machine::Removal },
     /// Somebody makes an instance that bears a machine's name, and tells nobody.
     Stray { provider: Name, machine: Name },
+    /// What runs on a machine does not end when it is told to, until all is calm.
+    Cling(Name),
     /// The instances of a machine stop running.
     Kill(Name),
     /// The instances of a machine are gone without a trace.
@@ -77,6 +79,7 @@ impl Happening {
                 format!("an operator removes {machine}{forced}{keeping}")
             }
             Self::Stray { provider, machine } => format!("somebody makes an instance for {machine} with {provider}"),
+            Self::Cling(machine) => format!("what runs on {machine} does not end any more"),
             Self::Kill(machine) => format!("the instance of {machine} dies"),
             Self::Vanish(machine) => format!("the instance of {machine} vanishes"),
             Self::Silence { machine, for_ms } => format!("the agent of {machine} is silent for {}", seconds(*for_ms)),

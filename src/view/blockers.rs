@@ -39,7 +39,11 @@ pub fn blockers(fleet: &Fleet, entity: &StreamId) -> Vec<Blocker> {
                     detail.map_or_else(|| format!("it is {status}"), |detail| format!("it is {status}: {detail}"));
                 blocker(format!("volume-attachment/{name}"), why)
             };
-            state.attachments.iter().map(attachment).collect()
+            let drain = state.drain.as_ref().filter(|drain| drain.outcome.is_none()).map(|drain| {
+                let why = format!("they were told to end at {}, and are waited for until {}", drain.since, drain.until);
+                blocker(format!("the workloads of {entity}"), why)
+            });
+            drain.into_iter().chain(state.attachments.iter().map(attachment)).collect()
         }
         Life::Dead => match &state.instance {
             Instance::Deleting { effort, .. } => {

@@ -330,6 +330,9 @@ fn own_detail(state: &machine::State) -> Option<String> {
     if let Some(detail) = state.effort().and_then(effort_detail) {
         return Some(detail);
     }
+    if let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) {
+        return Some(format!("its workloads are ending, and are waited for until {}", drain.until));
+    }
     match (&state.instance, &state.node) {
         (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),
         (Instance::Running { .. }, Node::Silent) => {

@@ -1,7 +1,7 @@
 //! Machines in words.
 
 use bailiwick_actors::{
-    machine::{Cause, Command, Event, Removal, Report, Skipped, Spec, State, Step},
+    machine::{Cause, Command, DrainOutcome, Event, Removal, Report, Skipped, Spec, State, Step},
     ports::Condition,
     vocab::Timestamp,
 };
@@ -81,6 +81,8 @@ impl Words for State {
             Event::BecameSuspect { cause, until, .. } => format!("{}; it may take until {until}", caused(*cause)),
             Event::BecameOverdue { cause, .. } => format!("its time is over: {}", caused(*cause)),
             Event::GivenUp { cause, .. } => format!("it has failed: {}", caused(*cause)),
+            Event::DrainBegan { until, .. } => format!("its workloads are to end, and are waited for until {until}"),
+            Event::DrainEnded { outcome } => drained(*outcome).into(),
             Event::StrayAttemptBegun { effect } => format!("the next attempt at removing instance {effect} began"),
         }
     }
@@ -107,6 +109,15 @@ pub fn withheld(step: Step) -> &'static str {
     }
 }
 
+fn drained(outcome: DrainOutcome) -> &'static str {
+    match outcome {
+        DrainOutcome::Empty => "its workloads have ended",
+        DrainOutcome::TimedOut => "its workloads did not end in time",
+        DrainOutcome::Silent => "nobody says whether its workloads have ended",
+        DrainOutcome::Forced => "an operator did not wait for its workloads",
+    }
+}
+
 /// Why a machine is not well: "it never became well".
 pub fn caused(cause: Cause) -> &'static str {
     match cause {
@@ -129,6 +140,7 @@ fn reported(report: &Report) -> String {
         Report::Lost { .. } => "its instance does not run any more".into(),
         Report::Node { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
         Report::NodeSilent { last_seen, .. } => format!("its agent is silent since {}", last_seen),
+        Report::Drained { .. } => "nothing runs inside any more".into(),
         Report::StrayDeleted { effect, attempt } => format!("attempt {attempt} removed instance {effect}"),
         Report::StrayDeleteFailed { effect, attempt, fault } => {
             format!("attempt {attempt} at removing instance {effect} failed ({fault})")

@@ -95,6 +95,10 @@ pub enum Report {
         attempt: u32,
         fault: Fault,
     },
+    /// Nothing runs inside this instance any more.
+    Drained {
+        effect: EffectId,
+    },
 }
 
 impl Stored for Command {

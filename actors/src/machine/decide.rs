@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Cause, Command, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec, State, Step,
-    foreign, health, hold, is_overdue,
+    Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
+    State, Step, draining, foreign, health, hold, is_overdue,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -39,6 +39,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::Lost { effect } => report_lost(state, *effect, facts),
             Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
+            Report::Drained { effect } => draining::report_drained(state, *effect, facts),
             Report::StrayDeleted { effect, attempt } => foreign::report_deleted(state, *effect, *attempt),
             Report::StrayDeleteFailed { effect, attempt, fault } => {
                 foreign::report_delete_failed(state, *effect, *attempt, fault, facts)
@@ -85,12 +86,23 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     if state.life == Life::Alive {
         events.push(Event::RemovalBegan);
     }
-    if !state.attachments.is_empty() && !removal.force {
-        return Ok(Decision::because(Reason::RemovalBlocked, events));
+    if !removal.force {
+        let is_spared = after.keeps_instance || !facts.policy.harvest.mode.stops_dead();
+        let drain = draining::begin(state, facts).filter(|_| !is_spared);
+        if drain.is_some() || state.is_draining() {
+            events.extend(drain);
+            return Ok(Decision::because(Reason::RemovalDrains, events));
+        }
+        if !state.attachments.is_empty() {
+            return Ok(Decision::because(Reason::RemovalBlocked, events));
+        }
+    } else if state.is_draining() {
+        events.push(Event::DrainEnded { outcome: DrainOutcome::Forced });
     }
     let skipped = |volume: &Name| Event::Skipped { what: Skipped::Attachment { volume: volume.clone() } };
     events.extend(state.attachments.iter().map(skipped));
-    let reason = if state.attachments.is_empty() { Reason::RemovalAsked } else { Reason::RemovalForced };
+    let waits_for_nothing = state.attachments.is_empty() && !state.is_draining();
+    let reason = if waits_for_nothing { Reason::RemovalAsked } else { Reason::RemovalForced };
     let death = death(&after, facts);
     let is_spared = death.iter().any(|event| matches!(event, Event::InstanceLeft { .. }));
     events.extend(death);
@@ -112,7 +124,7 @@ fn skip_deletion(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict 
 }
 
 /// Nothing hangs on it any more: it dies, and its instance goes, unless it is to stay.
-fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
+pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
     let why = if state.keeps_instance {
         Some(Leaving::OperatorKeeps)
     } else {
@@ -178,7 +190,7 @@ fn release_attachment(state: &State, volume: &Name, facts: &Facts<'_>) -> Verdic
     }
     let mut events = vec![Event::AttachmentReleased { volume: volume.clone() }];
     let last = state.attachments.len() == 1;
-    if state.life == Life::Dying && last {
+    if state.life == Life::Dying && last && !state.is_draining() {
         events.extend(death(state, facts));
         return Ok(Decision::because(Reason::LastAttachmentGone, events));
     }
@@ -186,6 +198,10 @@ fn release_attachment(state: &State, volume: &Name, facts: &Facts<'_>) -> Verdic
 }
 
 fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
+    if draining::until(state).is_some_and(|until| until <= facts.now) {
+        let events = draining::end(state, DrainOutcome::TimedOut, facts);
+        return Ok(Decision::because(Reason::DrainTimedOut, events));
+    }
     if let Some(overdue) = health::overdue(state, facts.now) {
         // Whatever else is due wakes it again.
         return Ok(Decision::because(Reason::TimeOver, [overdue]));
@@ -197,7 +213,7 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
     if !due.is_empty() {
         return Ok(Decision::because(Reason::RetryDue, due));
     }
-    let waits = waiting(state).next().is_some() || state.health.until().is_some();
+    let waits = waiting(state).next().is_some() || health::until(state).is_some() || draining::until(state).is_some();
     Ok(Decision::nothing(if waits { Reason::NotDueYet } else { Reason::NothingWaits }))
 }
 
@@ -281,6 +297,15 @@ fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     let mut events = vec![Event::InstanceLost { at: facts.now }];
+    if state.is_draining() {
+        // Nothing is left to be drained; whatever waited for that goes on.
+        match state.life {
+            Life::Dying if !state.attachments.is_empty() => (),
+            Life::Dying => events.extend([Event::Died, Event::DeleteRequested { at: facts.now }]),
+            _ => events.push(Event::DeleteRequested { at: facts.now }),
+        }
+        return Ok(Decision::because(Reason::InstanceGone, events));
+    }
     if facts.policy.machines.when_lost == WhenLost::Keep || state.life != Life::Alive {
         return Ok(Decision::because(Reason::InstanceGoneKept, events));
     }
@@ -316,7 +341,9 @@ fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, fac
     }
     let health = health::suspicion(state, Cause::Silent, facts);
     let stale = Event::NodeWentStale { last_seen };
-    Ok(Decision::because(Reason::NodeTooSilent, std::iter::once(stale).chain(health)))
+    // Nobody answers who could say that the workloads have ended.
+    let drain = if state.is_draining() { draining::end(state, DrainOutcome::Silent, facts) } else { Vec::new() };
+    Ok(Decision::because(Reason::NodeTooSilent, std::iter::once(stale).chain(health).chain(drain)))
 }
 
 /// What follows a failed attempt: another one later, or none.

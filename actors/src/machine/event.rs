@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, Spec, Step};
+use super::{Cause, DrainOutcome, Spec, Step};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -143,6 +143,14 @@ pub enum Event {
     GivenUp {
         cause: Cause,
         at: Timestamp,
+    },
+    /// Its workloads are to end; they are waited for until then.
+    DrainBegan {
+        at: Timestamp,
+        until: Timestamp,
+    },
+    DrainEnded {
+        outcome: DrainOutcome,
     },
 }
 

@@ -2,7 +2,7 @@
 
 use bailiwick_journal::Version;
 
-use super::{Event, Health, Hold, Instance, Leaving, Node, Skipped, State, Stray};
+use super::{Drain, Event, Health, Hold, Instance, Leaving, Node, Skipped, State, Stray};
 use crate::{
     ports::Condition,
     vocab::{Effort, Fault, Life, Outlook, Timestamp},
@@ -140,6 +140,14 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         // What follows is an event of its own.
         Event::GivenUp { .. } => (),
+        Event::DrainBegan { at: since, until } => {
+            state.drain = Some(Drain { since: *since, until: *until, outcome: None });
+        }
+        Event::DrainEnded { outcome } => {
+            if let Some(drain) = &mut state.drain {
+                drain.outcome = Some(*outcome);
+            }
+        }
     }
 }
 
@@ -148,6 +156,7 @@ impl State {
     fn is_away(&mut self) {
         self.node = Node::Silent;
         self.health = Health::Unjudged;
+        self.drain = None;
     }
 }
 

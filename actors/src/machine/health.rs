@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Event, Instance, Reason, State, Step,
     decide::{Facts, Verdict},
+    draining,
     rules::{ConditionStatus, InForce, NodeCondition, Overrides, is_healthy},
 };
 use crate::{
@@ -123,16 +124,21 @@ pub(super) fn told(state: &State, conditions: &BTreeMap<String, Condition>, fact
 
 /// Who was well is suspect from now on; who was not keeps his time.
 pub(super) fn suspicion(state: &State, cause: Cause, facts: &Facts<'_>) -> Option<Event> {
-    let Health::Well { .. } = state.health else {
+    let (Health::Well { .. }, Life::Alive, None) = (&state.health, state.life, &state.drain) else {
         return None;
     };
     let until = facts.now.after(facts.policy.reconciliation.health_timeout_ms);
     Some(Event::BecameSuspect { cause, at: facts.now, until })
 }
 
+/// When the time of whoever is to stay, and is not well, is over.
+pub(super) fn until(state: &State) -> Option<Timestamp> {
+    state.health.until().filter(|_| state.life == Life::Alive && state.drain.is_none())
+}
+
 /// Its time is over.
 pub(super) fn overdue(state: &State, now: Timestamp) -> Option<Event> {
-    let until = state.health.until()?;
+    let until = until(state)?;
     let cause = state.health.cause()?;
     (until <= now).then_some(Event::BecameOverdue { cause, at: now })
 }
@@ -148,11 +154,15 @@ pub(super) fn give_up(state: &State, effect: EffectId, facts: &Facts<'_>) -> Ver
         let note = (!is_noted).then_some(Event::Withheld { step: Step::GiveUp, at: facts.now });
         return Ok(Decision::because(Reason::OnHold, note));
     }
-    let events = [Event::GivenUp { cause: *cause, at: facts.now }, Event::DeleteRequested { at: facts.now }];
-    Ok(Decision::because(Reason::GivenUp, events))
+    if state.drain.is_some() {
+        return Ok(Decision::nothing(Reason::AlreadyGoing));
+    }
+    let next = draining::begin(state, facts).unwrap_or(Event::DeleteRequested { at: facts.now });
+    Ok(Decision::because(Reason::GivenUp, [Event::GivenUp { cause: *cause, at: facts.now }, next]))
 }
 
 /// Whether its instance runs and its time is over.
 pub fn is_overdue(state: &State) -> bool {
-    matches!((&state.instance, &state.health), (Instance::Running { .. }, Health::Overdue { .. }))
+    let is_over = matches!((&state.instance, &state.health), (Instance::Running { .. }, Health::Overdue { .. }));
+    is_over && state.life == Life::Alive && state.drain.is_none()
 }

@@ -16,6 +16,8 @@
 //!
 //! health     unjudged ─▶ joining ─▶ well ◀─▶ suspect ─▶ overdue ─▶ given up: replaced      (`health.rs`)
 //!
+//! drain      none ─▶ under way ─▶ empty | timed out | silent | forced: what waited goes on    (`draining.rs`)
+//!
 //! hold       none ◀─▶ held: what happens by itself is noted and waits                       (`hold.rs`)
 //!
 //! strays     other instances that bear its name, each being removed on its own              (`foreign.rs`)
@@ -30,6 +32,8 @@
 //!
 //! | life | instance | attempts | health | removal step | Gardener's phase | Juju's status |
 //! |---|---|---|---|---|---|---|
+//! | dying | running | | | drain | Terminating | as before it was dying |
+//! | alive | running | | | drain, then another is made | Terminating | as before |
 //! | dying | any | | | waits for its attachments | Terminating | as before it was dying |
 //! | dead | deleting | under way, waiting | | delete VM | Terminating | stopped |
 //! | dead | deleting | given up | | delete VM | Terminating | error |
@@ -56,6 +60,7 @@
 
 mod command;
 mod decide;
+mod draining;
 mod effect;
 mod event;
 mod evolve;
@@ -79,6 +84,7 @@ pub(crate) mod shell;
 mod tests;
 
 pub use command::{Command, Removal, Report};
+pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
 pub use health::{Cause, Health, is_node_healthy, is_overdue};

@@ -16,6 +16,7 @@ pub fn phase(state: &State) -> MachinePhase {
             Outlook::Trying if effort.attempt > 1 => MachinePhase::CrashLoopBackOff,
             Outlook::Trying => MachinePhase::Blank,
         },
+        (Instance::Running { .. }, _) if state.drain.is_some() => MachinePhase::Terminating,
         (Instance::Running { .. }, Health::Unjudged | Health::Joining { .. }) => MachinePhase::Pending,
         (Instance::Running { .. }, Health::Well { .. }) => MachinePhase::Running,
         (Instance::Running { .. }, Health::Suspect { .. } | Health::Overdue { .. }) => MachinePhase::Unknown,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Health, Spec};
+use super::{Drain, Health, Spec};
 use crate::{
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
@@ -22,6 +22,8 @@ pub struct State {
     pub instance: Instance,
     pub node: Node,
     pub health: Health,
+    /// Its workloads are to end, or have ended, before its instance goes.
+    pub drain: Option<Drain>,
     /// The volumes that are attached here, or about to be.
     pub attachments: BTreeSet<Name>,
     /// The operator's hand on it: nothing happens to it by itself.
@@ -189,6 +191,7 @@ impl State {
                 "failed"
             }
             (Instance::Creating(_), _) => "creating",
+            _ if self.is_draining() => "draining",
             (Instance::Deleting { .. }, _) => "deleting",
             (_, Life::Dying) => "dying",
             (Instance::Lost { .. }, _) => "lost",

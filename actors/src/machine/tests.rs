@@ -1,5 +1,6 @@
 //! Every reason and rejection of a machine, and what holds along every walk.
 
+mod draining;
 mod health;
 mod operator;
 
@@ -257,6 +258,7 @@ fn table() -> Vec<Case<State>> {
     .into_iter()
     .chain(operator::table())
     .chain(health::table())
+    .chain(draining::table())
     .collect()
 }
 
@@ -393,7 +395,8 @@ proptest! {
             let noted = state.is_held_back();
             assert!(waits.is_none_or(|wake| noted || owed.contains(&wake)), "who waits is woken");
             assert!(owed.iter().filter(|effect| !matches!(effect, Effect::WakeAt(_))).count() <= 1, "one call at a time");
-            let until = state.health.until().map(Effect::WakeAt);
+            let is_judged = state.life == Life::Alive && state.drain.is_none();
+            let until = state.health.until().filter(|_| is_judged).map(Effect::WakeAt);
             assert!(until.is_none_or(|wake| owed.contains(&wake)), "whose time runs is woken when it is over");
             let own = state.own(&stream());
             assert!(own.is_none_or(|own| !state.strays.contains_key(&own)), "its own instance is not a stray");

@@ -59,6 +59,9 @@ reasons! {
         TimeOver = "time-over", "it was not well in time, so a supervisor decides what becomes of it";
         GivenUp = "given-up", "it was not well in time and there is room to replace it";
         Recovered = "recovered", "it is not about to be given up any more";
+        RemovalDrains = "removal-drains", "its removal was asked for, and its workloads end first";
+        Drained = "drained", "nothing runs inside any more";
+        DrainTimedOut = "drain-timed-out", "its workloads did not end in time, so they are not waited for";
     }
 }
 

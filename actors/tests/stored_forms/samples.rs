@@ -54,7 +54,9 @@ fn verdicts<R: Stored, J: Stored>(reasons: &[R], rejections: Vec<J>) -> Forms {
 }
 
 pub(super) fn machine() -> Forms {
-    use machine::{Cause, Command, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Spec, Step, Workload};
+    use machine::{
+        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Spec, Step, Workload,
+    };
     let workload = Workload {
         name: name("app"),
         command: vec!["sleep".into(), "1".into()],
@@ -92,6 +94,7 @@ pub(super) fn machine() -> Forms {
                 attempt: 6,
                 fault: fault(FaultCode::OutOfRange),
             }),
+            Command::Report(Report::Drained { effect: effect(1) }),
         ],
     );
     all.extend(forms(
@@ -147,6 +150,11 @@ pub(super) fn machine() -> Forms {
             Event::BecameSuspect { cause: Cause::Silent, at: AT, until: AT },
             Event::BecameOverdue { cause: Cause::Silent, at: AT },
             Event::GivenUp { cause: Cause::Silent, at: AT },
+            Event::DrainBegan { at: AT, until: AT },
+            Event::DrainEnded { outcome: DrainOutcome::Empty },
+            Event::DrainEnded { outcome: DrainOutcome::TimedOut },
+            Event::DrainEnded { outcome: DrainOutcome::Silent },
+            Event::DrainEnded { outcome: DrainOutcome::Forced },
         ],
     ));
     let rejections = vec![

@@ -33,6 +33,7 @@ pub struct WorldState {
     /// Calls that have been sent and not happened yet: they happen even if the caller is gone by then.
     in_the_air: BTreeMap<(Timestamp, u64), Change>,
     silent: BTreeMap<Name, Timestamp>,
+    clinging: BTreeSet<Name>,
     pub(super) earlier_lists: BTreeMap<Name, (Timestamp, Vec<MachineInstance>)>,
     made: u64,
     /// What must never be, as it was found.
@@ -124,6 +125,7 @@ impl World {
             outages: Vec::new(),
             in_the_air: BTreeMap::new(),
             silent: BTreeMap::new(),
+            clinging: BTreeSet::new(),
             earlier_lists: BTreeMap::new(),
             made: 0,
             violations: Vec::new(),
@@ -170,6 +172,7 @@ impl World {
         }
         state.outages.clear();
         state.silent.clear();
+        state.clinging.clear();
     }
 
     /// Nothing of a provider is reached between the two moments.
@@ -226,6 +229,16 @@ impl World {
     /// The agents of a machine say nothing before this moment.
     pub fn silence(&self, machine: &Name, until: Timestamp) {
         self.state().silent.insert(machine.clone(), until);
+    }
+
+    /// What runs on a machine does not end when it is told to.
+    pub fn cling(&self, machine: &Name) {
+        self.state().clinging.insert(machine.clone());
+    }
+
+    /// Whether what runs on a machine does not end.
+    pub fn clings(&self, machine: &Name) -> bool {
+        self.state().clinging.contains(machine)
     }
 
     /// The instances whose agents would report now: machine and effect id.

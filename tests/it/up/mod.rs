@@ -5,6 +5,7 @@ mod change;
 mod command_line;
 mod crash_points;
 mod dice;
+mod drain;
 mod health;
 mod kills;
 mod loss;
