@@ -80,21 +80,40 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
 }
 
 /// What has to be asked so that these entities go.
-pub fn removal(fleet: &Fleet, streams: &[StreamId]) -> Plan {
+///
+/// With force, those that are on their way out already are asked again.
+pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal) -> Plan {
     let mut plan = Plan::default();
     // What hangs on them goes first, and is said.
     let mut streams: Vec<StreamId> = streams.to_vec();
+    let asked: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
     streams.extend(hanging);
     streams.sort();
     streams.dedup();
     streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
     for stream in streams {
-        if fleet.life(&stream) == Some(Life::Alive) {
-            plan.remove(stream);
+        let is_machine = stream.kind() == machine::State::KIND;
+        let life = fleet.life(&stream);
+        if life == Some(Life::Alive) || (how.force && is_machine && fleet.exists(&stream)) {
+            let follows = !how.force && waits_for_workloads(fleet, &stream, &asked);
+            let removed = plan.commands.len();
+            plan.remove(stream, how);
+            if follows {
+                // It goes when nothing uses it any more: the storage supervisor sees to it.
+                plan.commands.truncate(removed);
+            }
         }
     }
     plan
+}
+
+/// Whether an attachment goes only because its machine does, whose workloads end first.
+fn waits_for_workloads(fleet: &Fleet, stream: &StreamId, asked: &BTreeSet<StreamId>) -> bool {
+    let Some((machine, _)) = stream.name().split_once(':') else { return false };
+    let goes = asked.iter().any(|stream| stream.kind() == machine::State::KIND && stream.name() == machine);
+    let has_workloads = |state: &machine::State| state.spec.as_ref().is_some_and(|spec| !spec.workloads.is_empty());
+    !asked.contains(stream) && goes && fleet.machines.get(machine).is_some_and(has_workloads)
 }
 
 fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {
@@ -166,7 +185,7 @@ impl Plan {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let differs = present.is_some_and(|state| state.document != *document);
                 let fields = if differs { vec!["spec".to_owned()] } else { Vec::new() };
-                let command = AnyCommand::Policy(policy::Command::Revise(document.clone()));
+                let command = AnyCommand::Policy(policy::Command::Revise(Box::new(document.clone())));
                 self.declare(stream, present.is_some(), fields, command);
             }
         }
@@ -219,14 +238,17 @@ impl Plan {
         );
         for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
             match prune {
-                Prune::Yes => self.remove(stream),
+                Prune::Yes => self.remove(stream, machine::Removal::default()),
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),
             }
         }
     }
 
-    fn remove(&mut self, stream: StreamId) {
+    fn remove(&mut self, stream: StreamId, how: machine::Removal) {
         let command = match stream.kind() {
+            machine::State::KIND if how != machine::Removal::default() => {
+                AnyCommand::Machine(machine::Command::RemoveWith(how))
+            }
             machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
             volume::State::KIND => AnyCommand::Volume(volume::Command::Remove),
             volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Remove),

@@ -12,12 +12,13 @@ use uuid::Uuid;
 use super::{
     errors::Failure,
     server::Shared,
-    wire::change::{Changed, Decided, Declare, Remove, Retry},
+    wire::change::{Blocked, Changed, Decided, Declare, Remove, Retry},
 };
 use crate::{
     handle::Applied,
     manifest::{self, Manifest, Source},
     plan::{Plan, Prune},
+    view::{Blocker, blockers},
 };
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
@@ -52,8 +53,13 @@ async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<
         return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {missing}"))
             .next("`bailiwick get` lists what there is"));
     }
-    let applied = shared.node.remove(&remove.entities, id).await?;
-    Ok(web::Json(changed(applied)))
+    let how = machine::Removal { force: remove.force, keep_instance: remove.keep_instance };
+    let applied = shared.node.remove(&remove.entities, how, id).await?;
+    let blocked = shared.node.look(|fleet| {
+        let all = remove.entities.iter().flat_map(|entity| blockers(fleet, entity));
+        all.map(|Blocker { entity, by, why }| Blocked { entity, by, why }).collect()
+    })?;
+    Ok(web::Json(Changed { blocked, ..changed(applied) }))
 }
 
 async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
@@ -95,10 +101,11 @@ pub(crate) fn changed(applied: Applied) -> Changed {
 
 /// What would be done, as it is told.
 pub(crate) fn planned(plan: Plan) -> Changed {
-    Changed { changes: plan.changes(), steps: plan.steps, repeated: false, decisions: Vec::new() }
+    Changed { changes: plan.changes(), steps: plan.steps, ..Changed::default() }
 }
 
-fn decided(answer: &Answer) -> Decided {
+/// One decision, as it is told.
+pub(super) fn decided(answer: &Answer) -> Decided {
     Decided {
         entity: answer.stream.to_string(),
         position: answer.position.map(|position| position.0),

@@ -65,6 +65,8 @@ pub(super) fn table(kind: &str, rows: &Value) -> Table {
             ("VOLUMES", false, |row| list(&row["attachments"])),
             ("AGE", false, |row| age(&row["ageMs"])),
             ("DETAIL", false, |row| text(&row["detail"])),
+            ("PHASE", true, |row| text(&row["phase"])),
+            ("HEALTH", true, |row| text(&row["health"])),
             ("LABELS", true, |row| map(&row["labels"])),
             ("UID", true, |row| text(&row["uid"])),
         ],

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bailiwick_actors::machine::Removal;
 use bailiwick_journal::StreamId;
 use clap::Args;
 use tokio::{
@@ -288,7 +289,7 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
         progress.say("nothing is declared");
         return Ok(());
     }
-    handle.remove(&entities, Uuid::new_v4()).await?;
+    handle.remove(&entities, Removal::default(), Uuid::new_v4()).await?;
     let begun = Instant::now();
     let mut looks = interval(LOOK);
     loop {

@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bailiwick_actors::vocab::{Name, Timestamp, Zone};
+use bailiwick_actors::{
+    machine,
+    vocab::{Name, Timestamp, Zone},
+};
 use bailiwick_journal::StreamId;
 use serde::Deserialize;
 
@@ -96,6 +99,13 @@ struct EventLine {
     apply: Option<String>,
     remove: Option<Vec<String>>,
     retry_failed: Option<bool>,
+    hold: Option<HoldLine>,
+    unhold: Option<String>,
+    disown: Option<String>,
+    adopt: Option<String>,
+    remove_with: Option<RemovalLine>,
+    stray: Option<StrayLine>,
+    cling: Option<String>,
     kill: Option<String>,
     vanish: Option<String>,
     silence: Option<For>,
@@ -106,6 +116,31 @@ struct EventLine {
     faults: Option<BTreeMap<String, Faults>>,
     calm: Option<bool>,
     jump: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct HoldLine {
+    of: String,
+    reason: String,
+    r#for: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RemovalLine {
+    of: String,
+    #[serde(default)]
+    force: bool,
+    #[serde(default)]
+    keep_instance: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct StrayLine {
+    of: String,
+    provider: String,
 }
 
 /// Something about a machine or provider, for a while.
@@ -223,7 +258,7 @@ impl Reader<'_> {
     }
 
     fn event(&self, field: &str, line: EventLine, known: &mut Known) -> Result<Vec<Happening>, ScenarioError> {
-        let mut all = Vec::new();
+        let mut all = self.operator(field, &line)?;
         if let Some(text) = line.apply {
             all.push(Happening::Apply(self.wishes(&format!("{field}.apply"), &text, known)?));
         }
@@ -274,6 +309,31 @@ impl Reader<'_> {
         }
         if all.is_empty() {
             return Err(self.field(field, "says when, but not what"));
+        }
+        Ok(all)
+    }
+
+    /// What an operator asks of one machine, or somebody does behind its back.
+    fn operator(&self, field: &str, line: &EventLine) -> Result<Vec<Happening>, ScenarioError> {
+        let mut all = Vec::new();
+        if let Some(hold) = &line.hold {
+            let for_ms = hold.r#for.as_ref().map(|text| self.period(field, text)).transpose()?;
+            all.push(Happening::Hold { machine: self.name(field, &hold.of)?, reason: hold.reason.clone(), for_ms });
+        }
+        let one = |text: &Option<String>, make: fn(Name) -> Happening| {
+            text.as_ref().map(|text| self.name(field, text).map(make)).transpose()
+        };
+        all.extend(one(&line.unhold, Happening::Unhold)?);
+        all.extend(one(&line.disown, Happening::Disown)?);
+        all.extend(one(&line.adopt, Happening::Adopt)?);
+        all.extend(one(&line.cling, Happening::Cling)?);
+        if let Some(removal) = &line.remove_with {
+            let how = machine::Removal { force: removal.force, keep_instance: removal.keep_instance };
+            all.push(Happening::RemoveWith { machine: self.name(field, &removal.of)?, how });
+        }
+        if let Some(stray) = &line.stray {
+            let (provider, machine) = (self.name(field, &stray.provider)?, self.name(field, &stray.of)?);
+            all.push(Happening::Stray { provider, machine });
         }
         Ok(all)
     }

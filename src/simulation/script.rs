@@ -28,6 +28,20 @@ pub enum Happening {
     Remove(Vec<StreamId>),
     /// An operator has everything tried again that was given up.
     RetryFailed,
+    /// An operator has nothing happen to a machine by itself, for this long or until he says otherwise.
+    Hold { machine: Name, reason: String, for_ms: Option<u64> },
+    /// An operator ends that.
+    Unhold(Name),
+    /// An operator has a machine let go of its instance.
+    Disown(Name),
+    /// An operator has a machine take over an instance that bears its name.
+    Adopt(Name),
+    /// An operator removes a machine in some way.
+    RemoveWith { machine: Name, how: machine::Removal },
+    /// Somebody makes an instance that bears a machine's name, and tells nobody.
+    Stray { provider: Name, machine: Name },
+    /// What runs on a machine does not end when it is told to, until all is calm.
+    Cling(Name),
     /// The instances of a machine stop running.
     Kill(Name),
     /// The instances of a machine are gone without a trace.
@@ -63,6 +77,20 @@ impl Happening {
                 format!("an operator removes {}", names.join(", "))
             }
             Self::RetryFailed => "an operator has everything tried again that was given up".into(),
+            Self::Hold { machine, reason, for_ms } => {
+                let time = for_ms.map(|ms| format!(" for {}", seconds(ms))).unwrap_or_default();
+                format!("an operator holds {machine}{time}: {reason}")
+            }
+            Self::Unhold(machine) => format!("an operator lets {machine} go on"),
+            Self::Disown(machine) => format!("an operator has {machine} let go of its instance"),
+            Self::Adopt(machine) => format!("an operator gives {machine} an instance"),
+            Self::RemoveWith { machine, how } => {
+                let forced = if how.force { " by force" } else { "" };
+                let keeping = if how.keep_instance { " and keeps its instance" } else { "" };
+                format!("an operator removes {machine}{forced}{keeping}")
+            }
+            Self::Stray { provider, machine } => format!("somebody makes an instance for {machine} with {provider}"),
+            Self::Cling(machine) => format!("what runs on {machine} does not end any more"),
             Self::Kill(machine) => format!("the instance of {machine} dies"),
             Self::Vanish(machine) => format!("the instance of {machine} vanishes"),
             Self::Silence { machine, for_ms } => format!("the agent of {machine} is silent for {}", seconds(*for_ms)),
@@ -99,7 +127,7 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
             Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
             Wish::Volume { spec, .. } => AnyCommand::Volume(volume::Command::Declare(spec.clone())),
             Wish::Policy { document, .. } => {
-                AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
+                AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(Box::new(document.clone())))
             }
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));

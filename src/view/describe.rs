@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Fleet, FleetError,
+    Blocker, Fleet, FleetError, blockers,
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
 };
 use crate::words::Line;
@@ -29,6 +29,9 @@ pub struct Description {
     pub spec: Value,
     /// What the agent inside reports.
     pub conditions: Vec<ConditionRow>,
+    /// What stands in the way of its removal.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<Blocker>,
     /// Work in the outside world that is under way, waits, or was given up.
     pub effort: Option<EffortRow>,
     /// The last entry about it.
@@ -128,6 +131,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         entity: entity.to_string(),
         kind,
         position: fleet.position.0,
+        blockers: blockers(fleet, entity),
         row,
         spec,
         conditions,

@@ -21,8 +21,9 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind};
 use serde::Serialize;
 
+pub use machines::{caused, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
-pub use supervisors::ordered;
+pub use supervisors::{ordered, withholding};
 
 /// One entry, told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -5,7 +5,7 @@ use bailiwick_actors::{
     ports::InstanceStatus,
     supervisor::{
         Order,
-        machines::{self, Change},
+        machines::{self, Change, Withholding},
         storage,
     },
     volume, volume_attachment,
@@ -45,6 +45,10 @@ impl Words for machines::State {
             }
             machines::Event::ListRecovered { provider } => format!("provider {provider} answers again"),
             machines::Event::Issued { order } => ordered(order),
+            machines::Event::Withheld { machine, why } => {
+                format!("machine/{machine} is not replaced now: {}", withholding(why))
+            }
+            machines::Event::Released { machine } => format!("nothing is withheld from machine/{machine} any more"),
         }
     }
 }
@@ -72,6 +76,14 @@ pub fn ordered(order: &Order) -> String {
     format!("{} was told to {asked}", order.target())
 }
 
+/// Why a machine is not replaced now: "zone a is silent as a whole".
+pub fn withholding(why: &Withholding) -> String {
+    match why {
+        Withholding::ZoneSilent { zone } => format!("zone {zone} is silent as a whole"),
+        Withholding::BudgetSpent => "as many machines as may be are being replaced already".into(),
+    }
+}
+
 fn changes_in_words(changes: &[Change]) -> String {
     let words: Vec<String> = changes.iter().map(change_in_words).collect();
     listed(&words, "change")
@@ -86,6 +98,8 @@ fn change_in_words(change: &Change) -> String {
         Change::StatusChanged { status: InstanceStatus::Stopped, .. } => "an instance has stopped".into(),
         Change::Vanished { machine, .. } => format!("the instance of machine/{machine} has vanished"),
         Change::Forgotten { .. } => "an instance that is gone was forgotten".into(),
+        Change::Unclaimed { .. } => "no machine claims an instance".into(),
+        Change::Claimed { .. } => "a machine claims an instance that was nobody's".into(),
     }
 }
 

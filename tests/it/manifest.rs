@@ -101,7 +101,7 @@ fn absent_settings_keep_their_defaults() {
     let Wish::Policy { document, .. } = wish(text) else { panic!("a policy") };
     let machines =
         policy::Machines { retry_max_ms: 5_400_000, when_lost: policy::WhenLost::Keep, ..policy::Machines::default() };
-    assert_eq!(document, policy::Document { machines, storage: policy::Storage::default() });
+    assert_eq!(document, policy::Document { machines, ..policy::Document::default() });
 }
 
 #[test]

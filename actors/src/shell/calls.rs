@@ -20,6 +20,8 @@ pub enum Call {
 pub enum MachineCall {
     Create(Box<CreateMachine>),
     Delete(EffectId),
+    /// An instance that bears the machine's name and is not its own.
+    DeleteStray(EffectId),
 }
 
 /// What a volume provider is asked.
@@ -35,6 +37,7 @@ pub enum VolumeCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Operation {
     DeleteMachine,
+    DeleteStray,
     DestroyVolume,
     CreateMachine,
     CreateVolume,
@@ -73,6 +76,7 @@ impl Call {
         match self {
             Self::Machine { call: MachineCall::Create(_), .. } => Operation::CreateMachine,
             Self::Machine { call: MachineCall::Delete(_), .. } => Operation::DeleteMachine,
+            Self::Machine { call: MachineCall::DeleteStray(_), .. } => Operation::DeleteStray,
             Self::Volume { call: VolumeCall::Create(_), .. } => Operation::CreateVolume,
             Self::Volume { call: VolumeCall::Destroy(_), .. } => Operation::DestroyVolume,
             Self::Volume { call: VolumeCall::Attach(_), .. } => Operation::AttachVolume,

@@ -40,7 +40,7 @@ impl UnderWay {
     fn cancel(&self, providers: &Providers) {
         let Some(name) = &self.provider else { return };
         match self.operation {
-            Operation::CreateMachine | Operation::DeleteMachine => {
+            Operation::CreateMachine | Operation::DeleteMachine | Operation::DeleteStray => {
                 providers.machines.get(name).inspect(|provider| provider.cancel(self.id));
             }
             Operation::CreateVolume | Operation::DestroyVolume | Operation::AttachVolume | Operation::DetachVolume => {

@@ -45,6 +45,10 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
             let results = bulk(limit, batch.len(), provider.delete(ids(&batch))).await;
             reports(batch, results, machine::shell::deleted)
         }
+        (Operation::DeleteStray, Some(provider), _) => {
+            let results = bulk(limit, batch.len(), provider.delete(ids(&batch))).await;
+            stray_reports(batch, results)
+        }
         (Operation::CreateVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_volumes(ids);
             let make = |volumes| provider.create_volumes(volumes);
@@ -74,6 +78,10 @@ fn without_provider(operation: Operation, name: Option<&Name>, batch: Batch) -> 
     match operation {
         Operation::CreateMachine => fail(batch, &fault, machine::shell::created),
         Operation::DeleteMachine => fail(batch, &fault, machine::shell::deleted),
+        Operation::DeleteStray => {
+            let results = vec![Err(fault); batch.len()];
+            stray_reports(batch, results)
+        }
         Operation::CreateVolume => fail(batch, &fault, volume::shell::created),
         Operation::DestroyVolume => fail(batch, &fault, volume::shell::destroyed),
         Operation::AttachVolume => fail(batch, &fault, volume_attachment::shell::attached),
@@ -93,6 +101,15 @@ fn reports<T>(
 ) -> Vec<Report> {
     let report = |(item, result): (Perform, Result<T, Fault>)| {
         (item.call.stream().clone(), command(item.call.attempt(), result), item.cause)
+    };
+    batch.into_iter().zip(results).map(report).collect()
+}
+
+/// A stray is named in its report: a machine may have more than one.
+fn stray_reports(batch: Batch, results: Vec<Result<(), Fault>>) -> Vec<Report> {
+    let report = |(item, result): (Perform, Result<(), Fault>)| {
+        let command = machine::shell::stray_deleted(item.call.id(), item.call.attempt(), result);
+        (item.call.stream().clone(), command, item.cause)
     };
     batch.into_iter().zip(results).map(report).collect()
 }

@@ -5,7 +5,7 @@ use bailiwick_actors::{
     machine, policy,
     ports::{AttachmentInfo, Condition, InstanceStatus, MachineInstance, ProvisionedVolume},
     supervisor::{Order, machines, storage},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SizeMib, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, Timestamp, Zone},
     volume, volume_attachment,
 };
 use uuid::Uuid;
@@ -54,7 +54,9 @@ fn verdicts<R: Stored, J: Stored>(reasons: &[R], rejections: Vec<J>) -> Forms {
 }
 
 pub(super) fn machine() -> Forms {
-    use machine::{Command, Event, Reason, Rejection, Report, Spec, Workload};
+    use machine::{
+        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Spec, Step, Workload,
+    };
     let workload = Workload {
         name: name("app"),
         command: vec!["sleep".into(), "1".into()],
@@ -79,6 +81,20 @@ pub(super) fn machine() -> Forms {
             Command::Report(Report::Lost { effect: effect(1) }),
             Command::Report(Report::Node { effect: effect(1), conditions: conditions() }),
             Command::Report(Report::NodeSilent { effect: effect(1), last_seen: AT }),
+            Command::Hold { reason: "looking at it".into(), until: Some(AT) },
+            Command::Unhold,
+            Command::RemoveWith(Removal { force: true, keep_instance: false }),
+            Command::Adopt { provider: name("local"), instance: instance(InstanceStatus::Running) },
+            Command::Disown,
+            Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
+            Command::GiveUp { effect: effect(1) },
+            Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
+            Command::Report(Report::StrayDeleteFailed {
+                effect: effect(1),
+                attempt: 6,
+                fault: fault(FaultCode::OutOfRange),
+            }),
+            Command::Report(Report::Drained { effect: effect(1) }),
         ],
     );
     all.extend(forms(
@@ -103,6 +119,42 @@ pub(super) fn machine() -> Forms {
             Event::RemovalBegan,
             Event::Died,
             Event::Removed,
+            Event::Held { reason: "looking at it".into(), until: Some(AT), at: AT },
+            Event::HoldEnded,
+            Event::Withheld { step: Step::Attempt, at: AT },
+            Event::Withheld { step: Step::Replace, at: AT },
+            Event::Withheld { step: Step::Create, at: AT },
+            Event::Withheld { step: Step::RemoveStray, at: AT },
+            Event::InstanceToStay,
+            Event::Skipped { what: Skipped::Attachment { volume: volume() } },
+            Event::Skipped { what: Skipped::DeletionOf { effect: effect(1) } },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::OperatorKeeps },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::PolicySpares },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::Forced },
+            Event::Adopted { instance: instance(InstanceStatus::Running), at: AT },
+            Event::StrayFound {
+                effect: effect(1),
+                provider: name("local"),
+                instance: Some(InstanceId("i-9".into())),
+                at: AT,
+            },
+            Event::StrayGone { effect: effect(1) },
+            Event::StrayRetryScheduled { effect: effect(1), until: AT, fault: fault(FaultCode::Internal) },
+            Event::StrayGivenUp { effect: effect(1), fault: fault(FaultCode::Unimplemented) },
+            Event::StrayAttemptBegun { effect: effect(1) },
+            Event::Withheld { step: Step::GiveUp, at: AT },
+            Event::JoinAwaited { until: AT, at: AT },
+            Event::BecameWell { at: AT },
+            Event::BecameSuspect { cause: Cause::NeverJoined, at: AT, until: AT },
+            Event::BecameSuspect { cause: Cause::Unhealthy, at: AT, until: AT },
+            Event::BecameSuspect { cause: Cause::Silent, at: AT, until: AT },
+            Event::BecameOverdue { cause: Cause::Silent, at: AT },
+            Event::GivenUp { cause: Cause::Silent, at: AT },
+            Event::DrainBegan { at: AT, until: AT },
+            Event::DrainEnded { outcome: DrainOutcome::Empty },
+            Event::DrainEnded { outcome: DrainOutcome::TimedOut },
+            Event::DrainEnded { outcome: DrainOutcome::Silent },
+            Event::DrainEnded { outcome: DrainOutcome::Forced },
         ],
     ));
     let rejections = vec![
@@ -111,6 +163,15 @@ pub(super) fn machine() -> Forms {
         Rejection::Immutable { field: "spec.provider".into() },
         Rejection::StillReserved,
         Rejection::UnknownAttempt { attempt: 2 },
+        Rejection::Held { reason: "looking at it".into() },
+        Rejection::BadHold,
+        Rejection::HasInstance { instance: InstanceId("i-1".into()) },
+        Rejection::NoInstance,
+        Rejection::Busy,
+        Rejection::NotItsName { machine: name("db") },
+        Rejection::OtherProvider { provider: name("simulated") },
+        Rejection::NotRunning,
+        Rejection::BeingRemoved,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -228,9 +289,9 @@ pub(super) fn volume_attachment() -> Forms {
 }
 
 pub(super) fn policy() -> Forms {
-    use policy::{Command, Document, Event, Reason, Rejection, WhenLost};
+    use policy::{Command, Document, DocumentV1, Event, Reason, Rejection, WhenLost};
     // Every setting has another value, so that none can change its place unnoticed.
-    let document = Document {
+    let first = DocumentV1 {
         machines: policy::Machines {
             attempts_max: 1,
             retry_first_ms: 2,
@@ -243,9 +304,23 @@ pub(super) fn policy() -> Forms {
         },
         storage: policy::Storage { attempts_max: 8, retry_first_ms: 9, retry_max_ms: 10, call_timeout_ms: 11 },
     };
+    let harvest = policy::Harvest { mode: HarvestMode::Unknown, sightings_min: 12, grace_ms: 13 };
+    let reconciliation = policy::Reconciliation {
+        retry_short_ms: 14,
+        retry_medium_ms: 15,
+        retry_long_ms: 16,
+        creation_timeout_ms: 17,
+        health_timeout_ms: 18,
+        health_recheck_ms: 19,
+        node_conditions: vec!["DiskPressure".into()],
+        ..policy::Reconciliation::gardener_0_49()
+    };
+    let document = Document { harvest, reconciliation, ..first.clone().into() };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
-    all.extend(forms("command", [Command::Revise(document.clone())]));
-    all.extend(forms("event", [Event::Revised { document }]));
+    let revise = Command::Revise(Box::new(document.clone()));
+    all.extend(forms("command", [Command::ReviseV1(first.clone()), revise]));
+    let revised = Event::Revised { document: Box::new(document) };
+    all.extend(forms("event", [Event::RevisedV1 { document: first }, revised]));
     let rejections = vec![
         Rejection::TooSmall { setting: "machines.poll".into(), least: 100 },
         Rejection::Reversed { setting: "machines.retryMax".into(), other: "machines.retryFirst".into() },
@@ -268,7 +343,7 @@ fn orders() -> [Order; 3] {
 }
 
 pub(super) fn supervisor() -> Forms {
-    use machines::{Change, Command, Event};
+    use machines::{Change, Command, Event, Withholding};
     let provider = || name("local");
     let changes = vec![
         Change::Appeared { instance: instance(InstanceStatus::Running) },
@@ -276,6 +351,7 @@ pub(super) fn supervisor() -> Forms {
         Change::Vanished { effect: effect(1), machine: name("web") },
         Change::Forgotten { effect: effect(1) },
     ];
+    let claims = vec![Change::Unclaimed { effect: effect(1) }, Change::Claimed { effect: effect(1) }];
     let mut all = forms(
         "machines.command",
         [
@@ -283,6 +359,7 @@ pub(super) fn supervisor() -> Forms {
             Command::ReportListFailed { provider: provider(), fault: fault(FaultCode::Unavailable) },
             Command::ReportListRecovered { provider: provider() },
             Command::Look { machines: vec![name("web"), name("db")] },
+            Command::Observe { provider: provider(), as_of: AT, changes: claims },
         ],
     );
     let [first, second, third] = orders();
@@ -295,6 +372,9 @@ pub(super) fn supervisor() -> Forms {
             Event::Issued { order: first },
             Event::Issued { order: second },
             Event::Issued { order: third },
+            Event::Withheld { machine: name("web"), why: Withholding::ZoneSilent { zone: Zone("a".into()) } },
+            Event::Withheld { machine: name("web"), why: Withholding::BudgetSpent },
+            Event::Released { machine: name("web") },
         ],
     ));
     let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };

@@ -119,7 +119,8 @@ impl ExecProvider {
                     Ok((instance, conditions)) => {
                         if instance.status == InstanceStatus::Running {
                             let (machine, effect) = (instance.machine.clone(), instance.effect);
-                            reports.push(AgentReport { machine, effect, conditions });
+                            // Nobody runs our workloads inside: a drain has nothing to wait for.
+                            reports.push(AgentReport { machine, effect, conditions, is_empty: true });
                         }
                         listing.items.push(instance);
                     }

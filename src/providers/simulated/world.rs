@@ -9,7 +9,7 @@ use bailiwick_actors::{
     ports::{
         AttachVolume, AttachmentInfo, CreateMachine, CreateVolume, InstanceStatus, MachineInstance, ProvisionedVolume,
     },
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid, derived_uuid},
 };
 
 use super::{Dice, Faults, zones::Zones};
@@ -37,6 +37,7 @@ pub struct WorldState {
     /// Calls that have been sent and not happened yet: they happen even if the caller is gone by then.
     pub(super) in_the_air: BTreeMap<(Timestamp, u64), Change>,
     silent: BTreeMap<Name, Timestamp>,
+    clinging: BTreeSet<Name>,
     pub(super) earlier_lists: BTreeMap<Name, (Timestamp, Vec<MachineInstance>)>,
     made: u64,
     /// What must never be, as it was found.
@@ -130,6 +131,7 @@ impl World {
             recent_calls: BTreeMap::new(),
             in_the_air: BTreeMap::new(),
             silent: BTreeMap::new(),
+            clinging: BTreeSet::new(),
             earlier_lists: BTreeMap::new(),
             made: 0,
             violations: Vec::new(),
@@ -177,6 +179,7 @@ impl World {
         state.outages.clear();
         state.end_zone_outages();
         state.silent.clear();
+        state.clinging.clear();
     }
 
     /// Nothing of a provider is reached between the two moments.
@@ -206,9 +209,43 @@ impl World {
         gone.len()
     }
 
+    /// Somebody makes an instance that bears a machine's name, and tells nobody.
+    pub fn stray(&self, provider: &Name, machine: &Name) {
+        let mut state = self.state();
+        state.made += 1;
+        let effect = EffectId(derived_uuid(&format!("stray {provider} {machine} {}", state.made)));
+        let seen = MachineInstance {
+            effect,
+            instance: InstanceId(format!("i-{:04}", state.made)),
+            machine: machine.clone(),
+            facts: BTreeMap::new(),
+            status: InstanceStatus::Running,
+        };
+        state.instances.insert(effect, SimulatedInstance { provider: provider.clone(), uid: Uid(effect.0), seen });
+    }
+
+    /// An instance that bears a machine's name, other than this one.
+    pub fn other_instance(&self, machine: &Name, own: Option<EffectId>) -> Option<(Name, MachineInstance)> {
+        let state = self.state();
+        let is_other = |instance: &&SimulatedInstance| {
+            instance.seen.machine == *machine && own.is_none_or(|own| own != instance.seen.effect)
+        };
+        state.instances.values().find(is_other).map(|found| (found.provider.clone(), found.seen.clone()))
+    }
+
     /// The agents of a machine say nothing before this moment.
     pub fn silence(&self, machine: &Name, until: Timestamp) {
         self.state().silent.insert(machine.clone(), until);
+    }
+
+    /// What runs on a machine does not end when it is told to.
+    pub fn cling(&self, machine: &Name) {
+        self.state().clinging.insert(machine.clone());
+    }
+
+    /// Whether what runs on a machine does not end.
+    pub fn clings(&self, machine: &Name) -> bool {
+        self.state().clinging.contains(machine)
     }
 
     /// The instances whose agents would report now: machine and effect id.
