@@ -41,6 +41,8 @@ pub struct Simulation {
     /// The names of the simulated providers; each makes machines and volumes.
     pub providers: Vec<Name>,
     pub limits: Limits,
+    /// The zones over which instances are spread.
+    pub zones: Vec<String>,
     /// What happens; in the order of time.
     pub script: Vec<Planned>,
     /// Crashes at exact points, besides those of the script.
@@ -107,6 +109,7 @@ impl Simulation {
             epoch: EPOCH,
             providers: vec!["simulated".parse().expect("a valid name")],
             limits: Limits::default(),
+            zones: vec!["a".to_owned()],
             script: Vec::new(),
             crashes: Vec::new(),
             until_ms: 3_600_000,
@@ -121,6 +124,7 @@ impl Simulation {
     /// If it cannot go on. That the node does not converge is no error; the report says it.
     pub fn run(mut self) -> Result<Report, SimulationError> {
         let world = World::new(self.seed);
+        world.set_zones(self.zones.iter().cloned());
         let storage = match self.beginning.take() {
             None => Storage::new(&format!("simulation {}", self.seed)),
             Some(Beginning { disk, journal, world: there }) => {
@@ -287,6 +291,7 @@ impl Course {
                 self.ask(running, one(machine, machine::Command::RemoveWith(*how))).await?;
             }
             Happening::Stray { provider, machine } => self.world.stray(provider, machine),
+            Happening::Dark { zone, for_ms } => self.world.darken(zone, after(*for_ms)),
             Happening::Cling(machine) => self.world.cling(machine),
             Happening::Kill(machine) => drop(self.world.kill(machine)),
             Happening::Vanish(machine) => drop(self.world.vanish(machine)),

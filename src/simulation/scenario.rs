@@ -29,6 +29,8 @@ pub struct Scenario {
     pub start: Option<Timestamp>,
     pub until_ms: u64,
     pub providers: Vec<Name>,
+    /// Over which zones instances are spread; none means that there is one.
+    pub zones: Vec<String>,
     pub script: Vec<Planned>,
     pub crashes: Vec<CrashAt>,
     pub expect: Expectations,
@@ -80,6 +82,8 @@ struct File {
     #[serde(default)]
     manifests: Vec<PathBuf>,
     #[serde(default)]
+    zones: Vec<String>,
+    #[serde(default)]
     faults: BTreeMap<String, Faults>,
     #[serde(default)]
     events: Vec<EventLine>,
@@ -103,6 +107,7 @@ struct EventLine {
     remove_with: Option<RemovalLine>,
     stray: Option<StrayLine>,
     cling: Option<String>,
+    dark: Option<For>,
     kill: Option<String>,
     vanish: Option<String>,
     silence: Option<For>,
@@ -177,6 +182,9 @@ pub fn run(scenario: Scenario, options: Options) -> Result<Report, SimulationErr
     simulation.until_ms = options.until_ms.unwrap_or(scenario.until_ms);
     simulation.epoch = scenario.start.unwrap_or(simulation.epoch);
     simulation.providers = scenario.providers;
+    if !scenario.zones.is_empty() {
+        simulation.zones = scenario.zones;
+    }
     simulation.script = scenario.script;
     simulation.crashes = scenario.crashes;
     simulation.run()
@@ -235,8 +243,8 @@ impl Reader<'_> {
         let start = file.start.map(|text| self.moment("start", &text)).transpose()?;
         let crashes = file.crashes.iter().map(|line| CrashAt { point: line.point, kind: line.kind }).collect();
         let until_ms = self.period("until", &file.until)?;
-        let providers = providers(&script);
-        Ok(Scenario { seed: file.seed, start, until_ms, providers, script, crashes, expect: file.expect })
+        let (providers, zones) = (providers(&script), file.zones);
+        Ok(Scenario { seed: file.seed, start, until_ms, providers, zones, script, crashes, expect: file.expect })
     }
 
     fn event(&self, field: &str, line: EventLine, known: &mut Known) -> Result<Vec<Happening>, ScenarioError> {
@@ -260,6 +268,9 @@ impl Reader<'_> {
         if let Some(silence) = line.silence {
             let (machine, for_ms) = (self.name(field, &silence.of)?, self.period(field, &silence.r#for)?);
             all.push(Happening::Silence { machine, for_ms });
+        }
+        if let Some(dark) = line.dark {
+            all.push(Happening::Dark { zone: dark.of, for_ms: self.period(field, &dark.r#for)? });
         }
         if let Some(outage) = line.outage {
             let (provider, for_ms) = (self.name(field, &outage.of)?, self.period(field, &outage.r#for)?);

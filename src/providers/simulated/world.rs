@@ -14,6 +14,9 @@ use bailiwick_actors::{
 
 use super::{Dice, Faults};
 
+/// The fact that names an instance's zone.
+const ZONE: &str = "zone";
+
 /// The instances, volumes and attachments of all simulated providers. Clones are the same world.
 #[derive(Clone, Debug)]
 pub struct World(Arc<Mutex<WorldState>>);
@@ -34,6 +37,10 @@ pub struct WorldState {
     in_the_air: BTreeMap<(Timestamp, u64), Change>,
     silent: BTreeMap<Name, Timestamp>,
     clinging: BTreeSet<Name>,
+    /// Where instances are made: the one with the fewest of them, the first by name if there are more.
+    zones: BTreeSet<String>,
+    /// Nothing in a zone says anything before this moment.
+    dark: BTreeMap<String, Timestamp>,
     pub(super) earlier_lists: BTreeMap<Name, (Timestamp, Vec<MachineInstance>)>,
     made: u64,
     /// What must never be, as it was found.
@@ -126,6 +133,8 @@ impl World {
             in_the_air: BTreeMap::new(),
             silent: BTreeMap::new(),
             clinging: BTreeSet::new(),
+            zones: BTreeSet::from(["a".to_owned()]),
+            dark: BTreeMap::new(),
             earlier_lists: BTreeMap::new(),
             made: 0,
             violations: Vec::new(),
@@ -173,6 +182,7 @@ impl World {
         state.outages.clear();
         state.silent.clear();
         state.clinging.clear();
+        state.dark.clear();
     }
 
     /// Nothing of a provider is reached between the two moments.
@@ -231,6 +241,16 @@ impl World {
         self.state().silent.insert(machine.clone(), until);
     }
 
+    /// Instances are spread over these zones from now on.
+    pub fn set_zones(&self, zones: impl IntoIterator<Item = String>) {
+        self.state().zones = zones.into_iter().collect();
+    }
+
+    /// Nothing in a zone says anything before this moment.
+    pub fn darken(&self, zone: &str, until: Timestamp) {
+        self.state().dark.insert(zone.to_owned(), until);
+    }
+
     /// What runs on a machine does not end when it is told to.
     pub fn cling(&self, machine: &Name) {
         self.state().clinging.insert(machine.clone());
@@ -249,6 +269,10 @@ impl World {
             .values()
             .filter(|instance| instance.seen.status == InstanceStatus::Running)
             .filter(|instance| state.silent.get(&instance.seen.machine).is_none_or(|until| *until <= now))
+            .filter(|instance| {
+                let zone = instance.seen.facts.get(ZONE);
+                zone.and_then(|zone| state.dark.get(zone)).is_none_or(|until| *until <= now)
+            })
             .map(|instance| (instance.seen.machine.clone(), instance.seen.effect))
             .collect()
     }
@@ -345,11 +369,12 @@ impl WorldState {
             return;
         }
         self.made += 1;
+        let zone = self.next_zone();
         let seen = MachineInstance {
             effect: create.id,
             instance: InstanceId(format!("i-{:04}", self.made)),
             machine: create.machine,
-            facts: BTreeMap::from([("zone".to_owned(), "a".to_owned())]),
+            facts: BTreeMap::from([(ZONE.to_owned(), zone)]),
             status: InstanceStatus::Running,
         };
         let twin = self.instances.values().find(|other| other.uid == create.uid && other.provider == provider);
@@ -357,6 +382,13 @@ impl WorldState {
             self.violations.push(format!("machine {} has {} and {}", seen.machine, twin.seen.instance, seen.instance));
         }
         self.instances.insert(create.id, SimulatedInstance { provider, uid: create.uid, seen });
+    }
+
+    fn next_zone(&self) -> String {
+        let population = |zone: &String| {
+            self.instances.values().filter(|instance| instance.seen.facts.get(ZONE) == Some(zone)).count()
+        };
+        self.zones.iter().min_by_key(|zone| population(zone)).cloned().unwrap_or_default()
     }
 
     fn create_volume(&mut self, provider: Name, create: CreateVolume) {
