@@ -183,9 +183,9 @@ impl Plan {
             }
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
-                let differs = present.is_some_and(|state| state.document != *document);
+                let differs = present.is_some_and(|state| state.document != **document);
                 let fields = if differs { vec!["spec".to_owned()] } else { Vec::new() };
-                let command = AnyCommand::Policy(policy::Command::Revise(Box::new(document.clone())));
+                let command = AnyCommand::Policy(policy::Command::Revise(document.clone()));
                 self.declare(stream, present.is_some(), fields, command);
             }
         }

@@ -86,7 +86,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let metadata = Metadata::required(&top, &["name"], reading);
             let document = policy::policy(&spec?, reading);
             let (at, name) = metadata?.name(reading)?;
-            (at, Wish::Policy { name, document: document? })
+            (at, Wish::Policy { name, document: Box::new(document?) })
         }
         other => {
             let next = match nearest(other, KINDS) {

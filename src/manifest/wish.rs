@@ -24,7 +24,7 @@ pub enum Wish {
     Machine { name: Name, spec: machine::Spec },
     Volume { name: Name, spec: volume::Spec },
     VolumeAttachment { spec: volume_attachment::Spec },
-    Policy { name: Name, document: policy::Document },
+    Policy { name: Name, document: Box<policy::Document> },
 }
 
 impl Wish {
@@ -43,7 +43,7 @@ impl Wish {
             Self::Machine { spec, .. } => encode(1, spec),
             Self::Volume { spec, .. } => encode(1, spec),
             Self::VolumeAttachment { spec } => encode(1, spec),
-            Self::Policy { document, .. } => encode(1, document),
+            Self::Policy { document, .. } => encode(1, &**document),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.

@@ -287,6 +287,7 @@ impl Course {
                 self.ask(running, one(machine, machine::Command::RemoveWith(*how))).await?;
             }
             Happening::Stray { provider, machine } => self.world.stray(provider, machine),
+            Happening::Dark { zone, for_ms } => self.world.darken(zone, after(*for_ms)),
             Happening::Cling(machine) => self.world.cling(machine),
             Happening::Kill(machine) => drop(self.world.kill(machine)),
             Happening::Vanish(machine) => drop(self.world.vanish(machine)),

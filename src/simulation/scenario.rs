@@ -106,6 +106,7 @@ struct EventLine {
     remove_with: Option<RemovalLine>,
     stray: Option<StrayLine>,
     cling: Option<String>,
+    dark: Option<For>,
     kill: Option<String>,
     vanish: Option<String>,
     silence: Option<For>,
@@ -278,6 +279,9 @@ impl Reader<'_> {
         if let Some(silence) = line.silence {
             let (machine, for_ms) = (self.name(field, &silence.of)?, self.period(field, &silence.r#for)?);
             all.push(Happening::Silence { machine, for_ms });
+        }
+        if let Some(dark) = line.dark {
+            all.push(Happening::Dark { zone: dark.of, for_ms: self.period(field, &dark.r#for)? });
         }
         if let Some(outage) = line.outage {
             let (provider, for_ms) = (self.name(field, &outage.of)?, self.period(field, &outage.r#for)?);

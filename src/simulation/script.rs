@@ -40,6 +40,8 @@ pub enum Happening {
     RemoveWith { machine: Name, how: machine::Removal },
     /// Somebody makes an instance that bears a machine's name, and tells nobody.
     Stray { provider: Name, machine: Name },
+    /// Nothing in a zone says anything for this long.
+    Dark { zone: String, for_ms: u64 },
     /// What runs on a machine does not end when it is told to, until all is calm.
     Cling(Name),
     /// The instances of a machine stop running.
@@ -90,6 +92,7 @@ impl Happening {
                 format!("an operator removes {machine}{forced}{keeping}")
             }
             Self::Stray { provider, machine } => format!("somebody makes an instance for {machine} with {provider}"),
+            Self::Dark { zone, for_ms } => format!("zone {zone} is dark for {}", seconds(*for_ms)),
             Self::Cling(machine) => format!("what runs on {machine} does not end any more"),
             Self::Kill(machine) => format!("the instance of {machine} dies"),
             Self::Vanish(machine) => format!("the instance of {machine} vanishes"),
@@ -127,7 +130,7 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
             Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
             Wish::Volume { spec, .. } => AnyCommand::Volume(volume::Command::Declare(spec.clone())),
             Wish::Policy { document, .. } => {
-                AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(Box::new(document.clone())))
+                AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
             }
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));

@@ -43,7 +43,7 @@
 00:06:25.010    37 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 36)
 00:06:30.028    38 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 37)
 00:07:00.000     --- the agent of gamma is silent for 3600.000 s
-00:07:35.000    39 machine/gamma                node went stale, became suspect until 00:17:35.000, drain ended, died, delete requested, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:07:35.000    39 machine/gamma                node went stale, drain ended, died, delete requested, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:07:35.010    40 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 39)
 00:07:35.012    41 machine/gamma                deleted, removed, because the provider confirmed that its instance is gone (executor, after 39)
 00:07:40.017    42 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 41)
@@ -63,4 +63,4 @@ converged after 5430.000 s: 48 entries, 1093 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 22e65c709013f00b39228fb68957566c02f0f43fc940d0195f142e83626d3f7e
+journal 8e9479a3eba96538b0b798be872f7e889e1d09ab4df9470ff68d0f6d7b945428

@@ -38,6 +38,8 @@ pub struct WorldState {
     pub(super) in_the_air: BTreeMap<(Timestamp, u64), Change>,
     silent: BTreeMap<Name, Timestamp>,
     clinging: BTreeSet<Name>,
+    /// Nothing in a zone says anything before this moment.
+    dark: BTreeMap<String, Timestamp>,
     pub(super) earlier_lists: BTreeMap<Name, (Timestamp, Vec<MachineInstance>)>,
     made: u64,
     /// What must never be, as it was found.
@@ -132,6 +134,7 @@ impl World {
             in_the_air: BTreeMap::new(),
             silent: BTreeMap::new(),
             clinging: BTreeSet::new(),
+            dark: BTreeMap::new(),
             earlier_lists: BTreeMap::new(),
             made: 0,
             violations: Vec::new(),
@@ -180,6 +183,7 @@ impl World {
         state.end_zone_outages();
         state.silent.clear();
         state.clinging.clear();
+        state.dark.clear();
     }
 
     /// Nothing of a provider is reached between the two moments.
@@ -238,6 +242,11 @@ impl World {
         self.state().silent.insert(machine.clone(), until);
     }
 
+    /// Nothing in a zone says anything before this moment; the provider reaches it all the same.
+    pub fn darken(&self, zone: &str, until: Timestamp) {
+        self.state().dark.insert(zone.to_owned(), until);
+    }
+
     /// What runs on a machine does not end when it is told to.
     pub fn cling(&self, machine: &Name) {
         self.state().clinging.insert(machine.clone());
@@ -257,6 +266,7 @@ impl World {
             .filter(|instance| instance.seen.status == InstanceStatus::Running)
             .filter(|instance| !state.zones.is_out(&instance.provider, instance.zone(), now))
             .filter(|instance| state.silent.get(&instance.seen.machine).is_none_or(|until| *until <= now))
+            .filter(|instance| state.dark.get(instance.zone()).is_none_or(|until| *until <= now))
             .map(|instance| (instance.seen.machine.clone(), instance.seen.effect))
             .collect()
     }

@@ -331,8 +331,7 @@ fn stranger() -> MachineInstance {
 #[test]
 fn an_unknown_instance_is_removed_after_two_complete_lists_and_the_grace_period_and_not_before() {
     let (local, view, mut state) = (name("local"), view(), State::default());
-    let mut policy = Document::default();
-    policy.harvest = HARVEST;
+    let policy = Document { harvest: HARVEST, ..Document::default() };
     let mut told = Vec::new();
     let mut see = |as_of: u64, complete: bool| {
         let all = listing(as_of, complete, vec![instance(InstanceStatus::Running), stranger()]);
