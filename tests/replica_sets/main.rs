@@ -1,0 +1,6 @@
+//! Engines of replica sets: one suite that every engine passes, and real etcd servers.
+
+mod conformance;
+mod etcd;
+mod lab;
+mod model;
