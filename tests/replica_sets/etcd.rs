@@ -1,5 +1,6 @@
 //! Real etcd servers on loopback.
 
+mod control_plane;
 mod servers;
 
 use bailiwick::providers::etcd::EtcdEngine;

@@ -4,3 +4,5 @@ mod conformance;
 mod etcd;
 mod lab;
 mod model;
+mod node;
+mod seeds;

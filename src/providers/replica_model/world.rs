@@ -27,6 +27,9 @@ const ELECTION_MS: u64 = 2_000;
 /// How long one that stepped down is not elected. Source: MongoDB's step down, as Juju asks for it.
 const FROZEN_MS: u64 = 60_000;
 
+/// What a plan knew of a server may be this old when the step is taken: the longest calls, and writes that come late.
+const STALE_MS: u64 = 15_000;
+
 /// Whose rules a set follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavor {
@@ -133,6 +136,8 @@ impl ModelWorld {
                 }
             }
         }
+        let server = world.servers.entry(machine.clone()).or_insert(Server { is_up: true, since: now });
+        server.since = now;
     }
 
     /// The sets in which the data of this machine's present member is gone: what its agent would report.
@@ -314,7 +319,7 @@ impl World {
                 let next_id = MemberId(set.next_id);
                 let asked = Asked { flavor: self.flavor, members: &set.members, primary, ready: &ready, next_id };
                 let members = asked.changed(changes)?;
-                self.check(name, &members, &ready);
+                self.check(name, &members, &ready, now);
                 self.take(name, contact, members, now);
                 Ok(())
             }
@@ -349,8 +354,15 @@ impl World {
     }
 
     /// What no step of ours may do, though a server might take it.
-    fn check(&mut self, name: &Name, members: &[Member], ready: &BTreeSet<MemberId>) {
+    fn check(&mut self, name: &Name, members: &[Member], ready: &BTreeSet<MemberId>, now: Timestamp) {
         let Some(set) = self.sets.get(name) else { return };
+        // Who failed just now was still well when it was planned; no plan can know.
+        let was_shaken = |id: &MemberId| {
+            let server = set.machine_of.get(id).and_then(|machine| self.servers.get(machine));
+            server.is_some_and(|server| now < server.since.after(STALE_MS))
+        };
+        let shaken = members.iter().map(|member| member.id).filter(was_shaken);
+        let ready: &BTreeSet<MemberId> = &ready.iter().copied().chain(shaken).collect();
         let (before, after) = (rules::voters(&set.members), rules::voters(members));
         let mut say = |text: String| self.wrong.push(format!("{name}: {text}, from {before:?} to {after:?}"));
         if before.symmetric_difference(&after).count() > 1 {

@@ -92,7 +92,12 @@ impl Servers {
     }
 
     pub fn is_running(&mut self, machine: &str) -> bool {
-        self.at(machine).running.is_some()
+        let running = &mut self.at(machine).running;
+        let has_ended = running.as_mut().is_some_and(|child| child.try_wait().expect("it is our child").is_some());
+        if has_ended {
+            *running = None;
+        }
+        running.is_some()
     }
 
     fn run(&mut self, machine: &str, more: &[&str]) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::View;
 use crate::{
     machine::{self, Instance, Node},
-    ports::replica_set::{Action, MACHINE_TAG, Member, MemberId, MemberStatus, Step, StepReason},
+    ports::replica_set::{Action, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Step, StepReason},
     replica_set::{Seat, Spec, State as ReplicaSet},
     supervisor::peer_group::{Address, Machine, Policy, Scope, Snapshot, Verdict, decide},
     vocab::{Life, Name},
@@ -106,11 +106,13 @@ fn is_running(machine: &machine::State) -> bool {
     machine.life == Life::Alive && matches!(machine.instance, Instance::Running { .. })
 }
 
-/// Only of a member that is not healthy: one that answers has its data, whatever an agent says.
+/// Only of a member that has started once and is not healthy now: one that answers has its data, whatever an agent says,
+/// and one that has never started had none. (The agent may still speak of the member that was there before.)
 fn has_lost_its_data(view: &View, set: &Name, member: &Member, statuses: &[MemberStatus]) -> bool {
-    let is_ready = statuses.iter().rfind(|status| status.id == member.id).is_some_and(MemberStatus::is_ready);
+    let status = statuses.iter().rfind(|status| status.id == member.id);
+    let is_spared = status.is_some_and(|status| status.is_ready() || status.state == MemberState::Startup);
     let machine = member.machine_tag().and_then(|machine| view.machines.get(machine));
     let Some(Node::Reporting { conditions, .. }) = machine.map(|machine| &machine.node) else { return false };
     let says_so = conditions.get(&data_lost_condition(set)).is_some_and(|condition| !condition.healthy);
-    says_so && !is_ready
+    says_so && !is_spared
 }

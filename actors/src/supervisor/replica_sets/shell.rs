@@ -9,7 +9,7 @@ use std::{
 };
 
 use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
-use bailiwick_journal::{Position, StreamId};
+use bailiwick_journal::{Position, StreamId, Version};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -17,7 +17,8 @@ use super::{Command, State, View};
 use crate::{
     contract::{Decider, Folded},
     ports::replica_set::Observation,
-    replica_set::{self, Report, State as ReplicaSet},
+    replica_set::{self, Report, Rhythm, State as ReplicaSet},
+    schedule::backoff_ms,
     shell::{AnyCommand, Ask, Origin},
     supervisor::{
         Order,
@@ -26,19 +27,35 @@ use crate::{
     vocab::{Fault, FaultCode, Name, derived_uuid},
 };
 
-/// Nobody is asked more often than this, whatever a set's rhythm says.
-const PAUSE_MIN: Duration = Duration::from_secs(1);
-/// A set that is declared meanwhile is looked at by itself first, so nobody waits for this.
-const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// How often it is looked whether a poll is due.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// What the supervisor keeps in memory.
 #[derive(Debug, Default)]
 pub struct Watch {
     started_at: Position,
-    /// When each set was asked last.
-    polled: BTreeMap<Name, Instant>,
+    polled: BTreeMap<Name, Polled>,
     polling: BTreeSet<Name>,
     reports: u64,
+}
+
+/// When a set was asked last, and how often in vain since it changed last.
+///
+/// What has just changed goes on changing (members catch up, leaders are elected), so it is asked soon, and less and less
+/// often while nothing comes of it. None of this is journaled.
+#[derive(Clone, Copy, Debug)]
+struct Polled {
+    at: Instant,
+    version: Version,
+    in_vain: u32,
+}
+
+impl Polled {
+    /// How long after the last time it is asked again: from the first retry on doubled, up to the rhythm's poll.
+    fn pause(self, rhythm: &Rhythm) -> Duration {
+        let wait_ms = backoff_ms(self.in_vain.saturating_add(2), rhythm.retry_first_ms, rhythm.poll_ms);
+        Duration::from_millis(wait_ms).max(PAUSE)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Message)]
@@ -66,29 +83,26 @@ impl Handler<Poll> for SupervisorActor<State> {
     type Result = ();
 
     fn handle(&mut self, _: Poll, ctx: &mut Self::Context) {
-        let mut pause = PAUSE_MAX;
         let sets: Vec<Name> = self.view.sets.iter().filter_map(|(name, _)| name.parse().ok()).collect();
         self.watch.polled.retain(|name, _| sets.contains(name));
         for set in sets {
-            let Some(Folded { state, .. }) = self.view.sets.folded(set.as_str()) else { continue };
+            let Some(Folded { state, version, .. }) = self.view.sets.folded(set.as_str()) else { continue };
             let Some(spec) = &state.spec else { continue };
-            let every = Duration::from_millis(spec.rhythm.poll_ms).max(PAUSE_MIN);
-            let last = *self.watch.polled.entry(set.clone()).or_insert_with(Instant::now);
-            let since = last.elapsed();
-            if since < every {
-                pause = pause.min(every - since);
-                continue;
+            let new = Polled { at: Instant::now(), version: *version, in_vain: 0 };
+            let polled = self.watch.polled.entry(set.clone()).or_insert(new);
+            if polled.version != *version {
+                *polled = new;
             }
-            pause = pause.min(every);
-            let state = state.clone();
-            if state.is_settled() && self.watch.polling.insert(set.clone()) {
-                self.watch.polled.insert(set.clone(), Instant::now());
+            let is_due = polled.pause(&spec.rhythm) <= polled.at.elapsed();
+            if is_due && state.is_settled() && self.watch.polling.insert(set.clone()) {
+                (polled.at, polled.in_vain) = (new.at, polled.in_vain.saturating_add(1));
+                let state = state.clone();
                 self.ask_servers(set, &state, ctx);
             }
         }
         let address = ctx.address().downgrade();
         let next = async move {
-            tokio::time::sleep(pause.max(PAUSE_MIN)).await;
+            tokio::time::sleep(PAUSE).await;
             if let Some(supervisor) = address.upgrade() {
                 let _ = supervisor.send(Poll).await;
             }
@@ -131,7 +145,7 @@ impl SupervisorActor<State> {
     fn report(
         &mut self,
         stream: StreamId,
-        round: bailiwick_journal::Version,
+        round: Version,
         result: Result<Observation, Fault>,
         ctx: &mut Context<Self>,
     ) {

@@ -189,6 +189,10 @@ fn a_member_that_lost_its_data_goes_and_its_machine_joins_anew() {
     let gone = says_so(with(3, &all[..2], &[]));
     let (action, _) = gone.step("machine/m3").expect("a step");
     assert!(matches!(&action, Action::Write { changes } if matches!(&changes[..], [Change::Join { .. }])));
+    let mut anew = observation(&[member(1, true), member(2, true), member(3, false)], &[3]);
+    anew.statuses[2].state = MemberState::Startup;
+    let anew = says_so(with(3, &all, &[])).then("replica-set/db", [replica_set::Event::Seen { observation: anew }]);
+    assert_eq!(anew.step("machine/m3"), None, "who has never started is not the one that lost its data");
     let answers = says_so(with(3, &all, &[]));
     assert_eq!(answers.step("machine/m3"), None, "who answers has its data, whatever an agent says");
 }
