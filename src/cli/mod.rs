@@ -8,7 +8,8 @@ mod chaos;
 mod completion;
 mod delete;
 mod describe;
-pub mod exit;
+pub mod enable_ha;
+mod exit;
 mod failures;
 mod get;
 mod journal;
@@ -98,6 +99,8 @@ enum Command {
     Delete(delete::DeleteArgs),
     /// Try again now what failed or waits
     Retry(retry::RetryArgs),
+    /// Have so many servers of a replica set vote
+    EnableHa(enable_ha::EnableHaArgs),
     /// Wait until something is so
     Wait(wait::WaitArgs),
     /// Show decisions, the newest last
@@ -201,6 +204,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Status(args) => status::main(global, args),
         Command::Delete(args) => delete::main(global, args),
         Command::Retry(args) => retry::main(global, args),
+        Command::EnableHa(args) => enable_ha::main(global, args),
         Command::Wait(args) => wait::main(global, args),
         Command::Log(args) => log::main(global, args),
         Command::Schedule(args) => schedule::main(global, args),

@@ -23,7 +23,10 @@ use crate::{
     clock::SystemClock,
     config::{Config, LocalMachines, journal_dir, local_dir, node_key},
     handle::Handle,
-    providers::local::{LocalConfig, LocalProvider},
+    providers::{
+        etcd::EtcdEngine,
+        local::{LocalConfig, LocalProvider},
+    },
 };
 
 type Ready = mpsc::SyncSender<Result<(Handle, Started), StartError>>;
@@ -117,6 +120,8 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<P
         volumes: config.volume_providers.clone(),
         replica_sets: config.engines.clone(),
     };
+    let etcd = "etcd".parse().expect("a valid name");
+    providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::new()));
     if let LocalMachines::With { agent_command } = &config.local {
         let root = local_dir(&config.data_dir);
         let local = LocalConfig {

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    machine, policy,
+    machine, policy, replica_set,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::{
     Fleet, FleetError,
+    replica_sets::{MemberRow, ReplicaSetRow, members_of, replica_set_row},
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
 };
 use crate::words::Line;
@@ -27,6 +28,9 @@ pub struct Description {
     pub row: Row,
     /// What was declared last.
     pub spec: Value,
+    /// The members of a replica set, as they were seen last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberRow>,
     /// What the agent inside reports.
     pub conditions: Vec<ConditionRow>,
     /// Work in the outside world that is under way, waits, or was given up.
@@ -45,6 +49,7 @@ pub enum Row {
     Volume(VolumeRow),
     Attachment(AttachmentRow),
     Policy(PolicyRow),
+    ReplicaSet(Box<ReplicaSetRow>),
 }
 
 /// One condition.
@@ -91,7 +96,7 @@ pub struct History {
 /// If its history cannot be read or understood.
 pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Result<Option<Description>, FleetError> {
     let name = entity.name();
-    let mut conditions = Vec::new();
+    let (mut conditions, mut members) = (Vec::new(), Vec::new());
     let (kind, row, spec, effort) = match entity.kind() {
         machine::State::KIND => {
             let Some(folded) = fleet.machines.folded(name) else { return Ok(None) };
@@ -114,6 +119,12 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
             let row = Row::Policy(policy_row(fleet, name, folded));
             (policy::State::KIND, row, json(&folded.state.document), None)
         }
+        replica_set::State::KIND => {
+            let Some(folded) = fleet.replica_sets.folded(name) else { return Ok(None) };
+            members = members_of(name, &folded.state);
+            let row = Row::ReplicaSet(Box::new(replica_set_row(fleet, name, folded)));
+            (replica_set::State::KIND, row, json(&folded.state.spec), None)
+        }
         _ => return Ok(None),
     };
     let (history, last_operation) = match entity.kind() {
@@ -121,6 +132,9 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         volume::State::KIND => history::<volume::State>(journal, fleet, entity, |state| state.status().into()),
         volume_attachment::State::KIND => {
             history::<volume_attachment::State>(journal, fleet, entity, |state| state.status().into())
+        }
+        replica_set::State::KIND => {
+            history::<replica_set::State>(journal, fleet, entity, |state| state.status().into())
         }
         _ => history::<policy::State>(journal, fleet, entity, |state| format!("revision {}", state.revision)),
     }?;
@@ -130,6 +144,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         position: fleet.position.0,
         row,
         spec,
+        members,
         conditions,
         effort: effort.map(|effort| effort_row(entity, effort)),
         last_operation,

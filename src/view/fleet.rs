@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Fold, StoredError},
-    machine, policy,
+    machine, policy, replica_set,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
 };
@@ -18,6 +18,7 @@ pub struct Fleet {
     /// By `machine:volume`.
     pub attachments: Fold<volume_attachment::State>,
     pub policies: Fold<policy::State>,
+    pub replica_sets: Fold<replica_set::State>,
     /// The last entry that was taken in.
     pub position: Position,
     /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
@@ -84,6 +85,7 @@ impl Fleet {
         self.volumes.apply(entry)?;
         self.attachments.apply(entry)?;
         self.policies.apply(entry)?;
+        self.replica_sets.apply(entry)?;
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
         if !existed && self.exists(&header.stream) {
@@ -99,6 +101,7 @@ impl Fleet {
             "machine" => self.machines.get(name).map(|state| state.life),
             "volume" => self.volumes.get(name).map(|state| state.life),
             "volume-attachment" => self.attachments.get(name).map(|state| state.life),
+            "replica-set" => self.replica_sets.get(name).map(|state| state.life),
             "policy" => self.policies.get(name).map(|_| Life::Alive),
             _ => None,
         }

@@ -7,6 +7,7 @@ mod describe;
 mod fleet;
 mod log;
 mod moment;
+mod replica_sets;
 mod rows;
 mod status;
 mod upcoming;
@@ -18,6 +19,7 @@ pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe}
 pub use fleet::{Fleet, FleetError};
 pub use log::{LogFilter, log};
 pub use moment::{At, position_at, position_of};
+pub use replica_sets::{MemberRow, ReplicaSetRow, members, replica_sets};
 pub use rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachments, machines, policies, volumes};
 pub use status::{Count, Pending, Status, Trouble, declared, near_matches, pending, status};
 pub use upcoming::{Upcoming, upcoming};

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{
     Fleet,
+    replica_sets::replica_sets,
     rows::{attachments, machines, volumes},
 };
 
@@ -96,6 +97,7 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("machine", machines(fleet));
     look!("volume", volumes(fleet));
     look!("volume-attachment", attachments(fleet));
+    look!("replica-set", replica_sets(fleet));
     looks
 }
 

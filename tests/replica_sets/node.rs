@@ -75,9 +75,13 @@ impl Seen {
         self.view.sets.get("db")
     }
 
+    fn plan(&self) -> Option<Plan> {
+        plan(&self.view.machines, &name("db"), self.set()?)
+    }
+
     /// Whether there is nothing left to be done, and nobody is missed.
     pub fn is_at_rest(&self) -> bool {
-        let Some(Plan::Desired(verdict)) = plan(&self.view, &name("db")) else { return false };
+        let Some(Plan::Desired(verdict)) = self.plan() else { return false };
         let Ok(desired) = *verdict else { return false };
         let seen = self.set().and_then(|set| set.seen.as_ref());
         let all_well = seen.is_some_and(|seen| seen.statuses.iter().all(|status| status.is_ready()));
@@ -85,7 +89,7 @@ impl Seen {
     }
 
     pub fn plan_text(&self) -> String {
-        format!("{:#?}", plan(&self.view, &name("db")))
+        format!("{:#?}", self.plan())
     }
 }
 

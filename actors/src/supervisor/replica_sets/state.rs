@@ -103,7 +103,7 @@ fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
     }
     let order = |set: Name| {
         let folded = view.sets.folded(set.as_str())?;
-        let step = plan(view, &set)?.next_step()?;
+        let step = plan(&view.machines, &set, &folded.state)?.next_step()?;
         let command = replica_set::Command::TakeStep { step, seen: folded.state.seen_at };
         let order = Order::ReplicaSet { set, command };
         view.orders.is_news(&order, folded.version).then_some(order)

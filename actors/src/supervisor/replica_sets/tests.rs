@@ -173,7 +173,7 @@ fn nothing_is_planned_while_something_is_under_way() {
     let step = Step { action: write(Change::Promote { member: MemberId(2) }), because: StepReason::ReadyToVote };
     let begun = replica_set::Event::StepBegun { step, base: Stamp::default(), at: Timestamp(1) };
     let seen = with(3, &[member(1, true), member(2, false)], &[]).then("replica-set/db", [begun]);
-    assert_eq!(plan(&seen.view, &name("db")), Some(Plan::Later));
+    assert_eq!(plan(&seen.view.machines, &name("db"), seen.view.sets.get("db").expect("a set")), Some(Plan::Later));
     assert_eq!(seen.step("replica-set/db"), None);
 }
 
