@@ -43,7 +43,7 @@ pub trait Lab {
                     Ok(now) if is_so(&now) => return now,
                     now => last = Some(now),
                 }
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                pause(100).await;
             }
             panic!("{what}: last seen was {last:#?}")
         }
@@ -66,7 +66,7 @@ pub trait Lab {
                     Outcome::Done => return,
                     outcome => last = Some(outcome),
                 }
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                pause(100).await;
             }
             panic!("{change:?} was never taken: {last:?}")
         }
@@ -85,6 +85,11 @@ pub trait Lab {
             member
         }
     }
+}
+
+/// Between two looks.
+pub async fn pause(ms: u64) {
+    tokio::time::sleep(Duration::from_millis(ms)).await;
 }
 
 pub fn name(text: &str) -> Name {

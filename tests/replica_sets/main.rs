@@ -5,4 +5,5 @@ mod etcd;
 mod lab;
 mod model;
 mod node;
+mod scenarios;
 mod seeds;

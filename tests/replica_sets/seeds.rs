@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use bailiwick::providers::{
@@ -22,7 +21,7 @@ use bailiwick_actors::{
 use tokio::time::Instant;
 
 use crate::{
-    lab::name,
+    lab::{name, pause},
     node::{Bench, Seen, ask, declare_machine, history, set_command, spec, story},
 };
 
@@ -55,14 +54,18 @@ impl Clock for VirtualClock {
 
 /// What goes wrong, or is asked.
 #[derive(Clone, Debug)]
-enum Trouble {
+pub enum Trouble {
     Crash(u16),
     Start(u16),
     LoseData(u16),
     EnableHa(i64),
+    /// Unless fewer than four would stay.
     Remove(u16),
+    RemoveAnyway(u16),
     Move(u16),
     NodeCrashes,
+    /// Somebody else edits the set: takes the vote of the member of a machine.
+    StrangerTakesVote(u16),
 }
 
 fn script(dice: &mut Dice) -> Vec<(u64, Trouble)> {
@@ -85,9 +88,9 @@ fn script(dice: &mut Dice) -> Vec<(u64, Trouble)> {
     script
 }
 
-struct Run {
-    bench: Bench,
-    world: ModelWorld,
+pub struct Run {
+    pub bench: Bench,
+    pub world: ModelWorld,
     clock: Arc<VirtualClock>,
     seen: Seen,
     script: Vec<(u64, Trouble)>,
@@ -95,10 +98,13 @@ struct Run {
     seats: Vec<Seat>,
     servers: u32,
     is_calm: bool,
+    /// For so long things go wrong, and by then everything has to have settled.
+    trouble_ms: u64,
+    settled_by_ms: u64,
 }
 
-#[derive(PartialEq)]
-enum Ended {
+#[derive(Debug, PartialEq)]
+pub enum Ended {
     NodeCrashed,
     Settled,
     NotSettled,
@@ -120,11 +126,34 @@ impl Run {
         let seats = (1..=5).map(seat).collect();
         let script = script(&mut Dice::named(seed, "trouble"));
         world.set_faults(ModelFaults::nasty());
-        Self { bench, world, clock, seen: Seen::default(), script, next: 0, seats, servers: 1, is_calm: false }
+        Self {
+            bench,
+            world,
+            clock,
+            seen: Seen::default(),
+            script,
+            next: 0,
+            seats,
+            servers: 1,
+            is_calm: false,
+            trouble_ms: TROUBLE_MS,
+            settled_by_ms: SETTLED_BY_MS,
+        }
+    }
+
+    /// A run in which only this happens, at these times in seconds; three servers are asked for at the start.
+    pub fn scripted(flavor: Flavor, script: &[(u64, Trouble)]) -> Self {
+        let mut run = Self::new(flavor, 1);
+        run.world.set_faults(ModelFaults::default());
+        run.servers = 3;
+        run.script = script.iter().map(|(at_s, trouble)| (at_s * 1_000, trouble.clone())).collect();
+        run.trouble_ms = run.script.last().map_or(0, |(at, _)| at + 60_000);
+        run.settled_by_ms = run.trouble_ms + 1_800_000;
+        run
     }
 
     /// One run of the node after the other, until all is over.
-    fn run(&mut self) -> Ended {
+    pub fn run(&mut self) -> Ended {
         loop {
             let system = actix::System::with_tokio_rt(|| {
                 tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
@@ -161,7 +190,7 @@ impl Run {
                 self.happen(&running, trouble).await;
             }
             self.seen.advance(&self.bench.journal);
-            if now.0 >= TROUBLE_MS && !self.is_calm {
+            if now.0 >= self.trouble_ms && !self.is_calm {
                 self.is_calm = true;
                 self.world.set_faults(ModelFaults::default());
                 self.world.start_all(now);
@@ -169,10 +198,10 @@ impl Run {
             if self.is_calm && self.next == self.script.len() && self.seen.is_at_rest() {
                 return Ended::Settled;
             }
-            if now.0 >= SETTLED_BY_MS {
+            if now.0 >= self.settled_by_ms {
                 return Ended::NotSettled;
             }
-            tokio::time::sleep(Duration::from_millis(5_000)).await;
+            pause(5_000).await;
         }
     }
 
@@ -203,10 +232,9 @@ impl Run {
                 self.seen.advance(&self.bench.journal);
                 self.servers = self.seen.set().and_then(|set| set.spec.as_ref()).map_or(1, |spec| spec.servers);
             }
-            Trouble::Remove(number) => {
-                // Enough stay for a set to go on with.
+            Trouble::Remove(number) | Trouble::RemoveAnyway(number) => {
                 let alive = self.seen.view.machines.iter().count();
-                if alive >= 4 {
+                if alive >= 4 || matches!(trouble, Trouble::RemoveAnyway(_)) {
                     let remove = AnyCommand::Machine(machine::Command::Remove);
                     ask(running, &format!("machine/m{number}"), remove, &id).await.expect("it is recorded");
                 }
@@ -215,12 +243,13 @@ impl Run {
                 self.seats[usize::from(number) - 1].address = format!("10.1.{}.{number}", self.next);
                 self.declare(running).await;
             }
+            Trouble::StrangerTakesVote(number) => self.world.take_vote(&name("db"), &machine(number), now),
             Trouble::NodeCrashes => (),
         }
     }
 
     /// Whoever voted at some moment was flagged at that moment.
-    fn unflagged(&self) -> Vec<String> {
+    pub fn unflagged(&self) -> Vec<String> {
         let history = history(&self.bench.journal);
         let real = self.world.history(&name("db"));
         let mut wrong = Vec::new();
@@ -248,7 +277,7 @@ impl Run {
         wrong
     }
 
-    fn story(&self) -> String {
+    pub fn story(&self) -> String {
         format!("{:?}\n{}", self.script, story(&self.bench.journal))
     }
 }

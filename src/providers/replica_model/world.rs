@@ -7,7 +7,8 @@ use std::{
 
 use bailiwick_actors::{
     ports::replica_set::{
-        Action, Configuration, Contact, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Observation, Stamp,
+        Action, Configuration, Contact, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Observation,
+        Priority, Stamp,
     },
     vocab::{Fault, FaultCode, Name, Timestamp},
 };
@@ -138,6 +139,25 @@ impl ModelWorld {
         }
         let server = world.servers.entry(machine.clone()).or_insert(Server { is_up: true, since: now });
         server.since = now;
+    }
+
+    /// Somebody else, who is not ours, takes the vote of a machine's member.
+    pub fn take_vote(&self, set: &Name, machine: &Name, now: Timestamp) {
+        let mut world = self.lock();
+        let Some(set) = world.sets.get_mut(set) else { return };
+        let of_machine = |member: &Member| set.machine_of.get(&member.id) == Some(machine);
+        if let Some(member) = set.members.iter_mut().find(|member| of_machine(member)) {
+            (member.votes, member.priority) = (Some(0), Some(Priority::NONE));
+            set.stamp.version += 1;
+            set.history.push((now, rules::voters(&set.members)));
+        }
+    }
+
+    /// The machine of the member that leads.
+    pub fn leader(&self, set: &Name) -> Option<Name> {
+        let world = self.lock();
+        let set = world.sets.get(set)?;
+        set.machine_of.get(&set.primary?).cloned()
     }
 
     /// The sets in which the data of this machine's present member is gone: what its agent would report.

@@ -3,7 +3,7 @@
 //! What would run inside a machine is played here: a server is started when its machine has joined, and never with an empty
 //! directory under an identity that it had before.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 
 use bailiwick::{
     clock::SystemClock,
@@ -23,7 +23,7 @@ use bailiwick_actors::{
 
 use super::servers::{Servers, is_there};
 use crate::{
-    lab::{id, leader, name, ready, votes},
+    lab::{id, leader, name, pause, ready, votes},
     node::{Bench, Seen, ask, declare_machine, history, set_command, spec, story},
 };
 
@@ -109,7 +109,7 @@ impl Plane {
             if is_so(self) {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            pause(100).await;
         }
         panic!("{what}: {}\n{}", self.seen.plan_text(), story(&self.bench.journal));
     }
