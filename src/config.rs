@@ -10,7 +10,7 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{Clock, MachineProvider, VolumeProvider},
+    ports::{Clock, MachineProvider, ReplicaSetEngine, VolumeProvider},
     shell::Limits,
     vocab::Name,
 };
@@ -39,6 +39,8 @@ pub struct Config {
     pub machine_providers: BTreeMap<Name, Arc<dyn MachineProvider>>,
     /// Further volume providers by name.
     pub volume_providers: BTreeMap<Name, Arc<dyn VolumeProvider>>,
+    /// What keeps replica sets, by the name that manifests call it.
+    pub engines: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
     /// Whether the node answers on its socket. Local machines need it.
     pub listen: bool,
     /// The clock; the system's unless a test or a simulation gives another.
@@ -57,6 +59,7 @@ impl Config {
             exec: Vec::new(),
             machine_providers: BTreeMap::new(),
             volume_providers: BTreeMap::new(),
+            engines: BTreeMap::new(),
             listen: true,
             clock: None,
             limits: Limits::default(),
@@ -85,6 +88,13 @@ impl Config {
         self
     }
 
+    /// With an engine of the caller's own for replica sets.
+    #[must_use]
+    pub fn engine(mut self, name: Name, engine: Arc<dyn ReplicaSetEngine>) -> Self {
+        self.engines.insert(name, engine);
+        self
+    }
+
     /// Without a socket: only the program that embeds the node can ask it.
     #[must_use]
     pub fn without_socket(mut self) -> Self {
@@ -101,6 +111,7 @@ impl fmt::Debug for Config {
             .field("exec", &self.exec)
             .field("machine_providers", &self.machine_providers.keys())
             .field("volume_providers", &self.volume_providers.keys())
+            .field("engines", &self.engines.keys())
             .field("listen", &self.listen)
             .field("limits", &self.limits)
             .field("drain", &self.drain)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::Decider,
-    machine, policy,
+    machine, policy, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -144,6 +144,7 @@ fn kind_rank(kind: &str) -> u8 {
         policy::State::KIND => 0,
         machine::State::KIND => 1,
         volume::State::KIND => 2,
+        replica_set::State::KIND => 4,
         _ => 3,
     }
 }
@@ -181,6 +182,13 @@ impl Plan {
                     self.reserve(&spec.machine, &spec.volume);
                 }
             }
+            Wish::ReplicaSet { spec, .. } => {
+                let present = fleet.replica_sets.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let fields = present.map(|present| replica_set_fields(present, spec)).unwrap_or_default();
+                let command = AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+            }
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let differs = present.is_some_and(|state| state.document != **document);
@@ -215,6 +223,13 @@ impl Plan {
     fn undeclared(&mut self, fleet: &Fleet, declared: &BTreeSet<StreamId>, prune: Prune) {
         let mut alive = Vec::new();
         let of_kind = |kind: &str, name: &str| StreamId::new(kind, name).expect("a stream of the journal");
+        alive.extend(
+            fleet
+                .replica_sets
+                .iter()
+                .filter(|(_, f)| f.state.life == Life::Alive)
+                .map(|(name, _)| of_kind(replica_set::State::KIND, name)),
+        );
         alive.extend(
             fleet
                 .attachments
@@ -252,6 +267,7 @@ impl Plan {
             machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
             volume::State::KIND => AnyCommand::Volume(volume::Command::Remove),
             volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Remove),
+            replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
             _ => return,
         };
         self.step(Action::Remove, &stream, Vec::new());
@@ -270,5 +286,15 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
 
 fn volume_fields(present: &volume::Spec, wanted: &volume::Spec) -> Vec<String> {
     let fields = [("spec.provider", present.provider != wanted.provider), ("spec.size", present.size != wanted.size)];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
+
+fn replica_set_fields(present: &replica_set::Spec, wanted: &replica_set::Spec) -> Vec<String> {
+    let fields = [
+        ("spec.engine", present.engine != wanted.engine),
+        ("spec.servers", present.servers != wanted.servers),
+        ("spec.seats", present.seats != wanted.seats),
+        ("spec.oneHost", present.one_host != wanted.one_host),
+    ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

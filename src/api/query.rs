@@ -177,6 +177,8 @@ impl Query {
                 "machine" => json(&view::machines(fleet)),
                 "volume" => json(&view::volumes(fleet)),
                 "volume-attachment" => json(&view::attachments(fleet)),
+                "replica-set" => json(&view::replica_sets(fleet)),
+                "member" => json(&view::members(fleet)),
                 "policy" => json(&view::policies(fleet)),
                 _ => Err(not_found(&format!("there is no kind {kind}"), KINDS)),
             },
@@ -222,7 +224,7 @@ impl Query {
     }
 }
 
-const KINDS: &str = "kinds are machine, volume, volume-attachment and policy";
+const KINDS: &str = "kinds are machine, volume, volume-attachment, policy, replica-set and member";
 
 /// Asked with a body: the settings.
 const REHEARSE: &str = "/v1/audit/rehearse";

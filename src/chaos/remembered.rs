@@ -249,7 +249,8 @@ fn asked(call: Call) -> Option<(EffectId, Asked)> {
         Call::Machine { provider, call: MachineCall::Create(create), .. } => Asked::Machine(provider?, create),
         Call::Volume { provider, call: VolumeCall::Create(create), .. } => Asked::Volume(provider?, create),
         Call::Volume { provider, call: VolumeCall::Attach(attach), .. } => Asked::Attachment(provider?, attach),
-        Call::Machine { .. } | Call::Volume { .. } => return None,
+        // What its servers hold is not rebuilt: nothing of a set is made by a provider.
+        Call::Machine { .. } | Call::Volume { .. } | Call::ReplicaSet { .. } => return None,
     };
     Some((id, asked))
 }

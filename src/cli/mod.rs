@@ -8,7 +8,8 @@ mod chaos;
 mod completion;
 mod delete;
 mod describe;
-pub mod exit;
+pub mod enable_ha;
+mod exit;
 mod failures;
 mod get;
 mod harvest;
@@ -114,6 +115,8 @@ enum Command {
     Disown(operate::MachineArgs),
     /// Show which instances nobody knows, and what would become of them
     Harvest(harvest::HarvestArgs),
+    /// Have so many servers of a replica set vote
+    EnableHa(enable_ha::EnableHaArgs),
     /// Wait until something is so
     Wait(wait::WaitArgs),
     /// Show decisions, the newest last
@@ -228,6 +231,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Disown(args) => operate::disown(global, args),
         Command::Harvest(args) => harvest::main(global, args),
         Command::WhyNot(args) => why_not::main(global, args),
+        Command::EnableHa(args) => enable_ha::main(global, args),
         Command::Wait(args) => wait::main(global, args),
         Command::Log(args) => log::main(global, args),
         Command::Schedule(args) => schedule::main(global, args),

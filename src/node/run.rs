@@ -25,6 +25,7 @@ use crate::{
     config::{Config, LocalMachines, journal_dir, local_dir, node_key},
     handle::Handle,
     providers::{
+        etcd::EtcdEngine,
         exec::ExecProvider,
         local::{LocalConfig, LocalProvider},
     },
@@ -123,8 +124,13 @@ type Reports = mpsc_async::Receiver<Vec<AgentReport>>;
 
 fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<(Providers, Vec<Reports>), StartError> {
     let mut reports = Vec::new();
-    let mut providers =
-        Providers { machines: config.machine_providers.clone(), volumes: config.volume_providers.clone() };
+    let mut providers = Providers {
+        machines: config.machine_providers.clone(),
+        volumes: config.volume_providers.clone(),
+        replica_sets: config.engines.clone(),
+    };
+    let etcd = "etcd".parse().expect("a valid name");
+    providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::new()));
     if let LocalMachines::With { agent_command } = &config.local {
         let root = local_dir(&config.data_dir);
         let local = LocalConfig {

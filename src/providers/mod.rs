@@ -2,7 +2,9 @@
 
 mod cancelled;
 pub mod check;
+pub mod etcd;
 pub mod exec;
 pub mod local;
+pub mod replica_model;
 pub mod simulated;
 pub mod storage;

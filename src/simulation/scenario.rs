@@ -388,7 +388,7 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
         match wish {
             Wish::Machine { name, .. } => drop(known.machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(known.volumes.insert(name.clone())),
-            Wish::VolumeAttachment { .. } | Wish::Policy { .. } => (),
+            Wish::VolumeAttachment { .. } | Wish::Policy { .. } | Wish::ReplicaSet { .. } => (),
         }
     }
     wishes
@@ -417,6 +417,6 @@ fn provider(wish: &Wish) -> Option<Name> {
     match wish {
         Wish::Machine { spec, .. } => Some(spec.provider.clone()),
         Wish::Volume { spec, .. } => Some(spec.provider.clone()),
-        Wish::VolumeAttachment { .. } | Wish::Policy { .. } => None,
+        Wish::VolumeAttachment { .. } | Wish::Policy { .. } | Wish::ReplicaSet { .. } => None,
     }
 }

@@ -1,7 +1,7 @@
 //! What happens in a simulation, and when.
 
 use bailiwick_actors::{
-    machine,
+    machine, replica_set,
     shell::AnyCommand,
     vocab::{Name, Zone},
     volume, volume_attachment,
@@ -132,6 +132,7 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
             Wish::Policy { document, .. } => {
                 AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
             }
+            Wish::ReplicaSet { spec, .. } => AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone())),
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));
                 continue;
@@ -160,6 +161,7 @@ pub(super) fn removal(stream: &StreamId) -> Option<AnyCommand> {
         "machine" => Some(AnyCommand::Machine(machine::Command::Remove)),
         "volume" => Some(AnyCommand::Volume(volume::Command::Remove)),
         "volume-attachment" => Some(AnyCommand::VolumeAttachment(volume_attachment::Command::Remove)),
+        "replica-set" => Some(AnyCommand::ReplicaSet(replica_set::Command::Remove)),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Stored, StoredError},
-    machine, policy,
+    machine, policy, replica_set,
     supervisor::machines,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
@@ -21,6 +21,7 @@ pub struct Fleet {
     pub policies: Fold<policy::State>,
     /// What the machines supervisor has seen of the world.
     pub seen: machines::State,
+    pub replica_sets: Fold<replica_set::State>,
     /// The last entry that was taken in.
     pub position: Position,
     /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
@@ -92,6 +93,7 @@ impl Fleet {
                 self.seen.evolve(at, &machines::Event::load(body)?);
             }
         }
+        self.replica_sets.apply(entry)?;
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
         if !existed && self.exists(&header.stream) {
@@ -107,6 +109,7 @@ impl Fleet {
             "machine" => self.machines.get(name).map(|state| state.life),
             "volume" => self.volumes.get(name).map(|state| state.life),
             "volume-attachment" => self.attachments.get(name).map(|state| state.life),
+            "replica-set" => self.replica_sets.get(name).map(|state| state.life),
             "policy" => self.policies.get(name).map(|_| Life::Alive),
             _ => None,
         }

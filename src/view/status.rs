@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{
     Fleet,
+    replica_sets::replica_sets,
     rows::{MachineRow, attachments, machines, volumes},
 };
 
@@ -100,6 +101,7 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("machine", machines(fleet), |row: &MachineRow| { row.held_back || row.withheld.is_some() });
     look!("volume", volumes(fleet), |_: &_| false);
     look!("volume-attachment", attachments(fleet), |_: &_| false);
+    look!("replica-set", replica_sets(fleet), |_: &_| false);
     looks
 }
 

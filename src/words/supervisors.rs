@@ -3,10 +3,11 @@
 use bailiwick_actors::{
     machine,
     ports::InstanceStatus,
+    replica_set,
     supervisor::{
         Order,
         machines::{self, Change, Withholding},
-        storage,
+        replica_sets, storage,
     },
     volume, volume_attachment,
 };
@@ -66,12 +67,26 @@ impl Words for storage::State {
     }
 }
 
+impl Words for replica_sets::State {
+    fn asked(command: &replica_sets::Command) -> String {
+        let replica_sets::Command::Look { about } = command;
+        let names: Vec<String> = about.iter().map(ToString::to_string).collect();
+        format!("look at {}", listed(&names, "entity").replace("entitys", "entities"))
+    }
+
+    fn happened(event: &replica_sets::Event) -> String {
+        let replica_sets::Event::Issued { order } = event;
+        ordered(order)
+    }
+}
+
 /// An order: "machine/0 was told to let go of volume data".
 pub fn ordered(order: &Order) -> String {
     let asked = match order {
         Order::Machine { command, .. } => machine::State::asked(command),
         Order::Volume { command, .. } => volume::State::asked(command),
         Order::VolumeAttachment { command, .. } => volume_attachment::State::asked(command),
+        Order::ReplicaSet { command, .. } => replica_set::State::asked(command),
     };
     format!("{} was told to {asked}", order.target())
 }

@@ -7,6 +7,7 @@ mod clock;
 mod filesystems;
 mod import;
 mod machines;
+pub mod replica_set;
 mod storage;
 
 pub use capabilities::{Capabilities, Progress};
@@ -17,6 +18,7 @@ pub use filesystems::{
 };
 pub use import::{ImportVolume, VolumeImporter};
 pub use machines::{Condition, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider};
+pub use replica_set::ReplicaSetEngine;
 pub use storage::{AttachVolume, AttachmentInfo, CreateVolume, DetachVolume, ProvisionedVolume, VolumeProvider};
 
 use crate::vocab::Fault;

@@ -196,6 +196,8 @@ impl Desk {
                 Order::Machine { command, .. } => self.ask_machine(&stream, command, from),
                 Order::Volume { command, .. } => self.ask_volume(&stream, command, from),
                 Order::VolumeAttachment { command, .. } => self.ask_attachment(&stream, command, from),
+                // It has no supervisor of replica sets.
+                Order::ReplicaSet { .. } => continue,
             };
         }
         any

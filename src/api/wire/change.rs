@@ -56,6 +56,18 @@ pub struct Remove {
     pub id: Option<Uuid>,
 }
 
+/// `POST /v1/enable-ha`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnableHa {
+    /// The replica set.
+    pub entity: StreamId,
+    /// How many servers shall vote; 0 means enough to survive the loss of one.
+    pub servers: i64,
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
 /// `POST /v1/retry`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

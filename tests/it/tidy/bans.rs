@@ -28,6 +28,7 @@ const STOPWATCHES: &[(&str, &str)] = &[
     ("journal/src/follow.rs", "the bound of a wait on a thread; simulation has no such threads"),
     ("actors/src/shell/services.rs", "tokio's clock, which the simulation pauses and moves"),
     ("actors/src/supervisor/machines/shell.rs", "tokio's clock, which the simulation pauses and moves"),
+    ("actors/src/supervisor/replica_sets/shell.rs", "tokio's clock, which the simulation pauses and moves"),
     ("src/simulation/clock.rs", "tokio's paused clock: it is the simulated time"),
     ("src/cli/simulate.rs", "measures how much faster than real time a simulation was"),
     ("src/cli/up.rs", "the bound of a wait at the command line"),
@@ -96,6 +97,7 @@ const BANS: &[Ban] = &[
         holds: |_, is_test| is_test,
         allowed: &[
             ("actors/tests/shell/support.rs", "virtual time: the clock is paused, and nobody waits"),
+            ("tests/replica_sets/lab.rs", "`pause`, between two looks at real servers; elsewhere the clock is paused"),
             ("benches/compare/", "what is measured has to come to rest first; nothing passes or fails by it"),
         ],
     },
