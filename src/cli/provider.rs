@@ -13,7 +13,7 @@ use std::{
 use bailiwick_actors::vocab::Name;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Global,
@@ -43,7 +43,7 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ProviderArgs {
     /// A provider that is a program speaking lines of JSON, under the name that manifests call it; may be given several
-    /// times, and beside those in DIR/providers.yaml
+    /// times, is remembered by the data directory, and stands beside those in DIR/providers.yaml
     #[arg(long = "provider", value_name = "NAME=COMMAND", value_parser = named_command)]
     providers: Vec<(Name, Vec<String>)>,
 }
@@ -75,11 +75,23 @@ struct Entry {
     call_time: Option<String>,
 }
 
+/// `DIR/exec/NAME/command.json`: a provider that was named on a command line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Remembered {
+    command: Vec<String>,
+    /// Where that was: arguments may be paths.
+    directory: PathBuf,
+}
+
+const REMEMBERED: &str = "command.json";
+
 impl ProviderArgs {
-    /// All providers: those of the file, and those of the command line, which come first under the same name.
+    /// All providers: those of the command line; those of the file; and those of earlier command lines, because machines
+    /// that they made are still there. Each name counts where it stands first.
     pub(super) fn read(&self, data_dir: &Path) -> Result<Vec<ExecConfig>, CliError> {
         let root = exec_dir(data_dir);
-        let mut configs = from_file(&data_dir.join(FILE), &root)?;
+        let mut configs = remembered(&root);
+        configs.extend(from_file(&data_dir.join(FILE), &root)?);
         for (name, words) in &self.providers {
             let command = words.iter().map(OsString::from).collect();
             configs.insert(name.clone(), ExecConfig::new(name.clone(), command, &root));
@@ -91,6 +103,36 @@ impl ProviderArgs {
         }
         Ok(configs.into_values().collect())
     }
+
+    /// Keeps what the command line said for the next one.
+    pub(super) fn remember(&self, data_dir: &Path) -> io::Result<()> {
+        for (name, command) in &self.providers {
+            let dir = exec_dir(data_dir).join(name.as_str());
+            let remembered = Remembered { command: command.clone(), directory: std::env::current_dir()? };
+            let new = dir.join("command.json.new");
+            fs::write(&new, serde_json::to_vec(&remembered)?)?;
+            fs::rename(&new, dir.join(REMEMBERED))?;
+        }
+        Ok(())
+    }
+}
+
+/// The providers of earlier command lines. What cannot be read was never known.
+fn remembered(root: &Path) -> BTreeMap<Name, ExecConfig> {
+    let mut configs = BTreeMap::new();
+    for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+        let Some(name) = entry.file_name().to_str().and_then(|name| name.parse::<Name>().ok()) else { continue };
+        let Ok(text) = fs::read(entry.path().join(REMEMBERED)) else { continue };
+        match serde_json::from_slice::<Remembered>(&text) {
+            Ok(Remembered { command, directory }) => {
+                let command = command.into_iter().map(OsString::from).collect();
+                let config = ExecConfig::new(name.clone(), command, root);
+                configs.insert(name, ExecConfig { directory: Some(directory), ..config });
+            }
+            Err(error) => tracing::warn!(%name, %error, "it is not remembered how this provider is started"),
+        }
+    }
+    configs
 }
 
 fn from_file(path: &Path, root: &Path) -> Result<BTreeMap<Name, ExecConfig>, CliError> {
@@ -265,8 +307,8 @@ mod tests {
     fn a_provider_has_a_name_and_a_command() {
         let (name, words) = named_command("lab=python3 'my lab.py' --a=b").unwrap();
         assert_eq!((name.as_str(), words), ("lab", vec!["python3".into(), "my lab.py".into(), "--a=b".into()]));
-        for text in ["lab", "=x", "lab=", "lab=' '", "Lab=x", "lab='x"] {
-            assert!(named_command(text).is_err() || text == "lab=' '", "{text}");
+        for text in ["lab", "=x", "lab=", "lab=''", "Lab=x", "lab='x"] {
+            assert!(named_command(text).is_err(), "{text}");
         }
     }
 

@@ -99,8 +99,11 @@ pub(super) fn start(global: &Global, providers: &ProviderArgs) -> Result<Node, C
     })?;
     let agent_command = vec![binary.into_os_string(), OsString::from("agent")];
     let exec = providers.read(&dir)?;
-    let config = Config { local: LocalMachines::With { agent_command }, exec, ..Config::new(dir) };
+    let config = Config { local: LocalMachines::With { agent_command }, exec, ..Config::new(dir.clone()) };
     let node = Node::start(config)?;
+    if let Err(error) = providers.remember(&dir) {
+        tracing::warn!(%error, "the providers have to be named again next time");
+    }
     for line in node.started().lines() {
         say(&line);
     }

@@ -15,9 +15,11 @@ use bailiwick_actors::vocab::Name;
 pub struct ExecConfig {
     /// As manifests call it.
     pub name: Name,
-    /// The program and its arguments. Run without a shell, in the node's working directory; a program without a slash is
+    /// The program and its arguments. Run without a shell; a program without a slash is
     /// looked for in `PATH`.
     pub command: Vec<OsString>,
+    /// Where it runs; in the node's working directory, if nothing is said.
+    pub directory: Option<PathBuf>,
     /// Variables of the node's environment that the process gets beside `PATH`, `HOME`, `LANG` and `TMPDIR`. Their values
     /// are taken for secrets.
     pub env: Vec<String>,
@@ -76,7 +78,7 @@ impl ExecConfig {
     /// A provider of this name and command, whose directory is below `root` under its name.
     pub fn new(name: Name, command: Vec<OsString>, root: &Path) -> Self {
         let dir = root.join(name.as_str());
-        Self { name, command, env: Vec::new(), dir, limits: ExecLimits::default() }
+        Self { name, command, directory: None, env: Vec::new(), dir, limits: ExecLimits::default() }
     }
 
     /// The directory that is the provider's own.

@@ -83,6 +83,9 @@ pub(in crate::providers) fn command(config: &ExecConfig) -> io::Result<Command> 
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    if let Some(directory) = &config.directory {
+        command.current_dir(directory);
+    }
     for name in ENVIRONMENT.into_iter().chain(config.env.iter().map(String::as_str)) {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);

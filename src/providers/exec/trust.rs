@@ -146,15 +146,19 @@ fn read<T: DeserializeOwned>(what: &str, told: Value) -> Result<T, Fault> {
     serde_json::from_value(told).map_err(|error| nonsense(what, &error))
 }
 
+/// How the sentences begin that end with what was expected.
+const OF_SERDE: [&str; 4] = ["invalid type: ", "invalid value: ", "invalid length ", "unknown variant "];
+
 /// A shape that is none. Only what is ours is said of it: what the provider wrote may be secret.
 pub(super) fn nonsense(what: &str, error: &serde_json::Error) -> Fault {
     let text = error.to_string();
     let why = if text.starts_with("missing field") {
         text
-    } else if let Some((_, expected)) = text.rsplit_once(", expected ") {
-        format!("expected {expected}")
     } else {
-        "a value does not fit".to_owned()
+        // What follows the last of these words is serde's in these sentences; in others it may be the provider's.
+        let is_of_serde = OF_SERDE.iter().any(|start| text.starts_with(start));
+        let expected = text.rsplit_once(", expected ").filter(|_| is_of_serde);
+        expected.map_or_else(|| "a value does not fit".to_owned(), |(_, expected)| format!("expected {expected}"))
     };
     Fault::new(FaultCode::Unknown, format!("the provider's {what} has another shape: {why}"))
 }
@@ -212,9 +216,12 @@ mod tests {
 
     #[test]
     fn what_a_provider_wrote_is_not_repeated() {
-        for told in
-            [with("status", json!("hunter22")), with("machine", json!("hunter22, expected ")), json!("hunter22")]
-        {
+        for told in [
+            with("status", json!("hunter22")),
+            with("machine", json!("hunter22, expected hunter22")),
+            with("status", json!("x`, expected hunter22")),
+            json!("hunter22"),
+        ] {
             let fault = found_machine(id(), json!({"present": told})).unwrap_err();
             assert!(!fault.text.contains("hunter22"), "{fault}");
         }
