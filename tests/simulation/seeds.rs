@@ -95,15 +95,17 @@ fn check(report: &Report) {
 
 #[test]
 fn everything_converges_once_faults_stop() {
-    all_converge(bad_day, 200);
+    println!("{}", all_converge(bad_day, 200));
 }
 
 #[test]
 fn everything_converges_after_zones_were_dark() {
-    all_converge(dark_day, 20);
+    println!("{}", all_converge(dark_day, 20));
 }
 
-fn all_converge(day: fn(u64) -> Simulation, count_default: u64) {
+/// Says what happened; with a single seed, its whole story.
+fn all_converge(day: fn(u64) -> Simulation, count_default: u64) -> String {
+    let mut story = String::new();
     let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
     let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(count_default);
     let seeds = only.map_or(0..count, |seed| seed..seed + 1);
@@ -119,13 +121,13 @@ fn all_converge(day: fn(u64) -> Simulation, count_default: u64) {
         crashes += report.crashes;
         calls += report.calls_total();
         if only.is_some() {
-            println!("{}", report.story_text());
+            story = report.story_text();
             check(&report);
         }
         if !report.wrong.is_empty() || !report.converged {
             failed.push(format!("seed {seed}: {} {:?} {:?}", report.converged, report.wrong, report.statuses));
         }
     }
-    println!("{crashes} crashes, {calls} provider calls");
     assert!(failed.is_empty(), "{} seeds failed\n{}", failed.len(), failed.join("\n"));
+    format!("{story}{crashes} crashes, {calls} provider calls")
 }
