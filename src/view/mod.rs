@@ -3,6 +3,7 @@
 //! Everything is a fold of the journal up to a position, so a running node, a stopped node's directory and `--at` are
 //! answered by the same code. A view can be thrown away and built again; nothing decides on it.
 
+mod alike;
 mod blockers;
 mod describe;
 mod fleet;
@@ -18,6 +19,7 @@ mod why_not;
 #[cfg(test)]
 mod tests;
 
+pub use alike::{Group, NAMED_MAX};
 pub use blockers::{Blocker, blockers};
 pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe};
 pub use fleet::{Fleet, FleetError};

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{
     Fleet,
+    alike::{Group, groups},
     replica_sets::replica_sets,
     rows::{MachineRow, attachments, machines, volumes},
 };
@@ -26,6 +27,8 @@ pub struct Status {
     pub counts: Vec<Count>,
     /// What needs somebody's eye, by kind and name.
     pub trouble: Vec<Trouble>,
+    /// The same, with what is alike told once.
+    pub groups: Vec<Group>,
 }
 
 /// How many entities of a kind have a status.
@@ -118,12 +121,14 @@ pub fn status(fleet: &Fleet) -> Status {
         why: look.detail.clone().unwrap_or_else(|| format!("it is {}", look.status)),
         next_try_ms: look.next_try_ms,
     });
+    let trouble: Vec<Trouble> = trouble.collect();
     Status {
+        groups: groups(&trouble),
         position: fleet.position.0,
         time_ms: fleet.time.0,
         total: looks.len(),
         ready: looks.iter().filter(|look| look.ready).count(),
-        trouble: trouble.collect(),
+        trouble,
         counts: counts.into_iter().map(|((kind, status), count)| Count { kind, status, count }).collect(),
     }
 }

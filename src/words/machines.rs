@@ -23,6 +23,7 @@ impl Words for State {
             Command::RemoveWith(removal) => removal_in_words(*removal),
             Command::Adopt { instance, .. } => format!("take over instance {}", instance.instance),
             Command::Disown => "let go of its instance".into(),
+            Command::Reprieve { .. } => "take some more time to become well".into(),
             Command::GiveUp { .. } => "be given up".into(),
             Command::RemoveStray { instance, .. } => {
                 format!("remove instance {}, which nobody knows", instance.instance)

@@ -47,7 +47,7 @@ impl Bench {
                 text: "the directory of the member is empty".into(),
             };
             let conditions = lost(&machine).iter().map(condition).collect();
-            let report = AgentReport { machine, effect, conditions };
+            let report = AgentReport { machine, effect, conditions, is_empty: false };
             running.supervisors.machines.send(report).await.ok();
         }
     }

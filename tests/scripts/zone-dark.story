@@ -58,18 +58,14 @@
 00:40:00.000     --- crash (now)
 00:40:00.000    50 node/journal                 writer opened (node)
 01:15:00.000    51 machine/m-4                  node reported, became well, because its agent reports what was not known (agent:machine/m-4)
-01:15:00.000    52 supervisor/machines          issued to m-1: give up, released m-1, released m-4, withheld m-7, because something follows from what is seen (supervisor/machines, after 51)
-01:15:00.000    53 machine/m-1                  given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 52)
-01:15:00.000    54 machine/m-7                  node reported, became well, because its agent reports what was not known (agent:machine/m-7)
-01:15:00.000    55 supervisor/machines          released m-7, because machines that should be replaced are not, or are not held any more (supervisor/machines, after 54)
-01:15:00.031    56 machine/m-1                  deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 53)
-01:15:00.041    57 machine/m-1                  created i-0024, join awaited until 01:35:00.041, because the provider has made its instance (executor, after 56)
-01:15:05.029    58 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 57)
-01:15:10.000    59 machine/m-1                  node reported, became well, because its agent reports what was not known (agent:machine/m-1)
-01:15:10.039    60 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 59)
+01:15:00.000    52 supervisor/machines          issued to m-1: reprieve, issued to m-7: reprieve, released m-1, released m-4, released m-7, because something follows from what is seen (supervisor/machines, after 51)
+01:15:00.000    53 machine/m-1                  became suspect until 01:16:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 52)
+01:15:00.000    54 machine/m-7                  became suspect until 01:16:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 52)
+01:15:00.000    55 machine/m-7                  node reported, became well, because its agent reports what was not known (agent:machine/m-7)
+01:15:00.000    56 machine/m-1                  node reported, became well, because its agent reports what was not known (agent:machine/m-1)
 02:00:00.000     --- all providers behave from now on
 
-converged after 7230.000 s: 60 entries, 1451 provider calls, 2 crashes, seed 35
+converged after 7230.000 s: 56 entries, 1449 provider calls, 2 crashes, seed 35
   machine/m-0                      ready
   machine/m-1                      ready
   machine/m-2                      ready
@@ -79,4 +75,4 @@ converged after 7230.000 s: 60 entries, 1451 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal 38bd7498ff3ef4b85f077235e889a2404bd81dfc18ce9770708f8f58b908227d
+journal 4ae8a2a680ba1b4a23f04aa491751e7fb861d18e4cd1a7c0c7651e73e8e81249

@@ -105,12 +105,13 @@ fn everything_converges_after_zones_were_dark() {
     println!("{}", all_converge(dark_day, 20));
 }
 
-/// Answers what is worth telling: how much there was, and the story if it was one seed alone.
+/// Says what happened; with a single seed, its whole story.
 fn all_converge(day: fn(u64) -> Simulation, count_default: u64) -> String {
+    let mut story = String::new();
     let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
     let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(count_default);
     let seeds = only.map_or(0..count, |seed| seed..seed + 1);
-    let (mut crashes, mut calls, mut failed, mut story) = (0, 0, Vec::new(), String::new());
+    let (mut crashes, mut calls, mut failed) = (0, 0, Vec::new());
     for seed in seeds {
         let report = match day(seed).run() {
             Ok(report) => report,
@@ -122,8 +123,8 @@ fn all_converge(day: fn(u64) -> Simulation, count_default: u64) -> String {
         crashes += report.crashes;
         calls += report.calls_total();
         if only.is_some() {
-            check(&report);
             story = report.story_text();
+            check(&report);
         }
         if !report.wrong.is_empty() || !report.converged {
             failed.push(format!("seed {seed}: {} {:?} {:?}", report.converged, report.wrong, report.statuses));

@@ -40,6 +40,8 @@ pub enum Command {
     RemoveStray { provider: Name, instance: MachineInstance },
     /// Its time is over and there is room to replace it. A supervisor's order.
     GiveUp { effect: EffectId },
+    /// Its time is over, but its zone was silent as a whole and is not any more: it gets some more. A supervisor's order.
+    Reprieve { effect: EffectId },
 }
 
 /// In which way a machine goes.

@@ -29,6 +29,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Unhold => hold::unhold(state, facts),
         Command::Adopt { provider, instance } => foreign::adopt(state, provider, instance, facts),
         Command::Disown => foreign::disown(state, facts),
+        Command::Reprieve { effect } => health::reprieve(state, *effect, facts),
         Command::GiveUp { effect } => health::give_up(state, *effect, facts),
         Command::RemoveStray { provider, instance } => foreign::remove_stray(state, provider, instance, facts),
         Command::Report(report) => match report {

@@ -161,6 +161,17 @@ pub(super) fn give_up(state: &State, effect: EffectId, facts: &Facts<'_>) -> Ver
     Ok(Decision::because(Reason::GivenUp, [Event::GivenUp { cause: *cause, at: facts.now }, next]))
 }
 
+/// Its zone is back, and it may be so in a moment, too: it gets another look's time.
+pub(super) fn reprieve(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
+    let is_current = state.running_effect(facts.stream) == Some(effect);
+    let (Health::Overdue { cause, .. }, true, true) = (&state.health, is_current, is_overdue(state)) else {
+        return Ok(Decision::nothing(Reason::Recovered));
+    };
+    let until = facts.now.after(facts.policy.reconciliation.health_recheck_ms);
+    let event = Event::BecameSuspect { cause: *cause, at: facts.now, until };
+    Ok(Decision::because(Reason::ZoneIsBack, [event]))
+}
+
 /// Whether its instance runs and its time is over.
 pub fn is_overdue(state: &State) -> bool {
     let is_over = matches!((&state.instance, &state.health), (Instance::Running { .. }, Health::Overdue { .. }));

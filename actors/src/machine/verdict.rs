@@ -62,6 +62,7 @@ reasons! {
         RemovalDrains = "removal-drains", "its removal was asked for, and its workloads end first";
         Drained = "drained", "nothing runs inside any more";
         DrainTimedOut = "drain-timed-out", "its workloads did not end in time, so they are not waited for";
+        ZoneIsBack = "zone-is-back", "its zone is not silent as a whole any more, so it gets some more time";
     }
 }
 

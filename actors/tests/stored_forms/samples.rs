@@ -96,6 +96,7 @@ pub(super) fn machine() -> Forms {
             Command::Disown,
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
             Command::GiveUp { effect: effect(1) },
+            Command::Reprieve { effect: effect(1) },
             Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
             Command::Report(Report::StrayDeleteFailed {
                 effect: effect(1),

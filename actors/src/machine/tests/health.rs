@@ -85,6 +85,12 @@ pub(super) fn table() -> Vec<Case<State>> {
         case(overdue(), give_up(), Ok((R::GivenUp, replaced(Cause::Silent)))),
         case(suspect(900_000), give_up(), Ok((R::Recovered, vec![]))),
         case(overdue(), Command::GiveUp { effect: effect(9) }, Ok((R::Recovered, vec![]))),
+        case(
+            overdue(),
+            Command::Reprieve { effect: effect(2) },
+            Ok((R::ZoneIsBack, vec![Event::BecameSuspect { cause: Cause::Silent, at: NOW, until: NOW.after(60_000) }])),
+        ),
+        case(well(), Command::Reprieve { effect: effect(2) }, Ok((R::Recovered, vec![]))),
         // It may get well while the order is on its way.
         case(then(overdue(), [reported(true), Event::BecameWell { at: NOW }]), give_up(), Ok((R::Recovered, vec![]))),
         case(

@@ -44,23 +44,26 @@ pub(super) fn remedies(state: &State, facts: &Facts<'_>, machines: &BTreeSet<Nam
     for patient in patients {
         let command = match patient.overdue {
             None => machine::Command::Report(Report::Lost { effect: patient.effect }),
+            // The others of its zone came back a moment ago; it gets the time to do so, too.
+            Some(_) if was_dark(state, &patient, &silent) => machine::Command::Reprieve { effect: patient.effect },
             Some(_) => machine::Command::GiveUp { effect: patient.effect },
         };
+        let gives_up = matches!(command, machine::Command::GiveUp { .. });
         let order = Order::Machine { machine: patient.name.clone(), command };
         // It was told already, and takes its room; or it has answered that nothing is to be done.
         if !view.orders.is_news(&order, patient.folded.version) {
             continue;
         }
         let zone = patient.zone.clone().filter(|zone| silent.contains(zone));
-        let why = match (zone, patient.overdue) {
-            (Some(zone), _) => Some(Withholding::ZoneSilent { zone }),
-            (None, Some(_)) => (!spent.has_room(facts, patient.folded)).then_some(Withholding::BudgetSpent),
-            (None, None) => None,
+        let why = match zone {
+            Some(zone) => Some(Withholding::ZoneSilent { zone }),
+            None if gives_up && !spent.has_room(facts, patient.folded) => Some(Withholding::BudgetSpent),
+            None => None,
         };
         match why {
             Some(why) => drop(withheld.insert(patient.name, why)),
             None => {
-                if patient.overdue.is_some() {
+                if gives_up {
                     spent.issue(group(&patient.folded.state));
                 }
                 events.push(Event::Issued { order });
@@ -69,6 +72,12 @@ pub(super) fn remedies(state: &State, facts: &Facts<'_>, machines: &BTreeSet<Nam
     }
     events.extend(differences(state, withheld));
     events
+}
+
+/// Whether it was left alone because its whole zone was silent, which is over.
+fn was_dark(state: &State, patient: &Patient<'_>, silent: &BTreeSet<Zone>) -> bool {
+    let is_dark = patient.zone.as_ref().is_some_and(|zone| silent.contains(zone));
+    !is_dark && matches!(state.withheld.get(&patient.name), Some(Withholding::ZoneSilent { .. }))
 }
 
 /// What is withheld now and was not, and the other way round.

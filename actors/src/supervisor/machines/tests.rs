@@ -302,6 +302,13 @@ fn nobody_is_replaced_while_a_whole_zone_is_silent() {
     // Two machines are no zone, and one that is well shows that the zone is there.
     assert_eq!(given_up(&answer(&State::default(), &fleet(0, 2), &look()).events).len(), 1);
     assert_eq!(given_up(&answer(&State::default(), &fleet(1, 3), &look()).events).len(), 1);
+    // Whoever was left alone because of its zone gets some more time when the zone is back.
+    let state = State { withheld: [(name("m-01"), silent.clone())].into(), ..State::default() };
+    let events = answer(&state, &fleet(1, 1), &look()).events;
+    let stream: StreamId = "machine/m-01".parse().unwrap();
+    let command = machine::Command::Reprieve { effect: EffectId::of(&stream, Version(2)) };
+    let reprieved = Event::Issued { order: Order::Machine { machine: name("m-01"), command } };
+    assert_eq!(events, [reprieved, Event::Released { machine: name("m-01") }]);
     // When one is well again the others are released from that.
     let state = State { withheld: [(name("m-01"), silent)].into(), ..State::default() };
     let events = answer(&state, &fleet(2, 0), &look()).events;
