@@ -47,8 +47,8 @@ use crate::{
 };
 
 pub(crate) use fill::Survey;
-pub(crate) use fill::on_its_own_thread;
 use fill::{Filled, fill_store, isolated, survey, survey_blocks};
+pub(crate) use fill::{on_its_own_thread, open_copy};
 use outside::{Held, Outside};
 pub use report::OpenReport;
 use trust::Trusted;
@@ -100,6 +100,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     };
     let mut outside = Outside::find(&disk, journal, asked)?;
     let (folder, mut disk) = (disk.clone(), disk);
+    store.finish_adopting().map_err(|error| io_error(&*disk, "restore the block store in")(io::Error::other(error)))?;
     if let Some(outside) = &mut outside {
         outside.open_store(store, matches!(found, FoundHead::Read { newest, .. } if newest.clean))?;
         disk = outside.whole.clone();
@@ -184,6 +185,11 @@ impl Opening<'_> {
                 continue;
             }
             let journal = self.journal;
+            // What is only in a copy of the store is not opened in place before it is in that place.
+            let copied = self.held().is_some_and(|held| held.copy.is_some());
+            if let Some(outside) = self.outside.as_mut().filter(|_| copied) {
+                outside.adopt(self.store)?;
+            }
             let mut survey = match self.held().filter(|held| held.copy.is_none()).and_then(|held| held.blocks.take()) {
                 Some(blocks) => isolated(self.store, || survey_blocks(blocks, journal)),
                 None => isolated(self.store, || survey(self.store, journal)),
@@ -379,9 +385,19 @@ impl Opening<'_> {
             let problem = format!("blocks {} to {synced_before} are missing", survey.contiguous + 1);
             survey.trouble = Some(problem);
         }
-        if let Some(outside) = self.outside.as_mut().filter(|_| survey.trouble.is_some()) {
+        let mut adopted = None;
+        let needed = self.outside.as_mut().filter(|outside| outside.needs_store());
+        if let Some(outside) = needed.filter(|_| survey.trouble.is_some()) {
+            // It is never built anew from a log that does not have everything.
             drop(survey.blocks.take());
-            outside.keep_a_copy(self.store)?;
+            outside.adopt(self.store)?;
+            adopted = survey.trouble.take();
+            let journal = self.journal;
+            survey = isolated(self.store, || fill::survey(self.store, journal));
+            survey.compare(&scanned.hashes);
+            if let Some(problem) = survey.trouble {
+                return Err(OpenError::OnlyInStore { path: self.disk.path(), problem });
+            }
         }
         let caught = match &later {
             Some(_) => Filled::default(),
@@ -405,7 +421,7 @@ impl Opening<'_> {
             head,
             streams,
             caught_up_blocks: caught.caught_up,
-            store_rebuilt: caught.rebuilt,
+            store_rebuilt: caught.rebuilt.or(adopted),
             store_unavailable: caught.unavailable,
             log_filled_blocks: self.filled,
             damaged_log: self.aside,

@@ -6,8 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bailiwick_journal::StreamId;
-use clap::Args;
+use bailiwick_journal::{LogKeep, Settings, StreamId};
+use clap::{Args, ValueEnum};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     time::interval,
@@ -48,6 +48,35 @@ pub(super) struct UpArgs {
     /// Remove what is not declared any more
     #[arg(long)]
     prune: bool,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+/// How the journal's log is kept.
+#[derive(Debug, Args)]
+pub(super) struct LogArgs {
+    /// How much of the journal's log stays: `checkpoint` for small disks, where sled is then the only copy of what is older
+    #[arg(long, default_value = "all", value_name = "HOW")]
+    log_keep: Keep,
+    /// Move full segments of the journal's log to this folder; they are still read from there
+    #[arg(long, value_name = "DIR")]
+    log_archive: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Keep {
+    All,
+    Checkpoint,
+}
+
+impl LogArgs {
+    fn settings(&self) -> Settings {
+        let log_keep = match self.log_keep {
+            Keep::All => LogKeep::All,
+            Keep::Checkpoint => LogKeep::Checkpoint,
+        };
+        Settings { log_keep, log_archive: self.log_archive.clone(), ..Settings::default() }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +87,8 @@ pub(super) struct DownArgs {
     /// How long it may take: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: Duration,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 /// What ends a command from outside.
@@ -86,13 +117,13 @@ impl Signals {
 }
 
 /// Starts a node with local machines, and says what it found.
-pub(super) fn start(global: &Global) -> Result<Node, CliError> {
+pub(super) fn start(global: &Global, log: &LogArgs) -> Result<Node, CliError> {
     let dir = session::data_dir(global)?;
     let binary = std::env::current_exe().map_err(|error| {
         CliError::new(Exit::Error, "own-path", "cannot find this program's own path").because(&error)
     })?;
     let agent_command = vec![binary.into_os_string(), OsString::from("agent")];
-    let config = Config { local: LocalMachines::With { agent_command }, ..Config::new(dir) };
+    let config = Config { local: LocalMachines::With { agent_command }, journal: log.settings(), ..Config::new(dir) };
     let node = Node::start(config)?;
     for line in node.started().lines() {
         say(&line);
@@ -120,7 +151,7 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
     let (node, ended) = session::block_on(async {
         // Listened for before there is a node to be stopped: what comes while it starts waits until it has.
         let signals = Signals::new()?;
-        let node = start(global)?;
+        let node = start(global, &args.log)?;
         let ended = run(global, &node, &args, &sources, signals).await;
         Ok::<_, CliError>((node, ended))
     })??;
@@ -264,7 +295,7 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
     }
     let (node, ended) = session::block_on(async {
         let signals = Signals::new()?;
-        let node = start(global)?;
+        let node = start(global, &args.log)?;
         let ended = take_down(&node, named, args.timeout, signals).await;
         Ok::<_, CliError>((node, ended))
     })??;
