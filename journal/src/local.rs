@@ -87,6 +87,7 @@ pub struct LocalJournal {
     lock: Mutex<Option<Lock>>,
     settings: Settings,
     disk: Arc<dyn Disk>,
+    folder: Arc<dyn Disk>,
     epoch: u64,
     /// The reading behind an opening by a checkpoint.
     verification: Verification,
@@ -159,7 +160,7 @@ impl LocalJournal {
         core.read_ahead(settings.threads == Threads::Own);
         let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
         let space = (disk.clone(), SpaceWatch::new(settings.space_floor_bytes));
-        let packer = Packer::new(folder, core.journal);
+        let packer = Packer::new(folder.clone(), core.journal);
         let trouble = store_trouble.clone();
         let keeper = Keeper::new(core.clone(), head_file.clone(), space, blocks, &settings, packer, trouble)
             .opens_later(later.or_else(|| store.for_later()), begins_later.then_some(tip.block))
@@ -191,6 +192,7 @@ impl LocalJournal {
             lock,
             settings,
             disk,
+            folder,
             epoch,
             verification,
             place,
@@ -228,7 +230,9 @@ impl LocalJournal {
     fn leave_checkpoint(&self) {
         let Some(store) = self.place.as_ref().and_then(|place| place.stamps()) else { return };
         let state = self.core.state();
-        let written = Files::of_log(&*self.disk).and_then(|segments| match segments {
+        // Where the store alone has the older history, only what is said of the store's files is gone by.
+        let here = |segments: Option<_>| segments.map_or_else(|| Files::of_log(&*self.folder), |found| Ok(Some(found)));
+        let written = Files::of_log(&*self.disk).and_then(here).and_then(|segments| match segments {
             Some(segments) => {
                 let files = Files { segments, store };
                 checkpoint::write(&*self.disk, self.core.journal, state.head, self.epoch, &files, &state.index)

@@ -107,7 +107,9 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     let (folder, mut disk) = (disk.clone(), disk);
     store.finish_adopting().map_err(|error| io_error(&*disk, "restore the block store in")(io::Error::other(error)))?;
     if let Some(outside) = &mut outside {
-        outside.open_store(store, matches!(found, FoundHead::Read { newest, .. } if newest.clean))?;
+        let untouched =
+            matches!(found, FoundHead::Read { newest, .. } if trust::store_is_as_left(&*disk, store, &newest));
+        outside.open_store(store, untouched)?;
         disk = outside.whole.clone();
     }
     let mut opening = Opening {

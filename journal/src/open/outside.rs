@@ -71,9 +71,9 @@ impl Outside {
         !self.whole.begins().removed.is_empty()
     }
 
-    /// Opens the store for what only it has: after a stop in order itself, else a copy. Opening sled changes it, and a power
-    /// cut in the middle of that must not meet the only copy.
-    pub(super) fn open_store(&mut self, store: &dyn Store, in_order: bool) -> Result<(), OpenError> {
+    /// Opens the store for what only it has: itself if its files are as a stop in order left them, else a copy. Opening sled
+    /// changes it, damage gets worse by it, and a power cut in the middle of that must not meet the only copy.
+    pub(super) fn open_store(&mut self, store: &dyn Store, untouched: bool) -> Result<(), OpenError> {
         if !self.removed() {
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl Outside {
         if !store.exists() {
             return Err(unusable("it is missing".into()));
         }
-        let copy = if in_order { None } else { store.copy_aside().map_err(|error| unusable(error.to_string()))? };
+        let copy = if untouched { None } else { store.copy_aside().map_err(|error| unusable(error.to_string()))? };
         let held = open_held(store, copy).map_err(unusable)?;
         self.hold(held);
         Ok(())

@@ -56,14 +56,9 @@ impl Corpus {
 
     fn add_journal(&mut self, dice: &mut Dice) -> Result<(), String> {
         let disk = SimulatedDisk::new();
-        let settings = workload::settings(bailiwick_journal::Threads::Inline, 4096);
-        let opened = bailiwick_journal::LocalJournal::open_with(
-            Arc::new(disk.clone()),
-            &MemoryStore::new(),
-            workload::ID,
-            1_000,
-            settings,
-        );
+        let settings = workload::settings(Threads::Inline, 4096);
+        let opened =
+            LocalJournal::open_with(Arc::new(disk.clone()), &MemoryStore::new(), workload::ID, 1_000, settings);
         let (journal, _) = opened.map_err(|error| error.to_string())?;
         stores::append(&journal, 1, 3 + dice.below(4))?;
         let mut versions = std::collections::BTreeMap::new();
