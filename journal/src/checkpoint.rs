@@ -198,7 +198,7 @@ mod tests {
         for number in 1..=blocks {
             let position = Position(number);
             index.add_block(position, Place { segment: 1 + number as u32 / 4, offset: 128 * number as u32 });
-            let version = (number + 2) / 3 + 1;
+            let version = number.div_ceil(3) + 1;
             let entry = Indexed {
                 item: Item { position, next_version: Version(version) },
                 time_ms: 1_000 + number,
