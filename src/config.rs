@@ -10,10 +10,12 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{Clock, MachineProvider, VolumeProvider},
+    ports::{Clock, MachineProvider, ReplicaSetEngine, VolumeProvider},
     shell::Limits,
     vocab::Name,
 };
+
+use crate::providers::exec::ExecConfig;
 
 /// How the `local` provider is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +33,14 @@ pub struct Config {
     /// Everything that the node keeps is below this directory; it is made if it is not there, for its owner only.
     pub data_dir: PathBuf,
     pub local: LocalMachines,
+    /// Providers that are processes of somebody else's; each one makes machines and volumes under its name.
+    pub exec: Vec<ExecConfig>,
     /// Further machine providers by name.
     pub machine_providers: BTreeMap<Name, Arc<dyn MachineProvider>>,
     /// Further volume providers by name.
     pub volume_providers: BTreeMap<Name, Arc<dyn VolumeProvider>>,
+    /// What keeps replica sets, by the name that manifests call it.
+    pub engines: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
     /// Whether the node answers on its socket. Local machines need it.
     pub listen: bool,
     /// The clock; the system's unless a test or a simulation gives another.
@@ -52,8 +58,10 @@ impl Config {
         Self {
             data_dir: data_dir.into(),
             local: LocalMachines::Off,
+            exec: Vec::new(),
             machine_providers: BTreeMap::new(),
             volume_providers: BTreeMap::new(),
+            engines: BTreeMap::new(),
             listen: true,
             clock: None,
             limits: Limits::default(),
@@ -69,10 +77,24 @@ impl Config {
         self
     }
 
+    /// With a provider that is a process of somebody else's.
+    #[must_use]
+    pub fn exec_provider(mut self, provider: ExecConfig) -> Self {
+        self.exec.push(provider);
+        self
+    }
+
     /// With a volume provider of the caller's own.
     #[must_use]
     pub fn volume_provider(mut self, name: Name, provider: Arc<dyn VolumeProvider>) -> Self {
         self.volume_providers.insert(name, provider);
+        self
+    }
+
+    /// With an engine of the caller's own for replica sets.
+    #[must_use]
+    pub fn engine(mut self, name: Name, engine: Arc<dyn ReplicaSetEngine>) -> Self {
+        self.engines.insert(name, engine);
         self
     }
 
@@ -89,8 +111,10 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("data_dir", &self.data_dir)
             .field("local", &self.local)
+            .field("exec", &self.exec)
             .field("machine_providers", &self.machine_providers.keys())
             .field("volume_providers", &self.volume_providers.keys())
+            .field("engines", &self.engines.keys())
             .field("listen", &self.listen)
             .field("limits", &self.limits)
             .field("drain", &self.drain)
@@ -106,6 +130,11 @@ pub fn journal_dir(data_dir: &Path) -> PathBuf {
 /// The directory of the `local` provider below a data directory.
 pub fn local_dir(data_dir: &Path) -> PathBuf {
     data_dir.join("local")
+}
+
+/// The directory of providers that are processes, below a data directory.
+pub fn exec_dir(data_dir: &Path) -> PathBuf {
+    data_dir.join("exec")
 }
 
 /// The user's data directory: `$BAILIWICK_DATA_DIR`, `$XDG_DATA_HOME/bailiwick` or `~/.local/share/bailiwick`.

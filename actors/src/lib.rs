@@ -13,6 +13,7 @@ pub mod contract;
 pub mod machine;
 pub mod machine_set;
 pub mod policy;
+pub mod replica_set;
 pub mod volume;
 pub mod volume_attachment;
 

@@ -35,8 +35,8 @@ pub struct Settings {
     /// How far the block store may fall behind the log while much is committed, in bytes: what a crash then leaves to be
     /// caught up at the next opening. As soon as less is committed it catches up.
     pub store_lag_bytes: u64,
-    /// Whether full segments of the log are compressed in idle time, by themselves. Off until a campaign has shown that a
-    /// reader never meets the moment of the change; `compress_log` does it when asked.
+    /// Whether full segments of the log are compressed in idle time, by themselves; `compress_log` does it when asked.
+    /// Only with threads of the journal's own.
     pub compress_when_idle: bool,
     /// Whether a stop in order leaves a checkpoint of the index, and an opening after one goes by it: it is ready sooner,
     /// and reads the inside of full segments behind the opening. Not without threads of its own.
@@ -58,7 +58,7 @@ impl Default for Settings {
             segment_bytes: 16 * 1024 * 1024,
             checkpoint_bytes: 32 * 1024 * 1024,
             store_lag_bytes: 64 * 1024 * 1024,
-            compress_when_idle: false,
+            compress_when_idle: true,
             index_checkpoint: true,
             log_keep: LogKeep::All,
             log_archive: None,

@@ -5,6 +5,7 @@ use clap::Args;
 use super::{
     Global,
     exit::{CliError, Exit},
+    provider::ProviderArgs,
     session, up,
 };
 
@@ -12,12 +13,14 @@ use super::{
 pub(super) struct ServeArgs {
     #[command(flatten)]
     log: up::LogArgs,
+    #[command(flatten)]
+    providers: ProviderArgs,
 }
 
 pub(super) fn main(global: &Global, args: ServeArgs) -> Result<Exit, CliError> {
     let node = session::block_on(async {
         let mut signals = up::Signals::new()?;
-        let node = up::start(global, &args.log)?;
+        let node = up::start(global, &args.providers, &args.log)?;
         up::stay(&node, &mut signals, None).await;
         Ok::<_, CliError>(node)
     })??;

@@ -72,7 +72,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
         match &document.wish {
             Wish::Machine { name, .. } => drop(machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(volumes.insert(name.clone())),
-            Wish::VolumeAttachment { .. } | Wish::Policy { .. } => (),
+            Wish::VolumeAttachment { .. } | Wish::Policy { .. } | Wish::ReplicaSet { .. } => (),
         }
     }
     for reference in documents.iter().flat_map(|read| &read.references) {

@@ -1,6 +1,6 @@
 //! What a manifest says once it has been read.
 
-use bailiwick_actors::{machine, policy, vocab::Name, volume, volume_attachment};
+use bailiwick_actors::{machine, policy, replica_set, vocab::Name, volume, volume_attachment};
 use bailiwick_journal::{StreamId, digest, encode};
 
 use super::Place;
@@ -24,7 +24,8 @@ pub enum Wish {
     Machine { name: Name, spec: machine::Spec },
     Volume { name: Name, spec: volume::Spec },
     VolumeAttachment { spec: volume_attachment::Spec },
-    Policy { name: Name, document: policy::Document },
+    Policy { name: Name, document: Box<policy::Document> },
+    ReplicaSet { name: Name, spec: replica_set::Spec },
 }
 
 impl Wish {
@@ -33,7 +34,7 @@ impl Wish {
         match self {
             Self::Machine { spec, .. } => Some(&spec.provider),
             Self::Volume { spec, .. } => Some(&spec.provider),
-            Self::VolumeAttachment { .. } | Self::Policy { .. } => None,
+            Self::VolumeAttachment { .. } | Self::Policy { .. } | Self::ReplicaSet { .. } => None,
         }
     }
 
@@ -43,7 +44,8 @@ impl Wish {
             Self::Machine { spec, .. } => encode(1, spec),
             Self::Volume { spec, .. } => encode(1, spec),
             Self::VolumeAttachment { spec } => encode(1, spec),
-            Self::Policy { document, .. } => encode(1, document),
+            Self::Policy { document, .. } => encode(1, &**document),
+            Self::ReplicaSet { spec, .. } => encode(1, spec),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.
@@ -58,6 +60,7 @@ impl Wish {
             Self::Volume { name, .. } => ("volume", name.to_string()),
             Self::VolumeAttachment { spec } => ("volume-attachment", spec.stream_name()),
             Self::Policy { name, .. } => ("policy", name.to_string()),
+            Self::ReplicaSet { name, .. } => ("replica-set", name.to_string()),
         };
         StreamId::new(kind, &name).expect("names and pairs of names are stream names")
     }

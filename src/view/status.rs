@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::{
     Fleet,
-    rows::{attachments, machines, volumes},
+    replica_sets::replica_sets,
+    rows::{MachineRow, attachments, machines, volumes},
 };
 
 /// The summary.
@@ -64,6 +65,7 @@ struct Look {
     leaving: bool,
     detail: Option<String>,
     next_try_ms: Option<u64>,
+    held_back: bool,
 }
 
 impl Look {
@@ -73,7 +75,9 @@ impl Look {
 
     /// Given up, gone, silent or unwell, or waiting after a fault.
     fn is_trouble(&self) -> bool {
-        matches!(self.status, "failed" | "lost" | "stale" | "unhealthy") || self.next_try_ms.is_some()
+        matches!(self.status, "failed" | "lost" | "stale" | "unhealthy" | "held" | "disowned")
+            || self.next_try_ms.is_some()
+            || self.held_back
     }
 }
 
@@ -81,8 +85,9 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     let mut looks = Vec::new();
     let leaving = |life: &str| life != Life::Alive.to_string();
     macro_rules! look {
-        ($kind:literal, $rows:expr) => {
+        ($kind:literal, $rows:expr, $held_back:expr) => {
             looks.extend($rows.into_iter().map(|row| Look {
+                held_back: $held_back(&row),
                 kind: $kind,
                 name: row.name,
                 status: row.status,
@@ -93,9 +98,10 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
             }));
         };
     }
-    look!("machine", machines(fleet));
-    look!("volume", volumes(fleet));
-    look!("volume-attachment", attachments(fleet));
+    look!("machine", machines(fleet), |row: &MachineRow| { row.held_back || row.withheld.is_some() });
+    look!("volume", volumes(fleet), |_: &_| false);
+    look!("volume-attachment", attachments(fleet), |_: &_| false);
+    look!("replica-set", replica_sets(fleet), |_: &_| false);
     looks
 }
 

@@ -6,6 +6,7 @@
 mod machines;
 mod names;
 mod policies;
+mod replica_sets;
 mod storage;
 mod supervisors;
 
@@ -13,16 +14,20 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    machine, policy,
-    supervisor::{machines as machines_supervisor, storage as storage_supervisor},
+    machine, policy, replica_set,
+    supervisor::{
+        machines as machines_supervisor, replica_sets as replica_sets_supervisor, storage as storage_supervisor,
+    },
     vocab::Timestamp,
     volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, EntryKind};
 use serde::Serialize;
 
+pub use machines::{caused, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
-pub use supervisors::ordered;
+pub use replica_sets::{reason_in_words, step_in_words};
+pub use supervisors::{ordered, withholding};
 
 /// One entry, told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -131,8 +136,10 @@ fn told(entry: &Entry) -> Option<Told> {
         (volume::State::KIND, _) => tell::<volume::State>(entry),
         (volume_attachment::State::KIND, _) => tell::<volume_attachment::State>(entry),
         (policy::State::KIND, _) => tell::<policy::State>(entry),
+        (replica_set::State::KIND, _) => tell::<replica_set::State>(entry),
         ("supervisor", machines_supervisor::View::NAME) => tell::<machines_supervisor::State>(entry),
         ("supervisor", storage_supervisor::View::NAME) => tell::<storage_supervisor::State>(entry),
+        ("supervisor", replica_sets_supervisor::View::NAME) => tell::<replica_sets_supervisor::State>(entry),
         _ => return None,
     };
     told.ok()

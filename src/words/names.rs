@@ -3,7 +3,7 @@
 use bailiwick_journal::{Journal, StreamId};
 
 /// The kinds, with what else people call them.
-const KINDS: [(&str, &[&str]); 5] = [
+const KINDS: [(&str, &[&str]); 6] = [
     ("machine", &["machines", "m"]),
     ("volume", &["volumes", "vol", "v"]),
     (
@@ -11,6 +11,7 @@ const KINDS: [(&str, &[&str]); 5] = [
         &["volume-attachments", "volumeattachment", "volumeattachments", "attachment", "attachments", "va"],
     ),
     ("policy", &["policies"]),
+    ("replica-set", &["replica-sets", "replicaset", "replicasets", "rs"]),
     ("supervisor", &["supervisors"]),
 ];
 

@@ -62,7 +62,7 @@ fn the_policy_example_states_the_defaults() {
     let manifest = manifest::read(&[examples().join("policy.yaml")], &Known::default()).expect("a good manifest");
     let [document] = &manifest.documents[..] else { panic!("one document") };
     let Wish::Policy { name, document } = &document.wish else { panic!("a policy") };
-    assert_eq!((name, document), (&policy::default_name(), &policy::Document::default()));
+    assert_eq!((name, &**document), (&policy::default_name(), &policy::Document::default()));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn absent_settings_keep_their_defaults() {
     let Wish::Policy { document, .. } = wish(text) else { panic!("a policy") };
     let machines =
         policy::Machines { retry_max_ms: 5_400_000, when_lost: policy::WhenLost::Keep, ..policy::Machines::default() };
-    assert_eq!(document, policy::Document { machines, storage: policy::Storage::default() });
+    assert_eq!(*document, policy::Document { machines, ..policy::Document::default() });
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    machine, policy, volume, volume_attachment,
+    machine, policy, replica_set, volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -21,6 +21,7 @@ pub(super) enum AnyAddr {
     Volume(Addr<EntityActor<volume::State>>),
     VolumeAttachment(Addr<EntityActor<volume_attachment::State>>),
     Policy(Addr<EntityActor<policy::State>>),
+    ReplicaSet(Addr<EntityActor<replica_set::State>>),
 }
 
 /// The state of an entity, of whatever kind, for deciding about several in one step.
@@ -30,6 +31,7 @@ pub(super) enum AnyEntity {
     Volume(Entity<volume::State>),
     VolumeAttachment(Entity<volume_attachment::State>),
     Policy(Entity<policy::State>),
+    ReplicaSet(Entity<replica_set::State>),
 }
 
 impl AnyEntity {
@@ -40,6 +42,7 @@ impl AnyEntity {
             Self::Volume(entity) => read_on(entity, stream, services),
             Self::VolumeAttachment(entity) => read_on(entity, stream, services),
             Self::Policy(entity) => read_on(entity, stream, services),
+            Self::ReplicaSet(entity) => read_on(entity, stream, services),
         }
     }
 
@@ -58,6 +61,7 @@ impl AnyEntity {
                 propose_on(entity, command, origin, known)
             }
             (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, origin, known),
+            (Self::ReplicaSet(entity), AnyCommand::ReplicaSet(command)) => propose_on(entity, command, origin, known),
             _ => Err(AskError::Misdirected { stream: stream.clone() }),
         }
     }
@@ -73,6 +77,7 @@ macro_rules! each_kind {
             AnyAddr::Volume($inner) => $run,
             AnyAddr::VolumeAttachment($inner) => $run,
             AnyAddr::Policy($inner) => $run,
+            AnyAddr::ReplicaSet($inner) => $run,
         }
     };
 }
@@ -87,6 +92,9 @@ impl AnyAddr {
                 later(addr, Submit { command, origin, is_report })
             }
             (Self::Policy(addr), AnyCommand::Policy(command)) => later(addr, Submit { command, origin, is_report }),
+            (Self::ReplicaSet(addr), AnyCommand::ReplicaSet(command)) => {
+                later(addr, Submit { command, origin, is_report })
+            }
             _ => return None,
         })
     }
@@ -103,6 +111,7 @@ impl AnyAddr {
             Self::Volume(addr) => of_kind!(addr, AnyEntity::Volume),
             Self::VolumeAttachment(addr) => of_kind!(addr, AnyEntity::VolumeAttachment),
             Self::Policy(addr) => of_kind!(addr, AnyEntity::Policy),
+            Self::ReplicaSet(addr) => of_kind!(addr, AnyEntity::ReplicaSet),
         }
     }
 
@@ -131,6 +140,7 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         volume::State::KIND => verdict_text::<volume::State>(entry),
         volume_attachment::State::KIND => verdict_text::<volume_attachment::State>(entry),
         policy::State::KIND => verdict_text::<policy::State>(entry),
+        replica_set::State::KIND => verdict_text::<replica_set::State>(entry),
         kind => Err(format!("{kind} is no kind of entity")),
     }
 }

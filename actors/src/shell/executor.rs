@@ -40,12 +40,14 @@ impl UnderWay {
     fn cancel(&self, providers: &Providers) {
         let Some(name) = &self.provider else { return };
         match self.operation {
-            Operation::CreateMachine | Operation::DeleteMachine => {
+            Operation::CreateMachine | Operation::DeleteMachine | Operation::DeleteStray => {
                 providers.machines.get(name).inspect(|provider| provider.cancel(self.id));
             }
             Operation::CreateVolume | Operation::DestroyVolume | Operation::AttachVolume | Operation::DetachVolume => {
                 providers.volumes.get(name).inspect(|provider| provider.cancel(self.id));
             }
+            // An engine cannot take back what it was asked; its answer is stale when it comes.
+            Operation::LookAtReplicaSet | Operation::StepReplicaSet => (),
         }
     }
 }
@@ -123,11 +125,12 @@ impl Handler<Turn> for Executor {
 
     fn handle(&mut self, _: Turn, ctx: &mut Self::Context) {
         self.turn_is_due = false;
-        for ((_, provider), group) in std::mem::take(&mut self.ready) {
+        for ((operation, provider), group) in std::mem::take(&mut self.ready) {
             let calls_max = self.services.limits.calls_max;
             let permits = self.permits.entry(provider).or_insert_with(|| Rc::new(Semaphore::new(calls_max))).clone();
             let items: Vec<Perform> = group.into_values().collect();
-            for batch in items.chunks(self.services.limits.bulk_max) {
+            let bulk_max = if operation.is_single() { 1 } else { self.services.limits.bulk_max };
+            for batch in items.chunks(bulk_max) {
                 let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
                 self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call))));
                 self.services.calls.set(self.services.calls.get() + streams.len());

@@ -1,6 +1,6 @@
 //! What went wrong in the outside world.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +104,20 @@ impl FaultCode {
             | Self::Unauthenticated
             | Self::Uninitialized => FaultClass::Transient,
         }
+    }
+}
+
+/// Says that a text is no fault code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no such fault code")]
+pub struct InvalidFaultCode;
+
+impl FromStr for FaultCode {
+    type Err = InvalidFaultCode;
+
+    /// Reads the stable text: `resource-exhausted`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|code| code.as_str() == text).ok_or(InvalidFaultCode)
     }
 }
 

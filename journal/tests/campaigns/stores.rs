@@ -7,8 +7,8 @@ use std::{
 };
 
 use bailiwick_journal::{
-    Entry, Journal, LocalJournal, Position, ReadOnlyJournal, Settings, Snapshot, Snapshots, Threads, Version,
-    append_blocking,
+    Entry, Journal, LocalJournal, Position, ProblemKind, ReadOnlyJournal, Settings, Snapshot, Snapshots, Threads,
+    Version, append_blocking, check,
 };
 use uuid::Uuid;
 
@@ -27,6 +27,8 @@ pub struct Store {
     /// The same folder as it was when it was stopped the day before.
     pub yesterday: PathBuf,
     pub killed: bool,
+    /// There is a torn write behind the last block, and only the head file says that nothing else is missing.
+    pub torn: bool,
     /// All that can be read of it.
     pub entries: Vec<Arc<Entry>>,
     /// How many of them must never be missed.
@@ -65,6 +67,8 @@ pub fn make(place: &Path, killed: bool, dice: &mut Dice) -> Result<Store, String
     } else {
         write(&dir, workload::ID, 1, 30 + dice.below(60))?;
     }
+    let found = check(&dir).map_err(|error| problem(&error))?;
+    let torn = found.mendable.iter().any(|mendable| mendable.kind == ProblemKind::TornTail);
     let journal = ReadOnlyJournal::open(&dir).map_err(|error| problem(&error))?;
     let entries = workload::read_all(&journal)?;
     workload::verify(&entries, &told)?;
@@ -76,7 +80,7 @@ pub fn make(place: &Path, killed: bool, dice: &mut Dice) -> Result<Store, String
     let opened = LocalJournal::open(workload::config(&aside, settings()));
     let (_, report) = opened.map_err(|error| problem(&error))?;
     let stored_block = tip_block - report.caught_up_blocks;
-    Ok(Store { dir, yesterday, killed, entries, acknowledged, tip_block, stored_block, snapshot })
+    Ok(Store { dir, yesterday, killed, torn, entries, acknowledged, tip_block, stored_block, snapshot })
 }
 
 /// Appends, and stops in order.

@@ -2,21 +2,25 @@
 
 use std::{
     cell::RefCell,
+    path::Path,
     rc::Rc,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use bailiwick_journal::{
-    LocalJournal, OpenError, ReadOnlyJournal,
+    Journal, LocalJournal, OpenError, ReadOnlyJournal, Settings, Threads,
     blocks::MemoryStore,
     check_on, crash,
-    disk::{Disk, SimulatedDisk},
+    disk::{Disk, OsDisk, SimulatedDisk},
     salvage_on,
     testing::all,
 };
 
-use crate::tools::{assert_holds, config, open, reopened, segments, write};
+use crate::tools::{ID, assert_holds, config, inline, open, reopened, segments, write};
 
 /// A journal with its full segments compressed, still open.
 fn packed(count: u64) -> (SimulatedDisk, MemoryStore, LocalJournal) {
@@ -174,22 +178,62 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Nothing but the log can answer them, and its files change under their hands.
 #[test]
-fn a_journal_with_threads_compresses_when_it_has_nothing_else_to_do_and_was_told_to() {
+fn readers_of_the_log_never_meet_the_moment_of_the_change() {
     let dir = tempfile::tempdir().unwrap();
-    let mut told_to = config(dir.path());
-    told_to.settings.compress_when_idle = true;
-    let (journal, _) = LocalJournal::open(told_to).unwrap();
+    let no_store = MemoryStore::durable();
+    no_store.fail_next("put");
+    let settings = Settings { threads: Threads::Own, ..inline() };
+    let first = LocalJournal::open_with(Arc::new(OsDisk::new(dir.path())), &no_store, ID, 0, settings.clone());
+    let (journal, _) = first.unwrap();
+    write(&journal, 40);
+    journal.close().unwrap();
+    drop(journal);
+    no_store.fail_next("put");
+    let again = LocalJournal::open_with(Arc::new(OsDisk::new(dir.path())), &no_store, ID, 0, settings);
+    let (journal, report) = again.unwrap();
+    assert!(report.store_unavailable.is_some(), "{report}");
+
+    let packed = || file_names(&dir.path().join("log")).iter().filter(|name| name.ends_with(".zst")).count();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        let (head, read) = (journal.head().position.0, all(&journal));
+                        assert!(read.len() as u64 >= head, "{} of {head} entries", read.len());
+                    }
+                })
+            })
+            .collect();
+        while packed() < 12 && Instant::now() < deadline && readers.iter().all(|reader| !reader.is_finished()) {
+            write(&journal, 5);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert!(packed() >= 12, "{} segments were compressed", packed());
+}
+
+fn file_names(folder: &Path) -> Vec<String> {
+    let found = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = found.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_journal_with_threads_compresses_when_it_has_nothing_else_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(config(dir.path())).unwrap();
     write(&journal, 600);
     let entries = all(&journal);
     let log = dir.path().join("log");
-    let names = || {
-        let mut names: Vec<_> = std::fs::read_dir(&log).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        names
-    };
+    let names = || file_names(&log);
     let deadline = Instant::now() + Duration::from_secs(60);
-    let packed = || names().iter().filter(|name| name.to_string_lossy().ends_with(".zst")).count();
+    let packed = || names().iter().filter(|name| name.ends_with(".zst")).count();
     while packed() + 1 < names().len() {
         assert!(Instant::now() < deadline, "{:?}", names());
         std::thread::yield_now();

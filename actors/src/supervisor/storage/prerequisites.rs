@@ -69,6 +69,10 @@ fn next(view: &View, attachment: &volume_attachment::State, machine: &Name, volu
     }
     let machine_state = view.machines.get(machine.as_str());
     let volume_state = view.volumes.get(volume.as_str());
+    // What runs on it still uses the volume.
+    if machine_state.is_some_and(machine::State::is_draining) {
+        return None;
+    }
     let leaving = |life: Option<Life>| !matches!(life, Some(Life::Alive));
     if leaving(machine_state.map(|m| m.life)) || leaving(volume_state.map(|v| v.life)) {
         return Some(Command::Remove);
