@@ -46,6 +46,8 @@ pub struct Config {
     /// The clock; the system's unless a test or a simulation gives another.
     pub clock: Option<Arc<dyn Clock>>,
     pub limits: Limits,
+    /// How the journal is run: how much of its log stays, and where the rest goes.
+    pub journal: bailiwick_journal::Settings,
     /// How long running provider calls may take after `stop`. Default 10 s.
     pub drain: Duration,
 }
@@ -63,6 +65,7 @@ impl Config {
             listen: true,
             clock: None,
             limits: Limits::default(),
+            journal: bailiwick_journal::Settings::default(),
             drain: Duration::from_secs(10),
         }
     }

@@ -30,6 +30,28 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// # Errors
     /// If something cannot be removed.
     fn wipe(&self) -> Result<(), StoreError>;
+    /// Puts the copy that [`Store::copy_aside`] made in the place of this, durably: a crash at any time leaves one of both
+    /// whole. Neither is open.
+    ///
+    /// # Errors
+    /// If that is not certain.
+    fn adopt_copy(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Ends what a crash inside [`Store::adopt_copy`] left undone.
+    ///
+    /// # Errors
+    /// If that is not certain.
+    fn finish_adopting(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Removes what only makes opening quicker: when that is damaged, a copy may open without it.
+    ///
+    /// # Errors
+    /// If something cannot be removed.
+    fn forget_shortcuts(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
     /// Whether there is anything in it, without opening it.
     fn exists(&self) -> bool;
     /// The same content in another place, for a store that changes when it is opened; none where that does no harm.

@@ -179,3 +179,92 @@ fn stamp(bytes: &[u8]) -> Option<Stamp> {
 fn crc(bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&bytes[..12]), &bytes[16..])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Version, codec,
+        disk::SimulatedDisk,
+        hex,
+        index::{Indexed, Item},
+        log::Place,
+    };
+
+    const JOURNAL: Uuid = Uuid::from_u128(7);
+
+    fn index(blocks: u64) -> Index {
+        let mut index = Index::default();
+        for number in 1..=blocks {
+            let position = Position(number);
+            index.add_block(position, Place { segment: 1 + number as u32 / 4, offset: 128 * number as u32 });
+            let version = number.div_ceil(3) + 1;
+            let entry = Indexed {
+                item: Item { position, next_version: Version(version) },
+                time_ms: 1_000 + number,
+                command_id: Uuid::from_u128(number.into()),
+                command_hash: [number as u8; 16],
+            };
+            index.add(&format!("machine/{}", number % 3).parse().unwrap(), &entry);
+        }
+        index
+    }
+
+    fn written(index: &Index) -> Vec<u8> {
+        let disk = SimulatedDisk::new();
+        let head = Head { position: Position(9), block: 9, time_ms: 1_009, hash: [5; 32] };
+        let stamp = Stamp { size: 4096, written: 77 };
+        let files = Files {
+            segments: vec![
+                SegmentFile { number: 1, packed: true, stamp },
+                SegmentFile { number: 2, packed: false, stamp },
+            ],
+            store: vec![("conf".into(), stamp), ("db".into(), stamp)],
+        };
+        assert!(write(&disk, JOURNAL, head, 3, &files, index).unwrap());
+        let bytes = disk.contents()[FILE].clone();
+        let found = read(&disk).unwrap();
+        assert_eq!((found.journal, found.head, found.epoch, found.files), (JOURNAL, head, 3, files));
+        bytes
+    }
+
+    #[test]
+    fn the_stored_form_is_as_released() {
+        let bytes = written(&index(9));
+        assert_eq!(bytes.len(), 1_085);
+        assert_eq!(hex::encode(&codec::digest(&bytes)), "4cb9bf0b8b395cabf638dc651651ff99");
+    }
+
+    #[test]
+    fn an_index_over_a_checkpoint_is_written_as_one_without() {
+        let whole = written(&index(9));
+        let base = decode(written(&index(5))).unwrap().base;
+        let mut grown = Index::of(base, Position(5), 1_005);
+        let later = index(9);
+        for number in 6..=9 {
+            let block = later.block(number).unwrap();
+            grown.add_block(block.first, block.place);
+            let stream = format!("machine/{}", number % 3).parse().unwrap();
+            let items = later.items(&stream);
+            let item = (0..items.len()).filter_map(|at| items.get(at)).find(|item| item.position.0 == number).unwrap();
+            let (answered, time_ms) = later.answered_at(&Uuid::from_u128(number.into())).unwrap();
+            let command_id = Uuid::from_u128(number.into());
+            grown.add(&stream, &Indexed { item, time_ms, command_id, command_hash: answered.command_hash });
+        }
+        assert_eq!(written(&grown), whole);
+        assert_eq!((grown.stream_count(), grown.block_count(), grown.item_count()), (3, 9, 9));
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_shorter_one_is_refused() {
+        let bytes = written(&index(9));
+        for bit in 0..bytes.len() * 8 {
+            let mut other = bytes.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert!(decode(other).is_none(), "bit {bit}");
+        }
+        for length in 0..bytes.len() {
+            assert!(decode(bytes[..length].to_vec()).is_none(), "{length} bytes");
+        }
+    }
+}

@@ -352,3 +352,43 @@ pub(crate) fn absolute(path: &Path) -> io::Result<PathBuf> {
         None => Err(io::Error::new(io::ErrorKind::InvalidInput, "the archive's path is no text")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Position, codec, hex, segment::End};
+
+    fn begins() -> Begins {
+        let journal = Uuid::from_u128(7);
+        let mark = |end, segment, block, offset| {
+            let position = Position(2 * block);
+            Mark { end, journal, segment, block, position, offset, hash: [segment as u8; 32] }
+        };
+        let removed = (1..=2).map(|segment| {
+            let block = u64::from(segment) * 10;
+            (mark(End::Begin, segment, block, 0), mark(End::Seal, segment, block + 9, 5_000))
+        });
+        Begins { first: 4, archive: Some("/archive".into()), removed: removed.collect() }
+    }
+
+    #[test]
+    fn the_stored_form_is_as_released() {
+        let bytes = begins().encode(Uuid::from_u128(7));
+        assert_eq!(Begins::decode(&bytes), Some((Uuid::from_u128(7), begins())));
+        assert_eq!(begins().archived().collect::<Vec<_>>(), [3]);
+        assert_eq!(hex::encode(&codec::digest(&bytes)), "4381436e6e67bb0451378881d193edcc");
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_shorter_one_is_refused() {
+        let bytes = begins().encode(Uuid::from_u128(7));
+        for bit in 0..bytes.len() * 8 {
+            let mut other = bytes.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Begins::decode(&other), None, "bit {bit}");
+        }
+        for length in 0..bytes.len() {
+            assert_eq!(Begins::decode(&bytes[..length]), None, "{length} bytes");
+        }
+    }
+}

@@ -1,12 +1,13 @@
 //! The journal of one node: commit log and block store in one folder.
 
+mod behind;
+
 use std::{
     fmt, io,
     ops::ControlFlow,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
-        mpsc,
     },
     time::Duration,
 };
@@ -15,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     Answered, AppendError, Appended, Config, Done, Draft, Entries, EntryView, Filter, Head, Headers, Intake, Journal,
-    JournalNote, OpenError, OpenReport, Position, ReadError, Settings, StreamId, Subscription, Threads,
+    OpenError, OpenReport, Position, ReadError, Settings, StreamId, Subscription, Threads,
     VerificationProgress as Progress, Version,
     blocks::{MemoryStore, SledStore, Store},
     checkpoint::{self, Files},
@@ -25,7 +26,6 @@ use crate::{
     disk::{Disk, Lock, OsDisk, SimulatedDisk},
     head::HeadFile,
     keeper::{Ending, Keeper},
-    log::Tip,
     note,
     open::{self, Asked, Opened},
     pack::Packer,
@@ -33,8 +33,8 @@ use crate::{
     request::Request,
     shared::{Shared, answer},
     space::SpaceWatch,
-    verify::{Reading, Verification},
-    work::{Door, Work},
+    verify::Verification,
+    work::Work,
 };
 
 /// How the journal is doing.
@@ -73,8 +73,6 @@ pub enum CloseError {
 /// opening reads everything.
 const READING_AT_CLOSE: Duration = Duration::from_secs(2);
 
-const NOTE_WAIT: Duration = Duration::from_secs(1);
-
 /// The journal of one node.
 ///
 /// Dropped without [`LocalJournal::close`], it ends as after a crash, except that its threads are waited for: what was
@@ -89,6 +87,7 @@ pub struct LocalJournal {
     lock: Mutex<Option<Lock>>,
     settings: Settings,
     disk: Arc<dyn Disk>,
+    folder: Arc<dyn Disk>,
     epoch: u64,
     /// The reading behind an opening by a checkpoint.
     verification: Verification,
@@ -140,7 +139,8 @@ impl LocalJournal {
         let (keep, archive) = (settings.log_keep, settings.log_archive.clone());
         let asked = Asked { new_id: id, segment_bytes, may_trust, keep, archive };
         let opened = open::open(disk, store, &asked)?;
-        let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, leaving, folder } = opened;
+        let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, leaving, folder, last_segment } =
+            opened;
         let (begins_later, opened_tip) = (later.is_some(), tip);
         let shared = Arc::new(Shared::default());
         let mut writer = Writer {
@@ -160,7 +160,7 @@ impl LocalJournal {
         core.read_ahead(settings.threads == Threads::Own);
         let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
         let space = (disk.clone(), SpaceWatch::new(settings.space_floor_bytes));
-        let packer = Packer::new(folder, core.journal);
+        let packer = Packer::new(folder.clone(), core.journal);
         let trouble = store_trouble.clone();
         let keeper = Keeper::new(core.clone(), head_file.clone(), space, blocks, &settings, packer, trouble)
             .opens_later(later.or_else(|| store.for_later()), begins_later.then_some(tip.block))
@@ -174,7 +174,7 @@ impl LocalJournal {
         };
         let verification = Verification::default();
         if let Some(door) = work.door().filter(|_| begins_later) {
-            let reading = reading_behind(&core, &shared, &disk, opened_tip, report.epoch, door);
+            let reading = behind::reading_behind(&core, &shared, &disk, (opened_tip, last_segment), report.epoch, door);
             verification.start(reading).map_err(open::io_error(&*disk, "start the threads for"))?;
         }
         crash::point("after-open");
@@ -192,6 +192,7 @@ impl LocalJournal {
             lock,
             settings,
             disk,
+            folder,
             epoch,
             verification,
             place,
@@ -229,7 +230,9 @@ impl LocalJournal {
     fn leave_checkpoint(&self) {
         let Some(store) = self.place.as_ref().and_then(|place| place.stamps()) else { return };
         let state = self.core.state();
-        let written = Files::of_log(&*self.disk).and_then(|segments| match segments {
+        // Where the store alone has the older history, only what is said of the store's files is gone by.
+        let here = |segments: Option<_>| segments.map_or_else(|| Files::of_log(&*self.folder), |found| Ok(Some(found)));
+        let written = Files::of_log(&*self.disk).and_then(here).and_then(|segments| match segments {
             Some(segments) => {
                 let files = Files { segments, store };
                 checkpoint::write(&*self.disk, self.core.journal, state.head, self.epoch, &files, &state.index)
@@ -397,47 +400,6 @@ fn write_note(writer: &mut Writer, report: &OpenReport, now_ms: u64, disk: &dyn 
         Some(Ok(_) | Err(AppendError::NearlyFull { .. })) => Ok(()),
         Some(Err(error)) => Err(open::io_error(disk, "append to")(io::Error::other(error))),
         None => Err(open::io_error(disk, "append to")(io::Error::other("no answer"))),
-    }
-}
-
-/// What reads behind the opening, and whom it tells.
-fn reading_behind(
-    core: &Arc<Core>,
-    shared: &Arc<Shared>,
-    disk: &Arc<dyn Disk>,
-    tip: Tip,
-    epoch: u64,
-    door: Door,
-) -> Reading {
-    let bell = door.bell();
-    let (noting, failing) = (core.clone(), shared.clone());
-    let note = move |note: &JournalNote| {
-        let (expected, time_ms) = {
-            let state = noting.state();
-            (state.index.version(&note::stream()), state.head.time_ms)
-        };
-        let draft = note::history_repaired(noting.journal, note, epoch, expected, time_ms);
-        let (tell, told) = mpsc::sync_channel(1);
-        let done: Done = Box::new(move |answer| {
-            if let Err(error) = answer {
-                tracing::error!(%error, "the note of a repair could not be appended");
-            }
-            let _ = tell.send(());
-        });
-        match Request::new(vec![draft], Intake::Report, done) {
-            Ok(request) => door.hand_in(request),
-            Err((error, done)) => answer(done, Err(error)),
-        }
-        // Whoever waits for the end of the reading then finds the note; but the commit thread may be the one that ends us.
-        let _ = told.recv_timeout(NOTE_WAIT);
-    };
-    Reading {
-        core: core.clone(),
-        disk: disk.clone(),
-        tip,
-        rebuild_store: Box::new(move |problem| bell.build_anew(problem)),
-        note: Box::new(note),
-        fail: Box::new(move |problem| drop(failing.fail(problem))),
     }
 }
 

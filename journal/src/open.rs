@@ -21,6 +21,7 @@ use std::{
 };
 
 mod fill;
+mod judge;
 mod outside;
 mod report;
 mod trust;
@@ -36,7 +37,7 @@ use crate::{
     foreign,
     format::{self, FoundFormat},
     frame::FrameHeader,
-    head::{self, FoundHead, HEAD_FILE, HeadFile, HeadRecord},
+    head::{self, FoundHead, HeadFile, HeadRecord},
     index::Index,
     integrity::{Problem, ProblemKind},
     leave::Leaving,
@@ -47,8 +48,10 @@ use crate::{
 };
 
 pub(crate) use fill::Survey;
-pub(crate) use fill::on_its_own_thread;
 use fill::{Filled, fill_store, isolated, survey, survey_blocks};
+pub(crate) use fill::{on_its_own_thread, open_copy};
+pub(crate) use judge::{differences, required, unknown_end};
+use judge::{is_in_doubt, vouched};
 use outside::{Held, Outside};
 pub use report::OpenReport;
 use trust::Trusted;
@@ -68,6 +71,8 @@ pub(crate) struct Opened {
     pub report: OpenReport,
     /// The store, to be opened behind the opening; everything before the head is then still to be read.
     pub later: Option<Box<dyn Store>>,
+    /// The segment that was read in full whatever was trusted; those before it are still to be read then.
+    pub last_segment: u32,
     /// Where full segments go, if they go.
     pub leaving: Option<Leaving>,
     /// The journal's folder, without what of the log is elsewhere.
@@ -100,8 +105,11 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     };
     let mut outside = Outside::find(&disk, journal, asked)?;
     let (folder, mut disk) = (disk.clone(), disk);
+    store.finish_adopting().map_err(|error| io_error(&*disk, "restore the block store in")(io::Error::other(error)))?;
     if let Some(outside) = &mut outside {
-        outside.open_store(store, matches!(found, FoundHead::Read { newest, .. } if newest.clean))?;
+        let untouched =
+            matches!(found, FoundHead::Read { newest, .. } if trust::store_is_as_left(&*disk, store, &newest));
+        outside.open_store(store, untouched)?;
         disk = outside.whole.clone();
     }
     let mut opening = Opening {
@@ -184,6 +192,11 @@ impl Opening<'_> {
                 continue;
             }
             let journal = self.journal;
+            // What is only in a copy of the store is not opened in place before it is in that place.
+            let copied = self.held().is_some_and(|held| held.copy.is_some());
+            if let Some(outside) = self.outside.as_mut().filter(|_| copied) {
+                outside.adopt(self.store)?;
+            }
             let mut survey = match self.held().filter(|held| held.copy.is_none()).and_then(|held| held.blocks.take()) {
                 Some(blocks) => isolated(self.store, || survey_blocks(blocks, journal)),
                 None => isolated(self.store, || survey(self.store, journal)),
@@ -379,9 +392,19 @@ impl Opening<'_> {
             let problem = format!("blocks {} to {synced_before} are missing", survey.contiguous + 1);
             survey.trouble = Some(problem);
         }
-        if let Some(outside) = self.outside.as_mut().filter(|_| survey.trouble.is_some()) {
+        let mut adopted = None;
+        let needed = self.outside.as_mut().filter(|outside| outside.needs_store());
+        if let Some(outside) = needed.filter(|_| survey.trouble.is_some()) {
+            // It is never built anew from a log that does not have everything.
             drop(survey.blocks.take());
-            outside.keep_a_copy(self.store)?;
+            outside.adopt(self.store)?;
+            adopted = survey.trouble.take();
+            let journal = self.journal;
+            survey = isolated(self.store, || fill::survey(self.store, journal));
+            survey.compare(&scanned.hashes);
+            if let Some(problem) = survey.trouble {
+                return Err(OpenError::OnlyInStore { path: self.disk.path(), problem });
+            }
         }
         let caught = match &later {
             Some(_) => Filled::default(),
@@ -405,7 +428,7 @@ impl Opening<'_> {
             head,
             streams,
             caught_up_blocks: caught.caught_up,
-            store_rebuilt: caught.rebuilt,
+            store_rebuilt: caught.rebuilt.or(adopted),
             store_unavailable: caught.unavailable,
             log_filled_blocks: self.filled,
             damaged_log: self.aside,
@@ -436,7 +459,9 @@ impl Opening<'_> {
             let (whole, folder) = (outside.whole.clone(), folder.clone());
             outside.to.clone().map(|to| Leaving { whole, folder, to })
         });
+        let last_segment = scanned.segments.last().map_or(0, |segment| segment.number);
         Ok(Opened {
+            last_segment,
             leaving,
             folder,
             core,
@@ -484,59 +509,6 @@ impl Opening<'_> {
     fn refuse(&self, report: IntegrityReport) -> OpenError {
         OpenError::Integrity { path: self.disk.path(), report: Box::new(report) }
     }
-}
-
-/// The newest block that anybody knows to have been acknowledged.
-pub(crate) fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> u64 {
-    let by_head = match found {
-        FoundHead::Read { newest, .. } => newest.head.block,
-        FoundHead::Missing | FoundHead::Damaged => 0,
-    };
-    scanned.newest_block().max(survey.newest).max(by_head)
-}
-
-/// What is wrong with the log's end where no head file says how far it reached: no crash leaves it so. A journal that
-/// was just being made has no blocks, and no head file yet.
-pub(crate) fn unknown_end(scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
-    let being_made = found == FoundHead::Missing && scanned.newest_block() == 0;
-    if being_made || matches!(found, FoundHead::Read { .. }) || scanned.faults_at_the_end().next().is_none() {
-        return Vec::new();
-    }
-    let head = Problem { kind: ProblemKind::HeadDamaged, file: HEAD_FILE.into(), offset: None, blocks: None };
-    let at_the_end = scanned.faults_at_the_end().filter(|fault| !fault.differs);
-    std::iter::once(head).chain(at_the_end.map(|fault| fault.problem.clone())).collect()
-}
-
-/// Whether log and head file alone show that the log has to be repaired or refused, or leave it open.
-fn is_in_doubt(scanned: &Scanned, found: FoundHead) -> bool {
-    let without_store = required(scanned, &Survey::default(), found);
-    let headless = !matches!(found, FoundHead::Read { .. });
-    headless || without_store > scanned.tip.block || scanned.damaged_inside() || scanned.differs()
-}
-
-/// The block that the head file names, and its chain value: a log that is written anew and goes through it is the one
-/// that was acknowledged.
-fn vouched(found: FoundHead) -> Option<(u64, [u8; 32])> {
-    match found {
-        FoundHead::Read { newest, .. } if newest.head.block > 0 => Some((newest.head.block, newest.head.hash)),
-        FoundHead::Read { .. } | FoundHead::Missing | FoundHead::Damaged => None,
-    }
-}
-
-/// History that is there but is not what it should be: repaired only where the head file vouches for another one.
-pub(crate) fn differences(journal: Uuid, scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
-    let differing = scanned.faults.iter().filter(|fault| fault.differs);
-    let mut problems: Vec<Problem> = differing.map(|fault| fault.problem.clone()).collect();
-    if let FoundHead::Read { newest, .. } = found {
-        let block = newest.head.block;
-        let in_log = block.checked_sub(1).and_then(|at| scanned.hashes.get(at as usize));
-        let other = in_log.is_some_and(|hash| *hash != newest.head.hash);
-        if other || newest.journal != journal {
-            let blocks = Some((block, block));
-            problems.push(Problem { kind: ProblemKind::HeadDiffers, file: HEAD_FILE.into(), offset: None, blocks });
-        }
-    }
-    problems
 }
 
 fn find_or_make_format(disk: &dyn Disk, new_id: Uuid) -> Result<(Uuid, bool), OpenError> {

@@ -143,8 +143,7 @@ pub(crate) fn attach(
     }
     let store = sled.copy_to(dir.join(name)).map_err(|error| unusable(error.to_string()))?;
     let copy = CopyOfStore { whole: whole.clone(), store, blocks: Mutex::default() };
-    let opened = open::on_its_own_thread(&copy.store, || copy.store.open().map_err(|error| error.problem));
-    let blocks = opened.map_err(unusable)?;
+    let blocks = open::open_copy(&copy.store).map_err(unusable)?;
     whole.set_source(Some(blocks.reader()));
     *copy.blocks() = Some(blocks);
     Ok((whole, Some(copy)))

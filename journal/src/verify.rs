@@ -67,6 +67,8 @@ pub(crate) struct Reading {
     pub disk: Arc<dyn Disk>,
     /// Where the log ended at the opening.
     pub tip: Tip,
+    /// The segment that was read at the opening; those before it are still to be read.
+    pub last: u32,
     /// Has the block store built anew from the log.
     pub rebuild_store: Box<dyn Fn(String) + Send>,
     pub note: Box<dyn Fn(&JournalNote) + Send>,
@@ -183,8 +185,7 @@ impl Reading {
         }
         let mut tip = Tip::genesis(self.core.journal);
         let (mut filled, mut store_trouble) = (0, None::<String>);
-        let last = self.core.state().index.block(self.tip.block).map_or(0, |block| block.place.segment);
-        for number in 1..last {
+        for number in 1..self.last {
             let begun = Instant::now();
             let unreadable = |error: io::Error| Some(format!("segment {number} of the log cannot be read: {error}"));
             let mut read = self.read(number, tip).map_err(unreadable)?;
@@ -206,7 +207,7 @@ impl Reading {
                 return Err(None);
             }
         }
-        self.ends_there(last, tip)?;
+        self.ends_there(tip)?;
         if let Some(problem) = &store_trouble {
             tracing::warn!(%problem, "the block store is damaged and is built anew from the log");
             (self.rebuild_store)(problem.clone());
@@ -234,8 +235,8 @@ impl Reading {
     }
 
     /// The last segment was read at the opening: the chain has to lead there.
-    fn ends_there(&self, last: u32, tip: Tip) -> Result<(), GivenUp> {
-        let first = self.core.state().index.segment(last).0;
+    fn ends_there(&self, tip: Tip) -> Result<(), GivenUp> {
+        let first = self.core.state().index.segment(self.last).0;
         let mut hash = self.tip.hash;
         if first <= self.tip.block {
             let block = self.core.load(&[first]).map_err(|error| Some(error.to_string()))?;

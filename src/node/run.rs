@@ -73,8 +73,9 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     make_private_dir(&config.data_dir)?;
     let clock: Arc<dyn Clock> = config.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::new()));
     let dir = journal_dir(&config.data_dir);
+    let settings = config.journal.clone();
     let (journal, report) =
-        LocalJournal::open(bailiwick_journal::Config { dir, now_ms: clock.now().0, ..Default::default() })?;
+        LocalJournal::open(bailiwick_journal::Config { dir, now_ms: clock.now().0, id: None, settings })?;
     let machines = local_dir(&config.data_dir).join("machines");
     if report.created && fs::read_dir(&machines).is_ok_and(|mut machines| machines.next().is_some()) {
         return Err(StartError::JournalGone { machines });

@@ -14,7 +14,7 @@ use crate::{
     segment,
 };
 
-use super::{Asked, io_error, on_its_own_thread};
+use super::{Asked, io_error, on_its_own_thread, open_copy};
 
 /// The log with what of it is elsewhere.
 pub(super) struct Outside {
@@ -71,8 +71,9 @@ impl Outside {
         !self.whole.begins().removed.is_empty()
     }
 
-    /// Opens the store for what only it has: after a stop in order itself, else a copy, because opening changes it.
-    pub(super) fn open_store(&mut self, store: &dyn Store, in_order: bool) -> Result<(), OpenError> {
+    /// Opens the store for what only it has: itself if its files are as a stop in order left them, else a copy. Opening sled
+    /// changes it, damage gets worse by it, and a power cut in the middle of that must not meet the only copy.
+    pub(super) fn open_store(&mut self, store: &dyn Store, untouched: bool) -> Result<(), OpenError> {
         if !self.removed() {
             return Ok(());
         }
@@ -80,7 +81,7 @@ impl Outside {
         if !store.exists() {
             return Err(unusable("it is missing".into()));
         }
-        let copy = if in_order { None } else { store.copy_aside().map_err(|error| unusable(error.to_string()))? };
+        let copy = if untouched { None } else { store.copy_aside().map_err(|error| unusable(error.to_string()))? };
         let held = open_held(store, copy).map_err(unusable)?;
         self.hold(held);
         Ok(())
@@ -91,18 +92,22 @@ impl Outside {
         self.held = Some(held);
     }
 
-    /// The store is about to be emptied: what only it has is kept in a copy until it has it again.
-    pub(super) fn keep_a_copy(&mut self, store: &dyn Store) -> Result<(), OpenError> {
-        if !self.removed() || self.held.as_ref().is_some_and(|held| held.copy.is_some()) {
-            return Ok(());
+    /// The log was found whole by a copy of the store, or the store itself is damaged: a copy that opens takes its place.
+    pub(super) fn adopt(&mut self, store: &dyn Store) -> Result<(), OpenError> {
+        let path = self.whole.path();
+        let unusable = |problem: String| OpenError::OnlyInStore { path: path.clone(), problem };
+        if self.held.as_ref().is_none_or(|held| held.copy.is_none()) {
+            self.let_go();
+            let copy = store.copy_aside().map_err(|error| unusable(error.to_string()))?;
+            let copy = copy.ok_or_else(|| unusable("it is damaged and cannot be copied".into()))?;
+            self.held = Some(open_held(store, Some(copy)).map_err(unusable)?);
         }
-        self.let_go();
-        let unusable = |problem: String| OpenError::OnlyInStore { path: self.whole.path(), problem };
-        let copy = store.copy_aside().map_err(|error| unusable(error.to_string()))?;
-        let copy = copy.ok_or_else(|| unusable("it is damaged and cannot be copied".into()))?;
-        let held = open_held(store, Some(copy)).map_err(unusable)?;
-        self.hold(held);
-        Ok(())
+        if let Some(reader) = self.whole.set_source(None) {
+            reader.stop();
+        }
+        // Closed, it has written everything.
+        drop(self.held.take());
+        store.adopt_copy().map_err(|error| unusable(error.to_string()))
     }
 
     /// Lets go of the store; a copy is removed.
@@ -136,8 +141,10 @@ impl Drop for Outside {
 }
 
 fn open_held(store: &dyn Store, copy: Option<Box<dyn Store>>) -> Result<Held, String> {
-    let place: &dyn Store = copy.as_deref().unwrap_or(store);
-    let blocks = on_its_own_thread(place, || place.open().map_err(|error| error.problem))?;
+    let blocks = match &copy {
+        Some(copy) => open_copy(&**copy)?,
+        None => on_its_own_thread(store, || store.open().map_err(|error| error.problem))?,
+    };
     Ok(Held { blocks: Some(blocks), copy })
 }
 

@@ -24,6 +24,8 @@
 //! **`check`, `export` and every reader of a stopped journal** never use it: they read everything.
 
 use crate::{
+    blocks::Store,
+    disk::Disk,
     frame::FrameHeader,
     head::{FoundHead, HeadRecord},
     index::Index,
@@ -118,6 +120,14 @@ impl Opening<'_> {
         scanned.segments.splice(0..0, sealed);
         Ok(Some(scanned))
     }
+}
+
+/// Whether the store's files are as the last stop in order left them.
+pub(super) fn store_is_as_left(disk: &dyn Disk, store: &dyn Store, stopped: &HeadRecord) -> bool {
+    let same =
+        |left: &Checkpoint| (left.journal, left.head, left.epoch) == (stopped.journal, stopped.head, stopped.epoch);
+    let left = checkpoint::read(disk).ok().filter(|left| stopped.clean && same(left));
+    left.is_some_and(|left| store.stamps() == Some(left.files.store))
 }
 
 fn follows(begin: &Mark, journal: uuid::Uuid, number: u32, tip: &Tip) -> bool {

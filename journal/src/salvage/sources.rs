@@ -83,8 +83,9 @@ impl Sources {
     }
 
     fn look_into_store(&mut self, store: &dyn Store) {
+        let opened = open::open_copy(store);
         let surveyed = open::on_its_own_thread(store, || -> Result<_, String> {
-            let blocks = store.open().map_err(|error| error.problem)?;
+            let blocks = opened?;
             let mut found = Vec::new();
             let mut visit = |number: u64, bytes: &[u8]| {
                 if let Ok((header, records)) = frame::check(bytes)

@@ -215,6 +215,47 @@ fn sled_alone_has_the_older_history_and_every_command_reads_it() {
 }
 
 #[test]
+fn a_damaged_sled_that_alone_has_the_older_history_is_refused_and_left_as_it_was() {
+    let place = tempfile::tempdir().unwrap();
+    let dir = place.path().join("journal");
+    let keep = || {
+        let mut config = config(&dir);
+        config.settings.log_keep = LogKeep::Checkpoint;
+        config
+    };
+    let (journal, _) = LocalJournal::open(keep()).unwrap();
+    write(&journal, 900);
+    let entries = all(&journal);
+    journal.close().unwrap();
+    drop(journal);
+    let whole = std::fs::read(dir.join("sled/db")).unwrap();
+    for (number, at) in [whole.len() / 3, whole.len() / 2, whole.len() - 3_000].into_iter().enumerate() {
+        // given a sled that was cut, or a bit of which was changed
+        let mut bytes = whole.clone();
+        if number % 2 == 0 {
+            bytes.truncate(at)
+        } else {
+            bytes[at] ^= 1
+        }
+        std::fs::write(dir.join("sled/db"), &bytes).unwrap();
+        // when the journal is opened
+        match LocalJournal::open(keep()) {
+            // then it has all of it, or it is refused, and sled is what it was
+            Ok((journal, _)) => assert_holds(&journal, &entries),
+            Err(OpenError::Integrity { .. } | OpenError::OnlyInStore { .. }) => {
+                assert!(std::fs::read(dir.join("sled/db")).unwrap() == bytes, "cut or changed at {at}");
+                let names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+                assert!(!names.iter().any(|name| name.to_string_lossy().starts_with("sled.")), "{names:?}");
+            }
+            Err(error) => panic!("{error}"),
+        }
+        std::fs::write(dir.join("sled/db"), &whole).unwrap();
+    }
+    let (journal, _) = LocalJournal::open(keep()).unwrap();
+    assert_holds(&journal, &entries);
+}
+
+#[test]
 fn archived_segments_are_found_by_the_same_reads() {
     let archive = tempfile::tempdir().unwrap();
     for threads in [Threads::Inline, Threads::Own] {

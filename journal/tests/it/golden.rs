@@ -172,6 +172,10 @@ fn the_notes_are_as_released() {
     let body = note.encode().unwrap();
     assert_eq!(JournalNote::decode(&body).unwrap(), note);
     golden("note-writer-opened-v1", &body.bytes);
+    let note = JournalNote::HistoryRepaired { log_filled_blocks: 2, store_rebuilt: true };
+    let body = note.encode().unwrap();
+    assert_eq!(JournalNote::decode(&body).unwrap(), note);
+    golden("note-history-repaired-v1", &body.bytes);
 }
 
 #[test]

@@ -25,6 +25,7 @@ const STOPWATCHES: &[(&str, &str)] = &[
     ("src/providers/local", "waits for real processes to end, by the monotonic clock"),
     ("src/providers/exec/", "waits for a process that is nobody's simulation, on a runtime of its own"),
     ("journal/src/open.rs", "measures how long opening took, for the report"),
+    ("journal/src/verify.rs", "paces what is read behind an opening; simulation has no such threads"),
     ("journal/src/follow.rs", "the bound of a wait on a thread; simulation has no such threads"),
     ("actors/src/shell/services.rs", "tokio's clock, which the simulation pauses and moves"),
     ("actors/src/supervisor/machines/shell.rs", "tokio's clock, which the simulation pauses and moves"),
