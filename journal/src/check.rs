@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::{
     Head, IntegrityReport, OpenError, Problem, ProblemKind,
     disk::{Disk, LockMode, OsDisk},
+    format::FORMAT_FILE,
     frame::{self, FrameHeader},
     head::{FoundHead, HEAD_FILE},
     index::Index,
@@ -53,7 +54,7 @@ pub fn check_on(disk: Arc<dyn Disk>) -> Result<CheckReport, OpenError> {
 }
 
 fn check_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<CheckReport, OpenError> {
-    let journal = open::existing_id(&*disk)?;
+    let (journal, is_witnessed) = open::existing_id(&*disk)?;
     let _lock = open::take_lock(&*disk, LockMode::Shared)?;
     let (disk, _copy) = readonly::attach(disk, journal, dir)?;
     let mut index = Index::default();
@@ -75,6 +76,10 @@ fn check_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<CheckReport, Op
             }
             mendable.push(problem);
         }
+    }
+    if is_witnessed {
+        let file = FORMAT_FILE.into();
+        mendable.push(Problem { kind: ProblemKind::FormatDamaged, file, offset: None, blocks: None });
     }
     let sound_head = matches!(found, FoundHead::Read { other_damaged: false, .. });
     if !sound_head {

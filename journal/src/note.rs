@@ -29,6 +29,8 @@ pub enum JournalNote {
         torn_cut: bool,
         /// The head file was missing or damaged and was written anew.
         head_rewritten: bool,
+        /// The `FORMAT` file was missing or damaged and was written anew.
+        format_rewritten: bool,
     },
     /// What had been damaged was found behind an opening by a checkpoint, and repaired from the other copy.
     HistoryRepaired {
@@ -55,6 +57,16 @@ enum Stored {
         log_filled_blocks: u64,
         store_rebuilt: bool,
     },
+    WriterOpenedV2 {
+        epoch: u64,
+        clean: bool,
+        caught_up_blocks: u64,
+        store_rebuilt: bool,
+        log_filled_blocks: u64,
+        torn_cut: bool,
+        head_rewritten: bool,
+        format_rewritten: bool,
+    },
 }
 
 impl From<Stored> for JournalNote {
@@ -76,6 +88,26 @@ impl From<Stored> for JournalNote {
                 log_filled_blocks,
                 torn_cut,
                 head_rewritten,
+                format_rewritten: false,
+            },
+            Stored::WriterOpenedV2 {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten,
+            } => Self::WriterOpened {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten,
             },
             Stored::HistoryRepairedV1 { log_filled_blocks, store_rebuilt } => {
                 Self::HistoryRepaired { log_filled_blocks, store_rebuilt }
@@ -87,6 +119,7 @@ impl From<Stored> for JournalNote {
 impl From<JournalNote> for Stored {
     fn from(note: JournalNote) -> Self {
         match note {
+            // Most have nothing that the first form cannot say.
             JournalNote::WriterOpened {
                 epoch,
                 clean,
@@ -95,6 +128,7 @@ impl From<JournalNote> for Stored {
                 log_filled_blocks,
                 torn_cut,
                 head_rewritten,
+                format_rewritten: false,
             } => Self::WriterOpenedV1 {
                 epoch,
                 clean,
@@ -103,6 +137,25 @@ impl From<JournalNote> for Stored {
                 log_filled_blocks,
                 torn_cut,
                 head_rewritten,
+            },
+            JournalNote::WriterOpened {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten,
+            } => Self::WriterOpenedV2 {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten,
             },
             JournalNote::HistoryRepaired { log_filled_blocks, store_rebuilt } => {
                 Self::HistoryRepairedV1 { log_filled_blocks, store_rebuilt }
@@ -144,6 +197,7 @@ pub(crate) fn writer_opened(journal: Uuid, report: &OpenReport, expected: Versio
         log_filled_blocks: report.log_filled_blocks,
         torn_cut: report.torn_cut.is_some(),
         head_rewritten: report.head_rewritten,
+        format_rewritten: report.format_rewritten,
     };
     let id = Uuid::new_v5(&journal, format!("writer-opened/{}", report.epoch).as_bytes());
     draft(&note, "writer-opened", id, expected, time_ms)

@@ -95,7 +95,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     let started = Instant::now();
     foreign::refuse(&*disk)?;
     let lock = take_lock(&*disk, LockMode::Exclusive)?;
-    let (journal, created) = find_or_make_format(&*disk, asked.new_id)?;
+    let (journal, origin) = find_or_make_format(&*disk, asked.new_id)?;
     repair::finish_replacing(&*disk).map_err(io_error(&*disk, "restore the log in"))?;
     readonly::remove_copies(&*disk).map_err(io_error(&*disk, "tidy"))?;
     let found = match head::read(&*disk).map_err(io_error(&*disk, "read the head of"))? {
@@ -135,7 +135,21 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
             opening.settle(found)?
         }
     };
-    opening.finish(settled, found, created, lock, started)
+    if origin == Origin::Witnessed {
+        // Only now: what was refused is left as it was.
+        format::write(&*opening.folder, journal).map_err(io_error(&*opening.folder, "write FORMAT in"))?;
+    }
+    opening.finish(settled, found, origin, lock, started)
+}
+
+/// How the journal's id was known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Format,
+    /// `FORMAT` is missing or damaged; head file and log agree.
+    Witnessed,
+    /// The journal is new.
+    Created,
 }
 
 struct Opening<'s> {
@@ -368,7 +382,7 @@ impl Opening<'_> {
         mut self,
         settled: Settled,
         found: FoundHead,
-        created: bool,
+        origin: Origin,
         lock: Lock,
         started: Instant,
     ) -> Result<Opened, OpenError> {
@@ -422,7 +436,7 @@ impl Opening<'_> {
         crash::point("after-store-filled");
         let mut report = OpenReport {
             journal: self.journal,
-            created,
+            created: origin == Origin::Created,
             epoch: scanned.epoch.max(last.map_or(0, |last| last.epoch)) + 1,
             clean: false,
             head,
@@ -433,6 +447,7 @@ impl Opening<'_> {
             log_filled_blocks: self.filled,
             damaged_log: self.aside,
             torn_cut,
+            format_rewritten: origin == Origin::Witnessed,
             head_rewritten: tip.block > 0 && (last.is_none() || other_slot_damaged),
             by_checkpoint: later.is_some(),
             checkpoint_ignored: self.ignored,
@@ -511,25 +526,35 @@ impl Opening<'_> {
     }
 }
 
-fn find_or_make_format(disk: &dyn Disk, new_id: Uuid) -> Result<(Uuid, bool), OpenError> {
-    match format::read(disk).map_err(io_error(disk, "read FORMAT in"))? {
-        FoundFormat::Journal(journal) => Ok((journal, false)),
-        FoundFormat::Refused(problem) => Err(OpenError::Foreign { path: disk.path(), problem }),
-        FoundFormat::Missing => {
-            format::write(disk, new_id).map_err(io_error(disk, "write FORMAT in"))?;
-            crash::point("after-format");
-            Ok((new_id, true))
-        }
+fn find_or_make_format(disk: &dyn Disk, new_id: Uuid) -> Result<(Uuid, Origin), OpenError> {
+    if let Some((journal, is_witnessed)) = known_id(disk)? {
+        return Ok((journal, if is_witnessed { Origin::Witnessed } else { Origin::Format }));
     }
+    format::write(disk, new_id).map_err(io_error(disk, "write FORMAT in"))?;
+    crash::point("after-format");
+    Ok((new_id, Origin::Created))
 }
 
-/// The id of an existing journal, for readers.
-pub(crate) fn existing_id(disk: &dyn Disk) -> Result<Uuid, OpenError> {
+/// The id of an existing journal, for readers; and whether it is known without a `FORMAT` file.
+pub(crate) fn existing_id(disk: &dyn Disk) -> Result<(Uuid, bool), OpenError> {
+    let problem = || "it has no FORMAT file".into();
+    known_id(disk)?.ok_or_else(|| OpenError::Foreign { path: disk.path(), problem: problem() })
+}
+
+/// None: nothing says that there is a journal.
+fn known_id(disk: &dyn Disk) -> Result<Option<(Uuid, bool)>, OpenError> {
     let foreign = |problem: String| OpenError::Foreign { path: disk.path(), problem };
-    match format::read(disk).map_err(io_error(disk, "read FORMAT in"))? {
-        FoundFormat::Journal(journal) => Ok(journal),
-        FoundFormat::Refused(problem) => Err(foreign(problem)),
-        FoundFormat::Missing => Err(foreign("it has no FORMAT file".into())),
+    let problem = match format::read(disk).map_err(io_error(disk, "read FORMAT in"))? {
+        FoundFormat::Journal(journal) => return Ok(Some((journal, false))),
+        FoundFormat::Refused(problem) => return Err(foreign(problem)),
+        FoundFormat::Damaged(problem) => Some(problem),
+        FoundFormat::Missing => None,
+    };
+    let witnessed = format::witnessed(disk).map_err(io_error(disk, "read head and log in"))?;
+    match (witnessed, problem) {
+        (Some(journal), _) => Ok(Some((journal, true))),
+        (None, Some(problem)) => Err(foreign(problem)),
+        (None, None) => Ok(None),
     }
 }
 

@@ -59,7 +59,7 @@ impl ReadOnlyJournal {
     }
 
     fn open_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<Self, OpenError> {
-        let journal = open::existing_id(&*disk)?;
+        let (journal, _) = open::existing_id(&*disk)?;
         let lock = open::take_lock(&*disk, LockMode::Shared)?;
         let (disk, copy) = attach(disk, journal, dir)?;
         let mut index = Index::default();

@@ -320,6 +320,7 @@ fn damage(dir: &Path, store: &Store, foreign: &Path, dice: &mut Dice) -> std::io
     let mut touched = vec![victim];
     let newest: Vec<Option<u64>> = all.iter().map(|file| stores::newest_block(file)).collect();
     let kind = dice.below(8);
+    let mut foreigner = false;
     let what = match kind {
         0..=5 => {
             let mut bytes = fs::read(victim)?;
@@ -341,6 +342,7 @@ fn damage(dir: &Path, store: &Store, foreign: &Path, dice: &mut Dice) -> std::io
         }
         6 if foreign.join(&name).exists() => {
             fs::copy(foreign.join(&name), victim)?;
+            foreigner = true;
             "that of another journal".to_owned()
         }
         _ => {
@@ -358,8 +360,9 @@ fn damage(dir: &Path, store: &Store, foreign: &Path, dice: &mut Dice) -> std::io
     });
     // A damaged end is only cut where the head file says how far the log had reached.
     let vouched = !(store.torn && has(Part::Head));
-    let recoverable =
-        !has(Part::Format) && vouched && (!has(Part::Log) || stored && !has(Part::Sled) && !has(Part::Head));
+    // Head file and log say together whose journal it is, unless FORMAT says that it is another's.
+    let known = !has(Part::Format) || !(foreigner || has(Part::Head) || has(Part::Log));
+    let recoverable = known && vouched && (!has(Part::Log) || stored && !has(Part::Sled) && !has(Part::Head));
     Ok(Done { what: format!("{name} {what}"), touched, recoverable })
 }
 
