@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    io::Write,
     sync::{Arc, Mutex},
 };
 
@@ -297,14 +298,18 @@ fn seeds_settle(flavor: Flavor) {
             wrong.push(format!("it has not settled: {}", run.seen.plan_text()));
         }
         if only.is_some() {
-            println!("{}", run.story());
+            say(&run.story());
         }
         if !wrong.is_empty() {
             failed.push(format!("seed {seed}: {}", wrong.join("; ")));
         }
     }
-    println!("{flavor:?}: votes changed {steps} times");
+    say(&format!("{flavor:?}: votes changed {steps} times"));
     assert!(failed.is_empty(), "{} seeds failed, the first: {}", failed.len(), failed[0]);
+}
+
+fn say(text: &str) {
+    writeln!(std::io::stderr().lock(), "{text}").unwrap();
 }
 
 #[test]

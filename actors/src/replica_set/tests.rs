@@ -316,7 +316,7 @@ fn any_command(state: &State, version: Version, kind: u8, value: u8) -> Command 
     let members: Vec<Member> = (1..=3).map(|id| member(id, value >> id & 1 == 1 || id == 1)).collect();
     let round = if value.is_multiple_of(7) { version } else { state.phase_at };
     let mut observation = seen(u64::from(value % 5), &members);
-    observation.configuration.committed = value % 3 > 0;
+    observation.configuration.committed = !value.is_multiple_of(3);
     match kind % 10 {
         0 => Command::Declare(spec(if value.is_multiple_of(2) { 3 } else { 5 })),
         1 => Command::TakeStep { step: promote(u64::from(value % 4)), seen: state.seen_at },

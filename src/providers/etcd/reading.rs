@@ -68,7 +68,7 @@ impl Reading {
         let stamp = Stamp { term: best.status.raft_term, version: digest(&list.members) };
         let members = list.members.iter().map(|listed| member(listed, contact)).collect();
         let statuses = statuses(&list.members, &answered, best);
-        let leader = best.leads().then(|| (MemberId(best.status.leader), gateway));
+        let leader = best.leads().then_some((MemberId(best.status.leader), gateway));
         let configuration = Configuration { stamp, committed, members };
         Ok(Self { observation: Observation { configuration, statuses, rules: EngineRules::etcd() }, leader })
     }
