@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    io::Write,
     sync::{Arc, Mutex},
 };
 
@@ -282,9 +283,7 @@ impl Run {
     }
 }
 
-/// Says what happened; with a single seed, its whole story.
-fn seeds_settle(flavor: Flavor) -> String {
-    let mut story = String::new();
+fn seeds_settle(flavor: Flavor) {
     let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
     let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(150);
     let (mut failed, mut steps) = (Vec::new(), 0);
@@ -299,22 +298,26 @@ fn seeds_settle(flavor: Flavor) -> String {
             wrong.push(format!("it has not settled: {}", run.seen.plan_text()));
         }
         if only.is_some() {
-            story = run.story();
+            say(&run.story());
         }
         if !wrong.is_empty() {
             failed.push(format!("seed {seed}: {}", wrong.join("; ")));
         }
     }
+    say(&format!("{flavor:?}: votes changed {steps} times"));
     assert!(failed.is_empty(), "{} seeds failed, the first: {}", failed.len(), failed[0]);
-    format!("{story}{flavor:?}: votes changed {steps} times")
+}
+
+fn say(text: &str) {
+    writeln!(std::io::stderr().lock(), "{text}").unwrap();
 }
 
 #[test]
 fn every_seed_over_the_model_of_mongodb_settles_and_does_no_harm() {
-    println!("{}", seeds_settle(Flavor::Mongodb));
+    seeds_settle(Flavor::Mongodb);
 }
 
 #[test]
 fn every_seed_over_the_model_of_etcd_settles_and_does_no_harm() {
-    println!("{}", seeds_settle(Flavor::Etcd));
+    seeds_settle(Flavor::Etcd);
 }

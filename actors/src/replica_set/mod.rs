@@ -14,14 +14,15 @@
 //! was planned on, that whatever came of it is read back before the next one, and that the flags cover everybody who
 //! votes or may vote.
 //!
-//! Guards of the execution, where they stand, and which test fails without them (`tests.rs`, and the seeds of the model):
+//! Guards of the execution, where they stand, and which test fails without them (`tests.rs`, `shell.rs`, and the seeds over the models):
 //!
 //! | guard | where | test |
 //! |---|---|---|
 //! | one step in flight | `decide::take_step` | `a_second_step_waits_for_the_first` |
 //! | a step is taken on what was read last | `decide::take_step` | `a_plan_on_an_older_view_is_refused` |
 //! | an unknown outcome is read back, never called failed | `decide::report_stepped` | `an_unknown_outcome_is_read_back` |
-//! | a step that a restart may have cut is not repeated | `shell` | `a_step_that_may_have_begun_is_not_taken_again` |
+//! | a step that a restart may have cut is not repeated | `shell::take` | `a_step_that_may_have_begun_is_not_taken_again` |
+//! | who is asked to step down is looked at right before | `shell::take` | `a_step_down_is_not_sent_to_one_that_does_not_lead` |
 //! | flags are raised with the step, lowered by a committed configuration | `evolve` | `flags_cover_every_voter` |
 //! | a flag raised for an unknown outcome outlives one reading | `evolve` | `a_doubtful_vote_stays_flagged` |
 //! | a set that was seen is never begun again | `decide::take_step`, `decide::report_not_begun` | `a_set_that_was_seen_is_not_begun_again` |

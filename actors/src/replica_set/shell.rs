@@ -95,3 +95,91 @@ pub(crate) async fn take(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    use super::*;
+    use crate::{
+        ports::{
+            Answer,
+            replica_set::{
+                Change, Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, StepReason,
+            },
+        },
+        vocab::Name,
+    };
+
+    /// Counts what it is asked to do, and tells of these statuses.
+    #[derive(Default)]
+    struct Counting {
+        writes: AtomicUsize,
+        statuses: Mutex<Vec<MemberStatus>>,
+    }
+
+    impl Counting {
+        fn write(&self) -> Answer<'_, Outcome> {
+            self.writes.fetch_add(1, Ordering::SeqCst);
+            Box::pin(async { Outcome::Done })
+        }
+    }
+
+    impl ReplicaSetEngine for Counting {
+        fn observe(&self, _: Contact) -> Answer<'_, Result<Observation, Fault>> {
+            let statuses = self.statuses.lock().expect("nobody broke").clone();
+            let configuration = Configuration::default();
+            Box::pin(async { Ok(Observation { configuration, statuses, rules: EngineRules::mongodb() }) })
+        }
+
+        fn change(&self, _: Contact, _: Stamp, _: Vec<Change>) -> Answer<'_, Outcome> {
+            self.write()
+        }
+
+        fn step_down(&self, _: Contact, _: MemberId, _: MemberId) -> Answer<'_, Outcome> {
+            self.write()
+        }
+
+        fn initiate(&self, _: Contact, _: Member) -> Answer<'_, Outcome> {
+            self.write()
+        }
+    }
+
+    fn contact() -> Contact {
+        Contact { set: "db".parse::<Name>().expect("a name"), servers: Vec::new() }
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+    }
+
+    #[test]
+    fn a_step_that_may_have_begun_is_not_taken_again() {
+        let engine = Counting::default();
+        let action = Action::Write { changes: vec![Change::Promote { member: MemberId(2) }] };
+        let step = Step { action, because: StepReason::ReadyToVote };
+        let again = run(take(&engine, contact(), step.clone(), Stamp::default(), true));
+        assert!(matches!(again, Outcome::Unknown(_)), "{again:?}");
+        assert_eq!(engine.writes.load(Ordering::SeqCst), 0);
+        assert_eq!(run(take(&engine, contact(), step, Stamp::default(), false)), Outcome::Done);
+    }
+
+    #[test]
+    fn a_step_down_is_not_sent_to_one_that_does_not_lead() {
+        let status = |id, state| MemberStatus { id: MemberId(id), healthy: true, state, lag_ms: None };
+        let engine = Counting::default();
+        let action = Action::StepDown { primary: MemberId(1), successor: MemberId(2) };
+        let step = || Step { action: action.clone(), because: StepReason::PrimaryIsToGo };
+        *engine.statuses.lock().expect("nobody broke") =
+            vec![status(1, MemberState::Secondary), status(2, MemberState::Primary)];
+        let outcome = run(take(&engine, contact(), step(), Stamp::default(), false));
+        assert!(matches!(outcome, Outcome::Refused(_)), "somebody else leads by now: {outcome:?}");
+        assert_eq!(engine.writes.load(Ordering::SeqCst), 0);
+        *engine.statuses.lock().expect("nobody broke") =
+            vec![status(1, MemberState::Primary), status(2, MemberState::Secondary)];
+        assert_eq!(run(take(&engine, contact(), step(), Stamp::default(), false)), Outcome::Done);
+    }
+}

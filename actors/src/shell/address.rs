@@ -31,7 +31,7 @@ pub(super) enum AnyEntity {
     Volume(Entity<volume::State>),
     VolumeAttachment(Entity<volume_attachment::State>),
     Policy(Entity<policy::State>),
-    ReplicaSet(Entity<replica_set::State>),
+    ReplicaSet(Box<Entity<replica_set::State>>),
 }
 
 impl AnyEntity {
@@ -101,7 +101,7 @@ impl AnyAddr {
 
     pub(super) fn snapshot(&self) -> Later<Result<AnyEntity, AskError>> {
         macro_rules! of_kind {
-            ($addr:expr, $variant:path) => {{
+            ($addr:expr, $variant:expr) => {{
                 let request = $addr.send(Snapshot(PhantomData));
                 Box::pin(async move { Ok(request.await?.map($variant)) })
             }};
@@ -111,7 +111,7 @@ impl AnyAddr {
             Self::Volume(addr) => of_kind!(addr, AnyEntity::Volume),
             Self::VolumeAttachment(addr) => of_kind!(addr, AnyEntity::VolumeAttachment),
             Self::Policy(addr) => of_kind!(addr, AnyEntity::Policy),
-            Self::ReplicaSet(addr) => of_kind!(addr, AnyEntity::ReplicaSet),
+            Self::ReplicaSet(addr) => of_kind!(addr, |entity| AnyEntity::ReplicaSet(Box::new(entity))),
         }
     }
 

@@ -43,7 +43,7 @@
 //! | what is not understood is carried along | `desired::member_of` | `unknown_fields_and_priorities_are_carried_along` |
 //! | a voter of etcd is removed, never demoted | `plan::take_votes` | `a_voter_of_etcd_is_removed` |
 //! | etcd waits for the missing voter | `votes::choose` | `etcd_waits_for_the_missing_voter` |
-//! | nobody joins while the engine would refuse it for a sick voter | `plan::without_votes` | `nobody_joins_etcd_while_a_voter_is_sick` |
+//! | nobody joins while the engine would refuse it for a sick voter | `plan::without_votes` | `replica_sets/tests.rs`: `nobody_joins_etcd_while_a_voter_is_sick` |
 //! | flags cover every voter, whatever a write's outcome | `replica_set::flags` | `flags_are_lowered_only_by_what_was_read_back` |
 //!
 //! Source: Juju's peer grouper; MongoDB's and etcd's rules for reconfiguration.
