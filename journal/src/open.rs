@@ -21,43 +21,40 @@ use std::{
 };
 
 mod fill;
+mod identity;
 mod judge;
 mod outside;
 mod report;
+mod settle;
 mod trust;
 
 use uuid::Uuid;
 
 use crate::{
     Head, IntegrityReport, LogKeep, OpenError,
-    blocks::{Blocks, Store, StoreError},
+    blocks::{Blocks, Store},
     core::{Core, State},
     crash,
-    disk::{Disk, Lock, LockError, LockMode},
-    foreign,
-    format::{self, FoundFormat},
-    frame::FrameHeader,
+    disk::{Disk, Lock, LockMode},
+    foreign, format,
     head::{self, FoundHead, HeadFile, HeadRecord},
     index::Index,
-    integrity::{Problem, ProblemKind},
     leave::Leaving,
-    log::{Log, LogError, LogReader, Tip},
+    log::{Log, LogError, Tip},
     pack, readonly, repair,
-    scan::{self, Scanned},
+    scan::Scanned,
     segment::LOG_DIR,
 };
 
 pub(crate) use fill::Survey;
-use fill::{Filled, fill_store, isolated, survey, survey_blocks};
+use fill::{Filled, fill_store, isolated};
 pub(crate) use fill::{on_its_own_thread, open_copy};
+use identity::{Origin, find_or_make_format};
+pub(crate) use identity::{existing_id, io_error, reader, take_lock};
 pub(crate) use judge::{differences, required, unknown_end};
-use judge::{is_in_doubt, vouched};
-use outside::{Held, Outside};
+use outside::Outside;
 pub use report::OpenReport;
 use trust::Trusted;
-
-/// A later repair would need a third reading of the log; two repairs of one log do not happen.
-const ROUNDS_MAX: u32 = 3;
 
 /// What opening hands to the journal.
 pub(crate) struct Opened {
@@ -142,16 +139,6 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     opening.finish(settled, found, origin, lock, started)
 }
 
-/// How the journal's id was known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
-    Format,
-    /// `FORMAT` is missing or damaged; head file and log agree.
-    Witnessed,
-    /// The journal is new.
-    Created,
-}
-
 struct Opening<'s> {
     /// The journal's folder, with what of the log is elsewhere.
     disk: Arc<dyn Disk>,
@@ -188,194 +175,6 @@ impl Opening<'_> {
         let made = Log::create(self.disk.clone(), self.journal, self.segment_bytes, 1, Tip::genesis(self.journal));
         crash::point("after-first-segment");
         made.map(drop).map_err(|error| self.log_error(error))
-    }
-
-    /// Reads log and store until nothing is left to repair.
-    fn settle(&mut self, found: FoundHead) -> Result<Settled, OpenError> {
-        let mut looked_aside = false;
-        for _ in 0..ROUNDS_MAX {
-            let mut index = Index::default();
-            let mut visit = |header: &FrameHeader, records: &[u8], place| index.add_found(header, records, place);
-            // The log first: a store is not opened before it is known that nothing will be refused, because opening changes it.
-            let scanned =
-                scan::scan(&*self.disk, self.journal, &mut visit).map_err(io_error(&*self.disk, "read the log in"))?;
-            let doubted = !looked_aside && self.store.exists() && is_in_doubt(&scanned, found);
-            looked_aside |= doubted;
-            if doubted && self.look_aside(&scanned, &index, found)? {
-                self.tidy_outside();
-                continue;
-            }
-            let journal = self.journal;
-            // What is only in a copy of the store is not opened in place before it is in that place.
-            let copied = self.held().is_some_and(|held| held.copy.is_some());
-            if let Some(outside) = self.outside.as_mut().filter(|_| copied) {
-                outside.adopt(self.store)?;
-            }
-            let mut survey = match self.held().filter(|held| held.copy.is_none()).and_then(|held| held.blocks.take()) {
-                Some(blocks) => isolated(self.store, || survey_blocks(blocks, journal)),
-                None => isolated(self.store, || survey(self.store, journal)),
-            };
-            survey.compare(&scanned.hashes);
-            crash::point("after-survey");
-            if !self.repair_log(&scanned, &survey, &index, found)? {
-                let torn_cut = self.cut(&scanned)?;
-                return Ok(Settled { scanned, index, survey, torn_cut, later: None });
-            }
-            drop(survey);
-            self.tidy_outside();
-        }
-        Err(self.refuse(IntegrityReport::default()))
-    }
-
-    /// The store, as far as it had to be opened before the log was read.
-    fn held(&mut self) -> Option<&mut Held> {
-        self.outside.as_mut()?.held.as_mut()
-    }
-
-    /// Once the log was written anew, nothing of it is elsewhere.
-    fn tidy_outside(&mut self) {
-        if let Some(outside) = self.outside.as_mut().filter(|outside| !outside.needs_store()) {
-            outside.let_go();
-        }
-    }
-
-    /// Repairs the log with what a copy of the store has: should the answer be a refusal, the store was not touched.
-    /// False if there is no copy, because opening the store does it no harm, or because it is open.
-    fn look_aside(&mut self, scanned: &Scanned, index: &Index, found: FoundHead) -> Result<bool, OpenError> {
-        let journal = self.journal;
-        let held = self.held().map(|held| (held.copy.is_some(), held.blocks.take()));
-        let (aside, mut survey) = match held {
-            Some((true, Some(blocks))) => (None, isolated(self.store, || survey_blocks(blocks, journal))),
-            Some((_, blocks)) => {
-                if let Some(held) = self.held() {
-                    held.blocks = blocks;
-                }
-                return Ok(false);
-            }
-            None => {
-                let Some(aside) = self.copy_aside()? else { return Ok(false) };
-                let survey = isolated(&*aside, || survey(&*aside, journal));
-                (Some(aside), survey)
-            }
-        };
-        survey.compare(&scanned.hashes);
-        crash::point("after-survey");
-        let repaired = self.repair_log(scanned, &survey, index, found);
-        if let (None, Some(held)) = (&aside, self.held()) {
-            held.blocks = survey.blocks.take();
-        }
-        drop(survey);
-        // A copy that stays is replaced by the next one.
-        let _ = aside.map(|aside| aside.wipe());
-        repaired.map(|_| true)
-    }
-
-    fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, OpenError> {
-        let failed = |error: StoreError| io_error(&*self.disk, "copy the block store in")(io::Error::other(error));
-        self.store.copy_aside().map_err(failed)
-    }
-
-    /// Writes the log anew if that has to be; whether it had to.
-    fn repair_log(
-        &mut self,
-        scanned: &Scanned,
-        survey: &Survey,
-        index: &Index,
-        found: FoundHead,
-    ) -> Result<bool, OpenError> {
-        self.refuse_differences(scanned, survey, found, index)?;
-        let required = required(scanned, survey, found);
-        if required > scanned.tip.block {
-            self.fill(scanned, survey, index, required, found)?;
-        } else if scanned.damaged_inside() || scanned.differs() {
-            self.fill(scanned, survey, index, scanned.tip.block, found)?;
-        } else {
-            return Ok(false);
-        }
-        Ok(true)
-    }
-
-    fn refuse_differences(
-        &self,
-        scanned: &Scanned,
-        survey: &Survey,
-        found: FoundHead,
-        index: &Index,
-    ) -> Result<(), OpenError> {
-        if let Some(fault) =
-            scanned.faults.iter().find(|fault| matches!(fault.problem.kind, ProblemKind::NewerFormat { .. }))
-        {
-            let path = self.disk.path();
-            return Err(OpenError::Foreign { path, problem: fault.problem.to_string() });
-        }
-        let mut problems = differences(self.journal, scanned, found);
-        if vouched(found).is_some() {
-            // Whether the store has what should be there instead is seen when the log is written anew.
-            problems.retain(|problem| problem.kind == ProblemKind::HeadDiffers);
-        }
-        if let Some(block) = survey.differs {
-            problems.push(Problem {
-                kind: ProblemKind::StoreDiffers,
-                file: "sled".into(),
-                offset: None,
-                blocks: Some((block, block)),
-            });
-        }
-        problems.extend(unknown_end(scanned, found));
-        // Neither log nor head, and a store that cannot say what there was: not a journal that was just being made.
-        let nothing_left = scanned.segments.is_empty() && found == FoundHead::Missing;
-        if nothing_left && survey.trouble.is_some() {
-            problems.push(Problem { kind: ProblemKind::FileMissing, file: "log".into(), offset: None, blocks: None });
-        }
-        if problems.is_empty() {
-            return Ok(());
-        }
-        let mut report = repair::missing(self.journal, &self.disk, scanned, survey, index, found);
-        report.problems.splice(0..0, problems);
-        Err(self.refuse(report))
-    }
-
-    /// Writes the log anew, from its own sound blocks and the store's.
-    fn fill(
-        &mut self,
-        scanned: &Scanned,
-        survey: &Survey,
-        index: &Index,
-        required: u64,
-        found: FoundHead,
-    ) -> Result<(), OpenError> {
-        let refusal = || {
-            let mut report = repair::missing(self.journal, &self.disk, scanned, survey, index, found);
-            let inside = scanned.faults.iter().map(|fault| fault.problem.clone());
-            report.problems.extend(inside);
-            report
-        };
-        // A log that simply ends was cut, or is an older one. Without a head file nobody knows where it should end.
-        let vouched = vouched(found);
-        if scanned.faults.is_empty() && vouched.is_none() {
-            return Err(self.refuse(refusal()));
-        }
-        let wanted = repair::Wanted { last: required, vouched };
-        let filled = repair::rewrite_log(&self.disk, self.journal, self.segment_bytes, scanned, survey, index, wanted)
-            .map_err(io_error(&*self.disk, "repair the log in"))?;
-        match filled {
-            Some(rewritten) => {
-                self.filled += rewritten.filled;
-                self.aside = Some(rewritten.aside);
-                Ok(())
-            }
-            None => Err(self.refuse(refusal())),
-        }
-    }
-
-    /// Cuts what stands behind the last block; answers how much it was, if it was anything but zeros.
-    fn cut(&self, scanned: &Scanned) -> Result<Option<u64>, OpenError> {
-        if scanned.faults.is_empty() {
-            return Ok(None);
-        }
-        let cut =
-            repair::cut_tail(&*self.disk, scanned).map_err(io_error(&*self.disk, "cut the torn end of the log in"))?;
-        Ok(Some(cut))
     }
 
     fn finish(
@@ -524,53 +323,4 @@ impl Opening<'_> {
     fn refuse(&self, report: IntegrityReport) -> OpenError {
         OpenError::Integrity { path: self.disk.path(), report: Box::new(report) }
     }
-}
-
-fn find_or_make_format(disk: &dyn Disk, new_id: Uuid) -> Result<(Uuid, Origin), OpenError> {
-    if let Some((journal, is_witnessed)) = known_id(disk)? {
-        return Ok((journal, if is_witnessed { Origin::Witnessed } else { Origin::Format }));
-    }
-    format::write(disk, new_id).map_err(io_error(disk, "write FORMAT in"))?;
-    crash::point("after-format");
-    Ok((new_id, Origin::Created))
-}
-
-/// The id of an existing journal, for readers; and whether it is known without a `FORMAT` file.
-pub(crate) fn existing_id(disk: &dyn Disk) -> Result<(Uuid, bool), OpenError> {
-    let problem = || "it has no FORMAT file".into();
-    known_id(disk)?.ok_or_else(|| OpenError::Foreign { path: disk.path(), problem: problem() })
-}
-
-/// None: nothing says that there is a journal.
-fn known_id(disk: &dyn Disk) -> Result<Option<(Uuid, bool)>, OpenError> {
-    let foreign = |problem: String| OpenError::Foreign { path: disk.path(), problem };
-    let problem = match format::read(disk).map_err(io_error(disk, "read FORMAT in"))? {
-        FoundFormat::Journal(journal) => return Ok(Some((journal, false))),
-        FoundFormat::Refused(problem) => return Err(foreign(problem)),
-        FoundFormat::Damaged(problem) => Some(problem),
-        FoundFormat::Missing => None,
-    };
-    let witnessed = format::witnessed(disk).map_err(io_error(disk, "read head and log in"))?;
-    match (witnessed, problem) {
-        (Some(journal), _) => Ok(Some((journal, true))),
-        (None, Some(problem)) => Err(foreign(problem)),
-        (None, None) => Ok(None),
-    }
-}
-
-pub(crate) fn take_lock(disk: &dyn Disk, how: LockMode) -> Result<Lock, OpenError> {
-    disk.lock(how).map_err(|error| match error {
-        LockError::Held { holder } => OpenError::InUse { path: disk.path(), holder },
-        LockError::Io(source) => OpenError::Io { action: "lock", path: disk.path(), source },
-    })
-}
-
-pub(crate) fn io_error(disk: &dyn Disk, action: &'static str) -> impl Fn(io::Error) -> OpenError + use<> {
-    let path = disk.path();
-    move |source| OpenError::Io { action, path: path.clone(), source }
-}
-
-/// The reader that repairs use before there is a core.
-pub(crate) fn reader(disk: &Arc<dyn Disk>) -> LogReader {
-    LogReader::new(disk.clone())
 }
