@@ -88,7 +88,7 @@ pub fn salvage(dir: &Path, into: &Path) -> Result<Salvaged, SalvageError> {
     let store = SledStore::new(&copy);
     // The lock keeps a node from starting while its sled is copied.
     let lock = open::take_lock(&from, LockMode::Shared).map_err(|source| SalvageError::Source { source })?;
-    let old_store = dir.join("sled");
+    let old_store = SledStore::new(dir.join("sled")).whole();
     let names = to.list("").map_err(io)?;
     if names.is_empty() && old_store.is_dir() {
         sources::copy_folder(&old_store, &copy).map_err(io)?;

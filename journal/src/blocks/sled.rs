@@ -49,11 +49,18 @@ impl SledStore {
         self.dir.with_file_name(name)
     }
 
+    /// Where its content is: in the copy that was to take its place, if a crash came in between. The folder itself is then
+    /// the old one, or a part of it, or gone.
+    pub(crate) fn whole(&self) -> PathBuf {
+        let ready = self.beside(".new");
+        if ready.exists() { ready } else { self.dir.clone() }
+    }
+
     /// The same content in another folder, which is made.
     pub(crate) fn copy_to(&self, dir: PathBuf) -> Result<Self, StoreError> {
         let copy = Self::new(dir);
         copy.wipe()?;
-        copy_folder(&self.dir, &copy.dir).map_err(failed("copy"))?;
+        copy_folder(&self.whole(), &copy.dir).map_err(failed("copy"))?;
         Ok(copy)
     }
 }
@@ -85,7 +92,7 @@ impl Store for SledStore {
     }
 
     fn exists(&self) -> bool {
-        self.dir.exists()
+        self.whole().exists()
     }
 
     /// sled rewrites what it opens, and shreds what it takes for a torn end.

@@ -214,6 +214,37 @@ fn sled_alone_has_the_older_history_and_every_command_reads_it() {
     assert_holds(&journal, &entries);
 }
 
+/// A kill while a copy takes sled's place leaves the copy beside what is left of the old one, which is being removed.
+#[test]
+fn a_copy_of_sled_that_was_taking_its_place_is_what_is_read() {
+    for left_of_the_old_one in [true, false] {
+        let place = tempfile::tempdir().unwrap();
+        let dir = place.path().join("journal");
+        let keep = || {
+            let mut config = config(&dir);
+            config.settings.log_keep = LogKeep::Checkpoint;
+            config
+        };
+        let (journal, _) = LocalJournal::open(keep()).unwrap();
+        write(&journal, 900);
+        let entries = all(&journal);
+        journal.close().unwrap();
+        drop(journal);
+        std::fs::rename(dir.join("sled"), dir.join("sled.new")).unwrap();
+        if left_of_the_old_one {
+            std::fs::create_dir(dir.join("sled")).unwrap();
+        }
+        assert_holds(&ReadOnlyJournal::open(&dir).unwrap(), &entries);
+        let report = check(&dir).unwrap();
+        assert!(report.is_whole(), "{report}");
+        let salvaged = salvage(&dir, &place.path().join("salvaged")).unwrap();
+        assert_eq!((salvaged.entries, salvaged.lost.len()), (entries.len() as u64, 0));
+        let (journal, report) = LocalJournal::open(keep()).unwrap();
+        assert!(!report.repaired() && !dir.join("sled.new").exists(), "{report}");
+        assert_holds(&journal, &entries);
+    }
+}
+
 #[test]
 fn a_damaged_sled_that_alone_has_the_older_history_is_refused_and_left_as_it_was() {
     let place = tempfile::tempdir().unwrap();
