@@ -101,7 +101,8 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
             }));
         };
     }
-    look!("machine", machines(fleet), |row: &MachineRow| { row.held_back || row.withheld.is_some() });
+    // A hold is easily forgotten, so it is told even while nothing was held back.
+    look!("machine", machines(fleet), |row: &MachineRow| row.held.is_some() || row.withheld.is_some());
     look!("volume", volumes(fleet), |_: &_| false);
     look!("volume-attachment", attachments(fleet), |_: &_| false);
     look!("replica-set", replica_sets(fleet), |_: &_| false);
