@@ -10,7 +10,7 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{Clock, MachineProvider, VolumeProvider},
+    ports::{Clock, FilesystemProvider, MachineProvider, VolumeProvider},
     shell::Limits,
     vocab::Name,
 };
@@ -35,6 +35,8 @@ pub struct Config {
     pub machine_providers: BTreeMap<Name, Arc<dyn MachineProvider>>,
     /// Further volume providers by name.
     pub volume_providers: BTreeMap<Name, Arc<dyn VolumeProvider>>,
+    /// Further filesystem providers by name; the one named `managed` serves those on volumes.
+    pub filesystem_providers: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
     /// Whether the node answers on its socket. Local machines need it.
     pub listen: bool,
     /// The clock; the system's unless a test or a simulation gives another.
@@ -52,6 +54,7 @@ impl Config {
             local: LocalMachines::Off,
             machine_providers: BTreeMap::new(),
             volume_providers: BTreeMap::new(),
+            filesystem_providers: BTreeMap::new(),
             listen: true,
             clock: None,
             limits: Limits::default(),
@@ -70,6 +73,13 @@ impl Config {
     #[must_use]
     pub fn volume_provider(mut self, name: Name, provider: Arc<dyn VolumeProvider>) -> Self {
         self.volume_providers.insert(name, provider);
+        self
+    }
+
+    /// With a filesystem provider of the caller's own.
+    #[must_use]
+    pub fn filesystem_provider(mut self, name: Name, provider: Arc<dyn FilesystemProvider>) -> Self {
+        self.filesystem_providers.insert(name, provider);
         self
     }
 

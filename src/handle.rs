@@ -280,11 +280,11 @@ fn plan_of(answers: &[Answer]) -> Plan {
     let mut plan = Plan::default();
     for answer in answers {
         let action = match answer.code.as_str() {
-            "newly-declared" => Action::Create,
+            "newly-declared" | "waits-for-machine" => Action::Create,
             "spec-differs" | "revised" => Action::Change,
-            "removal-asked" | "removal-blocked" | "never-connected" => Action::Remove,
+            "removal-asked" | "removal-blocked" | "never-connected" | "release-asked" => Action::Remove,
             // Reservations are part of their attachments.
-            "attachment-wanted" => continue,
+            "attachment-wanted" | "filesystem-wanted" => continue,
             _ => Action::Unchanged,
         };
         plan.steps.push(Step { action, entity: answer.stream.to_string(), fields: Vec::new() });

@@ -204,7 +204,8 @@ impl Remembered {
         for (name, folded) in self.attachments.iter() {
             let (intent, target, presence) = match &folded.state.link {
                 Link::Waiting => continue,
-                Link::Attaching { target, effort } => (effort.intent, target, being_made(effort)),
+                Link::Attaching { target, effort, earlier: None } => (effort.intent, target, being_made(effort)),
+                Link::Attaching { target, effort, earlier: Some(_) } => (effort.intent, target, Presence::Present),
                 Link::Attached { intent, target, .. } => (*intent, target, Presence::Present),
                 Link::Detaching { of, target, effort } => (*of, target, being_removed(effort)),
             };
@@ -246,7 +247,7 @@ fn asked(call: Call) -> Option<(EffectId, Asked)> {
         Call::Machine { provider, call: MachineCall::Create(create), .. } => Asked::Machine(provider?, create),
         Call::Volume { provider, call: VolumeCall::Create(create), .. } => Asked::Volume(provider?, create),
         Call::Volume { provider, call: VolumeCall::Attach(attach), .. } => Asked::Attachment(provider?, attach),
-        Call::Machine { .. } | Call::Volume { .. } => return None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } => return None,
     };
     Some((id, asked))
 }

@@ -112,8 +112,11 @@ fn make_private_dir(path: &PathBuf) -> Result<(), StartError> {
 }
 
 fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<Providers, StartError> {
-    let mut providers =
-        Providers { machines: config.machine_providers.clone(), volumes: config.volume_providers.clone() };
+    let mut providers = Providers {
+        machines: config.machine_providers.clone(),
+        volumes: config.volume_providers.clone(),
+        filesystems: config.filesystem_providers.clone(),
+    };
     if let LocalMachines::With { agent_command } = &config.local {
         let root = local_dir(&config.data_dir);
         let local = LocalConfig {

@@ -6,6 +6,7 @@ mod clock;
 mod filesystems;
 mod import;
 mod machines;
+mod operation;
 mod storage;
 
 pub use clock::Clock;
@@ -15,6 +16,7 @@ pub use filesystems::{
 };
 pub use import::{ImportVolume, VolumeImporter};
 pub use machines::{Condition, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider};
+pub use operation::{Batch, Operation, Turn};
 pub use storage::{AttachVolume, AttachmentInfo, CreateVolume, DetachVolume, ProvisionedVolume, VolumeProvider};
 
 use crate::vocab::Fault;

@@ -11,7 +11,7 @@ use bailiwick_journal::StreamId;
 use super::Timetable;
 use crate::{
     contract::Decider,
-    machine,
+    filesystem, filesystem_attachment, machine,
     shell::{AnyCommand, Ask, AskError, Kind, Origin, Registry, Services},
     vocab::{Timestamp, derived_uuid},
     volume, volume_attachment,
@@ -214,6 +214,8 @@ fn command(stream: &StreamId, due: Timestamp) -> Option<AnyCommand> {
         machine::State::KIND => machine::State::wake(due),
         volume::State::KIND => volume::State::wake(due),
         volume_attachment::State::KIND => volume_attachment::State::wake(due),
+        filesystem::State::KIND => filesystem::State::wake(due),
+        filesystem_attachment::State::KIND => filesystem_attachment::State::wake(due),
         _ => None,
     }
 }

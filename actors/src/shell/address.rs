@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    machine, policy, volume, volume_attachment,
+    filesystem, filesystem_attachment, machine, policy, volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -21,6 +21,8 @@ pub(super) enum AnyAddr {
     Volume(Addr<EntityActor<volume::State>>),
     VolumeAttachment(Addr<EntityActor<volume_attachment::State>>),
     Policy(Addr<EntityActor<policy::State>>),
+    Filesystem(Addr<EntityActor<filesystem::State>>),
+    FilesystemAttachment(Addr<EntityActor<filesystem_attachment::State>>),
 }
 
 /// The state of an entity, of whatever kind, for deciding about several in one step.
@@ -30,6 +32,8 @@ pub(super) enum AnyEntity {
     Volume(Entity<volume::State>),
     VolumeAttachment(Entity<volume_attachment::State>),
     Policy(Entity<policy::State>),
+    Filesystem(Entity<filesystem::State>),
+    FilesystemAttachment(Entity<filesystem_attachment::State>),
 }
 
 impl AnyEntity {
@@ -40,6 +44,8 @@ impl AnyEntity {
             Self::Volume(entity) => read_on(entity, stream, services),
             Self::VolumeAttachment(entity) => read_on(entity, stream, services),
             Self::Policy(entity) => read_on(entity, stream, services),
+            Self::Filesystem(entity) => read_on(entity, stream, services),
+            Self::FilesystemAttachment(entity) => read_on(entity, stream, services),
         }
     }
 
@@ -58,6 +64,10 @@ impl AnyEntity {
                 propose_on(entity, command, origin, known)
             }
             (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, origin, known),
+            (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => propose_on(entity, command, origin, known),
+            (Self::FilesystemAttachment(entity), AnyCommand::FilesystemAttachment(command)) => {
+                propose_on(entity, command, origin, known)
+            }
             _ => Err(AskError::Misdirected { stream: stream.clone() }),
         }
     }
@@ -73,6 +83,8 @@ macro_rules! each_kind {
             AnyAddr::Volume($inner) => $run,
             AnyAddr::VolumeAttachment($inner) => $run,
             AnyAddr::Policy($inner) => $run,
+            AnyAddr::Filesystem($inner) => $run,
+            AnyAddr::FilesystemAttachment($inner) => $run,
         }
     };
 }
@@ -87,6 +99,12 @@ impl AnyAddr {
                 later(addr, Submit { command, origin, is_report })
             }
             (Self::Policy(addr), AnyCommand::Policy(command)) => later(addr, Submit { command, origin, is_report }),
+            (Self::Filesystem(addr), AnyCommand::Filesystem(command)) => {
+                later(addr, Submit { command, origin, is_report })
+            }
+            (Self::FilesystemAttachment(addr), AnyCommand::FilesystemAttachment(command)) => {
+                later(addr, Submit { command, origin, is_report })
+            }
             _ => return None,
         })
     }
@@ -103,6 +121,8 @@ impl AnyAddr {
             Self::Volume(addr) => of_kind!(addr, AnyEntity::Volume),
             Self::VolumeAttachment(addr) => of_kind!(addr, AnyEntity::VolumeAttachment),
             Self::Policy(addr) => of_kind!(addr, AnyEntity::Policy),
+            Self::Filesystem(addr) => of_kind!(addr, AnyEntity::Filesystem),
+            Self::FilesystemAttachment(addr) => of_kind!(addr, AnyEntity::FilesystemAttachment),
         }
     }
 
@@ -131,6 +151,8 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         volume::State::KIND => verdict_text::<volume::State>(entry),
         volume_attachment::State::KIND => verdict_text::<volume_attachment::State>(entry),
         policy::State::KIND => verdict_text::<policy::State>(entry),
+        filesystem::State::KIND => verdict_text::<filesystem::State>(entry),
+        filesystem_attachment::State::KIND => verdict_text::<filesystem_attachment::State>(entry),
         kind => Err(format!("{kind} is no kind of entity")),
     }
 }

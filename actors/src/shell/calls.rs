@@ -4,7 +4,10 @@ use actix::Message;
 use bailiwick_journal::{Position, StreamId};
 
 use crate::{
-    ports::{AttachVolume, CreateMachine, CreateVolume, DetachVolume},
+    ports::{
+        AttachFilesystem, AttachVolume, CreateFilesystem, CreateMachine, CreateVolume, DetachFilesystem, DetachVolume,
+        Operation,
+    },
     vocab::{EffectId, Name},
 };
 
@@ -13,6 +16,7 @@ use crate::{
 pub enum Call {
     Machine { stream: StreamId, provider: Option<Name>, id: EffectId, attempt: u32, call: MachineCall },
     Volume { stream: StreamId, provider: Option<Name>, id: EffectId, attempt: u32, call: VolumeCall },
+    Filesystem { stream: StreamId, provider: Option<Name>, id: EffectId, attempt: u32, call: FilesystemCall },
 }
 
 /// What a machine provider is asked.
@@ -29,47 +33,52 @@ pub enum VolumeCall {
     Destroy(EffectId),
     Attach(Box<AttachVolume>),
     Detach(DetachVolume),
+    Release(EffectId),
 }
 
-/// The groups of one turn, in the order in which they go out. Source: the batch order of Juju's storage provisioner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Operation {
-    DeleteMachine,
-    DestroyVolume,
-    CreateMachine,
-    CreateVolume,
-    DetachVolume,
-    AttachVolume,
+/// What a filesystem provider is asked.
+#[derive(Clone, Debug)]
+pub enum FilesystemCall {
+    Create(Box<CreateFilesystem>),
+    Destroy(EffectId),
+    Release(EffectId),
+    Attach(Box<AttachFilesystem>),
+    Detach(DetachFilesystem),
 }
 
 impl Call {
-    pub(super) fn stream(&self) -> &StreamId {
+    /// The entity that it is for.
+    pub fn stream(&self) -> &StreamId {
         match self {
-            Self::Machine { stream, .. } | Self::Volume { stream, .. } => stream,
+            Self::Machine { stream, .. } | Self::Volume { stream, .. } | Self::Filesystem { stream, .. } => stream,
         }
     }
 
-    pub(super) fn provider(&self) -> Option<&Name> {
+    /// Who is asked; none if nobody is named who could do it.
+    pub fn provider(&self) -> Option<&Name> {
         match self {
-            Self::Machine { provider, .. } | Self::Volume { provider, .. } => provider.as_ref(),
+            Self::Machine { provider, .. } | Self::Volume { provider, .. } | Self::Filesystem { provider, .. } => {
+                provider.as_ref()
+            }
         }
     }
 
     /// The effect id: the same over all attempts.
     pub fn id(&self) -> EffectId {
         match self {
-            Self::Machine { id, .. } | Self::Volume { id, .. } => *id,
+            Self::Machine { id, .. } | Self::Volume { id, .. } | Self::Filesystem { id, .. } => *id,
         }
     }
 
     /// The attempt, from 1.
     pub fn attempt(&self) -> u32 {
         match self {
-            Self::Machine { attempt, .. } | Self::Volume { attempt, .. } => *attempt,
+            Self::Machine { attempt, .. } | Self::Volume { attempt, .. } | Self::Filesystem { attempt, .. } => *attempt,
         }
     }
 
-    pub(super) fn operation(&self) -> Operation {
+    /// What is asked.
+    pub fn operation(&self) -> Operation {
         match self {
             Self::Machine { call: MachineCall::Create(_), .. } => Operation::CreateMachine,
             Self::Machine { call: MachineCall::Delete(_), .. } => Operation::DeleteMachine,
@@ -77,6 +86,12 @@ impl Call {
             Self::Volume { call: VolumeCall::Destroy(_), .. } => Operation::DestroyVolume,
             Self::Volume { call: VolumeCall::Attach(_), .. } => Operation::AttachVolume,
             Self::Volume { call: VolumeCall::Detach(_), .. } => Operation::DetachVolume,
+            Self::Volume { call: VolumeCall::Release(_), .. } => Operation::ReleaseVolume,
+            Self::Filesystem { call: FilesystemCall::Create(_), .. } => Operation::CreateFilesystem,
+            Self::Filesystem { call: FilesystemCall::Destroy(_), .. } => Operation::DestroyFilesystem,
+            Self::Filesystem { call: FilesystemCall::Release(_), .. } => Operation::ReleaseFilesystem,
+            Self::Filesystem { call: FilesystemCall::Attach(_), .. } => Operation::AttachFilesystem,
+            Self::Filesystem { call: FilesystemCall::Detach(_), .. } => Operation::DetachFilesystem,
         }
     }
 }

@@ -5,7 +5,7 @@ use bailiwick_journal::StreamId;
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoView},
-    machine, policy,
+    filesystem, filesystem_attachment, machine, policy,
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -38,6 +38,8 @@ pub enum AnyCommand {
     Volume(volume::Command),
     VolumeAttachment(volume_attachment::Command),
     Policy(policy::Command),
+    Filesystem(filesystem::Command),
+    FilesystemAttachment(filesystem_attachment::Command),
 }
 
 impl AnyCommand {
@@ -48,6 +50,8 @@ impl AnyCommand {
             Self::Volume(_) => volume::State::KIND,
             Self::VolumeAttachment(_) => volume_attachment::State::KIND,
             Self::Policy(_) => policy::State::KIND,
+            Self::Filesystem(_) => filesystem::State::KIND,
+            Self::FilesystemAttachment(_) => filesystem_attachment::State::KIND,
         }
     }
 
@@ -58,6 +62,8 @@ impl AnyCommand {
             Self::Volume(command) => matches!(command, volume::Command::Report(_)),
             Self::VolumeAttachment(command) => matches!(command, volume_attachment::Command::Report(_)),
             Self::Policy(_) => false,
+            Self::Filesystem(command) => matches!(command, filesystem::Command::Report(_)),
+            Self::FilesystemAttachment(command) => matches!(command, filesystem_attachment::Command::Report(_)),
         }
     }
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::{Known, NoView, PolicyInForce},
-    ports::{Clock, MachineProvider, VolumeProvider},
+    ports::{Clock, FilesystemProvider, MachineProvider, VolumeProvider},
     vocab::{Name, Timestamp},
 };
 
@@ -23,6 +23,8 @@ use crate::{
 pub struct Providers {
     pub machines: BTreeMap<Name, Arc<dyn MachineProvider>>,
     pub volumes: BTreeMap<Name, Arc<dyn VolumeProvider>>,
+    /// Those on volumes are made and mounted by the one named `managed`.
+    pub filesystems: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
 }
 
 impl fmt::Debug for Providers {
@@ -30,6 +32,7 @@ impl fmt::Debug for Providers {
         f.debug_struct("Providers")
             .field("machines", &self.machines.keys())
             .field("volumes", &self.volumes.keys())
+            .field("filesystems", &self.filesystems.keys())
             .finish()
     }
 }
