@@ -297,7 +297,9 @@ pub fn known(fleet: &Fleet) -> Known {
     let alive = |life: Life| life == Life::Alive;
     let machines: BTreeSet<_> = fleet.machines.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
     let volumes: BTreeSet<_> = fleet.volumes.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
+    let filesystems = fleet.filesystems.iter().filter(|(_, f)| alive(f.state.life)).map(|(name, _)| name);
     Known {
+        filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
     }

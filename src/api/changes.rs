@@ -3,7 +3,7 @@
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
-    machine, policy,
+    filesystem, filesystem_attachment, machine, policy,
     shell::{Answer, AnyCommand},
     volume, volume_attachment,
 };
@@ -61,6 +61,8 @@ async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web
         machine::State::KIND => AnyCommand::Machine(machine::Command::RetryProvisioning),
         volume::State::KIND => AnyCommand::Volume(volume::Command::RetryProvisioning),
         volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Retry),
+        filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::RetryProvisioning),
+        filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Retry),
         kind => {
             let message = format!("a {kind} has nothing to retry");
             return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));

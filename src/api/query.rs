@@ -161,6 +161,8 @@ impl Query {
                 "machine" => json(&view::machines(fleet)),
                 "volume" => json(&view::volumes(fleet)),
                 "volume-attachment" => json(&view::attachments(fleet)),
+                "filesystem" => json(&view::filesystems(fleet)),
+                "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
                 "policy" => json(&view::policies(fleet)),
                 _ => Err(not_found(&format!("there is no kind {kind}"), KINDS)),
             },
@@ -195,7 +197,7 @@ impl Query {
     }
 }
 
-const KINDS: &str = "kinds are machine, volume, volume-attachment and policy";
+const KINDS: &str = "kinds are machine, volume, volume-attachment, filesystem, filesystem-attachment and policy";
 
 /// Asked with a body: the settings.
 const REHEARSE: &str = "/v1/audit/rehearse";

@@ -1,6 +1,6 @@
 //! What a manifest says once it has been read.
 
-use bailiwick_actors::{machine, policy, vocab::Name, volume, volume_attachment};
+use bailiwick_actors::{filesystem, filesystem_attachment, machine, policy, vocab::Name, volume, volume_attachment};
 use bailiwick_journal::{StreamId, digest, encode};
 
 use super::Place;
@@ -25,6 +25,8 @@ pub enum Wish {
     Volume { name: Name, spec: volume::Spec },
     VolumeAttachment { spec: volume_attachment::Spec },
     Policy { name: Name, document: policy::Document },
+    Filesystem { name: Name, spec: filesystem::Spec },
+    FilesystemAttachment { spec: filesystem_attachment::Spec },
 }
 
 impl Wish {
@@ -33,7 +35,8 @@ impl Wish {
         match self {
             Self::Machine { spec, .. } => Some(&spec.provider),
             Self::Volume { spec, .. } => Some(&spec.provider),
-            Self::VolumeAttachment { .. } | Self::Policy { .. } => None,
+            Self::Filesystem { spec, .. } => Some(&spec.provider),
+            Self::VolumeAttachment { .. } | Self::FilesystemAttachment { .. } | Self::Policy { .. } => None,
         }
     }
 
@@ -44,6 +47,8 @@ impl Wish {
             Self::Volume { spec, .. } => encode(1, spec),
             Self::VolumeAttachment { spec } => encode(1, spec),
             Self::Policy { document, .. } => encode(1, document),
+            Self::Filesystem { spec, .. } => encode(1, spec),
+            Self::FilesystemAttachment { spec } => encode(1, spec),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.
@@ -58,6 +63,8 @@ impl Wish {
             Self::Volume { name, .. } => ("volume", name.to_string()),
             Self::VolumeAttachment { spec } => ("volume-attachment", spec.stream_name()),
             Self::Policy { name, .. } => ("policy", name.to_string()),
+            Self::Filesystem { name, .. } => ("filesystem", name.to_string()),
+            Self::FilesystemAttachment { spec } => ("filesystem-attachment", spec.stream_name()),
         };
         StreamId::new(kind, &name).expect("names and pairs of names are stream names")
     }

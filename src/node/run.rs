@@ -10,8 +10,9 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::Clock,
+    ports::{Clock, FilesystemProvider},
     shell::{AssembleError, Providers, Quiesce, Running, Stats, assemble},
+    vocab::SizeMib,
 };
 use bailiwick_journal::{Journal, LocalJournal};
 use tokio::sync::oneshot;
@@ -23,7 +24,10 @@ use crate::{
     clock::SystemClock,
     config::{Config, LocalMachines, journal_dir, local_dir, node_key},
     handle::Handle,
-    providers::local::{LocalConfig, LocalProvider},
+    providers::{
+        local::{LocalConfig, LocalProvider},
+        storage::{Filesystems, Ground, SystemRunner, Way},
+    },
 };
 
 type Ready = mpsc::SyncSender<Result<(Handle, Started), StartError>>;
@@ -134,8 +138,24 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<P
         let name: bailiwick_actors::vocab::Name = "local".parse().expect("a valid name");
         providers.machines.insert(name.clone(), local.clone());
         providers.volumes.insert(name, local);
+        let name: bailiwick_actors::vocab::Name = "directory".parse().expect("a valid name");
+        if let Some(directories) = directories(config, clock) {
+            providers.filesystems.entry(name).or_insert(directories);
+        }
     }
     Ok(providers)
+}
+
+/// Plain directories as filesystems of local machines, promised from what is free now. Where others could change what leads
+/// to them there are none, and the node says so.
+fn directories(config: &Config, clock: &Arc<dyn Clock>) -> Option<Arc<dyn FilesystemProvider>> {
+    let path = config.data_dir.join("filesystems");
+    let offered = Ground::of_this_machine(&path, &[], Arc::new(SystemRunner::default()));
+    let ground =
+        offered.inspect_err(|error| tracing::warn!(%error, "filesystems of provider directory are not offered"));
+    let free = rustix::fs::statvfs(&config.data_dir).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize) >> 20);
+    let capacity = SizeMib(free.unwrap_or(0));
+    Some(Arc::new(Filesystems::new(Way::Directory { capacity }, Arc::new(ground.ok()?), clock.clone())))
 }
 
 /// Waits for the order to stop; the answer is why the node ends by itself, if it does.

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    machine, policy,
+    filesystem, filesystem_attachment, machine, policy,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::{
     Fleet, FleetError,
+    filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
 };
 use crate::words::Line;
@@ -45,6 +46,8 @@ pub enum Row {
     Volume(VolumeRow),
     Attachment(AttachmentRow),
     Policy(PolicyRow),
+    Filesystem(FilesystemRow),
+    FilesystemAttachment(FilesystemAttachmentRow),
 }
 
 /// One condition.
@@ -109,6 +112,16 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
             let row = Row::Attachment(attachment_row(fleet, name, folded));
             (volume_attachment::State::KIND, row, json(&folded.state.spec), folded.state.effort())
         }
+        filesystem::State::KIND => {
+            let Some(folded) = fleet.filesystems.folded(name) else { return Ok(None) };
+            let row = Row::Filesystem(filesystem_row(fleet, name, folded));
+            (filesystem::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+        }
+        filesystem_attachment::State::KIND => {
+            let Some(folded) = fleet.filesystem_attachments.folded(name) else { return Ok(None) };
+            let row = Row::FilesystemAttachment(filesystem_attachment_row(fleet, name, folded));
+            (filesystem_attachment::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+        }
         policy::State::KIND => {
             let Some(folded) = fleet.policies.folded(name) else { return Ok(None) };
             let row = Row::Policy(policy_row(fleet, name, folded));
@@ -121,6 +134,10 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         volume::State::KIND => history::<volume::State>(journal, fleet, entity, |state| state.status().into()),
         volume_attachment::State::KIND => {
             history::<volume_attachment::State>(journal, fleet, entity, |state| state.status().into())
+        }
+        filesystem::State::KIND => history::<filesystem::State>(journal, fleet, entity, |state| state.status().into()),
+        filesystem_attachment::State::KIND => {
+            history::<filesystem_attachment::State>(journal, fleet, entity, |state| state.status().into())
         }
         _ => history::<policy::State>(journal, fleet, entity, |state| format!("revision {}", state.revision)),
     }?;

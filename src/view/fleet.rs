@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Fold, StoredError},
-    machine, policy,
+    filesystem, filesystem_attachment, machine, policy,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
 };
@@ -18,6 +18,9 @@ pub struct Fleet {
     /// By `machine:volume`.
     pub attachments: Fold<volume_attachment::State>,
     pub policies: Fold<policy::State>,
+    pub filesystems: Fold<filesystem::State>,
+    /// By `machine:filesystem`.
+    pub filesystem_attachments: Fold<filesystem_attachment::State>,
     /// The last entry that was taken in.
     pub position: Position,
     /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
@@ -84,6 +87,8 @@ impl Fleet {
         self.volumes.apply(entry)?;
         self.attachments.apply(entry)?;
         self.policies.apply(entry)?;
+        self.filesystems.apply(entry)?;
+        self.filesystem_attachments.apply(entry)?;
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
         if !existed && self.exists(&header.stream) {
@@ -99,6 +104,8 @@ impl Fleet {
             "machine" => self.machines.get(name).map(|state| state.life),
             "volume" => self.volumes.get(name).map(|state| state.life),
             "volume-attachment" => self.attachments.get(name).map(|state| state.life),
+            "filesystem" => self.filesystems.get(name).map(|state| state.life),
+            "filesystem-attachment" => self.filesystem_attachments.get(name).map(|state| state.life),
             "policy" => self.policies.get(name).map(|_| Life::Alive),
             _ => None,
         }

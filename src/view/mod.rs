@@ -4,6 +4,7 @@
 //! answered by the same code. A view can be thrown away and built again; nothing decides on it.
 
 mod describe;
+mod filesystem_rows;
 mod fleet;
 mod log;
 mod moment;
@@ -15,6 +16,7 @@ mod upcoming;
 mod tests;
 
 pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe};
+pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachments, filesystems};
 pub use fleet::{Fleet, FleetError};
 pub use log::{LogFilter, log};
 pub use moment::{At, position_at, position_of};

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{
     Fleet,
+    filesystem_rows::{filesystem_attachments, filesystems},
     rows::{attachments, machines, volumes},
 };
 
@@ -96,6 +97,8 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("machine", machines(fleet));
     look!("volume", volumes(fleet));
     look!("volume-attachment", attachments(fleet));
+    look!("filesystem", filesystems(fleet));
+    look!("filesystem-attachment", filesystem_attachments(fleet));
     looks
 }
 
@@ -144,7 +147,7 @@ pub fn declared(fleet: &Fleet) -> Vec<StreamId> {
         .iter()
         .map(|look| StreamId::new(look.kind, &look.name).expect("the name of a stream of the journal"))
         .collect();
-    streams.sort_by_key(|stream| (stream.kind() != "volume-attachment", stream.clone()));
+    streams.sort_by_key(|stream| (!stream.kind().ends_with("-attachment"), stream.clone()));
     streams
 }
 

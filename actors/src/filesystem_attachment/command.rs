@@ -19,7 +19,7 @@ pub enum Command {
     /// Try again what was given up, or waits.
     Retry,
     /// Everything that it needs is there: mount it.
-    Attach { target: Target },
+    Attach { target: Box<Target> },
     /// The instance that it is attached to is going or gone: let go of it, and wait for another.
     Detach { machine_effect: EffectId },
     /// Something that was waited for is due.

@@ -101,11 +101,11 @@ fn table() -> Vec<Case<State>> {
         case(dying(), Command::Declare(spec(false)), Err(Rejection::Leaving { life: Life::Dying })),
         case(
             declared(),
-            Command::Attach { target: target(2) },
+            Command::Attach { target: Box::new(target(2)) },
             Ok((R::BothReady, vec![Event::AttachRequested { target: target(2), at: NOW }])),
         ),
-        case(attached(), Command::Attach { target: target(2) }, Ok((R::AlreadyConnected, vec![]))),
-        case([], Command::Attach { target: target(2) }, Err(Rejection::NotDeclared)),
+        case(attached(), Command::Attach { target: Box::new(target(2)) }, Ok((R::AlreadyConnected, vec![]))),
+        case([], Command::Attach { target: Box::new(target(2)) }, Err(Rejection::NotDeclared)),
         case(
             attaching(),
             Command::Report(Report::Attached { attempt: 1, info: info() }),
@@ -186,7 +186,7 @@ fn table() -> Vec<Case<State>> {
         ),
         case(
             pausing(5),
-            Command::Attach { target: target(3) },
+            Command::Attach { target: Box::new(target(3)) },
             Ok((R::TargetMoved, vec![Event::Retargeted { target: target(3) }])),
         ),
         case(attached(), Command::Reattach, Ok((R::NewSession, vec![Event::ReattachRequested { at: NOW }]))),
@@ -231,12 +231,12 @@ fn command(state: &State, _version: Version, kind: u8, value: u8) -> Command {
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
     let at = u64::from(value % 2);
     match kind % 14 {
-        12 => Command::Attach { target: target(at + 1) },
+        12 => Command::Attach { target: Box::new(target(at + 1)) },
         13 => Command::Reattach,
         0 | 1 => Command::Declare(spec(value.is_multiple_of(5))),
         2 => Command::Remove,
         3 => Command::Retry,
-        4 | 5 => Command::Attach { target: target(at) },
+        4 | 5 => Command::Attach { target: Box::new(target(at)) },
         6 => Command::Detach { machine_effect: effect("machine/web", at) },
         7 => Command::Wake { due: Timestamp(0) },
         8 => Command::Report(Report::Attached { attempt, info: info() }),

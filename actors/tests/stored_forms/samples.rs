@@ -347,7 +347,7 @@ pub(super) fn filesystem_attachment() -> Forms {
             Command::Declare(spec.clone()),
             Command::Remove,
             Command::Retry,
-            Command::Attach { target: mount_target() },
+            Command::Attach { target: Box::new(mount_target()) },
             Command::Detach { machine_effect: effect(1) },
             Command::Wake { due: AT },
             Command::Report(Report::Attached { attempt: 1, info: info.clone() }),
@@ -429,7 +429,7 @@ fn orders() -> [Order; 5] {
         Order::FilesystemAttachment {
             machine: name("web"),
             filesystem: name("files"),
-            command: filesystem_attachment::Command::Attach { target: mount_target() },
+            command: filesystem_attachment::Command::Attach { target: Box::new(mount_target()) },
         },
     ]
 }

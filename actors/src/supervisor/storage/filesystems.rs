@@ -112,7 +112,7 @@ fn next(
     let running = view.running(machine);
     let target = state.and_then(|state| target(view, attachment, state, machine));
     match &attachment.link {
-        Link::Waiting => Some(Command::Attach { target: target? }),
+        Link::Waiting => Some(Command::Attach { target: Box::new(target?) }),
         Link::Attaching { target: then, .. } | Link::Attached { target: then, .. } => {
             // Of a machine that nobody knows nothing follows.
             machine_state?;
@@ -122,7 +122,7 @@ fn next(
             match &attachment.link {
                 // What a later attempt mounts is what is seen then.
                 Link::Attaching { effort, .. } if effort.outlook != Outlook::Trying => {
-                    target.filter(|target| target != then).map(|target| Command::Attach { target })
+                    target.filter(|target| target != then).map(|target| Command::Attach { target: Box::new(target) })
                 }
                 Link::Attached { .. } if target.is_some() && view.is_of_earlier_session(stream) => {
                     Some(Command::Reattach)

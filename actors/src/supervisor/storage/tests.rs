@@ -288,7 +288,7 @@ fn a_filesystem_on_a_volume_waits_for_exactly_its_device() {
     let create = filesystem::Command::Create { backing: Some(backing("sdb")) };
     let create = Order::Filesystem { filesystem: name("files"), command: create };
     for about in ["filesystem/files", "volume/data"] {
-        assert_eq!(seen.look(about), [create.clone()], "{about}");
+        assert_eq!(seen.look(about), std::slice::from_ref(&create), "{about}");
     }
 }
 

@@ -73,3 +73,29 @@ pub(super) fn timeline(case: &Value) -> Result<(), String> {
     }
     case.expect.compare(&desk.tell())
 }
+
+#[test]
+fn a_wrong_timeline_fails_at_its_first_difference() {
+    let timeline = |expected_time: u64| {
+        serde_json::json!({
+            "given": {"scope": "model", "providers": {"dummy": {"dynamic": true}},
+                "filesystems": {"filesystem-1": {"life": "alive", "provider": "dummy", "size": 7}},
+                "script": {"create_filesystems": {"filesystem-1": ["err:no"]}}},
+            "events": [{"at": 0, "notify": [["filesystems", ["filesystem-1"]]]}],
+            "until": 0,
+            "expect": {
+                "calls": [{"at": 0, "op": "create_filesystems", "source": "dummy",
+                    "args": [{"filesystem": "filesystem-1", "size": 7, "backing": null}]}],
+                "statuses": [[0, "filesystem-1", "pending", "no"]],
+                "recorded": [], "removed": [],
+                "scheduled_at_end": {"filesystem-1": expected_time},
+            },
+        })
+    };
+    assert_eq!(self::timeline(&timeline(30)), Ok(()));
+    let difference = self::timeline(&timeline(31)).expect_err("it is due after 30 s");
+    assert!(difference.starts_with("scheduled_at_end"), "{difference}");
+    let mut unknown = timeline(30);
+    unknown["given"]["colour"] = "red".into();
+    assert!(self::timeline(&unknown).is_err(), "a word that the runner does not know");
+}
