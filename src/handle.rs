@@ -28,7 +28,7 @@ use uuid::Uuid;
 
 use crate::{
     api::wire::agent,
-    manifest::{Document, Known},
+    manifest::{Document, Known, Wish},
     plan::{Action, Plan, Prune, Step, plan, removal},
     view::{Fleet, FleetError},
 };
@@ -54,7 +54,9 @@ struct Shared {
     /// What the agent of each machine was told last, by this node.
     told: Mutex<BTreeMap<Name, agent::Answer>>,
     admission: Semaphore,
+    /// Those of machines and volumes, and those of filesystems.
     providers: BTreeSet<Name>,
+    filesystem_providers: BTreeSet<Name>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -101,6 +103,7 @@ impl Handle {
             machines: running.supervisors.machines.clone(),
             fleet: Mutex::new(Fleet::default()),
             told: Mutex::default(),
+            filesystem_providers: running.services.providers.filesystems.keys().cloned().collect(),
             providers: running
                 .services
                 .providers
@@ -165,17 +168,17 @@ impl Handle {
     pub async fn apply(&self, documents: &[Document], prune: Prune, id: Uuid) -> Result<Applied, ApplyError> {
         let plan = self.plan(documents, prune)?;
         for document in documents {
-            if let Some(provider) = document.wish.provider().filter(|name| !self.shared.providers.contains(name)) {
+            let offered = match document.wish {
+                Wish::Filesystem { .. } => &self.shared.filesystem_providers,
+                _ => &self.shared.providers,
+            };
+            if let Some(provider) = document.wish.provider().filter(|name| !offered.contains(name)) {
                 let entity = document.wish.stream();
-                return Err(ApplyError::NoProvider { entity, provider: provider.clone(), known: self.providers() });
+                return Err(ApplyError::NoProvider { entity, provider: provider.clone(), known: listed(offered) });
             }
         }
         let wishes: Vec<_> = documents.iter().map(|document| document.wish.digest()).collect();
         self.carry_out(plan, id, digest(format!("apply {prune:?} {wishes:?}").as_bytes())).await
-    }
-
-    fn providers(&self) -> String {
-        self.shared.providers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
     /// Asks these entities to go, together with nothing else: what depends on them is asked by the supervisors.
@@ -273,6 +276,10 @@ impl Handle {
     pub fn wait<T>(&self, question: impl Future<Output = T>) -> T {
         block_on(question)
     }
+}
+
+fn listed(names: &BTreeSet<Name>) -> String {
+    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// What was done, as the first answers say it.
