@@ -162,7 +162,7 @@ impl Desk {
             told: Expect::default(),
         };
         desk.supervise(&storage::Command::Begin { session })?;
-        desk.machines_as_stored(true)?;
+        desk.machines_as_stored()?;
         Ok(desk)
     }
 
@@ -187,7 +187,7 @@ impl Desk {
     pub(super) fn set(&mut self, changes: BTreeMap<String, Value>) -> Result<(), String> {
         self.store.set(changes)?;
         // Of instances the supervisor learns when it asks for them.
-        self.machines_as_stored(false)
+        self.machines_as_stored()
     }
 
     /// Wakes the supervisor.

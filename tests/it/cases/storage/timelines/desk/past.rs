@@ -57,8 +57,8 @@ impl Desk {
         self.book.write(entity, EARLIER, Uuid::nil(), Outcome::Done, events)
     }
 
-    /// Machines are as the store has them; in the beginning nothing in the place of an instance means that there is none.
-    pub(super) fn machines_as_stored(&mut self, _first: bool) -> Result<(), String> {
+    /// Machines are as the store has them; nothing in the place of an instance means that there is none yet.
+    pub(super) fn machines_as_stored(&mut self) -> Result<(), String> {
         use machine::Event;
         let mut stored = BTreeMap::new();
         for (tag, instance) in self.store.entries("machines") {
@@ -252,11 +252,8 @@ impl Desk {
             None if exists => events.push(Event::Removed),
             None => (),
             // From dying it goes to removed; a dead one has never been.
-            Some(record) if record.life == "dead" => {
-                if exists {
-                    events.push(Event::Removed);
-                }
-            }
+            Some(record) if record.life == "dead" && exists => events.push(Event::Removed),
+            Some(record) if record.life == "dead" => (),
             Some(record) => {
                 let read_only = record.read_only;
                 if !exists {
@@ -302,11 +299,8 @@ impl Desk {
             None if exists => events.push(Event::Removed),
             None => (),
             // From dying it goes to removed; a dead one has never been.
-            Some(record) if record.life == "dead" => {
-                if exists {
-                    events.push(Event::Removed);
-                }
-            }
+            Some(record) if record.life == "dead" && exists => events.push(Event::Removed),
+            Some(record) if record.life == "dead" => (),
             Some(record) => {
                 let read_only = record.read_only;
                 if !exists {
