@@ -34,7 +34,7 @@ fn set(count: usize, members: usize) -> Snapshot {
         MemberStatus { id: member.id, healthy: at % 11 != 10, state, lag_ms: Some(at as u64) }
     };
     let statuses = members.iter().enumerate().map(status).collect();
-    Snapshot { machines, members, statuses, port: 37017, space: None }
+    Snapshot { machines, members, statuses, port: 37017, space: None, one_host: false }
 }
 
 fn machine(at: usize) -> Machine {

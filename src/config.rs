@@ -10,10 +10,12 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{Clock, FilesystemProvider, MachineProvider, VolumeProvider},
+    ports::{Clock, FilesystemProvider, MachineProvider, ReplicaSetEngine, VolumeProvider},
     shell::Limits,
     vocab::Name,
 };
+
+use crate::providers::exec::ExecConfig;
 
 /// How the `local` provider is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,17 +33,23 @@ pub struct Config {
     /// Everything that the node keeps is below this directory; it is made if it is not there, for its owner only.
     pub data_dir: PathBuf,
     pub local: LocalMachines,
+    /// Providers that are processes of somebody else's; each one makes machines and volumes under its name.
+    pub exec: Vec<ExecConfig>,
     /// Further machine providers by name.
     pub machine_providers: BTreeMap<Name, Arc<dyn MachineProvider>>,
     /// Further volume providers by name.
     pub volume_providers: BTreeMap<Name, Arc<dyn VolumeProvider>>,
     /// Further filesystem providers by name; the one named `managed` serves those on volumes.
     pub filesystem_providers: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
+    /// What keeps replica sets, by the name that manifests call it.
+    pub engines: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
     /// Whether the node answers on its socket. Local machines need it.
     pub listen: bool,
     /// The clock; the system's unless a test or a simulation gives another.
     pub clock: Option<Arc<dyn Clock>>,
     pub limits: Limits,
+    /// How the journal is run: how much of its log stays, and where the rest goes.
+    pub journal: bailiwick_journal::Settings,
     /// How long running provider calls may take after `stop`. Default 10 s.
     pub drain: Duration,
 }
@@ -52,12 +60,15 @@ impl Config {
         Self {
             data_dir: data_dir.into(),
             local: LocalMachines::Off,
+            exec: Vec::new(),
             machine_providers: BTreeMap::new(),
             volume_providers: BTreeMap::new(),
             filesystem_providers: BTreeMap::new(),
+            engines: BTreeMap::new(),
             listen: true,
             clock: None,
             limits: Limits::default(),
+            journal: bailiwick_journal::Settings::default(),
             drain: Duration::from_secs(10),
         }
     }
@@ -66,6 +77,13 @@ impl Config {
     #[must_use]
     pub fn machine_provider(mut self, name: Name, provider: Arc<dyn MachineProvider>) -> Self {
         self.machine_providers.insert(name, provider);
+        self
+    }
+
+    /// With a provider that is a process of somebody else's.
+    #[must_use]
+    pub fn exec_provider(mut self, provider: ExecConfig) -> Self {
+        self.exec.push(provider);
         self
     }
 
@@ -83,6 +101,13 @@ impl Config {
         self
     }
 
+    /// With an engine of the caller's own for replica sets.
+    #[must_use]
+    pub fn engine(mut self, name: Name, engine: Arc<dyn ReplicaSetEngine>) -> Self {
+        self.engines.insert(name, engine);
+        self
+    }
+
     /// Without a socket: only the program that embeds the node can ask it.
     #[must_use]
     pub fn without_socket(mut self) -> Self {
@@ -96,8 +121,10 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("data_dir", &self.data_dir)
             .field("local", &self.local)
+            .field("exec", &self.exec)
             .field("machine_providers", &self.machine_providers.keys())
             .field("volume_providers", &self.volume_providers.keys())
+            .field("engines", &self.engines.keys())
             .field("listen", &self.listen)
             .field("limits", &self.limits)
             .field("drain", &self.drain)
@@ -113,6 +140,11 @@ pub fn journal_dir(data_dir: &Path) -> PathBuf {
 /// The directory of the `local` provider below a data directory.
 pub fn local_dir(data_dir: &Path) -> PathBuf {
     data_dir.join("local")
+}
+
+/// The directory of providers that are processes, below a data directory.
+pub fn exec_dir(data_dir: &Path) -> PathBuf {
+    data_dir.join("exec")
 }
 
 /// The user's data directory: `$BAILIWICK_DATA_DIR`, `$XDG_DATA_HOME/bailiwick` or `~/.local/share/bailiwick`.

@@ -12,7 +12,7 @@ use std::{
 use actix::Addr;
 use bailiwick_actors::{
     contract::Decider,
-    machine::{self, Instance},
+    machine::{self, Instance, Removal},
     ports::Clock,
     shell::{
         AgentReport, Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Heartbeat, Limits, Origin, Registry,
@@ -185,9 +185,13 @@ impl Handle {
     ///
     /// # Errors
     /// As [`Handle::apply`].
-    pub async fn remove(&self, streams: &[StreamId], id: Uuid) -> Result<Applied, ApplyError> {
-        let plan = self.look(|fleet| removal(fleet, streams))?;
-        self.carry_out(plan, id, digest(format!("remove {streams:?}").as_bytes())).await
+    pub async fn remove(&self, streams: &[StreamId], how: Removal, id: Uuid) -> Result<Applied, ApplyError> {
+        let plan = self.look(|fleet| removal(fleet, streams, how))?;
+        let content = match how == Removal::default() {
+            true => format!("remove {streams:?}"),
+            false => format!("remove {streams:?} {how:?}"),
+        };
+        self.carry_out(plan, id, digest(content.as_bytes())).await
     }
 
     async fn carry_out(&self, plan: Plan, id: Uuid, content: [u8; 16]) -> Result<Applied, ApplyError> {
@@ -255,6 +259,11 @@ impl Handle {
         })
     }
 
+    /// Whether the agent of a machine was told by this node, and last, to run nothing.
+    pub fn was_told_to_run_nothing(&self, machine: &Name) -> bool {
+        self.told().get(machine).is_some_and(|answer| answer.workloads.is_empty())
+    }
+
     fn told(&self) -> std::sync::MutexGuard<'_, BTreeMap<Name, agent::Answer>> {
         self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -289,7 +298,8 @@ fn plan_of(answers: &[Answer]) -> Plan {
         let action = match answer.code.as_str() {
             "newly-declared" | "waits-for-machine" => Action::Create,
             "spec-differs" | "revised" => Action::Change,
-            "removal-asked" | "removal-blocked" | "never-connected" | "release-asked" => Action::Remove,
+            "removal-asked" | "removal-drains" | "removal-blocked" | "removal-forced" | "instance-spared"
+            | "never-connected" | "release-asked" => Action::Remove,
             // Reservations are part of their attachments.
             "attachment-wanted" | "filesystem-wanted" => continue,
             _ => Action::Unchanged,
@@ -326,7 +336,9 @@ fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<agent::Answ
         command: workload.command.clone(),
         env: workload.env.clone(),
     };
-    let workloads = state.spec.iter().flat_map(|spec| &spec.workloads).map(workload).collect();
+    // Whoever is being drained, or was, runs nothing any more.
+    let runs = state.spec.iter().filter(|_| state.drain.is_none());
+    let workloads = runs.flat_map(|spec| &spec.workloads).map(workload).collect();
     let volume = |volume: &Name| {
         let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;
         let Link::Attached { target, info, .. } = &attachment.link else {
@@ -340,7 +352,8 @@ fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<agent::Answ
     };
     let volumes: Vec<_> = state.attachments.iter().filter_map(volume).collect();
     // While a volume is on its way, the agent asks again soon.
-    let interval_ms = if volumes.len() < state.attachments.len() { SOON_MS } else { agent::default_interval_ms() };
+    let is_soon = volumes.len() < state.attachments.len() || state.is_draining();
+    let interval_ms = if is_soon { SOON_MS } else { agent::default_interval_ms() };
     Some(agent::Answer { workloads, volumes, interval_ms, stop: false })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, policy,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -80,21 +80,40 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
 }
 
 /// What has to be asked so that these entities go.
-pub fn removal(fleet: &Fleet, streams: &[StreamId]) -> Plan {
+///
+/// With force, those that are on their way out already are asked again.
+pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal) -> Plan {
     let mut plan = Plan::default();
     // What hangs on them goes first, and is said.
     let mut streams: Vec<StreamId> = streams.to_vec();
+    let asked: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
     streams.extend(hanging);
     streams.sort();
     streams.dedup();
     streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
     for stream in streams {
-        if fleet.life(&stream) == Some(Life::Alive) {
-            plan.remove(stream);
+        let is_machine = stream.kind() == machine::State::KIND;
+        let life = fleet.life(&stream);
+        if life == Some(Life::Alive) || (how.force && is_machine && fleet.exists(&stream)) {
+            let follows = !how.force && waits_for_workloads(fleet, &stream, &asked);
+            let removed = plan.commands.len();
+            plan.remove(stream, how);
+            if follows {
+                // It goes when nothing uses it any more: the storage supervisor sees to it.
+                plan.commands.truncate(removed);
+            }
         }
     }
     plan
+}
+
+/// Whether an attachment goes only because its machine does, whose workloads end first.
+fn waits_for_workloads(fleet: &Fleet, stream: &StreamId, asked: &BTreeSet<StreamId>) -> bool {
+    let Some((machine, _)) = stream.name().split_once(':') else { return false };
+    let goes = asked.iter().any(|stream| stream.kind() == machine::State::KIND && stream.name() == machine);
+    let has_workloads = |state: &machine::State| state.spec.as_ref().is_some_and(|spec| !spec.workloads.is_empty());
+    !asked.contains(stream) && goes && fleet.machines.get(machine).is_some_and(has_workloads)
 }
 
 fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {
@@ -136,6 +155,7 @@ fn kind_rank(kind: &str) -> u8 {
         policy::State::KIND => 0,
         machine::State::KIND => 1,
         volume::State::KIND | filesystem::State::KIND => 2,
+        replica_set::State::KIND => 4,
         _ => 3,
     }
 }
@@ -193,9 +213,16 @@ impl Plan {
                     self.commands.push((filesystem, AnyCommand::Filesystem(command)));
                 }
             }
+            Wish::ReplicaSet { spec, .. } => {
+                let present = fleet.replica_sets.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let fields = present.map(|present| replica_set_fields(present, spec)).unwrap_or_default();
+                let command = AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+            }
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
-                let differs = present.is_some_and(|state| state.document != *document);
+                let differs = present.is_some_and(|state| state.document != **document);
                 let fields = if differs { vec!["spec".to_owned()] } else { Vec::new() };
                 let command = AnyCommand::Policy(policy::Command::Revise(document.clone()));
                 self.declare(stream, present.is_some(), fields, command);
@@ -227,6 +254,13 @@ impl Plan {
     fn undeclared(&mut self, fleet: &Fleet, declared: &BTreeSet<StreamId>, prune: Prune) {
         let mut alive = Vec::new();
         let of_kind = |kind: &str, name: &str| StreamId::new(kind, name).expect("a stream of the journal");
+        alive.extend(
+            fleet
+                .replica_sets
+                .iter()
+                .filter(|(_, f)| f.state.life == Life::Alive)
+                .map(|(name, _)| of_kind(replica_set::State::KIND, name)),
+        );
         alive.extend(
             fleet
                 .attachments
@@ -264,14 +298,17 @@ impl Plan {
         );
         for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
             match prune {
-                Prune::Yes => self.remove(stream),
+                Prune::Yes => self.remove(stream, machine::Removal::default()),
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),
             }
         }
     }
 
-    fn remove(&mut self, stream: StreamId) {
+    fn remove(&mut self, stream: StreamId, how: machine::Removal) {
         let command = match stream.kind() {
+            machine::State::KIND if how != machine::Removal::default() => {
+                AnyCommand::Machine(machine::Command::RemoveWith(how))
+            }
             machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
             volume::State::KIND => AnyCommand::Volume(volume::Command::Remove),
             volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Remove),
@@ -279,6 +316,7 @@ impl Plan {
             filesystem_attachment::State::KIND => {
                 AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)
             }
+            replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
             _ => return,
         };
         self.step(Action::Remove, &stream, Vec::new());
@@ -307,5 +345,15 @@ fn filesystem_fields(present: &filesystem::Spec, wanted: &filesystem::Spec) -> V
 
 fn mount_fields(present: &filesystem_attachment::Spec, wanted: &filesystem_attachment::Spec) -> Vec<String> {
     let fields = [("spec.path", present.path != wanted.path), ("spec.readOnly", present.read_only != wanted.read_only)];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
+
+fn replica_set_fields(present: &replica_set::Spec, wanted: &replica_set::Spec) -> Vec<String> {
+    let fields = [
+        ("spec.engine", present.engine != wanted.engine),
+        ("spec.servers", present.servers != wanted.servers),
+        ("spec.seats", present.seats != wanted.seats),
+        ("spec.oneHost", present.one_host != wanted.one_host),
+    ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

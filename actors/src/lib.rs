@@ -15,6 +15,7 @@ pub mod filesystem_attachment;
 pub mod machine;
 pub mod machine_set;
 pub mod policy;
+pub mod replica_set;
 pub mod volume;
 pub mod volume_attachment;
 

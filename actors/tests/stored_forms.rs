@@ -135,6 +135,11 @@ fn stored_forms_of_supervisors_are_as_they_were() {
 }
 
 #[test]
+fn stored_forms_of_replica_sets_are_as_they_were() {
+    check("replica-set", samples::replica_set());
+}
+
+#[test]
 fn stored_forms_of_facts_are_as_they_were() {
     check("facts", samples::facts());
 }

@@ -8,6 +8,8 @@ use std::{fmt, sync::Arc};
 pub use memory::MemoryStore;
 pub use sled::SledStore;
 
+use crate::disk::Stamp;
+
 /// Says that the store did not do what it was asked. The journal then reads from its log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the block store failed to {action}: {problem}")]
@@ -28,6 +30,28 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// # Errors
     /// If something cannot be removed.
     fn wipe(&self) -> Result<(), StoreError>;
+    /// Puts the copy that [`Store::copy_aside`] made in the place of this, durably: a crash at any time leaves one of both
+    /// whole. Neither is open.
+    ///
+    /// # Errors
+    /// If that is not certain.
+    fn adopt_copy(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Ends what a crash inside [`Store::adopt_copy`] left undone.
+    ///
+    /// # Errors
+    /// If that is not certain.
+    fn finish_adopting(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Removes what only makes opening quicker: when that is damaged, a copy may open without it.
+    ///
+    /// # Errors
+    /// If something cannot be removed.
+    fn forget_shortcuts(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
     /// Whether there is anything in it, without opening it.
     fn exists(&self) -> bool;
     /// The same content in another place, for a store that changes when it is opened; none where that does no harm.
@@ -37,6 +61,16 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// If it cannot be copied.
     fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
         Ok(None)
+    }
+    /// The same place, for whoever opens it later, behind the opening of the journal; none if it has to be opened with
+    /// the journal.
+    fn for_later(&self) -> Option<Box<dyn Store>> {
+        None
+    }
+    /// What would tell that one of its files was written into since, by name; none if that cannot be told. It is not
+    /// open.
+    fn stamps(&self) -> Option<Vec<(String, Stamp)>> {
+        None
     }
     /// Whether it must not be touched from a runtime's thread.
     fn wants_own_thread(&self) -> bool {

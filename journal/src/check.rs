@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::{
     Head, IntegrityReport, OpenError, Problem, ProblemKind,
     disk::{Disk, LockMode, OsDisk},
+    format::FORMAT_FILE,
     frame::{self, FrameHeader},
     head::{FoundHead, HEAD_FILE},
     index::Index,
@@ -34,13 +35,14 @@ pub struct CheckReport {
 }
 
 /// Checks the journal in a folder. Writes nothing. The block store is not opened, because opening sled rewrites it; it
-/// is checked against the log at every start.
+/// is checked against the log at every start. Where the log does not have everything any more, a copy of the block store
+/// is made in the folder, read, and removed.
 ///
 /// # Errors
 /// If a node has it open, if it is no journal, or if the disk does not answer. What is wrong with the history is in the
 /// report.
 pub fn check(dir: &Path) -> Result<CheckReport, OpenError> {
-    check_on(Arc::new(OsDisk::new(dir)))
+    check_from(Arc::new(OsDisk::new(dir)), Some(dir))
 }
 
 /// As [`check`], on any disk.
@@ -48,8 +50,13 @@ pub fn check(dir: &Path) -> Result<CheckReport, OpenError> {
 /// # Errors
 /// As [`check`].
 pub fn check_on(disk: Arc<dyn Disk>) -> Result<CheckReport, OpenError> {
-    let journal = open::existing_id(&*disk)?;
+    check_from(disk, None)
+}
+
+fn check_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<CheckReport, OpenError> {
+    let (journal, is_witnessed) = open::existing_id(&*disk)?;
     let _lock = open::take_lock(&*disk, LockMode::Shared)?;
+    let (disk, _copy) = readonly::attach(disk, journal, dir)?;
     let mut index = Index::default();
     let mut visit = |header: &FrameHeader, records: &[u8], place| {
         for record in frame::records(records) {
@@ -69,6 +76,10 @@ pub fn check_on(disk: Arc<dyn Disk>) -> Result<CheckReport, OpenError> {
             }
             mendable.push(problem);
         }
+    }
+    if is_witnessed {
+        let file = FORMAT_FILE.into();
+        mendable.push(Problem { kind: ProblemKind::FormatDamaged, file, offset: None, blocks: None });
     }
     let sound_head = matches!(found, FoundHead::Read { other_damaged: false, .. });
     if !sound_head {

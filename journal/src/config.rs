@@ -38,6 +38,14 @@ pub struct Settings {
     /// Whether full segments of the log are compressed in idle time, by themselves; `compress_log` does it when asked.
     /// Only with threads of the journal's own.
     pub compress_when_idle: bool,
+    /// Whether a stop in order leaves a checkpoint of the index, and an opening after one goes by it: it is ready sooner,
+    /// and reads the inside of full segments behind the opening. Not without threads of its own.
+    pub index_checkpoint: bool,
+    /// How much of the log stays.
+    pub log_keep: LogKeep,
+    /// Where full segments of the log are moved, compressed, once the block store has them durably; they are read there as
+    /// if they had stayed. The folder is made if it is missing and nothing was moved yet.
+    pub log_archive: Option<PathBuf>,
     pub queue: QueueLimits,
     /// Bytes of the disk that are kept free for reports; none: the smaller of 256 MiB and 5 %.
     pub space_floor_bytes: Option<u64>,
@@ -51,10 +59,25 @@ impl Default for Settings {
             checkpoint_bytes: 32 * 1024 * 1024,
             store_lag_bytes: 64 * 1024 * 1024,
             compress_when_idle: true,
+            index_checkpoint: true,
+            log_keep: LogKeep::All,
+            log_archive: None,
             queue: QueueLimits::default(),
             space_floor_bytes: None,
         }
     }
+}
+
+/// How much of the log stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogKeep {
+    /// All of it: whatever is wrong with the block store, it is built anew from the log.
+    #[default]
+    All,
+    /// What the block store does not have durably yet, for disks that are too small for both. The block store is then the
+    /// only copy of what is older, and is copied aside before it is opened after an end that was no stop in order. With
+    /// an archive, full segments go there instead.
+    Checkpoint,
 }
 
 /// On which threads the journal works.

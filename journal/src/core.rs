@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     fmt,
     sync::{
-        Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
@@ -15,6 +15,7 @@ use crate::{
     Entry, Head, Position, ReadError,
     blocks::BlockReader,
     disk::Disk,
+    elsewhere::ElsewhereError,
     frame::{self, FrameHeader, HEADER_BYTES},
     index::Index,
     log::{LogReader, Place},
@@ -40,6 +41,15 @@ pub(crate) struct Core {
     segments_to_pack: AtomicU32,
     /// Whether a pass over many entries may fetch on a thread of its own.
     reads_ahead: AtomicBool,
+    /// Whether the store is still to be opened, behind the opening.
+    store_awaited: Mutex<bool>,
+    store_came: Condvar,
+    /// The store was given up.
+    store_gone: AtomicBool,
+    /// The store was built anew since the opening.
+    store_rebuilt: AtomicBool,
+    /// What was there at the opening is still being read behind it.
+    reading: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -132,7 +142,50 @@ impl Core {
             stored_bytes: AtomicU64::new(0),
             segments_to_pack: AtomicU32::new(0),
             reads_ahead: AtomicBool::new(false),
+            store_awaited: Mutex::new(false),
+            store_came: Condvar::new(),
+            store_gone: AtomicBool::new(false),
+            store_rebuilt: AtomicBool::new(false),
+            reading: AtomicBool::new(false),
         }
+    }
+
+    /// Says whether the store is still to be opened.
+    pub(crate) fn await_store(&self, awaited: bool) {
+        *self.store_awaited.lock().unwrap_or_else(PoisonError::into_inner) = awaited;
+        self.store_came.notify_all();
+    }
+
+    /// Waits until a store that is being opened behind the opening is there, or is given up.
+    fn wait_for_store(&self) {
+        let awaited = self.store_awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.store_came.wait_while(awaited, |awaited| *awaited);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(crate) fn store_is_gone(&self) -> bool {
+        self.store_gone.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_store_gone(&self, gone: bool) {
+        self.store_gone.store(gone, Ordering::Release);
+    }
+
+    pub(crate) fn store_is_rebuilt(&self) -> bool {
+        self.store_rebuilt.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_store_rebuilt(&self) {
+        self.store_rebuilt.store(true, Ordering::Release);
+    }
+
+    /// Whether what was there at the opening is still being read behind it: a segment is not changed meanwhile.
+    pub(crate) fn is_being_read(&self) -> bool {
+        self.reading.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_being_read(&self, reading: bool) {
+        self.reading.store(reading, Ordering::Release);
     }
 
     pub(crate) fn segments_to_pack(&self) -> u32 {
@@ -182,6 +235,17 @@ impl Core {
 
     pub(crate) fn set_store(&self, reader: Option<Arc<dyn BlockReader>>) -> Option<Arc<dyn BlockReader>> {
         std::mem::replace(&mut *self.store.write().unwrap_or_else(PoisonError::into_inner), reader)
+    }
+
+    /// Changes the store while whoever reads waits.
+    pub(crate) fn change_store<E>(
+        &self,
+        change: impl FnOnce(Option<Arc<dyn BlockReader>>) -> Result<Arc<dyn BlockReader>, E>,
+    ) -> Result<(), E> {
+        let mut store = self.store.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = change(store.take())?;
+        *store = Some(changed);
+        Ok(())
     }
 
     pub(crate) fn stored(&self) -> u64 {
@@ -236,11 +300,20 @@ impl Core {
             }
             let bytes = match fits {
                 Some(bytes) => bytes,
-                None => self.read_log(*number, *place, *first)?,
+                None => self.read_log(*number, *place, *first).or_else(|damaged| {
+                    // Nobody has looked into a log that was gone on with by its checkpoint, and what was removed from it
+                    // is in the store alone, which may just have been opened again.
+                    self.read_late(*number).ok_or(damaged)
+                })?,
             };
             loaded.push(Loaded::Stored(bytes));
         }
         Ok(loaded)
+    }
+
+    fn read_late(&self, number: u64) -> Option<Vec<u8>> {
+        self.wait_for_store();
+        self.read_store(&[number])?.pop().flatten().filter(|bytes| self.is_block(bytes, number))
     }
 
     pub(crate) fn forget_segment(&self, segment: u32) {
@@ -248,14 +321,35 @@ impl Core {
     }
 
     fn read_log(&self, number: u64, place: Place, first: Position) -> Result<Vec<u8>, ReadError> {
-        let bytes = self.log.read(place).map_err(|error| ReadError::Unreadable { problem: format!("log: {error}") })?;
+        let bytes = self.log.read(place).map_err(|error| match ElsewhereError::of(&error) {
+            Some(ElsewhereError::NotInArchive { path, segment }) => {
+                ReadError::Archive { archive: path.clone(), segment: *segment }
+            }
+            _ => ReadError::Unreadable { problem: format!("log: {error}") },
+        })?;
         if self.is_block(&bytes, number) {
             return Ok(bytes);
         }
         Err(ReadError::Damaged { position: first, problem: format!("block {number} does not match its checksum") })
     }
 
-    fn is_block(&self, bytes: &[u8], number: u64) -> bool {
+    /// These blocks as the store has them, unchecked; none while it is not open, or has not all of them yet.
+    pub(crate) fn read_store(&self, numbers: &[u64]) -> Option<Vec<Option<Vec<u8>>>> {
+        if numbers.iter().any(|number| *number > self.stored()) {
+            return None;
+        }
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+        Some(store.read(numbers))
+    }
+
+    /// A block as the log has it.
+    pub(crate) fn read_logged(&self, number: u64) -> Result<Vec<u8>, ReadError> {
+        let place = self.state().index.block(number).ok_or_else(not_there)?;
+        self.read_log(number, place.place, place.first)
+    }
+
+    /// Whether these bytes are the block with this number, sound in itself.
+    pub(crate) fn is_block(&self, bytes: &[u8], number: u64) -> bool {
         let fits = |header: &FrameHeader| header.block == number && header.journal == self.journal;
         frame::check(bytes).is_ok_and(|(header, records)| fits(&header) && bytes.len() == HEADER_BYTES + records.len())
     }

@@ -11,6 +11,7 @@ use std::{fmt, io};
 
 pub use faulty::{Fault, FaultyDisk};
 pub use os::OsDisk;
+pub(crate) use os::stamp_of;
 pub use simulated::SimulatedDisk;
 
 /// A folder of files.
@@ -32,6 +33,14 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// The name of the network file system that this lies on, if it does.
     fn network_file_system(&self) -> Option<&'static str> {
         None
+    }
+    /// What would tell that a file was written into, without reading it; none if this disk cannot say, or if there is
+    /// no such file.
+    ///
+    /// # Errors
+    /// As the disk's.
+    fn stamp(&self, _name: &str) -> io::Result<Option<Stamp>> {
+        Ok(None)
     }
     /// Takes the journal's lock file for as long as the answer is kept.
     fn lock(&self, how: LockMode) -> Result<Lock, LockError>;
@@ -76,6 +85,16 @@ pub enum Access {
 pub struct Space {
     pub free: u64,
     pub total: u64,
+}
+
+/// Length and time of the last writing of a file. Two that are equal say that nobody has written into it by ordinary
+/// means; a disk that loses or changes bytes by itself does not change them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// In bytes.
+    pub size: u64,
+    /// In nanoseconds since 1970; on a simulated disk a number of its own.
+    pub written: u64,
 }
 
 /// How the journal's folder is taken.

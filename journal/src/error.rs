@@ -18,6 +18,15 @@ pub enum OpenError {
     /// History is missing or has been changed; nothing was written.
     #[error("the journal in {path:?} has lost or changed history: {report}")]
     Integrity { path: PathBuf, report: Box<crate::IntegrityReport> },
+    /// A part of the log was moved to a folder that is missing, or does not have it. Nothing was written. Next: make the
+    /// folder reachable again, or say where it is now.
+    #[error(
+        "segment {segment} of the log is not in its archive {archive:?}; make that folder reachable, or name the right one"
+    )]
+    Archive { archive: PathBuf, segment: u32 },
+    /// A part of the log was removed because the block store has it, and the block store cannot be used.
+    #[error("{path:?} keeps its older history in its block store alone, which cannot be used: {problem}")]
+    OnlyInStore { path: PathBuf, problem: String },
     /// The disk did not answer.
     #[error("cannot {action} {path:?}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
@@ -55,6 +64,9 @@ pub enum ReadError {
     /// A stored block or entry does not match its checksum or cannot be decoded.
     #[error("entry {position} cannot be read: {problem}")]
     Damaged { position: Position, problem: String },
+    /// It lies in an archive that is missing, or does not have it.
+    #[error("segment {segment} of the log is not in its archive {archive:?}")]
+    Archive { archive: PathBuf, segment: u32 },
     /// The disk or the store did not answer.
     #[error("the journal cannot be read: {problem}")]
     Unreadable { problem: String },

@@ -1,6 +1,11 @@
 //! Refuses folders that are no journal of ours, or that no journal may be in, by name and before anything is written.
 
-use crate::{OpenError, disk::Disk, format::FORMAT_FILE, open::io_error};
+use crate::{
+    OpenError,
+    disk::Disk,
+    format::{self, FORMAT_FILE},
+    open::io_error,
+};
 
 /// What a folder has to hold for us to know whose it is, and what we say then.
 const OTHERS: &[(&str, &[&str])] = &[
@@ -24,7 +29,8 @@ pub(crate) fn refuse(disk: &dyn Disk) -> Result<(), OpenError> {
     }
     let names = disk.list("").map_err(io_error(disk, "list"))?;
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
-    if !has(FORMAT_FILE) {
+    // A FORMAT file that was lost is known by what head file and log say.
+    if !has(FORMAT_FILE) && format::witnessed(disk).map_err(io_error(disk, "read head and log in"))?.is_none() {
         if let Some((problem, _)) = OTHERS.iter().find(|(_, marks)| marks.iter().all(|mark| has(mark))) {
             return refused((*problem).to_owned());
         }

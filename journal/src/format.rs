@@ -7,6 +7,8 @@ use uuid::Uuid;
 use crate::{
     Draft,
     disk::{self, Access, Disk},
+    head::{self, FoundHead},
+    segment::{self, MARK_BYTES, Mark},
 };
 
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
@@ -18,7 +20,9 @@ const BYTES_MAX: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FoundFormat {
     Missing,
-    /// It cannot be used; in words for a person.
+    /// It is none, or none any more; in words for a person.
+    Damaged(String),
+    /// It is of another version or engine; in words for a person.
     Refused(String),
     Journal(Uuid),
 }
@@ -30,8 +34,13 @@ pub(crate) fn text(journal: Uuid) -> String {
          {} bytes\njournal {journal}\n",
         Draft::BODY_BYTES_MAX
     );
-    let sum = crc32c::crc32c(lines.as_bytes());
-    format!("{lines}checksum {sum:08x}\n")
+    let sum = checksum(&lines);
+    lines + &sum
+}
+
+/// The last line: of all that stands before it.
+fn checksum(lines: &str) -> String {
+    format!("checksum {:08x}\n", crc32c::crc32c(lines.as_bytes()))
 }
 
 pub(crate) fn write(disk: &dyn Disk, journal: Uuid) -> io::Result<()> {
@@ -44,26 +53,44 @@ pub(crate) fn read(disk: &dyn Disk) -> io::Result<FoundFormat> {
         file => file?,
     };
     if file.size()? > BYTES_MAX {
-        return Ok(FoundFormat::Refused("its FORMAT file is not one of ours".into()));
+        return Ok(FoundFormat::Damaged("its FORMAT file is not one of ours".into()));
     }
     Ok(parse(&disk::read_all(&*file)?))
 }
 
 pub(crate) fn parse(bytes: &[u8]) -> FoundFormat {
-    let refused = |problem: &str| FoundFormat::Refused(problem.to_owned());
-    let Ok(found) = str::from_utf8(bytes) else { return refused("its FORMAT file is damaged") };
+    let damaged = |problem: &str| FoundFormat::Damaged(problem.to_owned());
+    let Ok(found) = str::from_utf8(bytes) else { return damaged("its FORMAT file is damaged") };
     if found.lines().next() != Some(FIRST_LINE) {
-        return refused("its FORMAT file is not one of ours");
+        return damaged("its FORMAT file is not one of ours");
     }
     let value = |key: &str| found.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
     match value("format").and_then(|version| version.parse::<u32>().ok()) {
         Some(VERSION) => (),
         Some(newer) => return FoundFormat::Refused(format!("it has format {newer}, this version reads {VERSION}")),
-        None => return refused("its FORMAT file is damaged"),
+        None => return damaged("its FORMAT file is damaged"),
     }
     let journal = value("journal").and_then(|id| id.parse().ok());
     match journal {
         Some(journal) if text(journal) == found => FoundFormat::Journal(journal),
-        _ => refused("its FORMAT file is damaged or of another engine"),
+        _ if is_checked(found) => FoundFormat::Refused("its FORMAT file is of another engine".into()),
+        _ => damaged("its FORMAT file is damaged"),
     }
+}
+
+/// Whether the last line is the checksum of those before it.
+fn is_checked(text: &str) -> bool {
+    text.rfind("checksum ").is_some_and(|at| text[at..] == checksum(&text[..at]))
+}
+
+/// Whose journal this is where no `FORMAT` file says it: the head file and the first mark of the log, each with a checksum
+/// of its own, have to name the same one.
+pub(crate) fn witnessed(disk: &dyn Disk) -> io::Result<Option<Uuid>> {
+    let FoundHead::Read { newest, .. } = head::read(disk)? else { return Ok(None) };
+    let Some(first) = segment::numbers(disk)?.first().copied() else { return Ok(None) };
+    let mut bytes = [0; MARK_BYTES];
+    // A segment that cannot be read is no witness.
+    let read = segment::open(disk, first).and_then(|file| file.read_at(&mut bytes, 0));
+    let mark = read.ok().and_then(|_| Mark::decode(&bytes));
+    Ok(mark.filter(|mark| mark.journal == newest.journal).map(|mark| mark.journal))
 }

@@ -1,5 +1,7 @@
 //! Where everything is, in memory: 16 bytes for each block and for each entry, and what the next append is checked
-//! against.
+//! against. What a checkpoint held lies below, as it was read; what came since lies in maps above it.
+
+mod base;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,17 +12,21 @@ use crate::{
     frame::{self, FrameHeader},
     hash::Keyed,
     log::Place,
-    record,
+    record::{self, Record},
 };
+pub(crate) use base::Base;
 
 /// The stream → places, position → block, and command id → answer of all durable entries.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
+    base: Base,
     blocks: Vec<BlockPlace>,
     streams: HashMap<StreamId, Places, Keyed>,
     answered: HashMap<Uuid, (Answered, u64), Keyed>,
     /// The remembered commands by age, for forgetting.
     by_age: VecDeque<(u64, Uuid, Position)>,
+    /// Streams that are in both.
+    grown: usize,
     pub(crate) last_time_ms: u64,
     pub(crate) last_position: Position,
 }
@@ -53,15 +59,39 @@ impl Places {
         }
     }
 
-    fn version(&self) -> Version {
-        self.items().last().map_or(Version::ZERO, |item| Version(item.next_version.0 - 1))
-    }
-
     fn push(&mut self, item: Item) {
         match self {
             Self::One(first) => *self = Self::Many(vec![*first, item]),
             Self::Many(items) => items.push(item),
         }
+    }
+}
+
+/// The entries of one stream, oldest first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Items<'i> {
+    old: &'i [u8],
+    new: &'i [Item],
+}
+
+impl Items<'_> {
+    pub(crate) fn len(self) -> usize {
+        self.old.len() / base::ITEM + self.new.len()
+    }
+
+    pub(crate) fn get(self, number: usize) -> Option<Item> {
+        match number.checked_sub(self.old.len() / base::ITEM) {
+            Some(number) => self.new.get(number).copied(),
+            None => base::item(&self.old[number * base::ITEM..]),
+        }
+    }
+
+    fn last(self) -> Option<Item> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    fn version(self) -> Version {
+        self.last().map_or(Version::ZERO, |item| Version(item.next_version.0.saturating_sub(1)))
     }
 }
 
@@ -75,6 +105,29 @@ pub(crate) struct Indexed {
 }
 
 impl Index {
+    /// The index as it was when a checkpoint was written.
+    pub(crate) fn of(base: Base, last_position: Position, last_time_ms: u64) -> Self {
+        Self { base, last_position, last_time_ms, ..Self::default() }
+    }
+
+    /// Appends everything for a checkpoint; none if there is too much.
+    pub(crate) fn write(&self, to: &mut Vec<u8>) -> Option<()> {
+        let mut streams = Vec::with_capacity(self.stream_count());
+        for (name, old) in self.base.streams() {
+            let new = self.streams.get(name).map_or(&[][..], Places::items);
+            streams.push((name, old, new));
+        }
+        let only_new = self.streams.iter().filter(|(name, _)| self.base.items(name.as_str()).is_empty());
+        streams.extend(only_new.map(|(name, places)| (name.as_str(), &[][..], places.items())));
+        let oldest_kept = self.oldest_kept();
+        let kept = |answer: &(Uuid, (Answered, u64))| answer.1.1 >= oldest_kept;
+        let old = self.base.answers().filter(|answer| kept(answer) && !self.answered.contains_key(&answer.0));
+        let answers = old.chain(self.answered.iter().map(|(id, answer)| (*id, *answer))).collect();
+        let before = (0..self.base.block_count()).filter_map(|number| self.base.block(number));
+        let blocks = before.chain(self.blocks.iter().copied()).collect();
+        base::write(base::Parts { blocks, streams, answers }, to)
+    }
+
     /// Takes in a block that has just become durable.
     pub(crate) fn add_block(&mut self, first: Position, place: Place) {
         self.blocks.push(BlockPlace { first, place });
@@ -84,9 +137,14 @@ impl Index {
     pub(crate) fn add(&mut self, stream: &StreamId, entry: &Indexed) {
         match self.streams.get_mut(stream) {
             Some(places) => places.push(entry.item),
-            None => drop(self.streams.insert(stream.clone(), Places::One(entry.item))),
+            None => self.insert(stream.clone(), entry.item),
         }
         self.remember(entry);
+    }
+
+    fn insert(&mut self, stream: StreamId, item: Item) {
+        self.grown += usize::from(!self.base.items(stream.as_str()).is_empty());
+        self.streams.insert(stream, Places::One(item));
     }
 
     fn remember(&mut self, entry: &Indexed) {
@@ -132,7 +190,7 @@ impl Index {
                 Some(places) => places.push(entry.item),
                 None => {
                     let stream = stream.parse().map_err(|_| "a stream has no valid name")?;
-                    self.streams.insert(stream, Places::One(entry.item));
+                    self.insert(stream, entry.item);
                 }
             }
             self.remember(&entry);
@@ -142,22 +200,45 @@ impl Index {
 
     /// The version of a stream by its text, which is a name if it is not known yet.
     fn found_version(&self, stream: &str) -> Result<Version, &'static str> {
-        match self.streams.get(stream) {
-            Some(places) => Ok(places.version()),
-            None if stream.parse::<StreamId>().is_ok() => Ok(Version::ZERO),
-            None => Err("a stream has no valid name"),
+        let new = self.streams.get(stream).map_or(&[][..], Places::items);
+        let items = if new.is_empty() { self.items_of(stream) } else { Items { old: &[], new } };
+        if items.len() > 0 || stream.parse::<StreamId>().is_ok() {
+            Ok(items.version())
+        } else {
+            Err("a stream has no valid name")
         }
     }
 
     /// The block with this number, from 1.
     pub(crate) fn block(&self, number: u64) -> Option<BlockPlace> {
         let at = usize::try_from(number.checked_sub(1)?).ok()?;
-        self.blocks.get(at).copied()
+        match at.checked_sub(self.base.block_count()) {
+            Some(at) => self.blocks.get(at).copied(),
+            None => self.base.block(at),
+        }
+    }
+
+    pub(crate) fn block_count(&self) -> u64 {
+        (self.base.block_count() + self.blocks.len()) as u64
+    }
+
+    /// How many entries there are, of all streams together.
+    pub(crate) fn item_count(&self) -> u64 {
+        (self.base.item_count() + self.streams.values().map(|places| places.items().len()).sum::<usize>()) as u64
+    }
+
+    /// The first block of a segment, and the one behind its last.
+    pub(crate) fn segment(&self, number: u32) -> (u64, u64) {
+        let before = |limit: u32| {
+            let below = |at: usize| self.block(at as u64 + 1).is_some_and(|block| block.place.segment < limit);
+            base::partition(0, self.block_count() as usize, below) as u64 + 1
+        };
+        (before(number), before(number + 1))
     }
 
     /// The segment of the newest block; 0 if there is none.
     pub(crate) fn last_segment(&self) -> u32 {
-        self.blocks.last().map_or(0, |block| block.place.segment)
+        self.block(self.block_count()).map_or(0, |block| block.place.segment)
     }
 
     /// The number of the block that holds a position.
@@ -165,50 +246,91 @@ impl Index {
         if position == Position::ZERO || position > self.last_position {
             return None;
         }
-        Some(self.blocks.partition_point(|block| block.first <= position) as u64)
+        if self.blocks.first().is_some_and(|block| block.first <= position) {
+            let behind = self.blocks.partition_point(|block| block.first <= position);
+            return Some((self.base.block_count() + behind) as u64);
+        }
+        Some(self.base.blocks_until(position) as u64)
     }
 
     pub(crate) fn version(&self, stream: &StreamId) -> Version {
-        self.streams.get(stream).map_or(Version::ZERO, Places::version)
+        match self.streams.get(stream) {
+            Some(places) => Items { old: &[], new: places.items() }.version(),
+            None => self.items(stream).version(),
+        }
     }
 
     pub(crate) fn answered(&self, command_id: &Uuid) -> Option<Answered> {
-        self.answered.get(command_id).map(|known| known.0)
+        self.answered_at(command_id).map(|known| known.0)
     }
 
     /// As [`Index::answered`], with the time of that entry.
     pub(crate) fn answered_at(&self, command_id: &Uuid) -> Option<(Answered, u64)> {
-        self.answered.get(command_id).copied()
+        let new = self.answered.get(command_id).copied();
+        new.or_else(|| self.base.answered(command_id).filter(|known| known.1 >= self.oldest_kept()))
+    }
+
+    /// Whether it says of a block what the block says of itself.
+    pub(crate) fn agrees(&self, header: &FrameHeader, records: &[u8], place: Place) -> bool {
+        let known = self.block(header.block);
+        if known.is_none_or(|block| block.first != header.first || block.place != place) {
+            return false;
+        }
+        frame::records(records).all(|record| record.is_ok_and(|record| self.agrees_on(&record).unwrap_or(false)))
+    }
+
+    fn agrees_on(&self, record: &Record<'_>) -> Option<bool> {
+        let items = self.items_of(record.stream_text().ok()?);
+        let before = |number| items.get(number).is_some_and(|item| item.position < record.position());
+        let item = items.get(base::partition(0, items.len(), before))?;
+        let after = record.first_version().plus(u64::from(record.events()));
+        // Beyond the window nothing need be known, and an id may have been used anew.
+        let known = self.answered_at(&record.command_id()).map(|known| known.0.position);
+        let remembered = known.is_some_and(|known| known >= record.position()) || record.time_ms() < self.oldest_kept();
+        Some(item.position == record.position() && item.next_version == after && remembered)
     }
 
     /// All entries of a stream, oldest first.
-    pub(crate) fn items(&self, stream: &StreamId) -> &[Item] {
-        self.streams.get(stream).map_or(&[], Places::items)
+    pub(crate) fn items(&self, stream: &StreamId) -> Items<'_> {
+        self.items_of(stream.as_str())
+    }
+
+    fn items_of(&self, stream: &str) -> Items<'_> {
+        let new = self.streams.get(stream).map_or(&[][..], Places::items);
+        Items { old: self.base.items(stream), new }
     }
 
     /// How many of a stream's entries lie wholly before version `from`.
     pub(crate) fn items_before(&self, stream: &StreamId, from: Version) -> usize {
         let items = self.items(stream);
-        let at = items.partition_point(|item| item.next_version < from);
+        let below = |number| items.get(number).is_some_and(|item| item.next_version < from);
+        let at = base::partition(0, items.len(), below);
         // The entry whose last event is just below `from` ends there too; an entry without events stays.
-        let previous_end = at.checked_sub(1).map_or(Version(1), |before| items[before].next_version);
-        let ends_below = items.get(at).is_some_and(|item| item.next_version == from && previous_end < from);
+        let previous_end = at.checked_sub(1).and_then(|before| items.get(before)).map(|item| item.next_version);
+        let ends_below =
+            items.get(at).is_some_and(|item| item.next_version == from && previous_end.unwrap_or(Version(1)) < from);
         at + usize::from(ends_below)
     }
 
     pub(crate) fn streams(&self, prefix: &str) -> Vec<StreamId> {
-        let mut found: Vec<StreamId> =
-            self.streams.keys().filter(|stream| stream.as_str().starts_with(prefix)).cloned().collect();
+        let old = self.base.streams().map(|stream| stream.0).filter(|name| name.starts_with(prefix));
+        let mut found: Vec<StreamId> = old.filter_map(|name| name.parse().ok()).collect();
+        found.extend(self.streams.keys().filter(|stream| stream.as_str().starts_with(prefix)).cloned());
         found.sort();
+        found.dedup();
         found
     }
 
     pub(crate) fn stream_count(&self) -> usize {
-        self.streams.len()
+        self.base.stream_count() + self.streams.len() - self.grown
+    }
+
+    fn oldest_kept(&self) -> u64 {
+        self.last_time_ms.saturating_sub(COMMAND_WINDOW_MS)
     }
 
     fn forget(&mut self) {
-        let oldest_kept = self.last_time_ms.saturating_sub(COMMAND_WINDOW_MS);
+        let oldest_kept = self.oldest_kept();
         while let Some((time_ms, command_id, position)) = self.by_age.front().copied()
             && time_ms < oldest_kept
         {

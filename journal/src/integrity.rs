@@ -57,6 +57,8 @@ pub enum ProblemKind {
     HeadDiffers,
     /// The head file is missing or cannot be read.
     HeadDamaged,
+    /// The `FORMAT` file is missing or cannot be read.
+    FormatDamaged,
     /// A file is missing that a journal always has.
     FileMissing,
 }
@@ -132,6 +134,7 @@ impl fmt::Display for ProblemKind {
             Self::StoreDamaged => "damaged block store",
             Self::HeadDiffers => "names another block than the log has",
             Self::HeadDamaged => "missing or damaged head",
+            Self::FormatDamaged => "missing or damaged FORMAT",
             Self::FileMissing => "missing",
         };
         f.write_str(text)

@@ -6,7 +6,17 @@ use std::{
     time::Duration,
 };
 
-use crate::{Settings, blocks::Blocks, core::Core, crash, disk::Disk, head::HeadFile, pack::Packer, space::SpaceWatch};
+use crate::{
+    Settings,
+    blocks::{BlockReader, Blocks, Store},
+    core::Core,
+    crash,
+    disk::Disk,
+    head::HeadFile,
+    leave::Leaving,
+    pack::Packer,
+    space::SpaceWatch,
+};
 
 /// How many blocks are handed to the store at once: sled takes 64 in half the time of 64 times one.
 const BLOCKS_AT_ONCE: u64 = 64;
@@ -32,6 +42,12 @@ pub(crate) struct Keeper {
     synced: u64,
     packer: Packer,
     trouble: Arc<Mutex<Option<String>>>,
+    /// The store's place, where it can be opened behind the opening or built anew; and up to which block it is to be
+    /// opened with everything in it.
+    place: Option<Box<dyn Store>>,
+    unopened: Option<u64>,
+    /// Where full segments go, if they go.
+    leaving: Option<Leaving>,
 }
 
 impl Keeper {
@@ -58,7 +74,72 @@ impl Keeper {
             synced: 0,
             packer,
             trouble,
+            place: None,
+            unopened: None,
+            leaving: None,
         }
+    }
+
+    /// The store is not open yet: it has everything up to a block.
+    pub(crate) fn opens_later(mut self, place: Option<Box<dyn Store>>, tip: Option<u64>) -> Self {
+        (self.place, self.unopened) = (place, tip);
+        self
+    }
+
+    /// Full segments do not stay.
+    pub(crate) fn lets_leave(mut self, leaving: Option<Leaving>) -> Self {
+        self.leaving = leaving;
+        self
+    }
+
+    /// Lets segments go that the store has durably. What cannot go stays, and is tried again after the next checkpoint.
+    fn let_leave(&self) {
+        let Some(leaving) = self.leaving.as_ref().filter(|_| !self.core.is_being_read()) else { return };
+        loop {
+            match leaving.next(&self.core, self.synced) {
+                Ok(Some(segment)) => tracing::debug!(segment, "a full segment has left the log's folder"),
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "a full segment stays in the log's folder");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Opens a store that was left for later; builds it anew if it does not open.
+    fn open_now(&mut self) {
+        let (Some(tip), Some(place)) = (self.unopened.take(), &self.place) else { return };
+        let opened = catch_unwind(AssertUnwindSafe(|| place.open().map_err(|error| error.problem)));
+        match opened.unwrap_or_else(|_| Err("it panicked".into())) {
+            Ok(blocks) => {
+                self.core.set_store(Some(blocks.reader()));
+                self.core.set_stored(tip);
+                (self.blocks, self.synced) = (Some(blocks), tip);
+            }
+            Err(problem) => self.build_anew(&problem),
+        }
+        self.core.await_store(false);
+    }
+
+    /// Takes nothing from the store that is there, and brings everything into a new one.
+    fn build_anew(&mut self, problem: &str) {
+        tracing::warn!(problem, "the block store is built anew from the log");
+        self.let_go();
+        let Some(place) = self.place.take() else { return };
+        self.guarded("build anew", |this| {
+            let opened = place.wipe().and_then(|()| place.open());
+            let blocks = opened.map_err(|error| error.problem)?;
+            this.synced = 0;
+            this.core.set_store(Some(blocks.reader()));
+            this.core.set_store_gone(false);
+            this.core.set_store_rebuilt();
+            this.blocks = Some(blocks);
+            Ok(())
+        });
+        self.place = Some(place);
+        // How far it is behind is counted from the opening: nothing else would bring it here.
+        self.catch_up();
     }
 
     /// Stores all that is durable by now. On a nearly full disk it waits: the room that is left is for reports, which the
@@ -106,6 +187,9 @@ impl Keeper {
     }
 
     fn pack_next(&mut self) -> bool {
+        if self.core.is_being_read() {
+            return false;
+        }
         let current = self.core.state().index.last_segment();
         let packed = self.packer.pack_next(current);
         if let Some(segment) = packed {
@@ -150,19 +234,38 @@ impl Keeper {
             let noted = this.head_file.write_store_synced(stored).and_then(|()| this.head_file.sync());
             noted.map_err(|error| format!("head file: {error}"))
         });
+        if self.blocks.is_some() {
+            self.let_leave();
+        }
     }
 
     /// Closes the store and opens it again, once everything is in it: what it had read into memory, most of it while the
-    /// node was rebuilt, is given back. Meanwhile reads are answered from the log.
+    /// node was rebuilt, is given back. Meanwhile reads are answered from the log, as far as it has everything.
     pub(crate) fn give_memory_back(&mut self) {
         self.catch_up();
         let Some(blocks) = self.blocks.take() else { return };
-        if let Some(reader) = self.core.set_store(None) {
-            reader.stop();
-        }
+        let removed = self.leaving.as_ref().is_some_and(|leaving| !leaving.whole.begins().removed.is_empty());
+        let close = |reader: Option<Arc<dyn BlockReader>>| {
+            if let Some(reader) = reader {
+                reader.stop();
+            }
+        };
         self.guarded("reopen", |this| {
-            let blocks = blocks.reopened().map_err(|error| error.problem)?;
-            this.core.set_store(Some(blocks.reader()));
+            let core = this.core.clone();
+            let reopen = || blocks.reopened().map_err(|error| error.problem);
+            if removed {
+                // The log does not have everything: whoever reads waits.
+                return core.change_store(|reader| {
+                    close(reader);
+                    let blocks = reopen()?;
+                    let reader = blocks.reader();
+                    this.blocks = Some(blocks);
+                    Ok(reader)
+                });
+            }
+            close(core.set_store(None));
+            let blocks = reopen()?;
+            core.set_store(Some(blocks.reader()));
             this.blocks = Some(blocks);
             Ok(())
         });
@@ -195,6 +298,7 @@ impl Keeper {
 
     fn let_go(&mut self) {
         self.core.set_stored(0);
+        self.core.set_store_gone(true);
         if let Some(reader) = self.core.set_store(None) {
             reader.stop();
         }
@@ -224,7 +328,15 @@ struct BellState {
     rung: bool,
     /// Whether memory is to be given back.
     freshen: bool,
+    /// Why the store is to be built anew.
+    build_anew: Option<String>,
     end: Option<Ending>,
+}
+
+impl BellState {
+    fn is_called(&self) -> bool {
+        self.freshen || self.build_anew.is_some() || self.end.is_some()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,12 +367,21 @@ impl Bell {
         self.rung.notify_one();
     }
 
+    /// Asks for the store to be built anew.
+    pub(crate) fn build_anew(&self, problem: String) {
+        let mut state = lock(&self.state);
+        state.build_anew = Some(problem);
+        state.rung = true;
+        drop(state);
+        self.rung.notify_one();
+    }
+
     /// Waits for so long, or until something else is asked for than new blocks.
     fn is_called_within(&self, time: Duration) -> bool {
         let state = lock(&self.state);
-        let waited = self.rung.wait_timeout_while(state, time, |state| !state.freshen && state.end.is_none());
+        let waited = self.rung.wait_timeout_while(state, time, |state| !state.is_called());
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let called = state.freshen || state.end.is_some();
+        let called = state.is_called();
         // What was rung for since is being stored; but whoever is called comes back for it.
         state.rung = called;
         called
@@ -268,6 +389,10 @@ impl Bell {
 
     fn take_freshen(&self) -> bool {
         std::mem::take(&mut lock(&self.state).freshen)
+    }
+
+    fn take_build_anew(&self) -> Option<String> {
+        lock(&self.state).build_anew.take()
     }
 
     pub(crate) fn end(&self, how: Ending) {
@@ -287,8 +412,13 @@ impl Bell {
 
 /// The keeper's thread.
 pub(crate) fn run(mut keeper: Keeper, bell: &Bell) {
+    keeper.open_now();
     loop {
-        match bell.wait() {
+        let end = bell.wait();
+        if let Some(problem) = bell.take_build_anew() {
+            keeper.build_anew(&problem);
+        }
+        match end {
             None if bell.take_freshen() => keeper.give_memory_back(),
             None => keeper.attend(bell),
             Some(Ending::AtOnce) => return,

@@ -28,6 +28,11 @@
 //!   the log. Damage in the log is filled from sled where sled has those blocks with the right hashes.
 //! - A journal that has lost or changed history does not open ([`OpenError::Integrity`]), and nothing in it is touched.
 //!   Nothing is repaired in silence: [`OpenReport`] and a note in the stream [`NOTE_STREAM`] say what was done.
+//! - After a stop in order, and if no file was written into since, the index comes from a checkpoint, and the inside of
+//!   full segments is read behind the opening ([`Stats::verification`]); every block is checked when it is read. What is
+//!   found there is repaired and noted, or fails the journal.
+//! - By default all of the log stays. [`Settings::log_keep`] and [`Settings::log_archive`] let full segments go, once the
+//!   block store has them durably; all reads find them still, or say what they need.
 //! - What is whole in a journal that does not open can be taken into a new one: [`salvage`].
 //! - While much is committed sled falls behind, by at most [`Settings::store_lag_bytes`]; full segments of the log are
 //!   compressed when there is nothing else to do. Neither changes what is read.
@@ -41,6 +46,8 @@
 //! head                 how far the log must reach, written after each sync: position, hash, clean mark
 //! log/0000000001.log   segments of the commit log: a mark, blocks one after the other, a seal once full, zeros before
 //! log/0000000001.log.zst   a full segment, compressed; it reads as the segment it was
+//! log.begins           which segments have left that folder, and where they are
+//! index.checkpoint     the index as the last stop in order left it; a cache, safe to delete
 //! log.damaged-1/       a log that was repaired, as it was; kept until somebody removes it
 //! sled/                the same blocks for reading; key = (block, part), value = at most 32 KiB
 //! sled.aside/          a copy of it while a damaged log is looked into, because sled rewrites what it opens
@@ -55,8 +62,9 @@
 //! # Reading order
 //!
 //! `stream`, `entry`, `journal` are the interface; `commit` is the one writer; `frame`, `record`, `segment`, `log`,
-//! `head`, `packed` are what is on disk; `foreign`, `scan`, `open`, `repair` are what happens at the start, `salvage` when
-//! that fails; `core`, `index`, `reading`, `view` are how entries are found again; `keeper` and `pack` work behind the commits.
+//! `head`, `packed`, `elsewhere`, `checkpoint` are what is on disk; `foreign`, `scan`, `open`, `repair` are what happens at
+//! the start, `verify` and `restore` behind it, `salvage` when that fails; `core`, `index`, `reading`, `view` are how entries
+//! are found again; `keeper`, `pack` and `leave` work behind the commits.
 
 mod codec;
 mod entry;
@@ -71,9 +79,11 @@ pub mod disk;
 pub mod testing;
 
 mod check;
+mod checkpoint;
 mod commit;
 mod config;
 mod core;
+mod elsewhere;
 mod export;
 mod follow;
 mod foreign;
@@ -86,6 +96,7 @@ mod import;
 mod index;
 mod integrity;
 mod keeper;
+mod leave;
 mod local;
 mod log;
 mod note;
@@ -98,6 +109,7 @@ mod readonly;
 mod record;
 mod repair;
 mod request;
+mod restore;
 mod salvage;
 mod scan;
 mod segment;
@@ -105,12 +117,13 @@ mod shared;
 mod snapshot;
 mod space;
 mod stat;
+mod verify;
 mod view;
 mod work;
 
 pub use check::{CheckReport, check, check_on};
 pub use codec::{CODEC_BINCODE_FIXED, CodecError, decode, digest, encode};
-pub use config::{Config, Settings, Threads};
+pub use config::{Config, LogKeep, Settings, Threads};
 pub use entry::*;
 pub use error::*;
 pub use export::{ExportError, Exported, export};
@@ -127,4 +140,5 @@ pub use salvage::{SALVAGE_STREAM, SalvageError, Salvaged, salvage, salvage_on};
 pub use snapshot::{Snapshot, Snapshots};
 pub use stat::{Amount, JournalStat, stat, stat_on};
 pub use stream::*;
+pub use verify::Progress as VerificationProgress;
 pub use view::{BodyView, EntryView};

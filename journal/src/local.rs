@@ -1,5 +1,7 @@
 //! The journal of one node: commit log and block store in one folder.
 
+mod behind;
+
 use std::{
     fmt, io,
     ops::ControlFlow,
@@ -7,14 +9,17 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use uuid::Uuid;
 
 use crate::{
     Answered, AppendError, Appended, Config, Done, Draft, Entries, EntryView, Filter, Head, Headers, Intake, Journal,
-    OpenError, OpenReport, Position, ReadError, Settings, StreamId, Subscription, Threads, Version,
+    OpenError, OpenReport, Position, ReadError, Settings, StreamId, Subscription, Threads,
+    VerificationProgress as Progress, Version,
     blocks::{MemoryStore, SledStore, Store},
+    checkpoint::{self, Files},
     commit::Writer,
     core::Core,
     crash,
@@ -28,6 +33,7 @@ use crate::{
     request::Request,
     shared::{Shared, answer},
     space::SpaceWatch,
+    verify::Verification,
     work::Work,
 };
 
@@ -44,6 +50,8 @@ pub struct Stats {
     pub segments_to_compress: u32,
     /// Reads that the block store should have answered and the log did.
     pub store_misses: u64,
+    /// How far the reading behind an opening by a checkpoint is.
+    pub verification: Progress,
     /// What has failed without failing the journal: the block store or the head file.
     pub degraded: Option<String>,
     /// Why nothing more is taken.
@@ -61,6 +69,10 @@ pub enum CloseError {
     Io { source: io::Error },
 }
 
+/// How long a stop in order waits for what is still being read behind an opening by a checkpoint. Without it the next
+/// opening reads everything.
+const READING_AT_CLOSE: Duration = Duration::from_secs(2);
+
 /// The journal of one node.
 ///
 /// Dropped without [`LocalJournal::close`], it ends as after a crash, except that its threads are waited for: what was
@@ -74,6 +86,13 @@ pub struct LocalJournal {
     closed: AtomicBool,
     lock: Mutex<Option<Lock>>,
     settings: Settings,
+    disk: Arc<dyn Disk>,
+    folder: Arc<dyn Disk>,
+    epoch: u64,
+    /// The reading behind an opening by a checkpoint.
+    verification: Verification,
+    /// The store's place, if a checkpoint is to be left at a stop in order.
+    place: Option<Box<dyn Store>>,
 }
 
 impl LocalJournal {
@@ -116,9 +135,13 @@ impl LocalJournal {
         crash::point("before-open");
         // A segment must hold its marks and a block; the upper bound keeps offsets within 32 bits.
         let segment_bytes = settings.segment_bytes.clamp(4096, 256 * 1024 * 1024);
-        let asked = Asked { new_id: id, segment_bytes };
+        let may_trust = settings.threads == Threads::Own && settings.index_checkpoint;
+        let (keep, archive) = (settings.log_keep, settings.log_archive.clone());
+        let asked = Asked { new_id: id, segment_bytes, may_trust, keep, archive };
         let opened = open::open(disk, store, &asked)?;
-        let Opened { core, disk, log, tip, head_file, blocks, lock, report } = opened;
+        let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, leaving, folder, last_segment } =
+            opened;
+        let (begins_later, opened_tip) = (later.is_some(), tip);
         let shared = Arc::new(Shared::default());
         let mut writer = Writer {
             core: core.clone(),
@@ -137,22 +160,48 @@ impl LocalJournal {
         core.read_ahead(settings.threads == Threads::Own);
         let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
         let space = (disk.clone(), SpaceWatch::new(settings.space_floor_bytes));
-        let packer = Packer::new(disk.clone(), core.journal);
+        let packer = Packer::new(folder.clone(), core.journal);
         let trouble = store_trouble.clone();
-        let keeper = Keeper::new(core.clone(), head_file.clone(), space, blocks, &settings, packer, trouble);
+        let keeper = Keeper::new(core.clone(), head_file.clone(), space, blocks, &settings, packer, trouble)
+            .opens_later(later.or_else(|| store.for_later()), begins_later.then_some(tip.block))
+            .lets_leave(leaving);
+        core.set_being_read(begins_later);
+        core.await_store(begins_later);
         let work = match settings.threads {
             Threads::Inline => Work::inline(writer, keeper),
             Threads::Own => Work::start(writer, keeper, &settings, &shared)
                 .map_err(open::io_error(&*disk, "start the threads for"))?,
         };
+        let verification = Verification::default();
+        if let Some(door) = work.door().filter(|_| begins_later) {
+            let reading = behind::reading_behind(&core, &shared, &disk, (opened_tip, last_segment), report.epoch, door);
+            verification.start(reading).map_err(open::io_error(&*disk, "start the threads for"))?;
+        }
         crash::point("after-open");
         let closed = AtomicBool::new(false);
         let lock = Mutex::new(Some(lock));
-        Ok((Self { core, shared, work, store_trouble, head_file, closed, lock, settings }, report))
+        let place = if may_trust { store.for_later() } else { None };
+        let epoch = report.epoch;
+        let this = Self {
+            core,
+            shared,
+            work,
+            store_trouble,
+            head_file,
+            closed,
+            lock,
+            settings,
+            disk,
+            folder,
+            epoch,
+            verification,
+            place,
+        };
+        Ok((this, report))
     }
 
     /// Takes nothing more, answers all that waits, brings the block store up to date and writes the mark of a clean
-    /// stop. Reads still work afterwards, from the log. A second call does nothing.
+    /// stop. Reads still work afterwards, from the log as far as it has everything. A second call does nothing.
     ///
     /// # Errors
     /// If the mark could not be written; the next opening then checks what is there, as after a crash.
@@ -161,14 +210,44 @@ impl LocalJournal {
             return Ok(());
         }
         crash::point("before-close");
+        let read = self.verification.end(READING_AT_CLOSE);
         self.work.end(Ending::InOrder);
         let outcome = match self.shared.failure() {
             Some(source) => Err(CloseError::Failed { source }),
-            None => self.head_file.finish().map_err(|source| CloseError::Io { source }),
+            None => {
+                if read == Progress::Done {
+                    self.leave_checkpoint();
+                }
+                self.head_file.finish().map_err(|source| CloseError::Io { source })
+            }
         };
         crash::point("after-close");
         lock(&self.lock).take();
         outcome
+    }
+
+    /// Writes the index down for the next opening. Whatever goes wrong with that, only costs time there.
+    fn leave_checkpoint(&self) {
+        let Some(store) = self.place.as_ref().and_then(|place| place.stamps()) else { return };
+        let state = self.core.state();
+        // Where the store alone has the older history, only what is said of the store's files is gone by.
+        let here = |segments: Option<_>| segments.map_or_else(|| Files::of_log(&*self.folder), |found| Ok(Some(found)));
+        let written = Files::of_log(&*self.disk).and_then(here).and_then(|segments| match segments {
+            Some(segments) => {
+                let files = Files { segments, store };
+                checkpoint::write(&*self.disk, self.core.journal, state.head, self.epoch, &files, &state.index)
+            }
+            None => Ok(false),
+        });
+        if let Err(error) = written {
+            tracing::warn!(%error, "no index checkpoint is left; the next opening reads the whole log");
+        }
+    }
+
+    /// Waits until everything that an opening by a checkpoint left to be read has been read; answers at once after any
+    /// other opening. For tests, and for whoever wants to know before going on.
+    pub fn wait_for_verification(&self) -> Progress {
+        self.verification.wait()
     }
 
     /// Lets the block store give back what it had read into memory, soon. Worth asking for once after a large read, such
@@ -195,6 +274,7 @@ impl LocalJournal {
             store_behind: self.core.state().head.block.saturating_sub(stored),
             segments_to_compress: self.core.segments_to_pack(),
             store_misses: self.core.store_misses(),
+            verification: self.verification.progress(),
             degraded: store_trouble.or(head_trouble),
             failed: self.shared.failure(),
         }
@@ -213,6 +293,7 @@ impl LocalJournal {
 impl Drop for LocalJournal {
     fn drop(&mut self) {
         if !self.closed.swap(true, Ordering::SeqCst) {
+            self.verification.end(Duration::ZERO);
             self.work.end(Ending::AtOnce);
         }
     }

@@ -29,6 +29,15 @@ pub enum JournalNote {
         torn_cut: bool,
         /// The head file was missing or damaged and was written anew.
         head_rewritten: bool,
+        /// The `FORMAT` file was missing or damaged and was written anew.
+        format_rewritten: bool,
+    },
+    /// What had been damaged was found behind an opening by a checkpoint, and repaired from the other copy.
+    HistoryRepaired {
+        /// Blocks of the log that were damaged and were taken from the block store.
+        log_filled_blocks: u64,
+        /// The block store was damaged and was built anew from the log.
+        store_rebuilt: bool,
     },
 }
 
@@ -44,50 +53,113 @@ enum Stored {
         torn_cut: bool,
         head_rewritten: bool,
     },
+    HistoryRepairedV1 {
+        log_filled_blocks: u64,
+        store_rebuilt: bool,
+    },
+    WriterOpenedV2 {
+        epoch: u64,
+        clean: bool,
+        caught_up_blocks: u64,
+        store_rebuilt: bool,
+        log_filled_blocks: u64,
+        torn_cut: bool,
+        head_rewritten: bool,
+        format_rewritten: bool,
+    },
 }
 
 impl From<Stored> for JournalNote {
     fn from(stored: Stored) -> Self {
-        let Stored::WriterOpenedV1 {
-            epoch,
-            clean,
-            caught_up_blocks,
-            store_rebuilt,
-            log_filled_blocks,
-            torn_cut,
-            head_rewritten,
-        } = stored;
-        Self::WriterOpened {
-            epoch,
-            clean,
-            caught_up_blocks,
-            store_rebuilt,
-            log_filled_blocks,
-            torn_cut,
-            head_rewritten,
+        match stored {
+            Stored::WriterOpenedV1 {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+            } => Self::WriterOpened {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten: false,
+            },
+            Stored::WriterOpenedV2 {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten,
+            } => Self::WriterOpened {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten,
+            },
+            Stored::HistoryRepairedV1 { log_filled_blocks, store_rebuilt } => {
+                Self::HistoryRepaired { log_filled_blocks, store_rebuilt }
+            }
         }
     }
 }
 
 impl From<JournalNote> for Stored {
     fn from(note: JournalNote) -> Self {
-        let JournalNote::WriterOpened {
-            epoch,
-            clean,
-            caught_up_blocks,
-            store_rebuilt,
-            log_filled_blocks,
-            torn_cut,
-            head_rewritten,
-        } = note;
-        Self::WriterOpenedV1 {
-            epoch,
-            clean,
-            caught_up_blocks,
-            store_rebuilt,
-            log_filled_blocks,
-            torn_cut,
-            head_rewritten,
+        match note {
+            // Most have nothing that the first form cannot say.
+            JournalNote::WriterOpened {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten: false,
+            } => Self::WriterOpenedV1 {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+            },
+            JournalNote::WriterOpened {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten,
+            } => Self::WriterOpenedV2 {
+                epoch,
+                clean,
+                caught_up_blocks,
+                store_rebuilt,
+                log_filled_blocks,
+                torn_cut,
+                head_rewritten,
+                format_rewritten,
+            },
+            JournalNote::HistoryRepaired { log_filled_blocks, store_rebuilt } => {
+                Self::HistoryRepairedV1 { log_filled_blocks, store_rebuilt }
+            }
         }
     }
 }
@@ -125,14 +197,32 @@ pub(crate) fn writer_opened(journal: Uuid, report: &OpenReport, expected: Versio
         log_filled_blocks: report.log_filled_blocks,
         torn_cut: report.torn_cut.is_some(),
         head_rewritten: report.head_rewritten,
+        format_rewritten: report.format_rewritten,
     };
+    let id = Uuid::new_v5(&journal, format!("writer-opened/{}", report.epoch).as_bytes());
+    draft(&note, "writer-opened", id, expected, time_ms)
+}
+
+/// The entry that says what was repaired behind the opening of the writer with this epoch.
+pub(crate) fn history_repaired(
+    journal: Uuid,
+    note: &JournalNote,
+    epoch: u64,
+    expected: Version,
+    time_ms: u64,
+) -> Draft {
+    let id = Uuid::new_v5(&journal, format!("history-repaired/{epoch}").as_bytes());
+    draft(note, "history-repaired", id, expected, time_ms)
+}
+
+fn draft(note: &JournalNote, code: &str, command_id: Uuid, expected: Version, time_ms: u64) -> Draft {
     let event = note.encode().expect("a note fits a body");
     let meta = Meta {
         kind: EntryKind::Note,
         outcome: Outcome::Done,
-        code: "writer-opened".into(),
+        code: code.into(),
         time_ms,
-        command_id: Uuid::new_v5(&journal, format!("writer-opened/{}", report.epoch).as_bytes()),
+        command_id,
         command_hash: codec::digest(&event.bytes),
         cause: None::<Position>,
         principal: "node".into(),

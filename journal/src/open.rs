@@ -15,17 +15,21 @@
 
 use std::{
     io,
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 mod fill;
+mod judge;
+mod outside;
 mod report;
+mod trust;
 
 use uuid::Uuid;
 
 use crate::{
-    Head, IntegrityReport, OpenError,
+    Head, IntegrityReport, LogKeep, OpenError,
     blocks::{Blocks, Store, StoreError},
     core::{Core, State},
     crash,
@@ -33,19 +37,24 @@ use crate::{
     foreign,
     format::{self, FoundFormat},
     frame::FrameHeader,
-    head::{self, FoundHead, HEAD_FILE, HeadFile, HeadRecord},
+    head::{self, FoundHead, HeadFile, HeadRecord},
     index::Index,
     integrity::{Problem, ProblemKind},
+    leave::Leaving,
     log::{Log, LogError, LogReader, Tip},
-    pack, repair,
+    pack, readonly, repair,
     scan::{self, Scanned},
     segment::LOG_DIR,
 };
 
 pub(crate) use fill::Survey;
-pub(crate) use fill::on_its_own_thread;
-use fill::{fill_store, isolated, survey};
+use fill::{Filled, fill_store, isolated, survey, survey_blocks};
+pub(crate) use fill::{on_its_own_thread, open_copy};
+pub(crate) use judge::{differences, required, unknown_end};
+use judge::{is_in_doubt, vouched};
+use outside::{Held, Outside};
 pub use report::OpenReport;
+use trust::Trusted;
 
 /// A later repair would need a third reading of the log; two repairs of one log do not happen.
 const ROUNDS_MAX: u32 = 3;
@@ -60,6 +69,14 @@ pub(crate) struct Opened {
     pub blocks: Option<Box<dyn Blocks>>,
     pub lock: Lock,
     pub report: OpenReport,
+    /// The store, to be opened behind the opening; everything before the head is then still to be read.
+    pub later: Option<Box<dyn Store>>,
+    /// The segment that was read in full whatever was trusted; those before it are still to be read then.
+    pub last_segment: u32,
+    /// Where full segments go, if they go.
+    pub leaving: Option<Leaving>,
+    /// The journal's folder, without what of the log is elsewhere.
+    pub folder: Arc<dyn Disk>,
 }
 
 /// What is asked of opening.
@@ -68,32 +85,86 @@ pub(crate) struct Asked {
     /// The id of a new journal.
     pub new_id: Uuid,
     pub segment_bytes: u64,
+    /// Whether there will be threads that read behind the opening what a checkpoint is trusted for.
+    pub may_trust: bool,
+    pub keep: LogKeep,
+    pub archive: Option<PathBuf>,
 }
 
 pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Result<Opened, OpenError> {
     let started = Instant::now();
     foreign::refuse(&*disk)?;
     let lock = take_lock(&*disk, LockMode::Exclusive)?;
-    let (journal, created) = find_or_make_format(&*disk, asked.new_id)?;
+    let (journal, origin) = find_or_make_format(&*disk, asked.new_id)?;
     repair::finish_replacing(&*disk).map_err(io_error(&*disk, "restore the log in"))?;
-    let mut opening = Opening { disk, store, journal, segment_bytes: asked.segment_bytes, filled: 0, aside: None };
-    let found = match head::read(&*opening.disk).map_err(io_error(&*opening.disk, "read the head of"))? {
+    readonly::remove_copies(&*disk).map_err(io_error(&*disk, "tidy"))?;
+    let found = match head::read(&*disk).map_err(io_error(&*disk, "read the head of"))? {
         // It says nothing about this one; a log that was cut is then seen by the store alone, as without a head file.
         FoundHead::Read { newest, .. } if newest.journal != journal => FoundHead::Damaged,
         found => found,
     };
-    opening.begin_log(found)?;
-    let settled = opening.settle(found)?;
-    opening.finish(settled, found, created, lock, started)
+    let mut outside = Outside::find(&disk, journal, asked)?;
+    let (folder, mut disk) = (disk.clone(), disk);
+    store.finish_adopting().map_err(|error| io_error(&*disk, "restore the block store in")(io::Error::other(error)))?;
+    if let Some(outside) = &mut outside {
+        let untouched =
+            matches!(found, FoundHead::Read { newest, .. } if trust::store_is_as_left(&*disk, store, &newest));
+        outside.open_store(store, untouched)?;
+        disk = outside.whole.clone();
+    }
+    let mut opening = Opening {
+        disk,
+        folder,
+        store,
+        journal,
+        segment_bytes: asked.segment_bytes,
+        may_trust: asked.may_trust && outside.as_ref().is_none_or(|outside| !outside.needs_store()),
+        outside,
+        filled: 0,
+        aside: None,
+        ignored: None,
+    };
+    let settled = match opening.trust(found) {
+        Trusted::Yes(settled) => *settled,
+        other => {
+            if let Trusted::Ignored(problem) = other {
+                tracing::warn!(%problem, "the index checkpoint is left aside; the whole log is read");
+                opening.ignored = Some(problem);
+            }
+            opening.begin_log(found)?;
+            opening.settle(found)?
+        }
+    };
+    if origin == Origin::Witnessed {
+        // Only now: what was refused is left as it was.
+        format::write(&*opening.folder, journal).map_err(io_error(&*opening.folder, "write FORMAT in"))?;
+    }
+    opening.finish(settled, found, origin, lock, started)
+}
+
+/// How the journal's id was known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Format,
+    /// `FORMAT` is missing or damaged; head file and log agree.
+    Witnessed,
+    /// The journal is new.
+    Created,
 }
 
 struct Opening<'s> {
+    /// The journal's folder, with what of the log is elsewhere.
     disk: Arc<dyn Disk>,
+    folder: Arc<dyn Disk>,
+    outside: Option<Outside>,
     store: &'s dyn Store,
     journal: Uuid,
     segment_bytes: u64,
+    may_trust: bool,
     filled: u64,
     aside: Option<String>,
+    /// Why the checkpoint was left aside.
+    ignored: Option<String>,
 }
 
 /// Log and store, once they agree.
@@ -102,6 +173,8 @@ struct Settled {
     index: Index,
     survey: Survey,
     torn_cut: Option<u64>,
+    /// As in [`Opened`].
+    later: Option<Box<dyn Store>>,
 }
 
 impl Opening<'_> {
@@ -126,40 +199,75 @@ impl Opening<'_> {
             // The log first: a store is not opened before it is known that nothing will be refused, because opening changes it.
             let scanned =
                 scan::scan(&*self.disk, self.journal, &mut visit).map_err(io_error(&*self.disk, "read the log in"))?;
-            if !looked_aside && self.store.exists() && is_in_doubt(&scanned, found) {
-                looked_aside = true;
-                if let Some(aside) = self.copy_aside()? {
-                    self.look_aside(&*aside, &scanned, &index, found)?;
-                    continue;
-                }
+            let doubted = !looked_aside && self.store.exists() && is_in_doubt(&scanned, found);
+            looked_aside |= doubted;
+            if doubted && self.look_aside(&scanned, &index, found)? {
+                self.tidy_outside();
+                continue;
             }
-            let mut survey = isolated(self.store, || survey(self.store, self.journal));
+            let journal = self.journal;
+            // What is only in a copy of the store is not opened in place before it is in that place.
+            let copied = self.held().is_some_and(|held| held.copy.is_some());
+            if let Some(outside) = self.outside.as_mut().filter(|_| copied) {
+                outside.adopt(self.store)?;
+            }
+            let mut survey = match self.held().filter(|held| held.copy.is_none()).and_then(|held| held.blocks.take()) {
+                Some(blocks) => isolated(self.store, || survey_blocks(blocks, journal)),
+                None => isolated(self.store, || survey(self.store, journal)),
+            };
             survey.compare(&scanned.hashes);
             crash::point("after-survey");
             if !self.repair_log(&scanned, &survey, &index, found)? {
                 let torn_cut = self.cut(&scanned)?;
-                return Ok(Settled { scanned, index, survey, torn_cut });
+                return Ok(Settled { scanned, index, survey, torn_cut, later: None });
             }
+            drop(survey);
+            self.tidy_outside();
         }
         Err(self.refuse(IntegrityReport::default()))
     }
 
+    /// The store, as far as it had to be opened before the log was read.
+    fn held(&mut self) -> Option<&mut Held> {
+        self.outside.as_mut()?.held.as_mut()
+    }
+
+    /// Once the log was written anew, nothing of it is elsewhere.
+    fn tidy_outside(&mut self) {
+        if let Some(outside) = self.outside.as_mut().filter(|outside| !outside.needs_store()) {
+            outside.let_go();
+        }
+    }
+
     /// Repairs the log with what a copy of the store has: should the answer be a refusal, the store was not touched.
-    fn look_aside(
-        &mut self,
-        aside: &dyn Store,
-        scanned: &Scanned,
-        index: &Index,
-        found: FoundHead,
-    ) -> Result<(), OpenError> {
-        let mut survey = isolated(aside, || survey(aside, self.journal));
+    /// False if there is no copy, because opening the store does it no harm, or because it is open.
+    fn look_aside(&mut self, scanned: &Scanned, index: &Index, found: FoundHead) -> Result<bool, OpenError> {
+        let journal = self.journal;
+        let held = self.held().map(|held| (held.copy.is_some(), held.blocks.take()));
+        let (aside, mut survey) = match held {
+            Some((true, Some(blocks))) => (None, isolated(self.store, || survey_blocks(blocks, journal))),
+            Some((_, blocks)) => {
+                if let Some(held) = self.held() {
+                    held.blocks = blocks;
+                }
+                return Ok(false);
+            }
+            None => {
+                let Some(aside) = self.copy_aside()? else { return Ok(false) };
+                let survey = isolated(&*aside, || survey(&*aside, journal));
+                (Some(aside), survey)
+            }
+        };
         survey.compare(&scanned.hashes);
         crash::point("after-survey");
         let repaired = self.repair_log(scanned, &survey, index, found);
+        if let (None, Some(held)) = (&aside, self.held()) {
+            held.blocks = survey.blocks.take();
+        }
         drop(survey);
         // A copy that stays is replaced by the next one.
-        let _ = aside.wipe();
-        repaired.map(drop)
+        let _ = aside.map(|aside| aside.wipe());
+        repaired.map(|_| true)
     }
 
     fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, OpenError> {
@@ -271,14 +379,14 @@ impl Opening<'_> {
     }
 
     fn finish(
-        self,
+        mut self,
         settled: Settled,
         found: FoundHead,
-        created: bool,
+        origin: Origin,
         lock: Lock,
         started: Instant,
     ) -> Result<Opened, OpenError> {
-        let Settled { scanned, index, mut survey, torn_cut } = settled;
+        let Settled { scanned, index, mut survey, torn_cut, later } = settled;
         let tip = scanned.tip;
         let log = self.resume_log(&scanned)?;
         pack::remove_unfinished(&*self.disk).map_err(io_error(&*self.disk, "tidy the log in"))?;
@@ -298,23 +406,51 @@ impl Opening<'_> {
             let problem = format!("blocks {} to {synced_before} are missing", survey.contiguous + 1);
             survey.trouble = Some(problem);
         }
-        let caught = isolated(self.store, || fill_store(self.store, &core, survey, tip.block));
+        let mut adopted = None;
+        let needed = self.outside.as_mut().filter(|outside| outside.needs_store());
+        if let Some(outside) = needed.filter(|_| survey.trouble.is_some()) {
+            // It is never built anew from a log that does not have everything.
+            drop(survey.blocks.take());
+            outside.adopt(self.store)?;
+            adopted = survey.trouble.take();
+            let journal = self.journal;
+            survey = isolated(self.store, || fill::survey(self.store, journal));
+            survey.compare(&scanned.hashes);
+            if let Some(problem) = survey.trouble {
+                return Err(OpenError::OnlyInStore { path: self.disk.path(), problem });
+            }
+        }
+        let caught = match &later {
+            Some(_) => Filled::default(),
+            None => isolated(self.store, || fill_store(self.store, &core, survey, tip.block)),
+        };
+        if let Some(outside) = self.outside.as_mut() {
+            if outside.needs_store() && caught.blocks.is_none() {
+                let problem = caught.unavailable.unwrap_or_default();
+                return Err(OpenError::OnlyInStore { path: self.disk.path(), problem });
+            }
+            outside.let_go();
+            outside.note_changes().map_err(io_error(&*self.disk, "write where the log begins in"))?;
+        }
         core.set_stored(if caught.blocks.is_some() { tip.block } else { 0 });
         crash::point("after-store-filled");
         let mut report = OpenReport {
             journal: self.journal,
-            created,
+            created: origin == Origin::Created,
             epoch: scanned.epoch.max(last.map_or(0, |last| last.epoch)) + 1,
             clean: false,
             head,
             streams,
             caught_up_blocks: caught.caught_up,
-            store_rebuilt: caught.rebuilt,
+            store_rebuilt: caught.rebuilt.or(adopted),
             store_unavailable: caught.unavailable,
             log_filled_blocks: self.filled,
             damaged_log: self.aside,
             torn_cut,
+            format_rewritten: origin == Origin::Witnessed,
             head_rewritten: tip.block > 0 && (last.is_none() || other_slot_damaged),
+            by_checkpoint: later.is_some(),
+            checkpoint_ignored: self.ignored,
             duration: Duration::ZERO,
         };
         let stopped_in_order = last.is_some_and(|last| last.clean && last.head.block == tip.block);
@@ -333,7 +469,26 @@ impl Opening<'_> {
         crash::point("after-head-begun");
         report.duration = started.elapsed();
         let (disk, blocks) = (self.disk, caught.blocks);
-        Ok(Opened { core, disk, log, tip, head_file: Arc::new(head_file), blocks, lock, report })
+        let folder = self.folder;
+        let leaving = self.outside.as_ref().and_then(|outside| {
+            let (whole, folder) = (outside.whole.clone(), folder.clone());
+            outside.to.clone().map(|to| Leaving { whole, folder, to })
+        });
+        let last_segment = scanned.segments.last().map_or(0, |segment| segment.number);
+        Ok(Opened {
+            last_segment,
+            leaving,
+            folder,
+            core,
+            disk,
+            log,
+            tip,
+            head_file: Arc::new(head_file),
+            blocks,
+            lock,
+            report,
+            later,
+        })
     }
 
     /// Goes on behind the last block; segments behind it are empty and are made anew when they are needed.
@@ -371,78 +526,35 @@ impl Opening<'_> {
     }
 }
 
-/// The newest block that anybody knows to have been acknowledged.
-pub(crate) fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> u64 {
-    let by_head = match found {
-        FoundHead::Read { newest, .. } => newest.head.block,
-        FoundHead::Missing | FoundHead::Damaged => 0,
-    };
-    scanned.newest_block().max(survey.newest).max(by_head)
-}
-
-/// What is wrong with the log's end where no head file says how far it reached: no crash leaves it so. A journal that
-/// was just being made has no blocks, and no head file yet.
-pub(crate) fn unknown_end(scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
-    let being_made = found == FoundHead::Missing && scanned.newest_block() == 0;
-    if being_made || matches!(found, FoundHead::Read { .. }) || scanned.faults_at_the_end().next().is_none() {
-        return Vec::new();
+fn find_or_make_format(disk: &dyn Disk, new_id: Uuid) -> Result<(Uuid, Origin), OpenError> {
+    if let Some((journal, is_witnessed)) = known_id(disk)? {
+        return Ok((journal, if is_witnessed { Origin::Witnessed } else { Origin::Format }));
     }
-    let head = Problem { kind: ProblemKind::HeadDamaged, file: HEAD_FILE.into(), offset: None, blocks: None };
-    let at_the_end = scanned.faults_at_the_end().filter(|fault| !fault.differs);
-    std::iter::once(head).chain(at_the_end.map(|fault| fault.problem.clone())).collect()
+    format::write(disk, new_id).map_err(io_error(disk, "write FORMAT in"))?;
+    crash::point("after-format");
+    Ok((new_id, Origin::Created))
 }
 
-/// Whether log and head file alone show that the log has to be repaired or refused, or leave it open.
-fn is_in_doubt(scanned: &Scanned, found: FoundHead) -> bool {
-    let without_store = required(scanned, &Survey::default(), found);
-    let headless = !matches!(found, FoundHead::Read { .. });
-    headless || without_store > scanned.tip.block || scanned.damaged_inside() || scanned.differs()
+/// The id of an existing journal, for readers; and whether it is known without a `FORMAT` file.
+pub(crate) fn existing_id(disk: &dyn Disk) -> Result<(Uuid, bool), OpenError> {
+    let problem = || "it has no FORMAT file".into();
+    known_id(disk)?.ok_or_else(|| OpenError::Foreign { path: disk.path(), problem: problem() })
 }
 
-/// The block that the head file names, and its chain value: a log that is written anew and goes through it is the one
-/// that was acknowledged.
-fn vouched(found: FoundHead) -> Option<(u64, [u8; 32])> {
-    match found {
-        FoundHead::Read { newest, .. } if newest.head.block > 0 => Some((newest.head.block, newest.head.hash)),
-        FoundHead::Read { .. } | FoundHead::Missing | FoundHead::Damaged => None,
-    }
-}
-
-/// History that is there but is not what it should be: repaired only where the head file vouches for another one.
-pub(crate) fn differences(journal: Uuid, scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
-    let differing = scanned.faults.iter().filter(|fault| fault.differs);
-    let mut problems: Vec<Problem> = differing.map(|fault| fault.problem.clone()).collect();
-    if let FoundHead::Read { newest, .. } = found {
-        let block = newest.head.block;
-        let in_log = block.checked_sub(1).and_then(|at| scanned.hashes.get(at as usize));
-        let other = in_log.is_some_and(|hash| *hash != newest.head.hash);
-        if other || newest.journal != journal {
-            let blocks = Some((block, block));
-            problems.push(Problem { kind: ProblemKind::HeadDiffers, file: HEAD_FILE.into(), offset: None, blocks });
-        }
-    }
-    problems
-}
-
-fn find_or_make_format(disk: &dyn Disk, new_id: Uuid) -> Result<(Uuid, bool), OpenError> {
-    match format::read(disk).map_err(io_error(disk, "read FORMAT in"))? {
-        FoundFormat::Journal(journal) => Ok((journal, false)),
-        FoundFormat::Refused(problem) => Err(OpenError::Foreign { path: disk.path(), problem }),
-        FoundFormat::Missing => {
-            format::write(disk, new_id).map_err(io_error(disk, "write FORMAT in"))?;
-            crash::point("after-format");
-            Ok((new_id, true))
-        }
-    }
-}
-
-/// The id of an existing journal, for readers.
-pub(crate) fn existing_id(disk: &dyn Disk) -> Result<Uuid, OpenError> {
+/// None: nothing says that there is a journal.
+fn known_id(disk: &dyn Disk) -> Result<Option<(Uuid, bool)>, OpenError> {
     let foreign = |problem: String| OpenError::Foreign { path: disk.path(), problem };
-    match format::read(disk).map_err(io_error(disk, "read FORMAT in"))? {
-        FoundFormat::Journal(journal) => Ok(journal),
-        FoundFormat::Refused(problem) => Err(foreign(problem)),
-        FoundFormat::Missing => Err(foreign("it has no FORMAT file".into())),
+    let problem = match format::read(disk).map_err(io_error(disk, "read FORMAT in"))? {
+        FoundFormat::Journal(journal) => return Ok(Some((journal, false))),
+        FoundFormat::Refused(problem) => return Err(foreign(problem)),
+        FoundFormat::Damaged(problem) => Some(problem),
+        FoundFormat::Missing => None,
+    };
+    let witnessed = format::witnessed(disk).map_err(io_error(disk, "read head and log in"))?;
+    match (witnessed, problem) {
+        (Some(journal), _) => Ok(Some((journal, true))),
+        (None, Some(problem)) => Err(foreign(problem)),
+        (None, None) => Ok(None),
     }
 }
 

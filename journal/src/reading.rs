@@ -160,8 +160,9 @@ impl<'a> StreamScan<'a> {
         };
         let (positions, numbers) = {
             let state = self.core.state();
-            let items = &state.index.items(&self.stream)[chunk.clone()];
-            let positions: Vec<Position> = items.iter().map(|item| item.position).collect();
+            let items = state.index.items(&self.stream);
+            let positions: Vec<Position> =
+                chunk.clone().filter_map(|number| items.get(number)).map(|item| item.position).collect();
             let mut numbers: Vec<u64> = positions.iter().filter_map(|at| state.index.block_of(*at)).collect();
             numbers.dedup();
             (positions, numbers)

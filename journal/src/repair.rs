@@ -13,7 +13,7 @@ use crate::{
     blocks::BlockReader,
     crash,
     disk::{Access, Disk, DiskFile},
-    frame,
+    elsewhere, frame,
     head::{FoundHead, HEAD_FILE},
     index::Index,
     integrity::{MissingEvents, Problem, ProblemKind},
@@ -26,7 +26,8 @@ use crate::{
 /// How many missing blocks are looked for when a refusal is explained; a damaged number must not keep it busy.
 const LISTED_BLOCKS_MAX: usize = 1_000_000;
 const NEW_DIR: &str = "log.new";
-const ASIDE: &str = "log.damaged-";
+/// What the name of a damaged log begins with, once it is put aside.
+pub(crate) const ASIDE: &str = "log.damaged-";
 
 /// A log that was written anew.
 #[derive(Debug)]
@@ -81,6 +82,8 @@ pub(crate) fn finish_replacing(disk: &dyn Disk) -> io::Result<()> {
         return Ok(());
     }
     if !there(LOG_DIR) && aside {
+        // What was elsewhere is in the new log.
+        disk.remove(elsewhere::FILE)?;
         disk.rename(NEW_DIR, LOG_DIR)?;
     } else {
         disk.remove(NEW_DIR)?;
@@ -129,6 +132,8 @@ pub(crate) fn rewrite_log(
         disk.rename(LOG_DIR, &aside)?;
     }
     crash::point("between-log-replaced");
+    // What was elsewhere is in the new log.
+    disk.remove(elsewhere::FILE)?;
     disk.rename(NEW_DIR, LOG_DIR)?;
     disk.sync_dir("")?;
     crash::point("after-log-replaced");

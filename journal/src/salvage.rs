@@ -115,7 +115,7 @@ pub fn salvage_on(from: Arc<dyn Disk>, store: &dyn Store, to: Arc<dyn Disk>) -> 
     let _to_lock = open::take_lock(&*to, LockMode::Exclusive).map_err(target)?;
     let id = match format::read(&*from).map_err(failed)? {
         FoundFormat::Journal(id) => Some(id),
-        FoundFormat::Missing | FoundFormat::Refused(_) => None,
+        FoundFormat::Missing | FoundFormat::Damaged(_) | FoundFormat::Refused(_) => None,
     };
     let sources = Sources::find(&from, store, id).map_err(failed)?;
     let Some(journal) = sources.journal else {

@@ -55,12 +55,32 @@ pub(crate) struct Fault {
 /// Is shown every block of the chain; an error counts as a fault there.
 pub(crate) type Visit<'a> = dyn FnMut(&FrameHeader, &[u8], Place) -> Result<(), &'static str> + 'a;
 
+/// What is known of the log before the segments that are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub tip: Tip,
+    pub epoch: u64,
+    pub time_ms: u64,
+}
+
 pub(crate) fn scan(disk: &dyn Disk, journal: Uuid, visit: &mut Visit<'_>) -> io::Result<Scanned> {
+    let start = Start { tip: Tip::genesis(journal), epoch: 0, time_ms: 0 };
+    scan_some(disk, journal, start, &segment::numbers(disk)?, visit)
+}
+
+/// Reads some segments, one after the other.
+pub(crate) fn scan_some(
+    disk: &dyn Disk,
+    journal: Uuid,
+    start: Start,
+    numbers: &[u32],
+    visit: &mut Visit<'_>,
+) -> io::Result<Scanned> {
     let mut scanned = Scanned {
         segments: Vec::new(),
-        tip: Tip::genesis(journal),
-        epoch: 0,
-        time_ms: 0,
+        tip: start.tip,
+        epoch: start.epoch,
+        time_ms: start.time_ms,
         hashes: Vec::new(),
         faults: Vec::new(),
         later: Vec::new(),
@@ -68,7 +88,7 @@ pub(crate) fn scan(disk: &dyn Disk, journal: Uuid, visit: &mut Visit<'_>) -> io:
         end: None,
         bytes: 0,
     };
-    for number in segment::numbers(disk)? {
+    for number in numbers.iter().copied() {
         let file = segment::open(disk, number)?;
         scanned.bytes += segment::stored_bytes(disk, number)?;
         if file.size()? > SEGMENT_FILE_BYTES_MAX {
@@ -109,6 +129,11 @@ impl Scanned {
     pub(crate) fn ends_in_sealed_segment(&self) -> bool {
         let end = self.end.map(|end| end.0);
         self.segments.iter().any(|segment| Some(segment.number) == end && segment.sealed)
+    }
+
+    /// Whether the last segment that was read is a full one.
+    pub(crate) fn ends_in_seal(&self) -> bool {
+        self.segments.last().is_some_and(|segment| segment.sealed)
     }
 
     fn fault(&mut self, segment: u32, kind: ProblemKind, offset: usize, differs: bool) {

@@ -101,6 +101,19 @@ pub(crate) fn open(disk: &dyn Disk, segment: u32) -> io::Result<Box<dyn DiskFile
     }
 }
 
+/// Both marks of a segment; none if it is not a full one, or if one is damaged.
+pub(crate) fn marks(disk: &dyn Disk, number: u32) -> io::Result<Option<(Mark, Mark)>> {
+    let file = open(disk, number)?;
+    let (mut first, mut last) = ([0; MARK_BYTES], [0; MARK_BYTES]);
+    file.read_at(&mut first, 0)?;
+    let at = file.size()?.saturating_sub(MARK_BYTES as u64);
+    file.read_at(&mut last, at)?;
+    let begin = Mark::decode(&first).filter(|mark| mark.end == End::Begin);
+    let seal = Mark::decode(&last).filter(|mark| mark.end == End::Seal && mark.offset == at);
+    let same = |(begin, seal): &(Mark, Mark)| begin.segment == seal.segment && begin.journal == seal.journal;
+    Ok(begin.zip(seal).filter(same))
+}
+
 /// How long a segment's file is, as it is stored.
 pub(crate) fn stored_bytes(disk: &dyn Disk, segment: u32) -> io::Result<u64> {
     match disk.open(&name_of(segment), Access::Read) {
@@ -127,9 +140,15 @@ pub(crate) fn numbers(disk: &dyn Disk) -> io::Result<Vec<u32>> {
 
 /// The segment's number, if this is the name of a segment file inside the log's folder.
 fn number_of(file_name: &str) -> Option<u32> {
-    let digits = file_name.strip_suffix(PACKED).unwrap_or(file_name).strip_suffix(".log")?;
+    numbered(file_name).map(|found| found.0)
+}
+
+/// As [`number_of`], and whether it is that of a compressed one.
+pub(crate) fn numbered(file_name: &str) -> Option<(u32, bool)> {
+    let plain = file_name.strip_suffix(PACKED);
+    let digits = plain.unwrap_or(file_name).strip_suffix(".log")?;
     let number = digits.parse().ok()?;
-    (digits.len() == 10 && number > 0).then_some(number)
+    (digits.len() == 10 && number > 0).then_some((number, plain.is_some()))
 }
 
 fn magic(end: End) -> &'static [u8; 4] {

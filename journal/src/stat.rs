@@ -1,12 +1,16 @@
 //! How much there is in a stopped journal, by kind and by stream.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use uuid::Uuid;
 
 use crate::{
     Head, Journal, OpenError, ReadOnlyJournal, StreamId,
-    disk::{Disk, OsDisk},
+    disk::Disk,
     frame::{self, HEADER_BYTES},
 };
 
@@ -39,7 +43,7 @@ pub struct Amount {
 /// # Errors
 /// As [`ReadOnlyJournal::open`].
 pub fn stat(dir: &Path) -> Result<JournalStat, OpenError> {
-    stat_on(Arc::new(OsDisk::new(dir)))
+    stat_of(&ReadOnlyJournal::open(dir)?, dir.to_owned())
 }
 
 /// As [`stat`], on any disk.
@@ -48,7 +52,10 @@ pub fn stat(dir: &Path) -> Result<JournalStat, OpenError> {
 /// As [`ReadOnlyJournal::open`].
 pub fn stat_on(disk: Arc<dyn Disk>) -> Result<JournalStat, OpenError> {
     let path = disk.path();
-    let journal = ReadOnlyJournal::open_on(disk)?;
+    stat_of(&ReadOnlyJournal::open_on(disk)?, path)
+}
+
+fn stat_of(journal: &ReadOnlyJournal, path: PathBuf) -> Result<JournalStat, OpenError> {
     let mut stat = JournalStat {
         journal: journal.id(),
         head: journal.head(),

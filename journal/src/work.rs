@@ -44,6 +44,14 @@ impl Work {
         Ok(Self::Threads { queue, bell, handles: Mutex::new(vec![committing, keeping]) })
     }
 
+    /// Hands in requests for threads of the journal itself; none if there are none.
+    pub(crate) fn door(&self) -> Option<Door> {
+        match self {
+            Self::Inline(_) => None,
+            Self::Threads { queue, bell, .. } => Some(Door { queue: queue.clone(), bell: bell.clone() }),
+        }
+    }
+
     /// Hands a request to whoever works.
     pub(crate) fn hand_in(&self, request: Request, shared: &Shared) {
         match self {
@@ -137,6 +145,24 @@ impl Work {
                 join(handles.next());
             }
         }
+    }
+}
+
+/// Where the journal's own threads hand in.
+pub(crate) struct Door {
+    queue: Arc<Queue>,
+    bell: Arc<Bell>,
+}
+
+impl Door {
+    pub(crate) fn hand_in(&self, request: Request) {
+        if let Err((request, error)) = self.queue.push(request) {
+            request.refuse(error);
+        }
+    }
+
+    pub(crate) fn bell(&self) -> Arc<Bell> {
+        self.bell.clone()
     }
 }
 

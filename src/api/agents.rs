@@ -41,9 +41,11 @@ async fn report(
         return Err(Failure::new(StatusCode::BAD_REQUEST, "too-many", "a report holds at most 128 conditions"));
     }
     let conditions = report.conditions.iter().map(condition).collect();
-    let heartbeat = AgentReport { machine: machine.clone(), effect: report.effect, conditions };
+    // An agent that has not heard yet that it is to run nothing may be about to start something.
+    let is_empty = report.workloads.is_empty() && shared.node.was_told_to_run_nothing(&machine);
+    let heartbeat = AgentReport { machine: machine.clone(), effect: report.effect, conditions, is_empty };
     match shared.node.agent_report(heartbeat).await? {
-        Heartbeat::Welcome => {
+        Heartbeat::Welcome | Heartbeat::Drain => {
             let answer = shared.node.tell_agent(&machine, report.effect)?;
             Ok(web::Json(answer.ok_or_else(denied)?))
         }

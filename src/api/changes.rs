@@ -3,21 +3,23 @@
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, policy,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     shell::{Answer, AnyCommand},
     volume, volume_attachment,
 };
+use bailiwick_journal::StreamId;
 use uuid::Uuid;
 
 use super::{
     errors::Failure,
     server::Shared,
-    wire::change::{Changed, Decided, Declare, Remove, Retry},
+    wire::change::{Blocked, Changed, Decided, Declare, EnableHa, Remove, Retry},
 };
 use crate::{
     handle::Applied,
     manifest::{self, Manifest, Source},
     plan::{Plan, Prune},
+    view::{Blocker, blockers},
 };
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
@@ -25,7 +27,8 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/apply", web::post().to(apply))
         .route("/plan", web::post().to(plan))
         .route("/remove", web::post().to(remove))
-        .route("/retry", web::post().to(retry));
+        .route("/retry", web::post().to(retry))
+        .route("/enable-ha", web::post().to(enable_ha));
 }
 
 async fn apply(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
@@ -52,8 +55,13 @@ async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<
         return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {missing}"))
             .next("`bailiwick get` lists what there is"));
     }
-    let applied = shared.node.remove(&remove.entities, id).await?;
-    Ok(web::Json(changed(applied)))
+    let how = machine::Removal { force: remove.force, keep_instance: remove.keep_instance };
+    let applied = shared.node.remove(&remove.entities, how, id).await?;
+    let blocked = shared.node.look(|fleet| {
+        let all = remove.entities.iter().flat_map(|entity| blockers(fleet, entity));
+        all.map(|Blocker { entity, by, why }| Blocked { entity, by, why }).collect()
+    })?;
+    Ok(web::Json(Changed { blocked, ..changed(applied) }))
 }
 
 async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
@@ -63,17 +71,36 @@ async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web
         volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Retry),
         filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::RetryProvisioning),
         filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Retry),
+        replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::RetryNow),
         kind => {
             let message = format!("a {kind} has nothing to retry");
             return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
         }
     };
-    if !shared.node.look(|fleet| fleet.exists(&retry.entity))? {
-        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {}", retry.entity))
+    ask(&shared, &retry.entity, command, retry.id).await
+}
+
+async fn enable_ha(shared: web::Data<Shared>, wanted: web::Json<EnableHa>) -> Result<web::Json<Decided>, Failure> {
+    if wanted.entity.kind() != replica_set::State::KIND {
+        let message = format!("{} is no replica set", wanted.entity);
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
+    }
+    let command = AnyCommand::ReplicaSet(replica_set::Command::EnableHa { servers: wanted.servers });
+    ask(&shared, &wanted.entity, command, wanted.id).await
+}
+
+/// Asks one entity that exists.
+async fn ask(
+    shared: &Shared,
+    entity: &StreamId,
+    command: AnyCommand,
+    id: Option<Uuid>,
+) -> Result<web::Json<Decided>, Failure> {
+    if !shared.node.look(|fleet| fleet.exists(entity))? {
+        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {entity}"))
             .next("`bailiwick get` lists what there is"));
     }
-    let id = retry.id.unwrap_or_else(Uuid::new_v4);
-    let answer = shared.node.ask(retry.entity.clone(), command, id).await?;
+    let answer = shared.node.ask(entity.clone(), command, id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == bailiwick_journal::Outcome::Refused {
         return Err(Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text)));
     }
@@ -97,10 +124,11 @@ pub(crate) fn changed(applied: Applied) -> Changed {
 
 /// What would be done, as it is told.
 pub(crate) fn planned(plan: Plan) -> Changed {
-    Changed { changes: plan.changes(), steps: plan.steps, repeated: false, decisions: Vec::new() }
+    Changed { changes: plan.changes(), steps: plan.steps, ..Changed::default() }
 }
 
-fn decided(answer: &Answer) -> Decided {
+/// One decision, as it is told.
+pub(super) fn decided(answer: &Answer) -> Decided {
     Decided {
         entity: answer.stream.to_string(),
         position: answer.position.map(|position| position.0),

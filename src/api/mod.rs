@@ -10,4 +10,5 @@ pub mod wire;
 mod agents;
 pub(crate) mod changes;
 mod errors;
+mod operate;
 mod questions;

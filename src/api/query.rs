@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
-use bailiwick_actors::{policy::Document, replay, vocab::Timestamp};
+use bailiwick_actors::{
+    policy::Document,
+    replay,
+    vocab::{HarvestMode, Timestamp},
+};
 use bailiwick_journal::{Journal, Position, StreamId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,6 +35,9 @@ pub struct Parameters {
     /// Only this outcome: `done`, `nothing`, `refused`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
+    /// As if this harvest mode were in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<HarvestMode>,
     /// Only what was decided at or after this moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
@@ -51,6 +58,10 @@ pub enum Query {
     Schedule { limit: usize, at: Option<At> },
     /// Why was it decided so?
     Why { entity: StreamId, at: Option<At> },
+    /// Why is it not so?
+    WhyNot { entity: StreamId, wanted: String, at: Option<At> },
+    /// Which instances does nobody know, and what would become of them?
+    Harvest { mode: Option<HarvestMode>, at: Option<At> },
     /// What is declared and not so yet?
     Pending { at: Option<At> },
     /// Does every decision come out the same when it is decided again?
@@ -88,6 +99,9 @@ impl Query {
             Self::Log { filter } => return log_path(filter),
             Self::Schedule { limit, at } => (format!("/v1/schedule?limit={limit}"), at),
             Self::Why { entity, at } => (format!("/v1/why/{entity}"), at),
+            Self::WhyNot { entity, wanted, at } => (format!("/v1/why-not/{wanted}/{entity}"), at),
+            Self::Harvest { mode: None, at } => ("/v1/harvest".to_owned(), at),
+            Self::Harvest { mode: Some(mode), at } => (format!("/v1/harvest?mode={mode}"), at),
             Self::Pending { at } => ("/v1/pending".to_owned(), at),
             Self::Replay { options } => return replay_path(options),
             Self::Rehearse { .. } => return REHEARSE.to_owned(),
@@ -126,6 +140,8 @@ impl Query {
             | Self::Describe { at, .. }
             | Self::Schedule { at, .. }
             | Self::Why { at, .. }
+            | Self::WhyNot { at, .. }
+            | Self::Harvest { at, .. }
             | Self::Pending { at } => *at,
             Self::Log { filter } => filter.at.as_deref().and_then(moment),
             Self::Replay { .. } | Self::Rehearse { .. } => None,
@@ -163,6 +179,8 @@ impl Query {
                 "volume-attachment" => json(&view::attachments(fleet)),
                 "filesystem" => json(&view::filesystems(fleet)),
                 "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
+                "replica-set" => json(&view::replica_sets(fleet)),
+                "member" => json(&view::members(fleet)),
                 "policy" => json(&view::policies(fleet)),
                 _ => Err(not_found(&format!("there is no kind {kind}"), KINDS)),
             },
@@ -188,6 +206,17 @@ impl Query {
                     None => Err(no_entity(fleet, entity)),
                 }
             }
+            Self::WhyNot { entity, wanted, .. } => {
+                if !view::WANTED.contains(&wanted.as_str()) || entity.kind() != "machine" {
+                    let next = "ask about a machine: running or removed";
+                    return Err(not_found(&format!("nobody knows why {entity} would be {wanted:?}"), next));
+                }
+                match view::why_not(fleet, entity, wanted) {
+                    Some(why) => json(&why),
+                    None => Err(no_entity(fleet, entity)),
+                }
+            }
+            Self::Harvest { mode, .. } => json(&view::harvest(fleet, *mode)),
             Self::Pending { .. } => json(&view::pending(fleet)),
             Self::Replay { options } => json(&audit::replay(journal, options).map_err(unreadable)?),
             Self::Rehearse { document, options } => {
@@ -197,7 +226,8 @@ impl Query {
     }
 }
 
-const KINDS: &str = "kinds are machine, volume, volume-attachment, filesystem, filesystem-attachment and policy";
+const KINDS: &str =
+    "kinds are machine, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set and member";
 
 /// Asked with a body: the settings.
 const REHEARSE: &str = "/v1/audit/rehearse";

@@ -26,6 +26,8 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/audit/replay", web::get().to(replay))
         .route("/audit/rehearse", web::post().to(rehearse))
         .route("/why/{entity:.*}", web::get().to(why))
+        .route("/why-not/{wanted}/{entity:.*}", web::get().to(why_not))
+        .route("/harvest", web::get().to(harvest))
         .route("/entities/{kind}", web::get().to(list))
         .route("/entities/{entity:.*}", web::get().to(describe));
 }
@@ -101,6 +103,19 @@ async fn rehearse(shared: web::Data<Shared>, wish: web::Json<Rehearse>) -> Answe
 
 async fn why(shared: web::Data<Shared>, entity: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {
     answer(&shared, Query::Why { entity: stream(&entity)?, at: at(&parameters)? }).await
+}
+
+async fn why_not(
+    shared: web::Data<Shared>,
+    path: web::Path<(String, String)>,
+    parameters: web::Query<Parameters>,
+) -> Answer {
+    let (wanted, entity) = path.into_inner();
+    answer(&shared, Query::WhyNot { entity: stream(&entity)?, wanted, at: at(&parameters)? }).await
+}
+
+async fn harvest(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Harvest { mode: parameters.mode, at: at(&parameters)? }).await
 }
 
 async fn list(shared: web::Data<Shared>, kind: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {

@@ -11,7 +11,7 @@ use std::{
 
 use actix_web::{App, HttpServer, dev::ServerHandle, http::StatusCode, web};
 
-use super::{agents, changes, errors::Failure, questions};
+use super::{agents, changes, errors::Failure, operate, questions};
 use crate::{client::SocketPath, handle::Handle};
 
 /// The longest body of a change, in bytes: a manifest's limit and some room.
@@ -70,7 +70,11 @@ fn serve(listener: UnixListener, shared: Shared, ready: &mpsc::SyncSender<io::Re
                 .app_data(json)
                 .app_data(query)
                 .service(
-                    web::scope("/v1").configure(questions::routes).configure(changes::routes).configure(agents::routes),
+                    web::scope("/v1")
+                        .configure(questions::routes)
+                        .configure(changes::routes)
+                        .configure(operate::routes)
+                        .configure(agents::routes),
                 )
                 .default_service(web::to(nowhere))
         })

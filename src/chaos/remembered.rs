@@ -180,6 +180,9 @@ impl Remembered {
         let mut presences = BTreeMap::new();
         for (name, folded) in self.machines.iter() {
             let stream = stream::<machine::State>(name);
+            let strays = folded.state.strays.iter();
+            presences.extend(strays.map(|(effect, stray)| (*effect, being_removed(&stray.effort))));
+            presences.extend(folded.state.kept.iter().map(|effect| (*effect, Presence::Present)));
             let (intent, presence) = match &folded.state.instance {
                 Instance::None => continue,
                 Instance::Creating(effort) => (effort.intent, being_made(effort)),
@@ -187,7 +190,7 @@ impl Remembered {
                 Instance::Lost { intent, .. } => (*intent, Presence::Present),
                 Instance::Deleting { of, effort } => (*of, being_removed(effort)),
             };
-            let effect = EffectId::of(&stream, intent);
+            let effect = folded.state.effect_of(&stream, intent);
             let is_gone = self.sighting(effect) == Some(SightingStatus::Gone);
             presences.insert(effect, if is_gone { Presence::Absent } else { presence });
         }
@@ -247,7 +250,8 @@ fn asked(call: Call) -> Option<(EffectId, Asked)> {
         Call::Machine { provider, call: MachineCall::Create(create), .. } => Asked::Machine(provider?, create),
         Call::Volume { provider, call: VolumeCall::Create(create), .. } => Asked::Volume(provider?, create),
         Call::Volume { provider, call: VolumeCall::Attach(attach), .. } => Asked::Attachment(provider?, attach),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } => return None,
+        // What its servers hold is not rebuilt: nothing of a set is made by a provider.
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => return None,
     };
     Some((id, asked))
 }

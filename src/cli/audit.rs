@@ -88,7 +88,7 @@ fn policy(file: &PathBuf) -> Result<Document, CliError> {
         .documents
         .into_iter()
         .filter_map(|document| match document.wish {
-            Wish::Policy { document, .. } => Some(document),
+            Wish::Policy { document, .. } => Some(*document),
             _ => None,
         })
         .collect();

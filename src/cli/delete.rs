@@ -8,6 +8,7 @@ use super::{
     Global, apply,
     exit::{CliError, Exit},
     get::kind_of,
+    progress::say,
     session, wait,
 };
 use crate::api::wire::change::{Changed, Remove};
@@ -17,6 +18,12 @@ pub(super) struct DeleteArgs {
     /// Entities: `machine/web`, `volume/data`, `attachment/web:data`
     #[arg(required = true, value_name = "KIND/NAME")]
     entities: Vec<String>,
+    /// Do not wait for what blocks the removal of a machine; what is skipped, and may be left over, is recorded
+    #[arg(long)]
+    force: bool,
+    /// Leave the instances of machines as they are: they are nobody's from then on, and nobody removes them
+    #[arg(long)]
+    keep_instance: bool,
     /// Wait until they are gone
     #[arg(long)]
     wait: bool,
@@ -27,9 +34,19 @@ pub(super) struct DeleteArgs {
 
 pub(super) fn main(global: &Global, args: DeleteArgs) -> Result<Exit, CliError> {
     let entities = args.entities.iter().map(|text| entity(text)).collect::<Result<Vec<_>, _>>()?;
-    let remove = Remove { entities: entities.clone(), id: Some(Uuid::new_v4()) };
+    let remove = Remove {
+        entities: entities.clone(),
+        force: args.force,
+        keep_instance: args.keep_instance,
+        id: Some(Uuid::new_v4()),
+    };
     let changed: Changed = session::send(global, "/v1/remove", &remove)?;
     apply::show(global, &changed)?;
+    if !global.output.is_for_programs() {
+        for blocked in &changed.blocked {
+            say(&format!("{} waits for {}: {}", blocked.entity, blocked.by, blocked.why));
+        }
+    }
     if args.wait {
         return wait::until_gone(global, &entities, args.timeout);
     }

@@ -37,6 +37,12 @@ impl From<OpenError> for CliError {
                 "nothing was changed; keep a copy of the directory; `bailiwick journal check` lists what is wrong, and \
                  `bailiwick journal salvage DIR --into NEWDIR` makes a new journal of what is whole",
             ),
+            OpenError::Archive { .. } => Self::new(Exit::Error, "archive-missing", message)
+                .next("mount that folder again, or start the node with --log-archive and where it is now; nothing was changed"),
+            OpenError::OnlyInStore { .. } => Self::new(Exit::Integrity, "store-unusable", message).next(
+                "nothing was changed; keep a copy of the directory; `bailiwick journal salvage DIR --into NEWDIR` makes a \
+                 new journal of what is whole",
+            ),
             OpenError::Io { source, .. } => Self::new(Exit::Error, "disk", message).because(source),
         }
     }

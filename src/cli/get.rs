@@ -13,7 +13,7 @@ use crate::api::query::Query;
 
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
-    /// machines, volumes, volume-attachments, filesystems, filesystem-attachments or policies; with a name after a slash, that one alone
+    /// machines, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets or members; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
     /// At which moment: a position, a time, or how long ago (`-2h`)
@@ -49,8 +49,10 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "filesystem" | "filesystems" | "fs" => Ok("filesystem"),
         "filesystem-attachment" | "filesystem-attachments" | "fa" => Ok("filesystem-attachment"),
         "policy" | "policies" => Ok("policy"),
+        "replica-set" | "replica-sets" | "replicaset" | "replicasets" | "rs" => Ok("replica-set"),
+        "member" | "members" => Ok("member"),
         _ => Err(CliError::usage(format!("there is no kind {text:?}"))
-            .next("kinds are machines, volumes, volume-attachments, filesystems, filesystem-attachments and policies")),
+            .next("kinds are machines, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets and members")),
     }
 }
 
@@ -67,6 +69,8 @@ pub(super) fn table(kind: &str, rows: &Value) -> Table {
             ("VOLUMES", false, |row| list(&row["attachments"])),
             ("AGE", false, |row| age(&row["ageMs"])),
             ("DETAIL", false, |row| text(&row["detail"])),
+            ("PHASE", true, |row| text(&row["phase"])),
+            ("HEALTH", true, |row| text(&row["health"])),
             ("LABELS", true, |row| map(&row["labels"])),
             ("UID", true, |row| text(&row["uid"])),
         ],
@@ -112,6 +116,26 @@ pub(super) fn table(kind: &str, rows: &Value) -> Table {
             ("DETAIL", false, |row| text(&row["detail"])),
             ("UID", true, |row| text(&row["uid"])),
         ],
+        "replica-set" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("STATUS", false, |row| status(&row["status"])),
+            ("ENGINE", false, |row| text(&row["engine"])),
+            ("VOTERS", false, |row| format!("{}/{}", row["voters"], row["servers"]).into()),
+            ("LEADER", false, |row| text(&row["leader"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("DETAIL", false, |row| text(&row["detail"])),
+            ("TERM", true, |row| text(&row["term"])),
+            ("UID", true, |row| text(&row["uid"])),
+        ],
+        "member" => &[
+            ("SET", false, |row| text(&row["set"])),
+            ("MACHINE", false, |row| text(&row["machine"])),
+            ("STATE", false, |row| member_state(row)),
+            ("VOTES", false, |row| if row["votes"] == true { "yes".into() } else { "no".into() }),
+            ("ADDRESS", false, |row| text(&row["address"])),
+            ("ID", false, |row| text(&row["id"])),
+            ("TAGS", true, |row| map(&row["tags"])),
+        ],
         _ => &[
             ("NAME", false, |row| text(&row["name"])),
             ("REVISION", false, |row| text(&row["revision"])),
@@ -140,11 +164,17 @@ pub(super) fn text(value: &Value) -> Cell {
 /// A status in its colour.
 pub(super) fn status(value: &Value) -> Cell {
     match value.as_str() {
-        Some(word @ ("ready" | "available" | "attached" | "reserved")) => Cell::good(word),
+        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled")) => Cell::good(word),
         Some(word @ ("failed" | "lost" | "stale" | "unhealthy")) => Cell::bad(word),
         Some(word) => Cell::busy(word),
         None => Cell::none(),
     }
+}
+
+/// What a member is, in the colour of its health.
+fn member_state(row: &Value) -> Cell {
+    let word = row["state"].as_str().unwrap_or_default().to_ascii_lowercase();
+    if row["healthy"] == true { Cell::good(word) } else { Cell::bad(word) }
 }
 
 /// A period given in milliseconds.

@@ -39,6 +39,7 @@ pub(super) struct LogArgs {
 pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     let moment = |text: Option<&str>| Ok::<_, CliError>(session::at(text)?.map(moment_text));
     let filter = Parameters {
+        mode: None,
         at: moment(args.at.as_deref())?,
         since: moment(args.since.as_deref())?,
         limit: Some(args.limit),

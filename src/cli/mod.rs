@@ -8,15 +8,19 @@ mod chaos;
 mod completion;
 mod delete;
 mod describe;
-pub mod exit;
+pub mod enable_ha;
+mod exit;
 mod failures;
 mod get;
+mod harvest;
 mod journal;
 mod log;
 pub mod moment;
+mod operate;
 pub mod output;
 mod plan;
 mod progress;
+mod provider;
 mod retry;
 mod schedule;
 mod serve;
@@ -26,6 +30,7 @@ mod status;
 mod up;
 mod wait;
 mod why;
+mod why_not;
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -95,9 +100,23 @@ enum Command {
     /// Show how everything is, trouble first
     Status(status::StatusArgs),
     /// Ask entities to go
+    #[command(visible_alias = "remove")]
     Delete(delete::DeleteArgs),
-    /// Try again now what failed or waits
+    /// Try again now what failed or waits; after all attempts were used up, a new series begins
+    #[command(visible_alias = "retry-provisioning")]
     Retry(retry::RetryArgs),
+    /// Have nothing happen to a machine by itself; what would have happened is noted
+    Hold(operate::HoldArgs),
+    /// End a hold; what was held back happens
+    Unhold(operate::MachineArgs),
+    /// Have a machine take over an instance that bears its name and is nobody's
+    Adopt(operate::AdoptArgs),
+    /// Have a machine let go of its instance, which stays
+    Disown(operate::MachineArgs),
+    /// Show which instances nobody knows, and what would become of them
+    Harvest(harvest::HarvestArgs),
+    /// Have so many servers of a replica set vote
+    EnableHa(enable_ha::EnableHaArgs),
     /// Wait until something is so
     Wait(wait::WaitArgs),
     /// Show decisions, the newest last
@@ -106,6 +125,8 @@ enum Command {
     Schedule(schedule::ScheduleArgs),
     /// Explain the last decision about an entity
     Why(why::WhyArgs),
+    /// Explain why a machine is not as somebody would like it to be
+    WhyNot(why_not::WhyNotArgs),
     /// Decide history again
     #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
@@ -115,6 +136,9 @@ enum Command {
     /// Crash a journal's node wherever it could have crashed
     #[command(subcommand, arg_required_else_help = true)]
     Chaos(chaos::ChaosCommand),
+    /// Judge a provider of your own
+    #[command(subcommand, arg_required_else_help = true)]
+    Provider(provider::ProviderCommand),
     /// Run a scenario in virtual time, deterministically
     Simulate(simulate::SimulateArgs),
     /// Print a script for a shell's completion
@@ -201,6 +225,13 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Status(args) => status::main(global, args),
         Command::Delete(args) => delete::main(global, args),
         Command::Retry(args) => retry::main(global, args),
+        Command::Hold(args) => operate::hold(global, args),
+        Command::Unhold(args) => operate::unhold(global, args),
+        Command::Adopt(args) => operate::adopt(global, args),
+        Command::Disown(args) => operate::disown(global, args),
+        Command::Harvest(args) => harvest::main(global, args),
+        Command::WhyNot(args) => why_not::main(global, args),
+        Command::EnableHa(args) => enable_ha::main(global, args),
         Command::Wait(args) => wait::main(global, args),
         Command::Log(args) => log::main(global, args),
         Command::Schedule(args) => schedule::main(global, args),
@@ -208,6 +239,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Audit(command) => audit::main(global, command),
         Command::Journal(command) => journal::main(global, command),
         Command::Chaos(command) => chaos::main(global, command),
+        Command::Provider(command) => provider::main(global, command),
         Command::Simulate(args) => simulate::main(global, args),
         Command::Completion(args) => completion::main(args),
         Command::Agent(args) => Ok(agent::main(args)),

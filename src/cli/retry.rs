@@ -7,8 +7,7 @@ use super::{
     Global,
     delete::entity,
     exit::{CliError, Exit},
-    output::{Column, Table},
-    session,
+    operate, session,
 };
 use crate::api::wire::change::{Decided, Retry};
 
@@ -22,10 +21,6 @@ pub(super) struct RetryArgs {
 pub(super) fn main(global: &Global, args: RetryArgs) -> Result<Exit, CliError> {
     let retry = Retry { entity: entity(&args.entity)?, id: Some(Uuid::new_v4()) };
     let decided: Decided = session::send(global, "/v1/retry", &retry)?;
-    global.output.show(&decided, || {
-        let mut table = Table::of([Column::always("ENTITY"), Column::always("DECISION"), Column::always("BECAUSE")]);
-        table.add([decided.entity.as_str().into(), decided.code.as_str().into(), decided.reason.as_str().into()]);
-        table
-    })?;
+    operate::show(global, &decided)?;
     Ok(Exit::Ok)
 }

@@ -5,16 +5,22 @@ use clap::Args;
 use super::{
     Global,
     exit::{CliError, Exit},
+    provider::ProviderArgs,
     session, up,
 };
 
 #[derive(Debug, Args)]
-pub(super) struct ServeArgs {}
+pub(super) struct ServeArgs {
+    #[command(flatten)]
+    log: up::LogArgs,
+    #[command(flatten)]
+    providers: ProviderArgs,
+}
 
-pub(super) fn main(global: &Global, _args: ServeArgs) -> Result<Exit, CliError> {
+pub(super) fn main(global: &Global, args: ServeArgs) -> Result<Exit, CliError> {
     let node = session::block_on(async {
         let mut signals = up::Signals::new()?;
-        let node = up::start(global)?;
+        let node = up::start(global, &args.providers, &args.log)?;
         up::stay(&node, &mut signals, None).await;
         Ok::<_, CliError>(node)
     })??;

@@ -10,7 +10,7 @@ use super::{
     output::{Cell, Column, Table},
     session,
 };
-use crate::api::query::Query;
+use crate::{api::query::Query, view::NAMED_MAX};
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
@@ -26,6 +26,9 @@ pub(super) fn main(global: &Global, args: StatusArgs) -> Result<Exit, CliError> 
     Ok(Exit::Ok)
 }
 
+/// More groups than this do not fit on a screen.
+const GROUPS_MAX: usize = 12;
+
 /// What there is by kind and status, then the entities in trouble.
 pub(super) fn table(answer: &Value) -> Table {
     let mut table = Table::of([
@@ -37,8 +40,24 @@ pub(super) fn table(answer: &Value) -> Table {
     for row in answer["counts"].as_array().into_iter().flatten() {
         table.add([text(&row["kind"]), status(&row["status"]), text(&row["count"]), Cell::from("")]);
     }
-    for row in answer["trouble"].as_array().into_iter().flatten() {
-        table.add([text(&row["entity"]), status(&row["status"]), Cell::from(""), text(&row["why"])]);
+    let groups: Vec<&Value> = answer["groups"].as_array().into_iter().flatten().collect();
+    for group in groups.iter().take(GROUPS_MAX) {
+        let named: Vec<&str> = group["entities"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let count = group["count"].as_u64().unwrap_or_default();
+        if count as usize <= NAMED_MAX {
+            // Few enough to be told one by one, each in its own words.
+            let all = answer["trouble"].as_array().into_iter().flatten();
+            for row in all.filter(|row| named.iter().any(|name| row["entity"] == *name)) {
+                table.add([text(&row["entity"]), status(&row["status"]), Cell::from(""), text(&row["why"])]);
+            }
+            continue;
+        }
+        let why = format!("{} ({}, …)", group["why"].as_str().unwrap_or_default(), named.join(", "));
+        table.add([text(&group["kind"]), status(&group["status"]), text(&group["count"]), why.into()]);
+    }
+    if groups.len() > GROUPS_MAX {
+        let more = format!("{} more kinds of trouble; `-o json` has them all", groups.len() - GROUPS_MAX);
+        table.add([Cell::from(""), Cell::from(""), Cell::from(""), more.into()]);
     }
     table
 }

@@ -6,8 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bailiwick_journal::StreamId;
-use clap::Args;
+use bailiwick_actors::machine::Removal;
+use bailiwick_journal::{LogKeep, Settings, StreamId};
+use clap::{Args, ValueEnum};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     time::interval,
@@ -19,6 +20,7 @@ use super::{
     delete::entity,
     exit::{CliError, Exit},
     progress::{Progress, say},
+    provider::ProviderArgs,
     session, status, wait,
 };
 use crate::{
@@ -48,6 +50,37 @@ pub(super) struct UpArgs {
     /// Remove what is not declared any more
     #[arg(long)]
     prune: bool,
+    #[command(flatten)]
+    providers: ProviderArgs,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+/// How the journal's log is kept.
+#[derive(Debug, Args)]
+pub(super) struct LogArgs {
+    /// How much of the journal's log stays: `checkpoint` for small disks, where sled is then the only copy of what is older
+    #[arg(long, default_value = "all", value_name = "HOW")]
+    log_keep: Keep,
+    /// Move full segments of the journal's log to this folder; they are still read from there
+    #[arg(long, value_name = "DIR")]
+    log_archive: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Keep {
+    All,
+    Checkpoint,
+}
+
+impl LogArgs {
+    fn settings(&self) -> Settings {
+        let log_keep = match self.log_keep {
+            Keep::All => LogKeep::All,
+            Keep::Checkpoint => LogKeep::Checkpoint,
+        };
+        Settings { log_keep, log_archive: self.log_archive.clone(), ..Settings::default() }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +91,10 @@ pub(super) struct DownArgs {
     /// How long it may take: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: Duration,
+    #[command(flatten)]
+    providers: ProviderArgs,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 /// What ends a command from outside.
@@ -85,15 +122,20 @@ impl Signals {
     }
 }
 
-/// Starts a node with local machines, and says what it found.
-pub(super) fn start(global: &Global) -> Result<Node, CliError> {
+/// Starts a node with local machines and the providers that are named, and says what it found.
+pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) -> Result<Node, CliError> {
     let dir = session::data_dir(global)?;
     let binary = std::env::current_exe().map_err(|error| {
         CliError::new(Exit::Error, "own-path", "cannot find this program's own path").because(&error)
     })?;
     let agent_command = vec![binary.into_os_string(), OsString::from("agent")];
-    let config = Config { local: LocalMachines::With { agent_command }, ..Config::new(dir) };
+    let exec = providers.read(&dir)?;
+    let local = LocalMachines::With { agent_command };
+    let config = Config { local, exec, journal: log.settings(), ..Config::new(dir.clone()) };
     let node = Node::start(config)?;
+    if let Err(error) = providers.remember(&dir) {
+        tracing::warn!(%error, "the providers have to be named again next time");
+    }
     for line in node.started().lines() {
         say(&line);
     }
@@ -120,7 +162,7 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
     let (node, ended) = session::block_on(async {
         // Listened for before there is a node to be stopped: what comes while it starts waits until it has.
         let signals = Signals::new()?;
-        let node = start(global)?;
+        let node = start(global, &args.providers, &args.log)?;
         let ended = run(global, &node, &args, &sources, signals).await;
         Ok::<_, CliError>((node, ended))
     })??;
@@ -264,7 +306,7 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
     }
     let (node, ended) = session::block_on(async {
         let signals = Signals::new()?;
-        let node = start(global)?;
+        let node = start(global, &args.providers, &args.log)?;
         let ended = take_down(&node, named, args.timeout, signals).await;
         Ok::<_, CliError>((node, ended))
     })??;
@@ -282,7 +324,7 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
         progress.say("nothing is declared");
         return Ok(());
     }
-    handle.remove(&entities, Uuid::new_v4()).await?;
+    handle.remove(&entities, Removal::default(), Uuid::new_v4()).await?;
     let begun = Instant::now();
     let mut looks = interval(LOOK);
     loop {

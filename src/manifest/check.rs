@@ -79,7 +79,10 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             Wish::Machine { name, .. } => drop(machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(volumes.insert(name.clone())),
             Wish::Filesystem { name, .. } => drop(filesystems.insert(name.clone())),
-            Wish::VolumeAttachment { .. } | Wish::FilesystemAttachment { .. } | Wish::Policy { .. } => (),
+            Wish::VolumeAttachment { .. }
+            | Wish::FilesystemAttachment { .. }
+            | Wish::Policy { .. }
+            | Wish::ReplicaSet { .. } => (),
         }
     }
     for reference in documents.iter().flat_map(|read| &read.references) {

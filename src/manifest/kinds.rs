@@ -2,6 +2,7 @@
 
 mod machine;
 mod policy;
+mod replica_set;
 mod storage;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -20,7 +21,8 @@ use super::{
 use crate::text::cut;
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 6] = ["Machine", "Volume", "VolumeAttachment", "Filesystem", "FilesystemAttachment", "Policy"];
+const KINDS: [&str; 7] =
+    ["Machine", "Volume", "VolumeAttachment", "Filesystem", "FilesystemAttachment", "Policy", "ReplicaSet"];
 
 /// Reads all documents of one text.
 pub(super) fn read_source(
@@ -97,7 +99,13 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let metadata = Metadata::required(&top, &["name"], reading);
             let document = policy::policy(&spec?, reading);
             let (at, name) = metadata?.name(reading)?;
-            (at, Wish::Policy { name, document: document? })
+            (at, Wish::Policy { name, document: Box::new(document?) })
+        }
+        "ReplicaSet" => {
+            let metadata = Metadata::required(&top, &["name"], reading);
+            let spec = replica_set::replica_set(&spec?, &mut references, reading);
+            let (at, name) = metadata?.name(reading)?;
+            (at, Wish::ReplicaSet { name, spec: spec? })
         }
         other => {
             let next = match nearest(other, KINDS) {

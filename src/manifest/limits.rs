@@ -31,3 +31,5 @@ pub const LABELS_MAX: usize = 64;
 pub const LABEL_NAME_BYTES_MAX: usize = 63;
 /// The longest period in a policy: ten years, in milliseconds.
 pub const PERIOD_MS_MAX: u64 = 3650 * 24 * 3_600_000;
+/// Seats of one replica set: as many members as any engine takes.
+pub const SEATS_MAX: usize = 50;

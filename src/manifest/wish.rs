@@ -1,6 +1,8 @@
 //! What a manifest says once it has been read.
 
-use bailiwick_actors::{filesystem, filesystem_attachment, machine, policy, vocab::Name, volume, volume_attachment};
+use bailiwick_actors::{
+    filesystem, filesystem_attachment, machine, policy, replica_set, vocab::Name, volume, volume_attachment,
+};
 use bailiwick_journal::{StreamId, digest, encode};
 
 use super::Place;
@@ -24,7 +26,8 @@ pub enum Wish {
     Machine { name: Name, spec: machine::Spec },
     Volume { name: Name, spec: volume::Spec },
     VolumeAttachment { spec: volume_attachment::Spec },
-    Policy { name: Name, document: policy::Document },
+    Policy { name: Name, document: Box<policy::Document> },
+    ReplicaSet { name: Name, spec: replica_set::Spec },
     Filesystem { name: Name, spec: filesystem::Spec },
     FilesystemAttachment { spec: filesystem_attachment::Spec },
 }
@@ -36,7 +39,10 @@ impl Wish {
             Self::Machine { spec, .. } => Some(&spec.provider),
             Self::Volume { spec, .. } => Some(&spec.provider),
             Self::Filesystem { spec, .. } => Some(&spec.provider),
-            Self::VolumeAttachment { .. } | Self::FilesystemAttachment { .. } | Self::Policy { .. } => None,
+            Self::VolumeAttachment { .. }
+            | Self::FilesystemAttachment { .. }
+            | Self::Policy { .. }
+            | Self::ReplicaSet { .. } => None,
         }
     }
 
@@ -46,7 +52,8 @@ impl Wish {
             Self::Machine { spec, .. } => encode(1, spec),
             Self::Volume { spec, .. } => encode(1, spec),
             Self::VolumeAttachment { spec } => encode(1, spec),
-            Self::Policy { document, .. } => encode(1, document),
+            Self::Policy { document, .. } => encode(1, &**document),
+            Self::ReplicaSet { spec, .. } => encode(1, spec),
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),
         };
@@ -63,6 +70,7 @@ impl Wish {
             Self::Volume { name, .. } => ("volume", name.to_string()),
             Self::VolumeAttachment { spec } => ("volume-attachment", spec.stream_name()),
             Self::Policy { name, .. } => ("policy", name.to_string()),
+            Self::ReplicaSet { name, .. } => ("replica-set", name.to_string()),
             Self::Filesystem { name, .. } => ("filesystem", name.to_string()),
             Self::FilesystemAttachment { spec } => ("filesystem-attachment", spec.stream_name()),
         };

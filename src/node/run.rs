@@ -1,7 +1,7 @@
 //! The node's thread.
 
 use std::{
-    fs,
+    fs, io,
     os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::PathBuf,
     rc::Rc,
@@ -11,11 +11,12 @@ use std::{
 
 use bailiwick_actors::{
     ports::{Clock, FilesystemProvider},
-    shell::{AssembleError, Providers, Quiesce, Running, Stats, assemble},
+    shell::{AgentReport, AssembleError, Providers, Quiesce, Running, Stats, SupervisorActor, assemble},
+    supervisor::machines,
     vocab::SizeMib,
 };
 use bailiwick_journal::{Journal, LocalJournal};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc as mpsc_async, oneshot};
 
 use super::{StartError, Started, StopError};
 use crate::{
@@ -25,6 +26,8 @@ use crate::{
     config::{Config, LocalMachines, journal_dir, local_dir, node_key},
     handle::Handle,
     providers::{
+        etcd::EtcdEngine,
+        exec::ExecProvider,
         local::{LocalConfig, LocalProvider},
         storage::{Filesystems, Ground, SystemRunner, Way},
     },
@@ -72,28 +75,32 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     make_private_dir(&config.data_dir)?;
     let clock: Arc<dyn Clock> = config.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::new()));
     let dir = journal_dir(&config.data_dir);
+    let settings = config.journal.clone();
     let (journal, report) =
-        LocalJournal::open(bailiwick_journal::Config { dir, now_ms: clock.now().0, ..Default::default() })?;
+        LocalJournal::open(bailiwick_journal::Config { dir, now_ms: clock.now().0, id: None, settings })?;
     let machines = local_dir(&config.data_dir).join("machines");
     if report.created && fs::read_dir(&machines).is_ok_and(|mut machines| machines.next().is_some()) {
         return Err(StartError::JournalGone { machines });
     }
     let journal = Arc::new(journal);
-    let io = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
+    let cannot = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
     let key_path = config.data_dir.join("node.key");
-    let key = node_key(&config.data_dir).map_err(io("read or make", key_path))?;
+    let key = node_key(&config.data_dir).map_err(cannot("read or make", key_path))?;
     // The journal's lock is held from here on: the socket can only be an old one, or ours.
-    let socket = socket_address(&config.data_dir).map_err(io("use the socket in", config.data_dir.clone()))?;
-    let providers = providers(config, &clock, key)?;
+    let socket = socket_address(&config.data_dir).map_err(cannot("use the socket in", config.data_dir.clone()))?;
+    let (providers, reports) = providers(config, &clock, key)?;
     let shared: Arc<dyn Journal> = journal.clone();
     let running = assemble(shared, clock.clone(), providers, config.limits).await?;
+    for reports in reports {
+        actix::spawn(pass_on(reports, running.supervisors.machines.downgrade()));
+    }
     let handle = Handle::new(journal.clone(), clock, &running, config.limits);
     // Everything was read, and the first question would read it again; neither has to stay in memory.
     handle.look(|_| ()).map_err(|error| AssembleError::Rebuild(error.into()))?;
     journal.give_memory_back();
     let server = if config.listen {
         let real = config.data_dir.join("node.sock");
-        let server = server::start(handle.clone(), key, &socket, &real).map_err(io("listen on", real))?;
+        let server = server::start(handle.clone(), key, &socket, &real).map_err(cannot("listen on", real))?;
         Some(server)
     } else {
         None
@@ -107,20 +114,27 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
 }
 
 fn make_private_dir(path: &PathBuf) -> Result<(), StartError> {
-    let io = |action: &'static str| move |source| StartError::Io { action, path: path.clone(), source };
+    let cannot = |action: &'static str| move |source| StartError::Io { action, path: path.clone(), source };
     if !path.is_dir() {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io("make the directory"))?;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(io("make private"))?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(cannot("make the directory"))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(cannot("make private"))?;
     }
     Ok(())
 }
 
-fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<Providers, StartError> {
+/// What lists of machines without agents of ours say about them.
+type Reports = mpsc_async::Receiver<Vec<AgentReport>>;
+
+fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<(Providers, Vec<Reports>), StartError> {
+    let mut reports = Vec::new();
     let mut providers = Providers {
         machines: config.machine_providers.clone(),
         volumes: config.volume_providers.clone(),
         filesystems: config.filesystem_providers.clone(),
+        replica_sets: config.engines.clone(),
     };
+    let etcd = "etcd".parse().expect("a valid name");
+    providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::new()));
     if let LocalMachines::With { agent_command } = &config.local {
         let root = local_dir(&config.data_dir);
         let local = LocalConfig {
@@ -143,7 +157,30 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<P
             providers.filesystems.entry(name).or_insert(directories);
         }
     }
-    Ok(providers)
+    for exec in &config.exec {
+        let cannot = |source| StartError::Io { action: "start a provider in", path: exec.dir.clone(), source };
+        if providers.machines.contains_key(&exec.name) || providers.volumes.contains_key(&exec.name) {
+            let text = format!("there is another provider called {}", exec.name);
+            return Err(cannot(io::Error::new(io::ErrorKind::AlreadyExists, text)));
+        }
+        let started = Arc::new(ExecProvider::start(exec.clone(), clock.clone()).map_err(cannot)?);
+        reports.extend(started.take_reports());
+        providers.machines.insert(exec.name.clone(), started.clone());
+        providers.volumes.insert(exec.name.clone(), started);
+    }
+    Ok((providers, reports))
+}
+
+/// Passes reports on until there are no more, or nobody takes them.
+async fn pass_on(mut reports: Reports, machines: actix::WeakAddr<SupervisorActor<machines::State>>) {
+    while let Some(of_list) = reports.recv().await {
+        for report in of_list {
+            let Some(machines) = machines.upgrade() else { return };
+            if machines.send(report).await.is_err() {
+                return;
+            }
+        }
+    }
 }
 
 /// Plain directories as filesystems of local machines, promised from what is free now. Where others could change what leads

@@ -1,6 +1,10 @@
 //! Ports made real.
 
 mod cancelled;
+pub mod check;
+pub mod etcd;
+pub mod exec;
 pub mod local;
+pub mod replica_model;
 pub mod simulated;
 pub mod storage;

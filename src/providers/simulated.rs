@@ -6,15 +6,14 @@
 mod dice;
 mod faults;
 mod invariants;
+mod ports;
 mod world;
+mod zones;
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use bailiwick_actors::{
-    ports::{
-        Answer, AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateMachine, CreateVolume, DetachVolume, Listing,
-        Lookup, MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
-    },
+    ports::{Clock, Listing, Lookup, MachineInstance},
     vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
 };
 
@@ -102,6 +101,9 @@ impl SimulatedProvider {
         if out {
             return Err((there_ms, Fault::new(FaultCode::Unavailable, "the provider cannot be reached")));
         }
+        if state.is_too_often(&self.name, now, faults.calls_per_minute_max) {
+            return Err((there_ms, Fault::new(FaultCode::ResourceExhausted, "too many calls in a minute")));
+        }
         let answer = if hangs {
             Ending::Never
         } else if lost {
@@ -148,11 +150,12 @@ impl SimulatedProvider {
                 return Err(fault);
             }
         };
-        let failures = {
+        let (failures, is_torn) = {
             let now = self.clock.now();
             let mut state = self.world.at(now);
-            let failures: Vec<Option<Fault>> =
+            let mut failures: Vec<Option<Fault>> =
                 items.iter().map(|_| chance_of_failure(&mut state.dice, &fate.faults)).collect();
+            let is_torn = break_off(&mut state.dice, &fate.faults, &mut failures);
             for (item, failure) in items.iter().zip(&failures) {
                 if failure.is_none()
                     && fate.happens
@@ -161,7 +164,7 @@ impl SimulatedProvider {
                     state.send(Timestamp(now.0 + fate.there_ms), change);
                 }
             }
-            failures
+            (failures, is_torn)
         };
         pause(fate.there_ms).await;
         let mut answers: Vec<Result<T, Fault>> = {
@@ -178,6 +181,7 @@ impl SimulatedProvider {
         self.tell("after-call");
         pause(fate.back_ms).await;
         match fate.answer {
+            Ending::Answered if is_torn => Err(Fault::new(FaultCode::Aborted, "the call broke off")),
             Ending::Answered => Ok(answers),
             Ending::Lost(code) => Err(Fault::new(code, "the answer was lost")),
             Ending::Miscounted => {
@@ -204,12 +208,16 @@ impl SimulatedProvider {
         };
         pause(fate.there_ms).await;
         let answers = {
-            let mut state = self.world.at(self.clock.now());
+            let now = self.clock.now();
+            let mut state = self.world.at(now);
+            let is_dark = operation == LOOKUP_MACHINE && state.zones.any_is_out(&self.name, now);
             ids.iter()
                 .map(|id| {
                     let unknown = state.dice.happens(fate.faults.unknown_lookup_per_mille);
                     Ok(match find(&state, id) {
-                        _ if unknown || state.is_in_the_air(*id) => Lookup::Unknown,
+                        _ if unknown || state.is_in_the_air(*id) || state.is_cut_off(id, now) => Lookup::Unknown,
+                        // It may stand where nobody can see.
+                        None if is_dark => Lookup::Unknown,
                         Some(present) => Lookup::Present(present),
                         None => Lookup::Absent,
                     })
@@ -238,14 +246,19 @@ impl SimulatedProvider {
             let now = self.clock.now();
             let mut state = self.world.at(now);
             let of_us = state.instances.values().filter(|instance| instance.provider == self.name);
-            let items: Vec<MachineInstance> = of_us.map(|instance| instance.seen.clone()).collect();
+            let in_sight = of_us.filter(|instance| !state.zones.is_out(&self.name, instance.zone(), now));
+            let items: Vec<MachineInstance> = in_sight.map(|instance| instance.seen.clone()).collect();
+            let is_dark = state.zones.any_is_out(&self.name, now);
             let fails = state.dice.happens(fate.faults.fail_list_per_mille);
             let partial = state.dice.happens(fate.faults.partial_list_per_mille);
             let stale = state.dice.happens(fate.faults.stale_list_per_mille);
             let left_out = state.dice.below(items.len() as u64 + 1) as usize;
-            let earlier = state.earlier_lists.get(&self.name).cloned().filter(|_| stale);
+            let earlier = state.earlier_lists.get(&self.name).cloned().filter(|_| stale && !is_dark);
             let (as_of, mut items) = earlier.unwrap_or_else(|| {
-                state.earlier_lists.insert(self.name.clone(), (now, items.clone()));
+                // What lacks a zone is not told again later as if it had been all.
+                if !is_dark {
+                    state.earlier_lists.insert(self.name.clone(), (now, items.clone()));
+                }
                 (now, items)
             });
             if partial && left_out < items.len() {
@@ -254,7 +267,7 @@ impl SimulatedProvider {
             if fails {
                 Err(Fault::new(FaultCode::Unavailable, "the list cannot be had now"))
             } else {
-                Ok(Listing { complete: !partial, as_of, items })
+                Ok(Listing { complete: !partial && !is_dark, as_of, items })
             }
         };
         self.tell("after-call");
@@ -265,6 +278,26 @@ impl SimulatedProvider {
             Ending::Answered | Ending::Miscounted => listing,
         }
     }
+}
+
+const LOOKUP_MACHINE: &str = "lookup-machine";
+
+/// What comes after the place where a call breaks off does not happen; says whether nobody is told about the rest either.
+fn break_off(dice: &mut Dice, faults: &Faults, failures: &mut [Option<Fault>]) -> bool {
+    // Not thrown where it never happens, so that histories from before it existed stay what they were.
+    if faults.break_off_per_mille == 0 || !dice.happens(faults.break_off_per_mille) {
+        return false;
+    }
+    let reached = dice.below(failures.len() as u64 + 1) as usize;
+    for failure in &mut failures[reached..] {
+        *failure = Some(Fault::new(FaultCode::Unavailable, "the call broke off before this"));
+    }
+    dice.below(2) == 0
+}
+
+/// Nothing is done in a zone that cannot be reached.
+fn cut_off<T>(what: &str) -> Result<T, Fault> {
+    Err(Fault::new(FaultCode::Unavailable, format!("the zone of the {what} cannot be reached")))
 }
 
 async fn pause(wait_ms: u64) {
@@ -280,91 +313,4 @@ fn chance_of_failure(dice: &mut Dice, faults: &Faults) -> Option<Fault> {
 
 fn gone<T>(what: &str) -> Result<T, Fault> {
     Err(Fault::new(FaultCode::Aborted, format!("the {what} was made and is gone")))
-}
-
-impl MachineProvider for SimulatedProvider {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
-        let plan = |state: &WorldState, create: &CreateMachine| {
-            let max = state.faults.get(&self.name).and_then(|faults| faults.instances_max);
-            if max.is_some_and(|max| max <= state.instances_of(&self.name)) && !state.instances.contains_key(&create.id)
-            {
-                return Err(Fault::new(FaultCode::ResourceExhausted, "the quota is used up"));
-            }
-            Ok(Change::CreateMachine(self.name.clone(), Box::new(create.clone())))
-        };
-        let outcome = |state: &mut WorldState, create: &CreateMachine| match state.instances.get(&create.id) {
-            Some(instance) => Ok(instance.seen.clone()),
-            None => gone("instance"),
-        };
-        Box::pin(self.change("create-machine", machines, |create| create.id, plan, outcome))
-    }
-
-    fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
-        let plan = |_: &WorldState, id: &EffectId| Ok(Change::DeleteMachine(*id));
-        Box::pin(self.change("delete-machine", ids, |id| *id, plan, |_, _| Ok(())))
-    }
-
-    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
-        let find = |state: &WorldState, id: &EffectId| state.instances.get(id).map(|instance| instance.seen.clone());
-        Box::pin(self.ask("lookup-machine", ids, find))
-    }
-
-    fn cancel(&self, id: EffectId) {
-        self.cancelled.cancel(id);
-    }
-
-    fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {
-        Box::pin(self.list_instances())
-    }
-}
-
-impl VolumeProvider for SimulatedProvider {
-    fn cancel(&self, id: EffectId) {
-        self.cancelled.cancel(id);
-    }
-
-    fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
-        let plan = |_: &WorldState, create: &CreateVolume| Ok(Change::CreateVolume(self.name.clone(), create.clone()));
-        let outcome = |state: &mut WorldState, create: &CreateVolume| match state.volumes.get(&create.id) {
-            Some(volume) => Ok(volume.seen.clone()),
-            None => gone("volume"),
-        };
-        Box::pin(self.change("create-volume", volumes, |create| create.id, plan, outcome))
-    }
-
-    fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
-        let plan = |state: &WorldState, id: &EffectId| {
-            if state.attachments.values().any(|attachment| attachment.made.volume_effect == *id) {
-                return Err(Fault::new(FaultCode::FailedPrecondition, "the volume is attached"));
-            }
-            Ok(Change::DestroyVolume(*id))
-        };
-        Box::pin(self.change("destroy-volume", ids, |id| *id, plan, |_, _| Ok(())))
-    }
-
-    fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>> {
-        let find = |state: &WorldState, id: &EffectId| state.volumes.get(id).map(|volume| volume.seen.clone());
-        Box::pin(self.ask("lookup-volume", ids, find))
-    }
-
-    fn attach_volumes(&self, attachments: Vec<AttachVolume>) -> BulkAnswer<'_, AttachmentInfo> {
-        let plan =
-            |_: &WorldState, attach: &AttachVolume| Ok(Change::Attach(self.name.clone(), Box::new(attach.clone())));
-        let outcome = |state: &mut WorldState, attach: &AttachVolume| match state.attachments.get(&attach.id) {
-            Some(attachment) => Ok(attachment.info.clone()),
-            // It has not happened: the world says why.
-            None => state.attach(self.name.clone(), attach.clone()),
-        };
-        Box::pin(self.change("attach-volume", attachments, |attach| attach.id, plan, outcome))
-    }
-
-    fn detach_volumes(&self, attachments: Vec<DetachVolume>) -> BulkAnswer<'_, ()> {
-        let plan = |_: &WorldState, detach: &DetachVolume| Ok(Change::Detach(detach.id));
-        Box::pin(self.change("detach-volume", attachments, |detach| detach.id, plan, |_, _| Ok(())))
-    }
-
-    fn lookup_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>> {
-        let find = |state: &WorldState, id: &EffectId| state.attachments.get(id).map(|found| found.info.clone());
-        Box::pin(self.ask("lookup-attachment", ids, find))
-    }
 }

@@ -1,10 +1,11 @@
 //! What would run inside the simulated instances.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use bailiwick_actors::{
     ports::{Clock, Condition},
-    shell::{AgentReport, Supervisors},
+    shell::{AgentReport, Heartbeat, Supervisors},
+    vocab::EffectId,
 };
 
 use super::SimulatedClock;
@@ -13,10 +14,12 @@ use crate::providers::simulated::World;
 /// How often an agent reports.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// Every running instance reports that it is well, again and again, unless it is silenced.
+/// Every running instance reports that it is well, again and again, unless it is silenced. One that is told to end what
+/// runs inside has done so at its next report, unless something in it clings.
 pub(super) async fn report_all(world: World, clock: Arc<SimulatedClock>, supervisors: Supervisors) {
     let machines = supervisors.machines.downgrade();
     drop(supervisors);
+    let mut ending: BTreeSet<EffectId> = BTreeSet::new();
     loop {
         tokio::time::sleep(HEARTBEAT).await;
         for (machine, effect) in world.reporting(clock.now()) {
@@ -24,8 +27,11 @@ pub(super) async fn report_all(world: World, clock: Arc<SimulatedClock>, supervi
                 return;
             };
             let conditions = vec![Condition { kind: "DiskPressure".into(), healthy: true, text: "enough".into() }];
-            if supervisor.send(AgentReport { machine, effect, conditions }).await.is_err() {
-                return;
+            let is_empty = ending.contains(&effect) && !world.clings(&machine);
+            match supervisor.send(AgentReport { machine, effect, conditions, is_empty }).await {
+                Ok(Heartbeat::Drain) => drop(ending.insert(effect)),
+                Ok(Heartbeat::Welcome | Heartbeat::Stranger) => drop(ending.remove(&effect)),
+                Err(_) => return,
             }
         }
     }

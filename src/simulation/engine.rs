@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use actix::System;
 use bailiwick_actors::{
     contract::StoredError,
+    machine,
     ports::Clock,
     shell::{AnyCommand, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
     vocab::{Name, Timestamp, derived_uuid},
@@ -271,11 +272,33 @@ impl Course {
                     known.given_up().into_iter().filter_map(|stream| Some((stream.clone(), retrial(&stream)?)));
                 self.ask(running, retrials.collect()).await?;
             }
+            Happening::Hold { machine, reason, for_ms } => {
+                let command = machine::Command::Hold { reason: reason.clone(), until: for_ms.map(after) };
+                self.ask(running, one(machine, command)).await?;
+            }
+            Happening::Unhold(machine) => self.ask(running, one(machine, machine::Command::Unhold)).await?,
+            Happening::Disown(machine) => self.ask(running, one(machine, machine::Command::Disown)).await?,
+            Happening::Adopt(machine) => {
+                let found = self.world.other_instance(machine, known.own(machine));
+                let adopt = |(provider, instance)| one(machine, machine::Command::Adopt { provider, instance });
+                self.ask(running, found.map(adopt).unwrap_or_default()).await?;
+            }
+            Happening::RemoveWith { machine, how } => {
+                self.ask(running, one(machine, machine::Command::RemoveWith(*how))).await?;
+            }
+            Happening::Stray { provider, machine } => self.world.stray(provider, machine),
+            Happening::Dark { zone, for_ms } => self.world.darken(zone, after(*for_ms)),
+            Happening::Cling(machine) => self.world.cling(machine),
             Happening::Kill(machine) => drop(self.world.kill(machine)),
             Happening::Vanish(machine) => drop(self.world.vanish(machine)),
             Happening::Silence { machine, for_ms } => self.world.silence(machine, after(*for_ms)),
             Happening::Crash(kind) => self.points.crash(*kind),
             Happening::Outage { provider, for_ms } => self.world.add_outage(provider, now, after(*for_ms)),
+            Happening::Zones { provider, zones } => self.world.set_zones(provider, zones.clone()),
+            Happening::ZoneOutage { provider, zone, for_ms } => {
+                self.world.add_zone_outage(provider, zone, now, after(*for_ms));
+            }
+            Happening::KillZone { provider, zone } => drop(self.world.kill_zone(provider, zone)),
             Happening::Misbehave { provider, faults } => self.world.set_faults(provider, (**faults).clone()),
             Happening::Calm => self.world.stop_faults(),
             Happening::Jump { by_ms } => self.clock.jump(*by_ms),
@@ -333,6 +356,11 @@ impl Course {
             wrong,
         })
     }
+}
+
+fn one(machine: &Name, command: machine::Command) -> Vec<(StreamId, AnyCommand)> {
+    let stream = StreamId::new("machine", machine.as_str()).expect("names are checked");
+    vec![(stream, AnyCommand::Machine(command))]
 }
 
 /// Every decision has to come out the same when it is decided again.

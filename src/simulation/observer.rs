@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
-    machine::{self, Instance},
+    machine,
     vocab::{EffectId, Life, Name, Outlook},
     volume::{self, Storage},
     volume_attachment::{self, Link},
@@ -102,7 +102,8 @@ impl Observer {
         let is_over = |outlook: &Outlook| matches!(outlook, Outlook::GivenUp { .. });
         let mut streams = Vec::new();
         for (name, folded) in self.machines.iter() {
-            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+            let is_given_up = folded.state.effort().is_some_and(|effort| is_over(&effort.outlook));
+            if is_given_up || machine::is_overdue(&folded.state) {
                 streams.push(stream::<machine::State>(name));
             }
         }
@@ -119,17 +120,16 @@ impl Observer {
         streams
     }
 
+    /// The instance that is a machine's own.
+    pub fn own(&self, machine: &Name) -> Option<EffectId> {
+        self.machines.get(machine.as_str())?.own(&stream::<machine::State>(machine.as_str()))
+    }
+
     /// What the journal claims to have in the world, or may have there.
     pub fn claims(&self) -> Claims {
         let mut claims = Claims::default();
         for (name, folded) in self.machines.iter() {
-            let intent = match &folded.state.instance {
-                Instance::None => continue,
-                Instance::Creating(effort) => effort.intent,
-                Instance::Running { intent, .. } | Instance::Lost { intent, .. } => *intent,
-                Instance::Deleting { of, .. } => *of,
-            };
-            claims.instances.insert(EffectId::of(&stream::<machine::State>(name), intent));
+            claims.instances.extend(folded.state.claims(&stream::<machine::State>(name)));
         }
         for (name, folded) in self.volumes.iter() {
             let intent = match &folded.state.storage {

@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bailiwick_actors::vocab::{Name, Timestamp};
+use bailiwick_actors::{
+    machine,
+    vocab::{Name, Timestamp, Zone},
+};
 use bailiwick_journal::StreamId;
 use serde::Deserialize;
 
@@ -78,6 +81,9 @@ struct File {
     manifests: Vec<PathBuf>,
     #[serde(default)]
     faults: BTreeMap<String, Faults>,
+    /// The zones of each provider.
+    #[serde(default)]
+    zones: BTreeMap<String, Vec<Zone>>,
     #[serde(default)]
     events: Vec<EventLine>,
     #[serde(default)]
@@ -93,14 +99,49 @@ struct EventLine {
     apply: Option<String>,
     remove: Option<Vec<String>>,
     retry_failed: Option<bool>,
+    hold: Option<HoldLine>,
+    unhold: Option<String>,
+    disown: Option<String>,
+    adopt: Option<String>,
+    remove_with: Option<RemovalLine>,
+    stray: Option<StrayLine>,
+    cling: Option<String>,
+    dark: Option<For>,
     kill: Option<String>,
     vanish: Option<String>,
     silence: Option<For>,
     crash: Option<CrashKind>,
     outage: Option<For>,
+    zone_outage: Option<OfZone>,
+    kill_zone: Option<OfZone>,
     faults: Option<BTreeMap<String, Faults>>,
     calm: Option<bool>,
     jump: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct HoldLine {
+    of: String,
+    reason: String,
+    r#for: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RemovalLine {
+    of: String,
+    #[serde(default)]
+    force: bool,
+    #[serde(default)]
+    keep_instance: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct StrayLine {
+    of: String,
+    provider: String,
 }
 
 /// Something about a machine or provider, for a while.
@@ -109,6 +150,15 @@ struct EventLine {
 struct For {
     of: String,
     r#for: String,
+}
+
+/// Something about a zone of a provider, perhaps for a while.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct OfZone {
+    of: String,
+    zone: Zone,
+    r#for: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -177,6 +227,10 @@ impl Reader<'_> {
             let provider = self.name("faults", &provider)?;
             script.push(Planned { at_ms: 0, what: Happening::Misbehave { provider, faults: Box::new(faults) } });
         }
+        for (provider, zones) in file.zones {
+            let provider = self.name("zones", &provider)?;
+            script.push(Planned { at_ms: 0, what: Happening::Zones { provider, zones } });
+        }
         let mut known = Known::default();
         let mut wishes = Vec::new();
         if let Some(text) = &file.manifest {
@@ -205,7 +259,7 @@ impl Reader<'_> {
     }
 
     fn event(&self, field: &str, line: EventLine, known: &mut Known) -> Result<Vec<Happening>, ScenarioError> {
-        let mut all = Vec::new();
+        let mut all = self.operator(field, &line)?;
         if let Some(text) = line.apply {
             all.push(Happening::Apply(self.wishes(&format!("{field}.apply"), &text, known)?));
         }
@@ -226,9 +280,23 @@ impl Reader<'_> {
             let (machine, for_ms) = (self.name(field, &silence.of)?, self.period(field, &silence.r#for)?);
             all.push(Happening::Silence { machine, for_ms });
         }
+        if let Some(dark) = line.dark {
+            all.push(Happening::Dark { zone: dark.of, for_ms: self.period(field, &dark.r#for)? });
+        }
         if let Some(outage) = line.outage {
             let (provider, for_ms) = (self.name(field, &outage.of)?, self.period(field, &outage.r#for)?);
             all.push(Happening::Outage { provider, for_ms });
+        }
+        if let Some(OfZone { of, zone, r#for }) = line.zone_outage {
+            let Some(period) = r#for else { return Err(self.field(field, "does not say for how long")) };
+            let (provider, for_ms) = (self.name(field, &of)?, self.period(field, &period)?);
+            all.push(Happening::ZoneOutage { provider, zone, for_ms });
+        }
+        if let Some(OfZone { of, zone, r#for }) = line.kill_zone {
+            if r#for.is_some() {
+                return Err(self.field(field, "what dies does so for ever"));
+            }
+            all.push(Happening::KillZone { provider: self.name(field, &of)?, zone });
         }
         for (provider, faults) in line.faults.unwrap_or_default() {
             let provider = self.name(field, &provider)?;
@@ -245,6 +313,31 @@ impl Reader<'_> {
         }
         if all.is_empty() {
             return Err(self.field(field, "says when, but not what"));
+        }
+        Ok(all)
+    }
+
+    /// What an operator asks of one machine, or somebody does behind its back.
+    fn operator(&self, field: &str, line: &EventLine) -> Result<Vec<Happening>, ScenarioError> {
+        let mut all = Vec::new();
+        if let Some(hold) = &line.hold {
+            let for_ms = hold.r#for.as_ref().map(|text| self.period(field, text)).transpose()?;
+            all.push(Happening::Hold { machine: self.name(field, &hold.of)?, reason: hold.reason.clone(), for_ms });
+        }
+        let one = |text: &Option<String>, make: fn(Name) -> Happening| {
+            text.as_ref().map(|text| self.name(field, text).map(make)).transpose()
+        };
+        all.extend(one(&line.unhold, Happening::Unhold)?);
+        all.extend(one(&line.disown, Happening::Disown)?);
+        all.extend(one(&line.adopt, Happening::Adopt)?);
+        all.extend(one(&line.cling, Happening::Cling)?);
+        if let Some(removal) = &line.remove_with {
+            let how = machine::Removal { force: removal.force, keep_instance: removal.keep_instance };
+            all.push(Happening::RemoveWith { machine: self.name(field, &removal.of)?, how });
+        }
+        if let Some(stray) = &line.stray {
+            let (provider, machine) = (self.name(field, &stray.provider)?, self.name(field, &stray.of)?);
+            all.push(Happening::Stray { provider, machine });
         }
         Ok(all)
     }
@@ -296,7 +389,10 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
             Wish::Machine { name, .. } => drop(known.machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(known.volumes.insert(name.clone())),
             Wish::Filesystem { name, .. } => drop(known.filesystems.insert(name.clone())),
-            Wish::VolumeAttachment { .. } | Wish::FilesystemAttachment { .. } | Wish::Policy { .. } => (),
+            Wish::VolumeAttachment { .. }
+            | Wish::FilesystemAttachment { .. }
+            | Wish::Policy { .. }
+            | Wish::ReplicaSet { .. } => (),
         }
     }
     wishes
@@ -308,7 +404,11 @@ fn providers(script: &[Planned]) -> Vec<Name> {
     for planned in script {
         match &planned.what {
             Happening::Apply(wishes) => names.extend(wishes.iter().filter_map(provider)),
-            Happening::Misbehave { provider, .. } | Happening::Outage { provider, .. } => {
+            Happening::Misbehave { provider, .. }
+            | Happening::Outage { provider, .. }
+            | Happening::Zones { provider, .. }
+            | Happening::ZoneOutage { provider, .. }
+            | Happening::KillZone { provider, .. } => {
                 names.insert(provider.clone());
             }
             _ => (),
@@ -322,6 +422,9 @@ fn provider(wish: &Wish) -> Option<Name> {
         Wish::Machine { spec, .. } => Some(spec.provider.clone()),
         Wish::Volume { spec, .. } => Some(spec.provider.clone()),
         Wish::Filesystem { spec, .. } => Some(spec.provider.clone()),
-        Wish::VolumeAttachment { .. } | Wish::FilesystemAttachment { .. } | Wish::Policy { .. } => None,
+        Wish::VolumeAttachment { .. }
+        | Wish::FilesystemAttachment { .. }
+        | Wish::Policy { .. }
+        | Wish::ReplicaSet { .. } => None,
     }
 }

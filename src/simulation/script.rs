@@ -1,7 +1,10 @@
 //! What happens in a simulation, and when.
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, shell::AnyCommand, vocab::Name, volume, volume_attachment,
+    filesystem, filesystem_attachment, machine, replica_set,
+    shell::AnyCommand,
+    vocab::{Name, Zone},
+    volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 
@@ -25,6 +28,22 @@ pub enum Happening {
     Remove(Vec<StreamId>),
     /// An operator has everything tried again that was given up.
     RetryFailed,
+    /// An operator has nothing happen to a machine by itself, for this long or until he says otherwise.
+    Hold { machine: Name, reason: String, for_ms: Option<u64> },
+    /// An operator ends that.
+    Unhold(Name),
+    /// An operator has a machine let go of its instance.
+    Disown(Name),
+    /// An operator has a machine take over an instance that bears its name.
+    Adopt(Name),
+    /// An operator removes a machine in some way.
+    RemoveWith { machine: Name, how: machine::Removal },
+    /// Somebody makes an instance that bears a machine's name, and tells nobody.
+    Stray { provider: Name, machine: Name },
+    /// Nothing in a zone says anything for this long.
+    Dark { zone: String, for_ms: u64 },
+    /// What runs on a machine does not end when it is told to, until all is calm.
+    Cling(Name),
     /// The instances of a machine stop running.
     Kill(Name),
     /// The instances of a machine are gone without a trace.
@@ -35,6 +54,12 @@ pub enum Happening {
     Crash(CrashKind),
     /// A provider cannot be reached for this long.
     Outage { provider: Name, for_ms: u64 },
+    /// A provider has these zones from now on.
+    Zones { provider: Name, zones: Vec<Zone> },
+    /// A zone of a provider cannot be reached for this long.
+    ZoneOutage { provider: Name, zone: Zone, for_ms: u64 },
+    /// All instances in a zone of a provider stop running.
+    KillZone { provider: Name, zone: Zone },
     /// A provider misbehaves from now on.
     Misbehave { provider: Name, faults: Box<Faults> },
     /// All providers behave from now on.
@@ -54,6 +79,21 @@ impl Happening {
                 format!("an operator removes {}", names.join(", "))
             }
             Self::RetryFailed => "an operator has everything tried again that was given up".into(),
+            Self::Hold { machine, reason, for_ms } => {
+                let time = for_ms.map(|ms| format!(" for {}", seconds(ms))).unwrap_or_default();
+                format!("an operator holds {machine}{time}: {reason}")
+            }
+            Self::Unhold(machine) => format!("an operator lets {machine} go on"),
+            Self::Disown(machine) => format!("an operator has {machine} let go of its instance"),
+            Self::Adopt(machine) => format!("an operator gives {machine} an instance"),
+            Self::RemoveWith { machine, how } => {
+                let forced = if how.force { " by force" } else { "" };
+                let keeping = if how.keep_instance { " and keeps its instance" } else { "" };
+                format!("an operator removes {machine}{forced}{keeping}")
+            }
+            Self::Stray { provider, machine } => format!("somebody makes an instance for {machine} with {provider}"),
+            Self::Dark { zone, for_ms } => format!("zone {zone} is dark for {}", seconds(*for_ms)),
+            Self::Cling(machine) => format!("what runs on {machine} does not end any more"),
             Self::Kill(machine) => format!("the instance of {machine} dies"),
             Self::Vanish(machine) => format!("the instance of {machine} vanishes"),
             Self::Silence { machine, for_ms } => format!("the agent of {machine} is silent for {}", seconds(*for_ms)),
@@ -62,6 +102,14 @@ impl Happening {
             Self::Outage { provider, for_ms } => {
                 format!("provider {provider} cannot be reached for {}", seconds(*for_ms))
             }
+            Self::Zones { provider, zones } => {
+                let names: Vec<&str> = zones.iter().map(|zone| zone.0.as_str()).collect();
+                format!("provider {provider} has the zones {}", names.join(", "))
+            }
+            Self::ZoneOutage { provider, zone, for_ms } => {
+                format!("zone {zone} of provider {provider} cannot be reached for {}", seconds(*for_ms))
+            }
+            Self::KillZone { provider, zone } => format!("all instances in zone {zone} of provider {provider} die"),
             Self::Misbehave { provider, .. } => format!("provider {provider} begins to misbehave"),
             Self::Calm => "all providers behave from now on".into(),
             Self::Jump { by_ms } => {
@@ -92,6 +140,7 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
                 commands.push((of_filesystem, AnyCommand::Filesystem(reserve)));
                 AnyCommand::FilesystemAttachment(declare)
             }
+            Wish::ReplicaSet { spec, .. } => AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone())),
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));
                 continue;
@@ -122,6 +171,7 @@ pub(super) fn removal(stream: &StreamId) -> Option<AnyCommand> {
         "volume-attachment" => Some(AnyCommand::VolumeAttachment(volume_attachment::Command::Remove)),
         "filesystem" => Some(AnyCommand::Filesystem(filesystem::Command::Remove)),
         "filesystem-attachment" => Some(AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)),
+        "replica-set" => Some(AnyCommand::ReplicaSet(replica_set::Command::Remove)),
         _ => None,
     }
 }

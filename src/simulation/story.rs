@@ -4,8 +4,8 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, policy,
-    supervisor::{machines, storage},
+    filesystem, filesystem_attachment, machine, policy, replica_set,
+    supervisor::{machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -97,6 +97,8 @@ fn line(entry: &Entry, epoch: Timestamp) -> Result<StoryLine, StoredError> {
         (_, filesystem_attachment::State::KIND, _) => told::<filesystem_attachment::State>(entry, epoch)?,
         (_, "supervisor", machines::View::NAME) => told::<machines::State>(entry, epoch)?,
         (_, "supervisor", storage::View::NAME) => told::<storage::State>(entry, epoch)?,
+        (_, replica_set::State::KIND, _) => told::<replica_set::State>(entry, epoch)?,
+        (_, "supervisor", replica_sets::View::NAME) => told::<replica_sets::State>(entry, epoch)?,
         _ => (meta.code.clone(), None),
     };
     Ok(StoryLine {

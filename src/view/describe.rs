@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    filesystem, filesystem_attachment, machine, policy,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -11,8 +11,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Fleet, FleetError,
+    Blocker, Fleet, FleetError, blockers,
     filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
+    replica_sets::{MemberRow, ReplicaSetRow, members_of, replica_set_row},
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
 };
 use crate::words::Line;
@@ -28,8 +29,14 @@ pub struct Description {
     pub row: Row,
     /// What was declared last.
     pub spec: Value,
+    /// The members of a replica set, as they were seen last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberRow>,
     /// What the agent inside reports.
     pub conditions: Vec<ConditionRow>,
+    /// What stands in the way of its removal.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<Blocker>,
     /// Work in the outside world that is under way, waits, or was given up.
     pub effort: Option<EffortRow>,
     /// The last entry about it.
@@ -46,6 +53,7 @@ pub enum Row {
     Volume(VolumeRow),
     Attachment(AttachmentRow),
     Policy(PolicyRow),
+    ReplicaSet(Box<ReplicaSetRow>),
     Filesystem(FilesystemRow),
     FilesystemAttachment(FilesystemAttachmentRow),
 }
@@ -94,7 +102,7 @@ pub struct History {
 /// If its history cannot be read or understood.
 pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Result<Option<Description>, FleetError> {
     let name = entity.name();
-    let mut conditions = Vec::new();
+    let (mut conditions, mut members) = (Vec::new(), Vec::new());
     let (kind, row, spec, effort) = match entity.kind() {
         machine::State::KIND => {
             let Some(folded) = fleet.machines.folded(name) else { return Ok(None) };
@@ -127,6 +135,12 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
             let row = Row::Policy(policy_row(fleet, name, folded));
             (policy::State::KIND, row, json(&folded.state.document), None)
         }
+        replica_set::State::KIND => {
+            let Some(folded) = fleet.replica_sets.folded(name) else { return Ok(None) };
+            members = members_of(name, &folded.state);
+            let row = Row::ReplicaSet(Box::new(replica_set_row(fleet, name, folded)));
+            (replica_set::State::KIND, row, json(&folded.state.spec), None)
+        }
         _ => return Ok(None),
     };
     let (history, last_operation) = match entity.kind() {
@@ -139,14 +153,19 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         filesystem_attachment::State::KIND => {
             history::<filesystem_attachment::State>(journal, fleet, entity, |state| state.status().into())
         }
+        replica_set::State::KIND => {
+            history::<replica_set::State>(journal, fleet, entity, |state| state.status().into())
+        }
         _ => history::<policy::State>(journal, fleet, entity, |state| format!("revision {}", state.revision)),
     }?;
     Ok(Some(Description {
         entity: entity.to_string(),
         kind,
         position: fleet.position.0,
+        blockers: blockers(fleet, entity),
         row,
         spec,
+        members,
         conditions,
         effort: effort.map(|effort| effort_row(entity, effort)),
         last_operation,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    contract::{Fold, StoredError},
-    filesystem, filesystem_attachment, machine, policy,
+    contract::{Decider, Fold, Stored, StoredError},
+    filesystem, filesystem_attachment, machine, policy, replica_set,
+    supervisor::machines,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
 };
@@ -18,6 +19,9 @@ pub struct Fleet {
     /// By `machine:volume`.
     pub attachments: Fold<volume_attachment::State>,
     pub policies: Fold<policy::State>,
+    /// What the machines supervisor has seen of the world.
+    pub seen: machines::State,
+    pub replica_sets: Fold<replica_set::State>,
     pub filesystems: Fold<filesystem::State>,
     /// By `machine:filesystem`.
     pub filesystem_attachments: Fold<filesystem_attachment::State>,
@@ -87,6 +91,12 @@ impl Fleet {
         self.volumes.apply(entry)?;
         self.attachments.apply(entry)?;
         self.policies.apply(entry)?;
+        if header.stream.kind() == machines::State::KIND && header.stream.name() == machines::View::NAME {
+            for (at, body) in entry.versioned_events() {
+                self.seen.evolve(at, &machines::Event::load(body)?);
+            }
+        }
+        self.replica_sets.apply(entry)?;
         self.filesystems.apply(entry)?;
         self.filesystem_attachments.apply(entry)?;
         self.position = header.position;
@@ -104,11 +114,18 @@ impl Fleet {
             "machine" => self.machines.get(name).map(|state| state.life),
             "volume" => self.volumes.get(name).map(|state| state.life),
             "volume-attachment" => self.attachments.get(name).map(|state| state.life),
+            "replica-set" => self.replica_sets.get(name).map(|state| state.life),
             "filesystem" => self.filesystems.get(name).map(|state| state.life),
             "filesystem-attachment" => self.filesystem_attachments.get(name).map(|state| state.life),
             "policy" => self.policies.get(name).map(|_| Life::Alive),
             _ => None,
         }
+    }
+
+    /// The settings in force; the built-in ones before the first revision.
+    pub fn policy(&self) -> policy::Document {
+        let name = policy::default_name();
+        self.policies.get(name.as_str()).map(|state| state.document.clone()).unwrap_or_default()
     }
 
     /// Whether an entity is declared and not gone.

@@ -3,23 +3,33 @@
 //! Everything is a fold of the journal up to a position, so a running node, a stopped node's directory and `--at` are
 //! answered by the same code. A view can be thrown away and built again; nothing decides on it.
 
+mod alike;
+mod blockers;
 mod describe;
 mod filesystem_rows;
 mod fleet;
+mod harvest;
 mod log;
 mod moment;
+mod replica_sets;
 mod rows;
 mod status;
 mod upcoming;
+mod why_not;
 
 #[cfg(test)]
 mod tests;
 
+pub use alike::{Group, NAMED_MAX};
+pub use blockers::{Blocker, blockers};
 pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe};
 pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachments, filesystems};
 pub use fleet::{Fleet, FleetError};
+pub use harvest::{DryRun, Unknown, harvest};
 pub use log::{LogFilter, log};
 pub use moment::{At, position_at, position_of};
+pub use replica_sets::{MemberRow, ReplicaSetRow, members, replica_sets};
 pub use rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachments, machines, policies, volumes};
 pub use status::{Count, Pending, Status, Trouble, declared, near_matches, pending, status};
 pub use upcoming::{Upcoming, upcoming};
+pub use why_not::{Unmet, WANTED, WhyNot, why_not};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded},
-    machine::{self, Instance, Node},
+    machine::{self, Health, Instance, Node},
     policy,
     vocab::{Effort, Outlook, Timestamp},
     volume::{self, Storage},
@@ -13,7 +13,8 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
-use super::Fleet;
+use super::{Fleet, why_not::next_look};
+use crate::words::{withheld, withholding};
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,9 +24,20 @@ pub struct MachineRow {
     pub status: &'static str,
     pub life: String,
     pub ready: bool,
+    /// Where it stands, in Gardener's words and in Juju's.
+    pub phase: &'static str,
+    pub juju_status: &'static str,
+    /// `unjudged`, `joining`, `well`, `suspect` or `overdue`.
+    pub health: &'static str,
+    /// Why it is not replaced although it should be.
+    pub withheld: Option<String>,
     pub provider: String,
     /// What the provider calls its instance.
     pub instance: Option<String>,
+    /// The id that the instance was made under.
+    pub effect: Option<String>,
+    /// What the provider tells of the instance beside its name.
+    pub facts: BTreeMap<String, String>,
     /// `reporting`, `silent` or `stale`.
     pub node: &'static str,
     /// The volumes that are attached to it, or about to be.
@@ -33,6 +45,12 @@ pub struct MachineRow {
     pub age_ms: u64,
     /// When the next attempt begins.
     pub next_try_ms: Option<u64>,
+    /// When it is looked at next by itself, whatever for.
+    pub next_look_ms: Option<u64>,
+    /// Why an operator holds it.
+    pub held: Option<String>,
+    /// Whether something would have happened to it and did not, because it is held.
+    pub held_back: bool,
     /// What stands in the way, in words.
     pub detail: Option<String>,
     pub labels: BTreeMap<String, String>,
@@ -127,10 +145,21 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         status: state.status(),
         life: state.life.to_string(),
         ready: state.is_ready(),
+        phase: machine::phase(state).as_str(),
+        juju_status: machine::juju_status(state),
+        health: health_word(&state.health),
+        withheld: withheld_from(fleet, name),
         provider: spec.map(|spec| spec.provider.to_string()).unwrap_or_default(),
         instance: match &state.instance {
             Instance::Running { instance, .. } => Some(instance.instance.to_string()),
             Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
+        },
+        effect: state.running_effect(&stream).map(|effect| effect.to_string()),
+        facts: match &state.instance {
+            Instance::Running { instance, .. } => instance.facts.clone(),
+            Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => {
+                BTreeMap::new()
+            }
         },
         node: match &state.node {
             Node::Silent => "silent",
@@ -140,7 +169,14 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         attachments: state.attachments.iter().map(ToString::to_string).collect(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
-        detail: machine_detail(state),
+        next_look_ms: next_look(state).map(|until| until.0),
+        held: state.hold.as_ref().map(|hold| hold.reason.clone()),
+        held_back: state.is_held_back(),
+        detail: match (withheld_from(fleet, name), machine_detail(state)) {
+            (Some(why), Some(detail)) => Some(format!("{detail}; not replaced now: {why}")),
+            (Some(why), None) => Some(format!("not replaced now: {why}")),
+            (None, detail) => detail,
+        },
         labels: spec.map(|spec| spec.labels.clone()).unwrap_or_default(),
         uid: state.uid(&stream).to_string(),
         version: folded.version.0,
@@ -261,21 +297,66 @@ pub(super) fn effort_detail(effort: &Effort) -> Option<String> {
 }
 
 pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
+    let held = state.hold.as_ref().map(|hold| {
+        let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
+        let until = hold.until.map(|until| format!(" until {until}")).unwrap_or_default();
+        let noted = if would.is_empty() { String::new() } else { format!("; else {}", would.join(" and ")) };
+        format!("held{until}: {}{noted}", hold.reason)
+    });
+    let strays = state.strays.values().filter_map(|stray| {
+        let name = stray.instance.as_ref().map_or_else(|| "an instance".to_owned(), |name| format!("instance {name}"));
+        Some(format!("removing {name}, which is not its own: {}", effort_detail(&stray.effort)?))
+    });
+    let parts: Vec<String> = held.into_iter().chain(own_detail(state)).chain(strays).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn withheld_from(fleet: &Fleet, machine: &str) -> Option<String> {
+    let name = machine.parse().ok()?;
+    fleet.seen.withheld.get::<bailiwick_actors::vocab::Name>(&name).map(withholding)
+}
+
+fn health_word(health: &Health) -> &'static str {
+    match health {
+        Health::Unjudged => "unjudged",
+        Health::Joining { .. } => "joining",
+        Health::Well { .. } => "well",
+        Health::Suspect { .. } => "suspect",
+        Health::Overdue { .. } => "overdue",
+    }
+}
+
+fn own_detail(state: &machine::State) -> Option<String> {
     if let Some(detail) = state.effort().and_then(effort_detail) {
         return Some(detail);
     }
+    if let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) {
+        return Some(format!("its workloads are ending, and are waited for until {}", drain.until));
+    }
     match (&state.instance, &state.node) {
         (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),
-        (Instance::Running { .. }, Node::Silent) => Some("its agent has not reported yet".into()),
+        (Instance::Running { .. }, Node::Silent) => {
+            Some(format!("its agent has not reported yet{}", time_left(&state.health)))
+        }
         (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
-            Some(format!("its agent is silent since {}", last_seen))
+            Some(format!("its agent is silent since {last_seen}{}", time_left(&state.health)))
         }
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
             let bad = conditions.values().filter(|condition| !condition.healthy);
             let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
-            (!bad.is_empty()).then(|| bad.join("; "))
+            (!bad.is_empty()).then(|| format!("{}{}", bad.join("; "), time_left(&state.health)))
         }
         (Instance::None | Instance::Creating(_) | Instance::Deleting { .. }, _) => None,
+    }
+}
+
+/// How long whoever is not well has left.
+fn time_left(health: &Health) -> String {
+    match health {
+        Health::Joining { until, .. } => format!("; it has until {until} to become well"),
+        Health::Suspect { until, .. } => format!("; it is given up at {until}"),
+        Health::Overdue { since, .. } => format!("; its time is over since {since}"),
+        Health::Unjudged | Health::Well { .. } => String::new(),
     }
 }
 

@@ -8,8 +8,10 @@ use serde::Serialize;
 
 use super::{
     Fleet,
+    alike::{Group, groups},
     filesystem_rows::{filesystem_attachments, filesystems},
-    rows::{attachments, machines, volumes},
+    replica_sets::replica_sets,
+    rows::{MachineRow, attachments, machines, volumes},
 };
 
 /// The summary.
@@ -26,6 +28,8 @@ pub struct Status {
     pub counts: Vec<Count>,
     /// What needs somebody's eye, by kind and name.
     pub trouble: Vec<Trouble>,
+    /// The same, with what is alike told once.
+    pub groups: Vec<Group>,
 }
 
 /// How many entities of a kind have a status.
@@ -65,6 +69,7 @@ struct Look {
     leaving: bool,
     detail: Option<String>,
     next_try_ms: Option<u64>,
+    held_back: bool,
 }
 
 impl Look {
@@ -74,7 +79,9 @@ impl Look {
 
     /// Given up, gone, silent or unwell, or waiting after a fault.
     fn is_trouble(&self) -> bool {
-        matches!(self.status, "failed" | "lost" | "stale" | "unhealthy") || self.next_try_ms.is_some()
+        matches!(self.status, "failed" | "lost" | "stale" | "unhealthy" | "held" | "disowned")
+            || self.next_try_ms.is_some()
+            || self.held_back
     }
 }
 
@@ -82,8 +89,9 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     let mut looks = Vec::new();
     let leaving = |life: &str| life != Life::Alive.to_string();
     macro_rules! look {
-        ($kind:literal, $rows:expr) => {
+        ($kind:literal, $rows:expr, $held_back:expr) => {
             looks.extend($rows.into_iter().map(|row| Look {
+                held_back: $held_back(&row),
                 kind: $kind,
                 name: row.name,
                 status: row.status,
@@ -94,11 +102,12 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
             }));
         };
     }
-    look!("machine", machines(fleet));
-    look!("volume", volumes(fleet));
-    look!("volume-attachment", attachments(fleet));
-    look!("filesystem", filesystems(fleet));
-    look!("filesystem-attachment", filesystem_attachments(fleet));
+    look!("machine", machines(fleet), |row: &MachineRow| { row.held_back || row.withheld.is_some() });
+    look!("volume", volumes(fleet), |_: &_| false);
+    look!("volume-attachment", attachments(fleet), |_: &_| false);
+    look!("filesystem", filesystems(fleet), |_: &_| false);
+    look!("filesystem-attachment", filesystem_attachments(fleet), |_: &_| false);
+    look!("replica-set", replica_sets(fleet), |_: &_| false);
     looks
 }
 
@@ -115,12 +124,14 @@ pub fn status(fleet: &Fleet) -> Status {
         why: look.detail.clone().unwrap_or_else(|| format!("it is {}", look.status)),
         next_try_ms: look.next_try_ms,
     });
+    let trouble: Vec<Trouble> = trouble.collect();
     Status {
+        groups: groups(&trouble),
         position: fleet.position.0,
         time_ms: fleet.time.0,
         total: looks.len(),
         ready: looks.iter().filter(|look| look.ready).count(),
-        trouble: trouble.collect(),
+        trouble,
         counts: counts.into_iter().map(|((kind, status), count)| Count { kind, status, count }).collect(),
     }
 }

@@ -37,7 +37,7 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
         }
     };
     for row in machines(fleet) {
-        add("machine", &row.name, row.next_try_ms, row.detail);
+        add("machine", &row.name, row.next_look_ms, row.detail);
     }
     for row in volumes(fleet) {
         add("volume", &row.name, row.next_try_ms, row.detail);

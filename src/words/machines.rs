@@ -1,8 +1,9 @@
 //! Machines in words.
 
 use bailiwick_actors::{
-    machine::{Command, Event, Report, Spec, State},
+    machine::{Cause, Command, DrainOutcome, Event, Removal, Report, Skipped, Spec, State, Step},
     ports::Condition,
+    vocab::Timestamp,
 };
 
 use super::{Words, count};
@@ -17,6 +18,16 @@ impl Words for State {
             Command::ReleaseAttachment { volume } => format!("let go of volume {volume}"),
             Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => format!("take in that {}", reported(report)),
+            Command::Hold { reason, until } => format!("do nothing by itself{}: {reason}", until_in_words(*until)),
+            Command::Unhold => "go on by itself".into(),
+            Command::RemoveWith(removal) => removal_in_words(*removal),
+            Command::Adopt { instance, .. } => format!("take over instance {}", instance.instance),
+            Command::Disown => "let go of its instance".into(),
+            Command::Reprieve { .. } => "take some more time to become well".into(),
+            Command::GiveUp { .. } => "be given up".into(),
+            Command::RemoveStray { instance, .. } => {
+                format!("remove instance {}, which nobody knows", instance.instance)
+            }
         }
     }
 
@@ -45,7 +56,75 @@ impl Words for State {
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "nothing hangs on it any more".into(),
             Event::Removed => "it was removed".into(),
+            Event::Held { reason, until, .. } => format!("it is held{}: {reason}", until_in_words(*until)),
+            Event::HoldEnded => "it is not held any more".into(),
+            Event::Withheld { step, .. } => format!("it is held, or {}", withheld(*step)),
+            Event::InstanceToStay => "its instance is to stay".into(),
+            Event::Skipped { what: Skipped::Attachment { volume } } => {
+                format!("the attachment of volume {volume} was not waited for")
+            }
+            Event::Skipped { what: Skipped::DeletionOf { effect } } => {
+                format!("the end of instance {effect} was not waited for, so it may be an orphan")
+            }
+            Event::InstanceLeft { effect, .. } => format!("it let go of instance {effect}, which stays"),
+            Event::Adopted { instance, .. } => format!("it took over instance {}", instance.instance),
+            Event::StrayFound { effect, instance, .. } => match instance {
+                Some(instance) => format!("instance {instance} bears its name, is not its own, and is to go"),
+                None => format!("instance {effect} bears its name, is not its own, and is to go"),
+            },
+            Event::StrayGone { effect } => format!("instance {effect}, which was not its own, is gone"),
+            Event::StrayRetryScheduled { effect, until, fault } => {
+                format!("removing instance {effect} failed ({fault}), next attempt at {until}")
+            }
+            Event::StrayGivenUp { effect, fault } => format!("removing instance {effect} was given up ({fault})"),
+            Event::JoinAwaited { until, .. } => format!("it may take until {until} to become well"),
+            Event::BecameWell { .. } => "it is well".into(),
+            Event::BecameSuspect { cause, until, .. } => format!("{}; it may take until {until}", caused(*cause)),
+            Event::BecameOverdue { cause, .. } => format!("its time is over: {}", caused(*cause)),
+            Event::GivenUp { cause, .. } => format!("it has failed: {}", caused(*cause)),
+            Event::DrainBegan { until, .. } => format!("its workloads are to end, and are waited for until {until}"),
+            Event::DrainEnded { outcome } => drained(*outcome).into(),
+            Event::StrayAttemptBegun { effect } => format!("the next attempt at removing instance {effect} began"),
         }
+    }
+}
+
+fn until_in_words(until: Option<Timestamp>) -> String {
+    until.map(|until| format!(" until {until}")).unwrap_or_default()
+}
+
+fn removal_in_words(removal: Removal) -> String {
+    let keeping = if removal.keep_instance { ", and leave its instance" } else { "" };
+    let forced = if removal.force { " without waiting for anything" } else { "" };
+    format!("be removed{forced}{keeping}")
+}
+
+/// What would have happened to a machine that is held: "another attempt would have begun".
+pub fn withheld(step: Step) -> &'static str {
+    match step {
+        Step::Attempt => "another attempt would have begun",
+        Step::Replace => "its lost instance would have been replaced",
+        Step::Create => "another instance would have been made",
+        Step::GiveUp => "it would have been given up and replaced",
+        Step::RemoveStray => "an instance that is not its own would have been removed",
+    }
+}
+
+fn drained(outcome: DrainOutcome) -> &'static str {
+    match outcome {
+        DrainOutcome::Empty => "its workloads have ended",
+        DrainOutcome::TimedOut => "its workloads did not end in time",
+        DrainOutcome::Silent => "nobody says whether its workloads have ended",
+        DrainOutcome::Forced => "an operator did not wait for its workloads",
+    }
+}
+
+/// Why a machine is not well: "it never became well".
+pub fn caused(cause: Cause) -> &'static str {
+    match cause {
+        Cause::NeverJoined => "it never became well",
+        Cause::Unhealthy => "it is unhealthy",
+        Cause::Silent => "its agent is silent",
     }
 }
 
@@ -62,6 +141,11 @@ fn reported(report: &Report) -> String {
         Report::Lost { .. } => "its instance does not run any more".into(),
         Report::Node { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
         Report::NodeSilent { last_seen, .. } => format!("its agent is silent since {}", last_seen),
+        Report::Drained { .. } => "nothing runs inside any more".into(),
+        Report::StrayDeleted { effect, attempt } => format!("attempt {attempt} removed instance {effect}"),
+        Report::StrayDeleteFailed { effect, attempt, fault } => {
+            format!("attempt {attempt} at removing instance {effect} failed ({fault})")
+        }
     }
 }
 

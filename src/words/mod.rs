@@ -7,6 +7,7 @@ mod filesystems;
 mod machines;
 mod names;
 mod policies;
+mod replica_sets;
 mod storage;
 mod supervisors;
 
@@ -14,16 +15,20 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, policy,
-    supervisor::{machines as machines_supervisor, storage as storage_supervisor},
+    filesystem, filesystem_attachment, machine, policy, replica_set,
+    supervisor::{
+        machines as machines_supervisor, replica_sets as replica_sets_supervisor, storage as storage_supervisor,
+    },
     vocab::Timestamp,
     volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, EntryKind};
 use serde::Serialize;
 
+pub use machines::{caused, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
-pub use supervisors::ordered;
+pub use replica_sets::{reason_in_words, step_in_words};
+pub use supervisors::{ordered, withholding};
 
 /// One entry, told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -134,8 +139,10 @@ fn told(entry: &Entry) -> Option<Told> {
         (policy::State::KIND, _) => tell::<policy::State>(entry),
         (filesystem::State::KIND, _) => tell::<filesystem::State>(entry),
         (filesystem_attachment::State::KIND, _) => tell::<filesystem_attachment::State>(entry),
+        (replica_set::State::KIND, _) => tell::<replica_set::State>(entry),
         ("supervisor", machines_supervisor::View::NAME) => tell::<machines_supervisor::State>(entry),
         ("supervisor", storage_supervisor::View::NAME) => tell::<storage_supervisor::State>(entry),
+        ("supervisor", replica_sets_supervisor::View::NAME) => tell::<replica_sets_supervisor::State>(entry),
         _ => return None,
     };
     told.ok()

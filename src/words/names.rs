@@ -3,7 +3,7 @@
 use bailiwick_journal::{Journal, StreamId};
 
 /// The kinds, with what else people call them.
-const KINDS: [(&str, &[&str]); 7] = [
+const KINDS: [(&str, &[&str]); 8] = [
     ("machine", &["machines", "m"]),
     ("volume", &["volumes", "vol", "v"]),
     (
@@ -13,6 +13,7 @@ const KINDS: [(&str, &[&str]); 7] = [
     ("filesystem", &["filesystems", "fs"]),
     ("filesystem-attachment", &["filesystem-attachments", "filesystemattachment", "filesystemattachments", "fa"]),
     ("policy", &["policies"]),
+    ("replica-set", &["replica-sets", "replicaset", "replicasets", "rs"]),
     ("supervisor", &["supervisors"]),
 ];
 

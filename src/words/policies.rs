@@ -6,12 +6,12 @@ use super::Words;
 
 impl Words for State {
     fn asked(command: &Command) -> String {
-        let Command::Revise(_) = command;
+        let (Command::ReviseV1(_) | Command::Revise(_)) = command;
         "put these settings in force".into()
     }
 
     fn happened(event: &Event) -> String {
-        let Event::Revised { .. } = event;
+        let (Event::RevisedV1 { .. } | Event::Revised { .. }) = event;
         "other settings are in force".into()
     }
 }

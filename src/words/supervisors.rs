@@ -3,10 +3,11 @@
 use bailiwick_actors::{
     filesystem, filesystem_attachment, machine,
     ports::InstanceStatus,
+    replica_set,
     supervisor::{
         Order,
-        machines::{self, Change},
-        storage,
+        machines::{self, Change, Withholding},
+        replica_sets, storage,
     },
     volume, volume_attachment,
 };
@@ -46,6 +47,10 @@ impl Words for machines::State {
             }
             machines::Event::ListRecovered { provider } => format!("provider {provider} answers again"),
             machines::Event::Issued { order } => ordered(order),
+            machines::Event::Withheld { machine, why } => {
+                format!("machine/{machine} is not replaced now: {}", withholding(why))
+            }
+            machines::Event::Released { machine } => format!("nothing is withheld from machine/{machine} any more"),
         }
     }
 }
@@ -72,6 +77,18 @@ impl Words for storage::State {
     }
 }
 
+impl Words for replica_sets::State {
+    fn asked(command: &replica_sets::Command) -> String {
+        let replica_sets::Command::Look { about } = command;
+        format!("look at {}", entities(about))
+    }
+
+    fn happened(event: &replica_sets::Event) -> String {
+        let replica_sets::Event::Issued { order } = event;
+        ordered(order)
+    }
+}
+
 fn entities(about: &[StreamId]) -> String {
     let names: Vec<String> = about.iter().map(ToString::to_string).collect();
     listed(&names, "entity").replace("entitys", "entities")
@@ -95,10 +112,19 @@ pub fn ordered(order: &Order) -> String {
         Order::Machine { command, .. } => machine::State::asked(command),
         Order::Volume { command, .. } => volume::State::asked(command),
         Order::VolumeAttachment { command, .. } => volume_attachment::State::asked(command),
+        Order::ReplicaSet { command, .. } => replica_set::State::asked(command),
         Order::Filesystem { command, .. } => filesystem::State::asked(command),
         Order::FilesystemAttachment { command, .. } => filesystem_attachment::State::asked(command),
     };
     format!("{} was told to {asked}", order.target())
+}
+
+/// Why a machine is not replaced now: "zone a is silent as a whole".
+pub fn withholding(why: &Withholding) -> String {
+    match why {
+        Withholding::ZoneSilent { zone } => format!("zone {zone} is silent as a whole"),
+        Withholding::BudgetSpent => "as many machines as may be are being replaced already".into(),
+    }
 }
 
 fn changes_in_words(changes: &[Change]) -> String {
@@ -115,6 +141,8 @@ fn change_in_words(change: &Change) -> String {
         Change::StatusChanged { status: InstanceStatus::Stopped, .. } => "an instance has stopped".into(),
         Change::Vanished { machine, .. } => format!("the instance of machine/{machine} has vanished"),
         Change::Forgotten { .. } => "an instance that is gone was forgotten".into(),
+        Change::Unclaimed { .. } => "no machine claims an instance".into(),
+        Change::Claimed { .. } => "a machine claims an instance that was nobody's".into(),
     }
 }
 

@@ -58,11 +58,17 @@ fn the_lab_is_three_machines_two_volumes_and_their_attachments() {
 }
 
 #[test]
+fn the_etcd_example_can_be_read() {
+    let manifest = manifest::read(&[examples().join("etcd.yaml")], &Known::default()).expect("a good manifest");
+    assert_eq!(manifest.documents.len(), 4);
+}
+
+#[test]
 fn the_policy_example_states_the_defaults() {
     let manifest = manifest::read(&[examples().join("policy.yaml")], &Known::default()).expect("a good manifest");
     let [document] = &manifest.documents[..] else { panic!("one document") };
     let Wish::Policy { name, document } = &document.wish else { panic!("a policy") };
-    assert_eq!((name, document), (&policy::default_name(), &policy::Document::default()));
+    assert_eq!((name, &**document), (&policy::default_name(), &policy::Document::default()));
 }
 
 #[test]
@@ -101,7 +107,7 @@ fn absent_settings_keep_their_defaults() {
     let Wish::Policy { document, .. } = wish(text) else { panic!("a policy") };
     let machines =
         policy::Machines { retry_max_ms: 5_400_000, when_lost: policy::WhenLost::Keep, ..policy::Machines::default() };
-    assert_eq!(document, policy::Document { machines, storage: policy::Storage::default() });
+    assert_eq!(*document, policy::Document { machines, ..policy::Document::default() });
 }
 
 #[test]
@@ -385,5 +391,25 @@ proptest! {
                 prop_assert!(error.to_string().chars().all(|c| c == '\n' || !bailiwick::text::is_hostile(c)));
             }
         }
+    }
+}
+
+#[test]
+fn a_replica_set_has_seats_on_machines() {
+    let text = "apiVersion: bailiwick/v1\nkind: ReplicaSet\nmetadata: {name: db}\nspec:\n  engine: etcd\n  servers: 3\n  \
+                seats:\n    - {machine: a, address: 10.0.0.1, peerPort: 7, clientPort: 8}\n    - {machine: b, address: \
+                10.0.0.2, peerPort: 9}\n";
+    let machines = ["a", "b"].map(|name| name.parse().expect("a name")).into();
+    let known = Known { machines, ..Known::default() };
+    let parse = |text: &str| manifest::parse(&[Source::new("db.yaml", text.as_bytes())], &known);
+    let manifest = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let Wish::ReplicaSet { name, spec } = &manifest.documents[0].wish else { panic!("a replica set") };
+    assert_eq!((name.as_str(), spec.engine.as_str(), spec.servers, spec.one_host), ("db", "etcd", 3, false));
+    assert_eq!((spec.seats[0].peer(), spec.seats[0].client()), ("10.0.0.1:7".into(), "10.0.0.1:8".into()));
+    assert_eq!(spec.seats[1].client(), "10.0.0.2:9", "one port serves both unless two are given");
+    for (wrong, right) in
+        [("servers: 3", "servers: 2"), ("peerPort: 7", "peerPort: 0"), ("engine: etcd", "motor: etcd")]
+    {
+        assert!(parse(&text.replace(wrong, right)).is_err(), "{right}");
     }
 }

@@ -16,17 +16,17 @@
 00:00:00.017    15 volume/data                  created, because the provider has made it (executor, after 7)
 00:00:00.017    16 volume/logs                  created, because the provider has made it (executor, after 8)
 00:00:00.033    17 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 16)
-00:00:00.039    18 machine/alpha                created i-0008, because the provider has made its instance (executor, after 4)
-00:00:00.039    19 machine/beta                 created i-0009, because the provider has made its instance (executor, after 5)
-00:00:00.039    20 machine/gamma                created i-0010, because the provider has made its instance (executor, after 6)
+00:00:00.039    18 machine/alpha                created i-0008, join awaited until 00:20:00.039, because the provider has made its instance (executor, after 4)
+00:00:00.039    19 machine/beta                 created i-0009, join awaited until 00:20:00.039, because the provider has made its instance (executor, after 5)
+00:00:00.039    20 machine/gamma                created i-0010, join awaited until 00:20:00.039, because the provider has made its instance (executor, after 6)
 00:00:00.039    21 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 20)
 00:00:00.039    22 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 21)
 00:00:00.039    23 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 21)
 00:00:00.071    24 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 23)
 00:00:00.071    25 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 22)
-00:00:10.000    26 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    27 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    28 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    26 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    27 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    28 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:01:00.000     --- the instance of alpha dies
 00:01:00.031    29 supervisor/machines          observed status changed, issued to alpha: lost, because the world differs from what was seen last (supervisor/machines, after 28)
 00:01:00.031    30 machine/alpha                instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 29)
@@ -34,12 +34,12 @@
 00:01:00.031    32 volume-attachment/alpha:data detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 31)
 00:01:00.058    33 volume-attachment/alpha:data detached, because the provider has detached it, and it waits for machine and volume again (executor, after 32)
 00:01:00.071    34 machine/alpha                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 30)
-00:01:00.102    35 machine/alpha                created i-0016, because the provider has made its instance (executor, after 34)
+00:01:00.102    35 machine/alpha                created i-0016, join awaited until 00:21:00.102, because the provider has made its instance (executor, after 34)
 00:01:00.102    36 supervisor/storage           issued to alpha:data: attach, because something follows from what is seen (supervisor/storage, after 35)
 00:01:00.102    37 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 36)
 00:01:00.129    38 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 37)
 00:01:05.019    39 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 38)
-00:01:10.000    40 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
+00:01:10.000    40 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:01:10.027    41 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 40)
 00:02:00.000     --- the instance of beta vanishes
 00:02:00.026    42 supervisor/machines          observed vanished, issued to beta: lost, because the world differs from what was seen last (supervisor/machines, after 41)
@@ -48,12 +48,12 @@
 00:02:00.026    45 volume-attachment/beta:logs  detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 44)
 00:02:00.055    46 volume-attachment/beta:logs  detached, because the provider has detached it, and it waits for machine and volume again (executor, after 45)
 00:02:00.063    47 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 43)
-00:02:00.092    48 machine/beta                 created i-0021, because the provider has made its instance (executor, after 47)
+00:02:00.092    48 machine/beta                 created i-0021, join awaited until 00:22:00.092, because the provider has made its instance (executor, after 47)
 00:02:00.092    49 supervisor/storage           issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 48)
 00:02:00.092    50 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 49)
 00:02:00.116    51 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 50)
 00:02:05.031    52 supervisor/machines          observed appeared and forgotten, because the world differs from what was seen last (supervisor/machines, after 51)
-00:02:10.000    53 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:02:10.000    53 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 
 converged after 150.000 s: 53 entries, 41 provider calls, 0 crashes, seed 5
   machine/alpha                    ready
@@ -63,4 +63,4 @@ converged after 150.000 s: 53 entries, 41 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 452f3a34817bd1e8c452fe4f274f998db2cdae126d6b5b6234803d4c2104ff51
+journal db56980dfdb16903177faeca43d1984882c5ddb1c0da95eaad6f62d8602ac5db

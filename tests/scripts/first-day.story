@@ -15,18 +15,18 @@
 00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
 00:00:00.021    15 volume/data                  created, because the provider has made it (executor, after 7)
 00:00:00.021    16 volume/logs                  created, because the provider has made it (executor, after 8)
-00:00:00.030    17 machine/alpha                created i-0008, because the provider has made its instance (executor, after 4)
-00:00:00.030    18 machine/beta                 created i-0009, because the provider has made its instance (executor, after 5)
-00:00:00.030    19 machine/gamma                created i-0010, because the provider has made its instance (executor, after 6)
+00:00:00.030    17 machine/alpha                created i-0008, join awaited until 00:20:00.030, because the provider has made its instance (executor, after 4)
+00:00:00.030    18 machine/beta                 created i-0009, join awaited until 00:20:00.030, because the provider has made its instance (executor, after 5)
+00:00:00.030    19 machine/gamma                created i-0010, join awaited until 00:20:00.030, because the provider has made its instance (executor, after 6)
 00:00:00.030    20 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 19)
 00:00:00.030    21 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.030    22 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.043    23 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 22)
 00:00:00.043    24 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 21)
 00:00:05.031    25 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 24)
-00:00:10.000    26 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    27 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    28 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    26 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    27 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    28 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:01:00.000     --- an operator removes machine/alpha
 00:01:00.000    29 node/requests                request done (operator)
 00:01:00.000    30 machine/alpha                removal began, because its removal was asked for and waits for its attachments (operator)
@@ -48,4 +48,4 @@ converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 4455251e17bd5f69bdcdb07352199f66a8159d24ee96fdff9078aa5868b8a782
+journal 6a4296683bfa9acaa9229a6736305c821be78cbde5a802f7c6c564dad08a69cb

@@ -29,17 +29,17 @@
 00:00:30.051    27 machine/alpha                attempt begun, because the time of the next attempt has come (schedule)
 00:00:30.051    28 machine/beta                 attempt begun, because the time of the next attempt has come (schedule)
 00:00:30.051    29 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
-00:00:30.077    30 machine/alpha                created i-0006, because the provider has made its instance (executor, after 27)
-00:00:30.077    31 machine/beta                 created i-0007, because the provider has made its instance (executor, after 28)
-00:00:30.077    32 machine/gamma                created i-0008, because the provider has made its instance (executor, after 29)
+00:00:30.077    30 machine/alpha                created i-0006, join awaited until 00:20:30.077, because the provider has made its instance (executor, after 27)
+00:00:30.077    31 machine/beta                 created i-0007, join awaited until 00:20:30.077, because the provider has made its instance (executor, after 28)
+00:00:30.077    32 machine/gamma                created i-0008, join awaited until 00:20:30.077, because the provider has made its instance (executor, after 29)
 00:00:30.077    33 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 32)
 00:00:30.077    34 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 33)
 00:00:30.077    35 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 33)
 00:00:30.089    36 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 35)
 00:00:30.089    37 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 34)
-00:00:40.000    38 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
-00:00:40.000    39 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
-00:00:40.000    40 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:40.000    38 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:40.000    39 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:40.000    40 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:02:05.000    41 supervisor/machines          list failed [deadline-exceeded], because the provider could not be asked (supervisor/machines, after 40)
 00:02:05.017    42 supervisor/machines          list failed [unknown], because the provider could not be asked (supervisor/machines, after 41)
 00:02:10.039    43 supervisor/machines          list recovered, because the provider answers again (supervisor/machines, after 42)
@@ -103,4 +103,4 @@ converged after 1830.000 s: 93 entries, 95 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal f947ff975eea445bfa755278437b9254393341bd46146a82ac8ad633ecd67769
+journal ca20d03be312e2d2103368dc8619342f49544b6658287fe290c3ae702b6fccef

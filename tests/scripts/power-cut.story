@@ -16,9 +16,9 @@
 00:00:00.000    13 machine/beta                 attachment reserved logs, because a volume is to be attached to it (operator)
 00:00:00.000    14 volume/logs                  attachment reserved beta, because it is to be attached to a machine (operator)
 00:00:00.000    15 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
-00:00:00.011    16 machine/alpha                created i-0006, because the provider has made its instance (executor, after 5)
-00:00:00.011    17 machine/beta                 created i-0007, because the provider has made its instance (executor, after 6)
-00:00:00.011    18 machine/gamma                created i-0008, because the provider has made its instance (executor, after 7)
+00:00:00.011    16 machine/alpha                created i-0006, join awaited until 00:20:00.011, because the provider has made its instance (executor, after 5)
+00:00:00.011    17 machine/beta                 created i-0007, join awaited until 00:20:00.011, because the provider has made its instance (executor, after 6)
+00:00:00.011    18 machine/gamma                created i-0008, join awaited until 00:20:00.011, because the provider has made its instance (executor, after 7)
 00:00:00.018    19 volume/data                  created, because the provider has made it (executor, after 8)
 00:00:00.018    20 volume/logs                  created, because the provider has made it (executor, after 9)
 00:00:00.018     --- crash (before-append)
@@ -29,11 +29,11 @@
 00:00:00.041    25 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 24)
 00:00:00.041    26 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 23)
 00:00:00.054    27 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 26)
-00:00:10.018    28 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.018    29 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.018    28 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.018    29 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:00:10.018     --- crash (after-append)
 00:00:10.018    30 node/journal                 writer opened (node)
-00:00:20.018    31 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:20.018    31 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 
 converged after 30.018 s: 31 entries, 12 provider calls, 3 crashes, seed 11
   machine/alpha                    ready
@@ -43,4 +43,4 @@ converged after 30.018 s: 31 entries, 12 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 11aaef6f2ed6f377b7b2e6484d95f8e1267ff7adbf5bad40dc4c518324eff4cb
+journal 7ed7da923ef64d2e5247f36d59530058313fed8a86a0ba8e6be8f43987c3d419

@@ -14,8 +14,8 @@
 00:00:00.000    12 machine/beta                 attachment reserved logs, because a volume is to be attached to it (operator)
 00:00:00.000    13 volume/logs                  attachment reserved beta, because it is to be attached to a machine (operator)
 00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
-00:00:00.020    15 machine/alpha                created i-0007, because the provider has made its instance (executor, after 4)
-00:00:00.020    16 machine/beta                 created i-0008, because the provider has made its instance (executor, after 5)
+00:00:00.020    15 machine/alpha                created i-0007, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 4)
+00:00:00.020    16 machine/beta                 created i-0008, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 5)
 00:00:00.020    17 machine/gamma                create retry scheduled until 00:00:10.020 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 6)
 00:00:00.021    18 volume/data                  created, because the provider has made it (executor, after 7)
 00:00:00.021    19 volume/logs                  created, because the provider has made it (executor, after 8)
@@ -25,8 +25,8 @@
 00:00:00.042    23 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 22)
 00:00:00.048    24 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 22)
 00:00:00.048    25 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 21)
-00:00:10.000    26 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    27 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    26 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    27 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:00:10.020    28 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
 00:00:10.066    29 machine/gamma                create retry scheduled until 00:00:30.066 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 28)
 00:00:30.066    30 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
@@ -50,9 +50,9 @@
 00:06:05.035    47 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 46)
 00:06:10.036    48 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 47)
 00:08:10.264    49 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
-00:08:10.311    50 machine/gamma                created i-0014, because the provider has made its instance (executor, after 49)
+00:08:10.311    50 machine/gamma                created i-0014, join awaited until 00:28:10.311, because the provider has made its instance (executor, after 49)
 00:08:15.017    51 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines, after 50)
-00:08:20.000    52 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
+00:08:20.000    52 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 00:40:00.000     --- an operator has everything tried again that was given up
 
 converged after 2430.000 s: 52 entries, 503 provider calls, 0 crashes, seed 17
@@ -63,4 +63,4 @@ converged after 2430.000 s: 52 entries, 503 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal b5b50e2becc784341594c6b24dbc3b34e17016bfd9af5ef103de5909ca426609
+journal 09cc31f98abfd1f0876599f1d9e6aef99fc4019ef118311f290709b5cc0c5ea0

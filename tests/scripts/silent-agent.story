@@ -15,23 +15,23 @@
 00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
 00:00:00.013    15 volume/data                  created, because the provider has made it (executor, after 7)
 00:00:00.013    16 volume/logs                  created, because the provider has made it (executor, after 8)
-00:00:00.017    17 machine/alpha                created i-0008, because the provider has made its instance (executor, after 4)
-00:00:00.017    18 machine/beta                 created i-0009, because the provider has made its instance (executor, after 5)
-00:00:00.017    19 machine/gamma                created i-0010, because the provider has made its instance (executor, after 6)
+00:00:00.017    17 machine/alpha                created i-0008, join awaited until 00:20:00.017, because the provider has made its instance (executor, after 4)
+00:00:00.017    18 machine/beta                 created i-0009, join awaited until 00:20:00.017, because the provider has made its instance (executor, after 5)
+00:00:00.017    19 machine/gamma                created i-0010, join awaited until 00:20:00.017, because the provider has made its instance (executor, after 6)
 00:00:00.017    20 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 19)
 00:00:00.017    21 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.017    22 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.047    23 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 22)
 00:00:00.047    24 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 21)
 00:00:05.026    25 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 24)
-00:00:10.000    26 machine/gamma                node reported, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    27 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    28 machine/beta                 node reported, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    26 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    27 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    28 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:02:00.000     --- the wall clock is set forward by 86400.000 s
 24:03:00.000     --- the wall clock is set back by 172800.000 s
 24:05:00.000     --- the agent of alpha is silent for 120.000 s
-24:05:35.000    29 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-24:07:00.000    30 machine/alpha                node reported, because its agent reports what was not known (agent:machine/alpha)
+24:05:35.000    29 machine/alpha                node went stale, became suspect until 24:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+24:07:00.000    30 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 24:20:00.000     --- all providers behave from now on
 
 converged after 1230.000 s: 30 entries, 249 provider calls, 0 crashes, seed 13
@@ -42,4 +42,4 @@ converged after 1230.000 s: 30 entries, 249 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal af7ea39572381ad4cfb046da0c5226b4111d803e4e029a2b6a29b78502e74b45
+journal 5348ca9d00e5cb6c33b59b2d3fd14f7a7b618eab018628c4221a9c3952080775

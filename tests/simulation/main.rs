@@ -1,6 +1,8 @@
 //! The whole node in a simulated world.
 
+mod dark;
 mod determinism;
 mod first;
+mod misfortune;
 mod scripts;
 mod seeds;

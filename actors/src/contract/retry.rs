@@ -44,8 +44,8 @@ impl From<&Storage> for RetryRule {
 impl RetryRule {
     /// What follows when the effort's present attempt ends in this fault.
     pub fn after(self, effort: &Effort, fault: &Fault, now: Timestamp) -> Next {
-        let until = now.after(backoff_ms(effort.attempt.saturating_add(1), self.first_ms, self.max_ms));
-        let exhausted = self.attempts_max != 0 && self.attempts_max <= effort.attempt;
+        let until = now.after(backoff_ms(effort.in_series().saturating_add(1), self.first_ms, self.max_ms));
+        let exhausted = self.attempts_max != 0 && self.attempts_max <= effort.in_series();
         match fault.code.class() {
             FaultClass::Permanent => Next::Hopeless,
             FaultClass::Transient | FaultClass::Unknown if exhausted => Next::Exhausted,

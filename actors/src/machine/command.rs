@@ -26,6 +26,31 @@ pub enum Command {
     Wake { due: Timestamp },
     /// What the world reports.
     Report(Report),
+    /// Nothing shall happen to it by itself, until an operator says otherwise or the time has come.
+    Hold { reason: String, until: Option<Timestamp> },
+    /// What happens by itself may happen again.
+    Unhold,
+    /// It shall go, in this way.
+    RemoveWith(Removal),
+    /// It shall take this instance over, which bears its name and is nobody's.
+    Adopt { provider: Name, instance: MachineInstance },
+    /// It shall let go of its instance, which stays.
+    Disown,
+    /// This instance bears its name, and seems to be nobody's: it shall go. A supervisor's order.
+    RemoveStray { provider: Name, instance: MachineInstance },
+    /// Its time is over and there is room to replace it. A supervisor's order.
+    GiveUp { effect: EffectId },
+    /// Its time is over, but its zone was silent as a whole and is not any more: it gets some more. A supervisor's order.
+    Reprieve { effect: EffectId },
+}
+
+/// In which way a machine goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Removal {
+    /// Nothing is waited for: what blocks the removal is skipped, and what it may leave behind is recorded.
+    pub force: bool,
+    /// Its instance stays, and is nobody's from then on.
+    pub keep_instance: bool,
 }
 
 /// A report to a machine.
@@ -61,6 +86,20 @@ pub enum Report {
     NodeSilent {
         effect: EffectId,
         last_seen: Timestamp,
+    },
+    /// The provider has removed an instance that was not its own, or confirmed its absence.
+    StrayDeleted {
+        effect: EffectId,
+        attempt: u32,
+    },
+    StrayDeleteFailed {
+        effect: EffectId,
+        attempt: u32,
+        fault: Fault,
+    },
+    /// Nothing runs inside this instance any more.
+    Drained {
+        effect: EffectId,
     },
 }
 

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Command, Event, Instance, Node, Reason, Rejection, Report, Spec, State};
+use super::{
+    Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
+    State, Step, draining, foreign, health, hold, is_overdue,
+};
 use crate::{
     contract::{self, Decision, Next, RetryRule},
     policy::WhenLost,
@@ -10,17 +13,25 @@ use crate::{
     vocab::{EffectId, Effort, Fault, FaultCode, Life, Name, Outlook, Timestamp},
 };
 
-type Facts<'a> = contract::Facts<'a, State>;
-type Verdict = contract::Verdict<State>;
+pub(super) type Facts<'a> = contract::Facts<'a, State>;
+pub(super) type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
         Command::Declare(spec) => declare(state, spec, facts),
-        Command::Remove => remove(state, facts),
+        Command::Remove => remove(state, Removal::default(), facts),
+        Command::RemoveWith(removal) => remove(state, *removal, facts),
         Command::RetryProvisioning => retry_provisioning(state, facts),
         Command::ReserveAttachment { volume } => reserve_attachment(state, volume),
         Command::ReleaseAttachment { volume } => release_attachment(state, volume, facts),
         Command::Wake { .. } => wake(state, facts),
+        Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
+        Command::Unhold => hold::unhold(state, facts),
+        Command::Adopt { provider, instance } => foreign::adopt(state, provider, instance, facts),
+        Command::Disown => foreign::disown(state, facts),
+        Command::Reprieve { effect } => health::reprieve(state, *effect, facts),
+        Command::GiveUp { effect } => health::give_up(state, *effect, facts),
+        Command::RemoveStray { provider, instance } => foreign::remove_stray(state, provider, instance, facts),
         Command::Report(report) => match report {
             Report::Created { attempt, instance } => report_created(state, *attempt, instance, facts),
             Report::CreateFailed { attempt, fault } => report_create_failed(state, *attempt, fault, facts),
@@ -29,6 +40,11 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::Lost { effect } => report_lost(state, *effect, facts),
             Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
+            Report::Drained { effect } => draining::report_drained(state, *effect, facts),
+            Report::StrayDeleted { effect, attempt } => foreign::report_deleted(state, *effect, *attempt),
+            Report::StrayDeleteFailed { effect, attempt, fault } => {
+                foreign::report_delete_failed(state, *effect, *attempt, fault, facts)
+            }
         },
     }
 }
@@ -51,28 +67,80 @@ fn declare(state: &State, spec: &Spec, facts: &Facts<'_>) -> Verdict {
     Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: spec.clone() }]))
 }
 
-fn remove(state: &State, facts: &Facts<'_>) -> Verdict {
+fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     match state.life {
         Life::Undeclared => return Err(Rejection::NotDeclared),
-        Life::Dying | Life::Dead => return Ok(Decision::nothing(Reason::AlreadyGoing)),
         Life::Removed => return Ok(Decision::nothing(Reason::AlreadyGone)),
-        Life::Alive => (),
+        Life::Dead => return skip_deletion(state, removal, facts),
+        Life::Dying if !removal.force => return Ok(Decision::nothing(Reason::AlreadyGoing)),
+        Life::Alive | Life::Dying => (),
     }
-    let mut events = vec![Event::RemovalBegan];
-    if !state.attachments.is_empty() {
-        return Ok(Decision::because(Reason::RemovalBlocked, events));
+    if let (Some(hold), false) = (&state.hold, removal.force) {
+        return Err(Rejection::Held { reason: hold.reason.clone() });
     }
-    events.extend(death(state, facts.now));
-    Ok(Decision::because(Reason::RemovalAsked, events))
+    let mut after = state.clone();
+    let mut events = Vec::new();
+    if removal.keep_instance && !state.keeps_instance {
+        events.push(Event::InstanceToStay);
+        after.keeps_instance = true;
+    }
+    if state.life == Life::Alive {
+        events.push(Event::RemovalBegan);
+    }
+    if !removal.force {
+        let is_spared = after.keeps_instance || !facts.policy.harvest.mode.stops_dead();
+        let drain = draining::begin(state, facts).filter(|_| !is_spared);
+        if drain.is_some() || state.is_draining() {
+            events.extend(drain);
+            return Ok(Decision::because(Reason::RemovalDrains, events));
+        }
+        if !state.attachments.is_empty() {
+            return Ok(Decision::because(Reason::RemovalBlocked, events));
+        }
+    } else if state.is_draining() {
+        events.push(Event::DrainEnded { outcome: DrainOutcome::Forced });
+    }
+    let skipped = |volume: &Name| Event::Skipped { what: Skipped::Attachment { volume: volume.clone() } };
+    events.extend(state.attachments.iter().map(skipped));
+    let waits_for_nothing = state.attachments.is_empty() && !state.is_draining();
+    let reason = if waits_for_nothing { Reason::RemovalAsked } else { Reason::RemovalForced };
+    let death = death(&after, facts);
+    let is_spared = death.iter().any(|event| matches!(event, Event::InstanceLeft { .. }));
+    events.extend(death);
+    Ok(Decision::because(if is_spared { Reason::InstanceSpared } else { reason }, events))
 }
 
-/// Nothing hangs on it any more: it dies, and its instance goes.
-fn death(state: &State, now: Timestamp) -> Vec<Event> {
-    match &state.instance {
-        Instance::None => vec![Event::Died, Event::Removed],
-        Instance::Deleting { .. } => vec![Event::Died],
-        Instance::Creating(_) | Instance::Running { .. } | Instance::Lost { .. } => {
-            vec![Event::Died, Event::DeleteRequested { at: now }]
+/// It is dead and its instance is being deleted: whoever forces its removal does not wait for the provider to confirm that.
+fn skip_deletion(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
+    let (Instance::Deleting { of, effort }, true) = (&state.instance, removal.force) else {
+        return Ok(Decision::nothing(Reason::AlreadyGoing));
+    };
+    if effort.outlook == Outlook::Trying {
+        return Ok(Decision::nothing(Reason::DeletionUnderWay));
+    }
+    let effect = state.effect_of(facts.stream, *of);
+    let skipped = Event::Skipped { what: Skipped::DeletionOf { effect } };
+    let events = [skipped, Event::InstanceLeft { effect, why: Leaving::Forced }, Event::Removed];
+    Ok(Decision::because(Reason::RemovalForced, events))
+}
+
+/// Nothing hangs on it any more: it dies, and its instance goes, unless it is to stay.
+pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
+    let why = if state.keeps_instance {
+        Some(Leaving::OperatorKeeps)
+    } else {
+        (!facts.policy.harvest.mode.stops_dead()).then_some(Leaving::PolicySpares)
+    };
+    match (&state.instance, why) {
+        (Instance::None, _) => vec![Event::Died, Event::Removed],
+        (Instance::Deleting { .. }, _) => vec![Event::Died],
+        // What was never finished is nobody's, whatever is to become of instances.
+        (Instance::Creating(_), _) | (Instance::Running { .. } | Instance::Lost { .. }, None) => {
+            vec![Event::Died, Event::DeleteRequested { at: facts.now }]
+        }
+        (Instance::Running { intent, .. } | Instance::Lost { intent, .. }, Some(why)) => {
+            let effect = state.effect_of(facts.stream, *intent);
+            vec![Event::Died, Event::InstanceLeft { effect, why }, Event::Removed]
         }
     }
 }
@@ -86,12 +154,22 @@ fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {
             Outlook::GivenUp { .. } | Outlook::Waiting { .. } => {
                 Ok(Decision::because(Reason::OperatorRetries, [Event::AttemptBegun]))
             }
-            Outlook::Trying => Ok(Decision::nothing(Reason::NothingToRetry)),
+            Outlook::Trying => foreign::retry(state),
         },
         Instance::Lost { .. } => {
             Ok(Decision::because(Reason::OperatorRetries, [Event::DeleteRequested { at: facts.now }]))
         }
-        Instance::None | Instance::Running { .. } => Ok(Decision::nothing(Reason::NothingToRetry)),
+        Instance::None if state.life == Life::Alive => {
+            Ok(Decision::because(Reason::OperatorRetries, [Event::CreateRequested { at: facts.now }]))
+        }
+        // Its time is over and it waits for room, or for its zone: an operator does not.
+        Instance::Running { instance, .. } if is_overdue(state) => {
+            let mut released = state.clone();
+            released.hold = None;
+            let decision = health::give_up(&released, instance.effect, facts)?;
+            Ok(Decision::because(Reason::OperatorRetries, decision.events))
+        }
+        Instance::None | Instance::Running { .. } => foreign::retry(state),
     }
 }
 
@@ -113,21 +191,50 @@ fn release_attachment(state: &State, volume: &Name, facts: &Facts<'_>) -> Verdic
     }
     let mut events = vec![Event::AttachmentReleased { volume: volume.clone() }];
     let last = state.attachments.len() == 1;
-    if state.life == Life::Dying && last {
-        events.extend(death(state, facts.now));
+    if state.life == Life::Dying && last && !state.is_draining() {
+        events.extend(death(state, facts));
         return Ok(Decision::because(Reason::LastAttachmentGone, events));
     }
     Ok(Decision::because(Reason::AttachmentGone, events))
 }
 
 fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
-    let Some(Effort { outlook: Outlook::Waiting { until, .. }, .. }) = state.effort() else {
-        return Ok(Decision::nothing(Reason::NothingWaits));
-    };
-    if facts.now < *until {
-        return Ok(Decision::nothing(Reason::NotDueYet));
+    if draining::until(state).is_some_and(|until| until <= facts.now) {
+        let events = draining::end(state, DrainOutcome::TimedOut, facts);
+        return Ok(Decision::because(Reason::DrainTimedOut, events));
     }
-    Ok(Decision::because(Reason::RetryDue, [Event::AttemptBegun]))
+    if let Some(overdue) = health::overdue(state, facts.now) {
+        // Whatever else is due wakes it again.
+        return Ok(Decision::because(Reason::TimeOver, [overdue]));
+    }
+    if let Some(held) = &state.hold {
+        return hold::wake(state, held, facts);
+    }
+    let due = due(state, facts.now);
+    if !due.is_empty() {
+        return Ok(Decision::because(Reason::RetryDue, due));
+    }
+    let waits = waiting(state).next().is_some() || health::until(state).is_some() || draining::until(state).is_some();
+    Ok(Decision::nothing(if waits { Reason::NotDueYet } else { Reason::NothingWaits }))
+}
+
+/// The efforts that wait for their time, each with the event that begins its next attempt.
+fn waiting(state: &State) -> impl Iterator<Item = (Timestamp, Event)> {
+    let until = |effort: &Effort| match effort.outlook {
+        Outlook::Waiting { until, .. } => Some(until),
+        Outlook::Trying | Outlook::GivenUp { .. } => None,
+    };
+    let own = state.effort().and_then(until).map(|until| (until, Event::AttemptBegun));
+    let strays = state
+        .strays
+        .iter()
+        .filter_map(move |(effect, stray)| Some((until(&stray.effort)?, Event::StrayAttemptBegun { effect: *effect })));
+    own.into_iter().chain(strays)
+}
+
+/// The attempts whose time has come.
+pub(super) fn due(state: &State, now: Timestamp) -> Vec<Event> {
+    waiting(state).filter(|(until, _)| *until <= now).map(|(_, event)| event).collect()
 }
 
 fn report_created(state: &State, attempt: u32, instance: &MachineInstance, facts: &Facts<'_>) -> Verdict {
@@ -135,7 +242,7 @@ fn report_created(state: &State, attempt: u32, instance: &MachineInstance, facts
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let name = facts.stream.name();
-    if instance.effect != EffectId::of(facts.stream, effort.intent) || instance.machine.as_str() != name {
+    if instance.effect != state.effect_of(facts.stream, effort.intent) || instance.machine.as_str() != name {
         // A provider that answers with something else has not made what was asked for.
         let text = format!("the provider answered with instance {} of machine {}", instance.instance, instance.machine);
         return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);
@@ -144,7 +251,8 @@ fn report_created(state: &State, attempt: u32, instance: &MachineInstance, facts
         return Err(Rejection::UnknownAttempt { attempt });
     }
     // A late answer to an earlier attempt at the same intent is as good: it is the same instance.
-    Ok(Decision::because(Reason::InstanceMade, [Event::Created { instance: instance.clone(), at: facts.now }]))
+    let made = Event::Created { instance: instance.clone(), at: facts.now };
+    Ok(Decision::because(Reason::InstanceMade, [made, health::join_awaited(facts)]))
 }
 
 fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
@@ -164,6 +272,10 @@ fn report_deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {
     }
     Ok(match state.life {
         Life::Dead => Decision::because(Reason::InstanceAbsent, [Event::Deleted, Event::Removed]),
+        Life::Alive if state.hold.is_some() => {
+            let events = [Event::Deleted, Event::Withheld { step: Step::Create, at: facts.now }];
+            Decision::because(Reason::OnHold, events)
+        }
         Life::Alive => {
             let events = [Event::Deleted, Event::CreateRequested { at: facts.now }];
             Decision::because(Reason::ReplacementDue, events)
@@ -186,8 +298,21 @@ fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     let mut events = vec![Event::InstanceLost { at: facts.now }];
+    if state.is_draining() {
+        // Nothing is left to be drained; whatever waited for that goes on.
+        match state.life {
+            Life::Dying if !state.attachments.is_empty() => (),
+            Life::Dying => events.extend([Event::Died, Event::DeleteRequested { at: facts.now }]),
+            _ => events.push(Event::DeleteRequested { at: facts.now }),
+        }
+        return Ok(Decision::because(Reason::InstanceGone, events));
+    }
     if facts.policy.machines.when_lost == WhenLost::Keep || state.life != Life::Alive {
         return Ok(Decision::because(Reason::InstanceGoneKept, events));
+    }
+    if state.hold.is_some() {
+        events.push(Event::Withheld { step: Step::Replace, at: facts.now });
+        return Ok(Decision::because(Reason::OnHold, events));
     }
     // What is left of it goes first: another instance is made only after its absence is confirmed.
     events.push(Event::DeleteRequested { at: facts.now });
@@ -202,8 +327,9 @@ fn report_node(state: &State, effect: EffectId, conditions: &[Condition], facts:
     if matches!(&state.node, Node::Reporting { conditions, .. } if *conditions == seen) {
         return Ok(Decision::nothing(Reason::NodeUnchanged));
     }
+    let health = health::told(state, &seen, facts);
     let event = Event::NodeReported { conditions: seen.into_values().collect(), at: facts.now };
-    Ok(Decision::because(Reason::NodeSeen, [event]))
+    Ok(Decision::because(Reason::NodeSeen, std::iter::once(event).chain(health)))
 }
 
 fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, facts: &Facts<'_>) -> Verdict {
@@ -214,17 +340,21 @@ fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, fac
     if facts.now.since(last_seen) <= facts.policy.machines.node_stale_ms {
         return Ok(Decision::nothing(Reason::NodeNotSilentLongEnough));
     }
-    Ok(Decision::because(Reason::NodeTooSilent, [Event::NodeWentStale { last_seen }]))
+    let health = health::suspicion(state, Cause::Silent, facts);
+    let stale = Event::NodeWentStale { last_seen };
+    // Nobody answers who could say that the workloads have ended.
+    let drain = if state.is_draining() { draining::end(state, DrainOutcome::Silent, facts) } else { Vec::new() };
+    Ok(Decision::because(Reason::NodeTooSilent, std::iter::once(stale).chain(health).chain(drain)))
 }
 
 /// What follows a failed attempt: another one later, or none.
-fn after_failure(
+pub(super) fn after_failure(
     effort: &Effort,
     attempt: u32,
     fault: &Fault,
     facts: &Facts<'_>,
-    retry: fn(Timestamp, Fault) -> Event,
-    give_up: fn(Fault) -> Event,
+    retry: impl FnOnce(Timestamp, Fault) -> Event,
+    give_up: impl FnOnce(Fault) -> Event,
 ) -> Verdict {
     if !effort.is_trying(attempt) {
         return Ok(Decision::nothing(Reason::StaleReport));

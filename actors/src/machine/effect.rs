@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use super::{Instance, State};
-use crate::vocab::{Effort, Outlook, Timestamp};
+use super::{Instance, State, Step, draining, health};
+use crate::vocab::{EffectId, Effort, Outlook, Timestamp};
 
 /// Work in the outside world.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,17 +16,38 @@ pub enum Effect {
     Delete { of: Version, attempt: u32 },
     /// Say when it is time.
     WakeAt(Timestamp),
+    /// Remove an instance that bears its name and is not its own.
+    DeleteStray { effect: EffectId, attempt: u32 },
 }
 
+/// At most one call at a time: its own instance comes first, strays wait until nothing else is wanted.
 pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
-    let owed = match &state.instance {
+    let own = match &state.instance {
         Instance::Creating(effort) => {
             owed(effort, || Effect::Create { intent: effort.intent, attempt: effort.attempt })
         }
         Instance::Deleting { of, effort } => owed(effort, || Effect::Delete { of: *of, attempt: effort.attempt }),
         Instance::None | Instance::Running { .. } | Instance::Lost { .. } => None,
     };
-    owed.into_iter().collect()
+    let is_calling = own.as_ref().is_some_and(|effect| !matches!(effect, Effect::WakeAt(_)));
+    let strays = state.strays.iter().filter_map(|(effect, stray)| {
+        let (effect, attempt) = (*effect, stray.effort.attempt);
+        owed(&stray.effort, || Effect::DeleteStray { effect, attempt })
+    });
+    let (calls, wakes): (Vec<Effect>, Vec<Effect>) =
+        strays.partition(|effect| matches!(effect, Effect::DeleteStray { .. }));
+    let call = calls.into_iter().next().filter(|_| !is_calling && state.hold.is_none());
+    let mut pending: BTreeSet<Effect> = own.into_iter().chain(call).chain(wakes).collect();
+    let times = health::until(state).into_iter().chain(draining::until(state)).map(Effect::WakeAt);
+    if let Some(hold) = &state.hold {
+        // Whoever is held waits for nothing that was noted already, only for the end of the hold.
+        let noted = hold.withheld.contains(&Step::Attempt);
+        pending.retain(|effect| !(noted && matches!(effect, Effect::WakeAt(_))));
+        pending.extend(hold.until.map(Effect::WakeAt));
+    }
+    // Judging is not doing, and what has begun is finished: these times go on while it is held.
+    pending.extend(times);
+    pending
 }
 
 fn owed(effort: &Effort, call: impl FnOnce() -> Effect) -> Option<Effect> {

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::{Cause, DrainOutcome, Spec, Step};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{Fault, Name, Timestamp},
+    vocab::{EffectId, Fault, InstanceId, Name, Timestamp},
 };
 
 /// One thing that happened.
@@ -70,6 +70,108 @@ pub enum Event {
     /// Nothing hangs on it any more.
     Died,
     Removed,
+    /// Nothing happens to it by itself from now on.
+    Held {
+        reason: String,
+        until: Option<Timestamp>,
+        at: Timestamp,
+    },
+    HoldEnded,
+    /// This would have happened now, if it were not held.
+    Withheld {
+        step: Step,
+        at: Timestamp,
+    },
+    /// Its instance will stay when it goes.
+    InstanceToStay,
+    /// An operator did not wait for this.
+    Skipped {
+        what: Skipped,
+    },
+    /// It has let go of this instance, which stays.
+    InstanceLeft {
+        effect: EffectId,
+        why: Leaving,
+    },
+    /// It has taken this instance over, under the effect id that the instance was made under.
+    Adopted {
+        instance: MachineInstance,
+        at: Timestamp,
+    },
+    /// This instance bears its name and is not its own; an intent to delete it is open.
+    StrayFound {
+        effect: EffectId,
+        provider: Name,
+        instance: Option<InstanceId>,
+        at: Timestamp,
+    },
+    StrayGone {
+        effect: EffectId,
+    },
+    StrayRetryScheduled {
+        effect: EffectId,
+        until: Timestamp,
+        fault: Fault,
+    },
+    StrayGivenUp {
+        effect: EffectId,
+        fault: Fault,
+    },
+    StrayAttemptBegun {
+        effect: EffectId,
+    },
+    /// Its instance may take until then to become well.
+    JoinAwaited {
+        until: Timestamp,
+        at: Timestamp,
+    },
+    BecameWell {
+        at: Timestamp,
+    },
+    /// It is not well any more, and may take until then to become so again.
+    BecameSuspect {
+        cause: Cause,
+        at: Timestamp,
+        until: Timestamp,
+    },
+    /// Its time is over; a supervisor decides what becomes of it.
+    BecameOverdue {
+        cause: Cause,
+        at: Timestamp,
+    },
+    /// It has failed, and its instance is replaced.
+    GivenUp {
+        cause: Cause,
+        at: Timestamp,
+    },
+    /// Its workloads are to end; they are waited for until then.
+    DrainBegan {
+        at: Timestamp,
+        until: Timestamp,
+    },
+    DrainEnded {
+        outcome: DrainOutcome,
+    },
+}
+
+/// What a forced removal did not wait for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Skipped {
+    /// The attachment of this volume may still be there.
+    Attachment { volume: Name },
+    /// The provider has not confirmed that this instance is gone: it may be an orphan from now on.
+    DeletionOf { effect: EffectId },
+}
+
+/// Why an instance stays where its machine is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Leaving {
+    /// An operator said so: nobody removes it.
+    OperatorKeeps,
+    /// The policy does not remove the instances of dead machines: it is unknown from now on.
+    PolicySpares,
+    /// An operator did not wait for its end.
+    Forced,
 }
 
 impl Stored for Event {

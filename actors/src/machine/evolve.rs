@@ -2,7 +2,7 @@
 
 use bailiwick_journal::Version;
 
-use super::{Event, Instance, Node, State};
+use super::{Drain, Event, Health, Hold, Instance, Leaving, Node, Skipped, State, Stray};
 use crate::{
     ports::Condition,
     vocab::{Effort, Fault, Life, Outlook, Timestamp},
@@ -11,12 +11,15 @@ use crate::{
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => {
-            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
+            // What bears its name in the world goes on bearing it.
+            let (strays, kept) = (std::mem::take(&mut state.strays), std::mem::take(&mut state.kept));
+            let spec = Some(spec.clone());
+            *state = State { life: Life::Alive, declared_at: at, spec, strays, kept, ..State::default() };
         }
         Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
         Event::CreateRequested { at: since } => {
             state.instance = Instance::Creating(Effort::begun(at, *since));
-            state.node = Node::Silent;
+            state.is_away();
         }
         Event::Created { instance, at: since } => {
             if let Instance::Creating(effort) = &state.instance {
@@ -39,7 +42,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 Instance::None => return,
             };
             state.instance = Instance::Deleting { of, effort: Effort::begun(at, *since) };
-            state.node = Node::Silent;
+            state.is_away();
         }
         Event::Deleted => state.instance = Instance::None,
         Event::AttemptBegun => {
@@ -50,7 +53,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::InstanceLost { at: since } => {
             if let Instance::Running { intent, .. } = &state.instance {
                 state.instance = Instance::Lost { intent: *intent, since: *since };
-                state.node = Node::Silent;
+                state.is_away();
             }
         }
         Event::NodeReported { conditions, at: since } => {
@@ -72,7 +75,88 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Died => state.life = Life::Dead,
-        Event::Removed => state.life = Life::Removed,
+        Event::Removed => {
+            state.life = Life::Removed;
+            state.hold = None;
+        }
+        Event::Held { reason, until, at: since } => {
+            let withheld = state.hold.take().map(|hold| hold.withheld).unwrap_or_default();
+            state.hold = Some(Hold { reason: reason.clone(), since: *since, until: *until, withheld });
+        }
+        Event::HoldEnded => state.hold = None,
+        Event::Withheld { step, .. } => {
+            if let Some(hold) = &mut state.hold {
+                hold.withheld.insert(*step);
+            }
+        }
+        Event::InstanceToStay => state.keeps_instance = true,
+        Event::Skipped { what: Skipped::Attachment { volume } } => {
+            state.attachments.remove(volume);
+        }
+        Event::Skipped { what: Skipped::DeletionOf { .. } } => (),
+        Event::InstanceLeft { effect, why } => {
+            state.instance = Instance::None;
+            state.is_away();
+            if *why == Leaving::OperatorKeeps {
+                state.kept.insert(*effect);
+            }
+        }
+        Event::Adopted { instance, at: since } => {
+            state.adopted = Some((at, instance.effect));
+            state.kept.remove(&instance.effect);
+            state.instance = Instance::Running { intent: at, instance: instance.clone(), since: *since };
+            state.node = Node::Silent;
+        }
+        Event::StrayFound { effect, provider, instance, at: since } => {
+            let effort = Effort::begun(at, *since);
+            state.kept.remove(effect);
+            state.strays.insert(*effect, Stray { provider: provider.clone(), instance: instance.clone(), effort });
+        }
+        Event::StrayGone { effect } => {
+            state.strays.remove(effect);
+        }
+        Event::StrayRetryScheduled { effect, until, fault } => {
+            if let Some(stray) = state.strays.get_mut(effect) {
+                stray.effort.wait(*until, fault.clone());
+            }
+        }
+        Event::StrayGivenUp { effect, fault } => {
+            if let Some(stray) = state.strays.get_mut(effect) {
+                stray.effort.outlook = Outlook::GivenUp { fault: fault.clone() };
+            }
+        }
+        Event::StrayAttemptBegun { effect } => {
+            if let Some(stray) = state.strays.get_mut(effect) {
+                stray.effort.begin();
+            }
+        }
+        Event::JoinAwaited { until, at: since } => state.health = Health::Joining { since: *since, until: *until },
+        Event::BecameWell { at: since } => state.health = Health::Well { since: *since },
+        Event::BecameSuspect { cause, at: since, until } => {
+            state.health = Health::Suspect { cause: *cause, since: *since, until: *until };
+        }
+        Event::BecameOverdue { cause, at: since } => {
+            state.health = Health::Overdue { cause: *cause, since: *since };
+        }
+        // What follows is an event of its own.
+        Event::GivenUp { .. } => (),
+        Event::DrainBegan { at: since, until } => {
+            state.drain = Some(Drain { since: *since, until: *until, outcome: None });
+        }
+        Event::DrainEnded { outcome } => {
+            if let Some(drain) = &mut state.drain {
+                drain.outcome = Some(*outcome);
+            }
+        }
+    }
+}
+
+impl State {
+    /// Nobody is inside any more who could report.
+    fn is_away(&mut self) {
+        self.node = Node::Silent;
+        self.health = Health::Unjudged;
+        self.drain = None;
     }
 }
 

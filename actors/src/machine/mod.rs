@@ -1,27 +1,73 @@
 //! Machines.
 //!
-//! One machine is three small states side by side, each moving on its own:
+//! One machine is a few small states side by side, each moving on its own:
 //!
 //! ```text
 //! life       undeclared ─▶ alive ─▶ dying ─▶ dead ─▶ removed ─▶ (declared again) alive
-//!                            nothing may hang on it ┘      └ its instance is gone
+//!                            nothing may hang on it ┘      └ its instance is gone, or left to itself
 //!
 //! instance   none ─▶ creating ─▶ running ─▶ deleting ─▶ none
-//!                     │   ▲         │ lost ────▲
-//!                     ▼   │ due     │
-//!                   waiting         └ (a lost instance's remains are deleted before another is made)
+//!             ▲       │   ▲       │  │ lost ────▲
+//!             │       ▼   │ due   │  └ (a lost instance's remains are deleted before another is made)
+//!             │      waiting      └──▶ let go of (none), adopted (running again)
+//!             └─ deleted
 //!
 //! node       silent ─▶ reporting ◀─▶ stale          (silent again with every new instance)
+//!
+//! health     unjudged ─▶ joining ─▶ well ◀─▶ suspect ─▶ overdue ─▶ given up: replaced      (`health.rs`)
+//!
+//! drain      none ─▶ under way ─▶ empty | timed out | silent | forced: what waited goes on    (`draining.rs`)
+//!
+//! hold       none ◀─▶ held: what happens by itself is noted and waits                       (`hold.rs`)
+//!
+//! strays     other instances that bear its name, each being removed on its own              (`foreign.rs`)
 //! ```
 //!
-//! A machine owns the set of its attachments: it does not die before they are released.
-//! Sources: Juju's machine life and provisioner, Gardener's machine phases; the two will become views of these states.
+//! A machine owns the set of its attachments: it does not die before they are released, or skipped by force.
+//! Everything that may happen to an instance of a name is decided in the one stream of that name.
+//!
+//! # Other words for the same
+//!
+//! Gardener's phases and Juju's statuses are views of these states (`phase.rs`). The first line that fits counts:
+//!
+//! | life | instance | attempts | health | removal step | Gardener's phase | Juju's status |
+//! |---|---|---|---|---|---|---|
+//! | dying | running | | | drain | Terminating | as before it was dying |
+//! | alive | running | | | drain, then another is made | Terminating | as before |
+//! | dying | any | | | waits for its attachments | Terminating | as before it was dying |
+//! | dead | deleting | under way, waiting | | delete VM | Terminating | stopped |
+//! | dead | deleting | given up | | delete VM | Terminating | error |
+//! | removed | none | | | done | Terminating, then gone | stopped, then gone |
+//! | alive | none | | | | blank | pending |
+//! | alive | creating | first | | | blank | pending (allocating) |
+//! | alive | creating | later ones, or waiting | | | CrashLoopBackOff | pending (allocating) |
+//! | alive | creating | given up | | | Failed | error (provisioning error) |
+//! | alive | running | | unjudged, joining | | Pending | pending, started once it reports |
+//! | alive | running | | well | | Running | started |
+//! | alive | running | | suspect, overdue | | Unknown | down if silent, else started |
+//! | alive | lost | | | | Failed | down |
+//! | alive | deleting | under way, waiting | | delete VM, then another is made | Terminating | down |
+//! | alive | deleting | given up | | delete VM | Terminating | error |
+//!
+//! Gardener's phase Failed of a machine whose time is over lasts no longer than the decision about it: it is given up and
+//! its instance's removal begins in one step. Its phase Available has no counterpart: every machine has an agent.
+//!
+//! # Files that are decisions of the originals
+//!
+//! `provisioning/` and `reconcile/` decide like Juju and Gardener, pass by pass, and are asserted by the executed cases of
+//! both. The running machine shares their rules (`rules/`: which nodes are healthy, which time-outs are in force, whether
+//! the budget has room), not their passes: it moves by events, and waits for nobody.
 
 mod command;
 mod decide;
+mod draining;
 mod effect;
 mod event;
 mod evolve;
+mod foreign;
+mod health;
+mod hold;
+mod phase;
 pub mod provisioning;
 mod spec;
 mod state;
@@ -37,11 +83,14 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Command, Report};
+pub use command::{Command, Removal, Report};
+pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;
-pub use event::Event;
+pub use event::{Event, Leaving, Skipped};
+pub use health::{Cause, Health, is_node_healthy, is_overdue};
+pub use phase::{juju_status, phase};
 pub use spec::{Spec, Workload};
-pub use state::{Instance, Node, State};
+pub use state::{Hold, Instance, Node, State, Step, Stray};
 pub use verdict::{Reason, Rejection};
 
 use std::collections::BTreeSet;

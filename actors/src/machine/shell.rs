@@ -14,8 +14,14 @@ impl Kind for State {
         let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
-            Effect::Create { intent, attempt } => (EffectId::of(stream, *intent), *attempt),
-            Effect::Delete { of, attempt } => (EffectId::of(stream, *of), *attempt),
+            Effect::Create { intent, attempt } => (self.effect_of(stream, *intent), *attempt),
+            Effect::Delete { of, attempt } => (self.effect_of(stream, *of), *attempt),
+            Effect::DeleteStray { effect, attempt } => {
+                let (stream, id, attempt) = (stream.clone(), *effect, *attempt);
+                let provider = self.strays.get(effect).map(|stray| stray.provider.clone());
+                let call = MachineCall::DeleteStray(id);
+                return Work::Call(Box::new(Call::Machine { stream, provider, id, attempt, call }));
+            }
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(machine)) => {
@@ -46,5 +52,14 @@ pub(crate) fn deleted(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
         Ok(()) => Report::Deleted { attempt },
         Err(fault) if fault.code == FaultCode::NotFound => Report::Deleted { attempt },
         Err(fault) => Report::DeleteFailed { attempt, fault },
+    }))
+}
+
+/// How the delete of an instance that was not the machine's own went, as a command.
+pub(crate) fn stray_deleted(effect: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+    AnyCommand::Machine(Command::Report(match result {
+        Ok(()) => Report::StrayDeleted { effect, attempt },
+        Err(fault) if fault.code == FaultCode::NotFound => Report::StrayDeleted { effect, attempt },
+        Err(fault) => Report::StrayDeleteFailed { effect, attempt, fault },
     }))
 }

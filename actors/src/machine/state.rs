@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::{Drain, Health, Spec};
 use crate::{
     ports::{Condition, MachineInstance},
-    vocab::{EffectId, Effort, Life, Name, Outlook, Timestamp, Uid},
+    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
 };
 
 /// A machine.
@@ -21,8 +21,57 @@ pub struct State {
     pub spec: Option<Spec>,
     pub instance: Instance,
     pub node: Node,
+    pub health: Health,
+    /// Its workloads are to end, or have ended, before its instance goes.
+    pub drain: Option<Drain>,
     /// The volumes that are attached here, or about to be.
     pub attachments: BTreeSet<Name>,
+    /// The operator's hand on it: nothing happens to it by itself.
+    pub hold: Option<Hold>,
+    /// Its instance stays when it goes.
+    pub keeps_instance: bool,
+    /// The instance that was taken over at this version: it has the effect id that it was made under, whoever asked for it.
+    pub adopted: Option<(Version, EffectId)>,
+    /// Instances that bear its name and are not its own: they are being removed.
+    pub strays: BTreeMap<EffectId, Stray>,
+    /// Instances that an operator let go of: nobody removes them.
+    pub kept: BTreeSet<EffectId>,
+}
+
+/// Why nothing happens to a machine by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The operator's words.
+    pub reason: String,
+    pub since: Timestamp,
+    /// It ends by itself then; none means that an operator ends it.
+    pub until: Option<Timestamp>,
+    /// What would have happened meanwhile.
+    pub withheld: BTreeSet<Step>,
+}
+
+/// What happens to a machine by itself, and not while it is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Step {
+    /// The next attempt at what failed.
+    Attempt,
+    /// The remains of its instance would have been deleted, so that another one can be made.
+    Replace,
+    /// Another instance would have been made.
+    Create,
+    /// An instance that bears its name and is not its own would have been removed.
+    RemoveStray,
+    /// It would have been given up, and its instance replaced.
+    GiveUp,
+}
+
+/// An instance that bears a machine's name and is not its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stray {
+    pub provider: Name,
+    /// What the provider calls it, if that was ever seen.
+    pub instance: Option<InstanceId>,
+    pub effort: Effort,
 }
 
 /// What the provider runs for it.
@@ -75,9 +124,42 @@ impl State {
     /// The effect id of the instance that runs, if one does.
     pub fn running_effect(&self, stream: &StreamId) -> Option<EffectId> {
         match &self.instance {
-            Instance::Running { intent, .. } => Some(EffectId::of(stream, *intent)),
+            Instance::Running { intent, .. } => Some(self.effect_of(stream, *intent)),
             Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
         }
+    }
+
+    /// The version under which it has, or may have, an instance now.
+    pub fn intent(&self) -> Option<Version> {
+        match &self.instance {
+            Instance::None => None,
+            Instance::Creating(effort) => Some(effort.intent),
+            Instance::Running { intent, .. } | Instance::Lost { intent, .. } => Some(*intent),
+            Instance::Deleting { of, .. } => Some(*of),
+        }
+    }
+
+    /// The effect id of what was made, or taken over, at a version.
+    pub fn effect_of(&self, stream: &StreamId, intent: Version) -> EffectId {
+        match self.adopted {
+            Some((at, effect)) if at == intent => effect,
+            _ => EffectId::of(stream, intent),
+        }
+    }
+
+    /// The instance that is its own: that it has, or may have, or is getting rid of.
+    pub fn own(&self, stream: &StreamId) -> Option<EffectId> {
+        self.intent().map(|intent| self.effect_of(stream, intent))
+    }
+
+    /// All instances that are no orphans because of it: its own, those it is removing, and those that an operator kept.
+    pub fn claims(&self, stream: &StreamId) -> BTreeSet<EffectId> {
+        self.own(stream).into_iter().chain(self.strays.keys().copied()).chain(self.kept.iter().copied()).collect()
+    }
+
+    /// Whether something would have happened to it and did not, because it is held.
+    pub fn is_held_back(&self) -> bool {
+        self.hold.as_ref().is_some_and(|hold| !hold.withheld.is_empty())
     }
 
     /// Whether it runs, reports, and every condition is as it should be.
@@ -109,6 +191,7 @@ impl State {
                 "failed"
             }
             (Instance::Creating(_), _) => "creating",
+            _ if self.is_draining() => "draining",
             (Instance::Deleting { .. }, _) => "deleting",
             (_, Life::Dying) => "dying",
             (Instance::Lost { .. }, _) => "lost",
@@ -118,7 +201,9 @@ impl State {
                 Node::Reporting { .. } if self.is_ready() => "ready",
                 Node::Reporting { .. } => "unhealthy",
             },
-            (Instance::None, _) => "pending",
+            (Instance::None, _) if self.is_held_back() => "held",
+            // An instance is asked for with the declaration, so there is none only after an operator let go of it.
+            (Instance::None, _) => "disowned",
         }
     }
 }

@@ -1,11 +1,15 @@
 //! Every reason and rejection of a machine, and what holds along every walk.
 
+mod draining;
+mod health;
+mod operator;
+
 use std::collections::BTreeMap;
 
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Command, Effect, Event, Instance, Node, Reason, Rejection, Report, Spec, State};
+use super::{Command, Effect, Event, Instance, Node, Reason, Rejection, Removal, Report, Spec, State};
 use crate::{
     contract::{
         Decider, NoView,
@@ -53,6 +57,10 @@ fn condition(healthy: bool) -> Condition {
 }
 
 // The past, one step longer each. Versions: declared 1, create requested 2, then the next.
+
+fn joining() -> Event {
+    Event::JoinAwaited { until: NOW.after(1_200_000), at: NOW }
+}
 
 fn declared() -> Vec<Event> {
     vec![Event::Declared { spec: spec("local") }, Event::CreateRequested { at: Timestamp(1) }]
@@ -126,13 +134,13 @@ fn table() -> Vec<Case<State>> {
         case(
             declared(),
             Command::Report(Report::Created { attempt: 1, instance: instance(2) }),
-            Ok((R::InstanceMade, vec![Event::Created { instance: instance(2), at: NOW }])),
+            Ok((R::InstanceMade, vec![Event::Created { instance: instance(2), at: NOW }, joining()])),
         ),
         // The answer to an earlier attempt comes late: it is the same instance.
         case(
             waiting(200_000),
             Command::Report(Report::Created { attempt: 1, instance: instance(2) }),
-            Ok((R::InstanceMade, vec![Event::Created { instance: instance(2), at: NOW }])),
+            Ok((R::InstanceMade, vec![Event::Created { instance: instance(2), at: NOW }, joining()])),
         ),
         case(
             declared(),
@@ -206,7 +214,10 @@ fn table() -> Vec<Case<State>> {
         case(
             running(),
             seen(true),
-            Ok((R::NodeSeen, vec![Event::NodeReported { conditions: vec![condition(true)], at: NOW }])),
+            Ok((
+                R::NodeSeen,
+                vec![Event::NodeReported { conditions: vec![condition(true)], at: NOW }, Event::BecameWell { at: NOW }],
+            )),
         ),
         case(reporting(), seen(true), Ok((R::NodeUnchanged, vec![]))),
         case(
@@ -244,13 +255,33 @@ fn table() -> Vec<Case<State>> {
         ),
         case(running(), release(), Ok((R::AttachmentUnknown, vec![]))),
     ]
+    .into_iter()
+    .chain(operator::table())
+    .chain(health::table())
+    .chain(draining::table())
+    .collect()
 }
 
 #[test]
 fn every_reason_and_rejection_has_its_case() {
     let mut policy = Document::default();
     policy.machines.attempts_max = 3;
-    let rejections = ["not-declared", "leaving", "immutable", "still-reserved", "unknown-attempt"];
+    let rejections = [
+        "not-declared",
+        "leaving",
+        "immutable",
+        "still-reserved",
+        "unknown-attempt",
+        "held",
+        "bad-hold",
+        "has-instance",
+        "no-instance",
+        "busy",
+        "not-its-name",
+        "other-provider",
+        "not-running",
+        "being-removed",
+    ];
     hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
 }
 
@@ -306,7 +337,21 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     let made = MachineInstance { effect, ..instance(2) };
     let volume = name(if value.is_multiple_of(2) { "data" } else { "logs" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
-    match kind % 14 {
+    // Nobody bears an id that is still to come.
+    let stranger =
+        if state.own(&stream()).is_some() && value.is_multiple_of(2) { made.clone() } else { instance(1_000) };
+    match kind % 26 {
+        24 => Command::GiveUp { effect },
+        25 => Command::Report(Report::NodeSilent { effect, last_seen: Timestamp(0) }),
+        14 => Command::Hold { reason: "wait".into(), until: value.is_multiple_of(2).then_some(Timestamp(u64::MAX)) },
+        15 => Command::Hold { reason: "soon".into(), until: Some(Timestamp(1_100_000 + u64::from(value) * 10_000)) },
+        16 | 17 => Command::Unhold,
+        18 => Command::RemoveWith(Removal { force: value.is_multiple_of(2), keep_instance: value.is_multiple_of(3) }),
+        19 => Command::Disown,
+        20 | 21 => Command::Adopt { provider: name("local"), instance: made },
+        22 => Command::RemoveStray { provider: name("local"), instance: stranger },
+        23 if value.is_multiple_of(2) => Command::Report(Report::StrayDeleted { effect, attempt }),
+        23 => Command::Report(Report::StrayDeleteFailed { effect, attempt, fault }),
         0 | 1 => Command::Declare(spec(if value.is_multiple_of(5) { "other" } else { "local" })),
         2 => Command::Remove,
         3 => Command::RetryProvisioning,
@@ -347,12 +392,22 @@ proptest! {
                 Outlook::Trying | Outlook::GivenUp { .. } => None,
             });
             let owed = state.pending(&NoView);
-            assert!(waits.is_none_or(|wake| owed.contains(&wake)), "who waits is woken");
-            assert!(owed.len() <= 1);
+            let noted = state.is_held_back();
+            assert!(waits.is_none_or(|wake| noted || owed.contains(&wake)), "who waits is woken");
+            assert!(owed.iter().filter(|effect| !matches!(effect, Effect::WakeAt(_))).count() <= 1, "one call at a time");
+            let is_judged = state.life == Life::Alive && state.drain.is_none();
+            let until = state.health.until().filter(|_| is_judged).map(Effect::WakeAt);
+            assert!(until.is_none_or(|wake| owed.contains(&wake)), "whose time runs is woken when it is over");
+            let own = state.own(&stream());
+            assert!(own.is_none_or(|own| !state.strays.contains_key(&own)), "its own instance is not a stray");
+            assert!(state.strays.keys().all(|stray| !state.kept.contains(stray)), "what is kept is not removed");
             // A new instance is asked for only where none can be.
             if let (Instance::Creating(now), was) = (&state.instance, &before.instance) {
                 let fresh = matches!(was, Instance::Creating(then) if then.intent == now.intent);
                 assert!(fresh || matches!(was, Instance::None | Instance::Deleting { .. }));
+                // Only an operator's own word makes one while it is held.
+                let asked = before.instance == Instance::None;
+                assert!(fresh || state.hold.is_none() || asked, "nothing is made by itself while it is held");
             }
             assert!(matches!(state.instance, Instance::Running { .. }) || state.node == Node::Silent || !state.is_ready());
         });

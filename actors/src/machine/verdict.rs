@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons},
-    vocab::Life,
+    vocab::{InstanceId, Life, Name},
 };
 
 reasons! {
@@ -40,6 +40,29 @@ reasons! {
         AttachmentGone = "attachment-gone", "an attachment of it is gone";
         LastAttachmentGone = "last-attachment-gone", "nothing hangs on it any more";
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
+        OperatorHolds = "operator-holds", "an operator wants nothing to happen to it by itself";
+        HeldAlready = "held-already", "it is held for that reason already";
+        OperatorReleases = "operator-releases", "an operator lets it go on";
+        NotHeld = "not-held", "it is not held";
+        HoldOver = "hold-over", "the time of its hold is over";
+        OnHold = "on-hold", "it is held, so what would have happened is only noted";
+        RemovalForced = "removal-forced", "an operator asked not to wait for what blocks its removal";
+        DeletionUnderWay = "deletion-under-way", "its instance is being deleted at this moment, and there is nothing else to skip";
+        InstanceSpared = "instance-spared", "its removal was asked for, and its instance stays";
+        OperatorAdopts = "operator-adopts", "an operator gives it an instance that was nobody's";
+        AlreadyItsOwn = "already-its-own", "that instance is its own already";
+        OperatorDisowns = "operator-disowns", "an operator wants it to let go of its instance";
+        StrayUnknown = "stray-unknown", "an instance bears its name that nobody knows, and the policy removes such instances";
+        StrayKept = "stray-kept", "an operator keeps that instance";
+        StrayGoing = "stray-going", "that instance is being removed already";
+        StrayAbsent = "stray-absent", "the provider confirmed that an instance that was not its own is gone";
+        TimeOver = "time-over", "it was not well in time, so a supervisor decides what becomes of it";
+        GivenUp = "given-up", "it was not well in time and there is room to replace it";
+        Recovered = "recovered", "it is not about to be given up any more";
+        RemovalDrains = "removal-drains", "its removal was asked for, and its workloads end first";
+        Drained = "drained", "nothing runs inside any more";
+        DrainTimedOut = "drain-timed-out", "its workloads did not end in time, so they are not waited for";
+        ZoneIsBack = "zone-is-back", "its zone is not silent as a whole any more, so it gets some more time";
     }
 }
 
@@ -56,6 +79,24 @@ pub enum Rejection {
     StillReserved,
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },
+    #[error("it is held ({reason}); end that with `bailiwick unhold`, or ask with --force")]
+    Held { reason: String },
+    #[error("a hold needs a reason of 1 to 255 bytes without control characters, and an end that is still to come")]
+    BadHold,
+    #[error("it has an instance ({instance}); `bailiwick disown` makes it let go of that first")]
+    HasInstance { instance: InstanceId },
+    #[error("it has no instance that runs")]
+    NoInstance,
+    #[error("an instance is being made or deleted for it at this moment; try again when that is over")]
+    Busy,
+    #[error("that instance is of {machine}, and this is another machine")]
+    NotItsName { machine: Name },
+    #[error("that instance is of provider {provider}, and this machine is declared with another one")]
+    OtherProvider { provider: Name },
+    #[error("that instance does not run")]
+    NotRunning,
+    #[error("that instance is being removed already")]
+    BeingRemoved,
 }
 
 impl Code for Rejection {
@@ -66,6 +107,15 @@ impl Code for Rejection {
             Self::Immutable { .. } => "immutable",
             Self::StillReserved => "still-reserved",
             Self::UnknownAttempt { .. } => "unknown-attempt",
+            Self::Held { .. } => "held",
+            Self::BadHold => "bad-hold",
+            Self::HasInstance { .. } => "has-instance",
+            Self::NoInstance => "no-instance",
+            Self::Busy => "busy",
+            Self::NotItsName { .. } => "not-its-name",
+            Self::OtherProvider { .. } => "other-provider",
+            Self::NotRunning => "not-running",
+            Self::BeingRemoved => "being-removed",
         }
     }
 }

@@ -2,13 +2,48 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocab::Name;
+use super::Reconciliation;
+use crate::vocab::{HarvestMode, Name};
 
 /// Every setting, with its unit in its name. All periods are data, never constants in code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     pub machines: Machines,
     pub storage: Storage,
+    #[serde(default)]
+    pub harvest: Harvest,
+    #[serde(default)]
+    pub reconciliation: Reconciliation,
+}
+
+/// The settings as they were first stored: schema 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentV1 {
+    pub machines: Machines,
+    pub storage: Storage,
+}
+
+impl From<DocumentV1> for Document {
+    fn from(DocumentV1 { machines, storage }: DocumentV1) -> Self {
+        Self { machines, storage, ..Self::default() }
+    }
+}
+
+/// Settings for instances that nobody needs, or nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Harvest {
+    /// Which instances are stopped. Default destroyed. Source: Juju's provisioner-harvest-mode.
+    pub mode: HarvestMode,
+    /// In how many complete lists an instance has to be seen unknown before it is stopped. Default 2.
+    pub sightings_min: u32,
+    /// How long it has to have been unknown. Default 5 min.
+    pub grace_ms: u64,
+}
+
+impl Default for Harvest {
+    fn default() -> Self {
+        Self { mode: HarvestMode::Destroyed, sightings_min: 2, grace_ms: 300_000 }
+    }
 }
 
 /// Settings for machines.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{PolicyRef, StreamId, Version, digest};
+use bailiwick_journal::{Body, PolicyRef, StreamId, Version, digest};
 use serde::{Deserialize, Serialize};
 
-use super::Document;
-use crate::contract::{Code, Decider, Decision, Facts, NoView, PolicyInForce, Stored, Verdict, reasons};
+use super::{Document, DocumentV1};
+use crate::contract::{Code, Decider, Decision, Facts, NoView, PolicyInForce, Stored, StoredError, Verdict, reasons};
 
 /// A policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,19 +15,24 @@ pub struct State {
     pub revision: u64,
     /// The revision in force.
     pub document: Document,
+    /// The hash of its stored form, in the form in which it was stored: decisions cite it.
+    pub digest: [u8; 16],
 }
 
 /// A command to a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
+    /// These settings shall be in force, and the defaults for whatever came later.
+    ReviseV1(DocumentV1),
     /// These settings shall be in force.
-    Revise(Document),
+    Revise(Box<Document>),
 }
 
 /// What happened to a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    Revised { document: Document },
+    RevisedV1 { document: DocumentV1 },
+    Revised { document: Box<Document> },
 }
 
 /// A policy owes nothing to the world and is owed nothing.
@@ -69,8 +74,19 @@ impl Stored for Event {
 impl Stored for Rejection {
     const SCHEMA: u16 = 1;
 }
-impl Stored for Document {
+impl Stored for DocumentV1 {
     const SCHEMA: u16 = 1;
+}
+impl Stored for Document {
+    const SCHEMA: u16 = 2;
+
+    fn load(body: &Body) -> Result<Self, StoredError> {
+        match body.schema {
+            1 => Ok(bailiwick_journal::decode::<DocumentV1>(body)?.into()),
+            2 => Ok(bailiwick_journal::decode(body)?),
+            schema => Err(StoredError::UnknownSchema { schema, newest: Self::SCHEMA }),
+        }
+    }
 }
 
 impl State {
@@ -79,7 +95,7 @@ impl State {
         let reference = (self.revision != 0).then(|| PolicyRef {
             name: stream.name().to_owned(),
             revision: self.revision,
-            digest: self.document.store().map(|body| digest(&body.bytes)).unwrap_or_default(),
+            digest: self.digest,
         });
         PolicyInForce { reference, document: self.document.clone() }
     }
@@ -95,23 +111,38 @@ impl Decider for State {
     type View = NoView;
 
     fn decide(&self, command: &Command, _facts: &Facts<'_, Self>) -> Verdict<Self> {
-        let Command::Revise(document) = command;
-        if self.revision != 0 && self.document == *document {
+        let (document, event) = match command {
+            Command::ReviseV1(old) => (Document::from(old.clone()), Event::RevisedV1 { document: old.clone() }),
+            Command::Revise(document) => ((**document).clone(), Event::Revised { document: document.clone() }),
+        };
+        if self.revision != 0 && self.document == document {
             return Ok(Decision::nothing(Reason::Unchanged));
         }
-        check(document)?;
-        Ok(Decision::because(Reason::Revised, [Event::Revised { document: document.clone() }]))
+        check(&document)?;
+        Ok(Decision::because(Reason::Revised, [event]))
     }
 
     fn evolve(&mut self, _at: Version, event: &Event) {
-        let Event::Revised { document } = event;
         self.revision += 1;
-        self.document = document.clone();
+        match event {
+            Event::RevisedV1 { document } => {
+                self.document = document.clone().into();
+                self.digest = stored_digest(document);
+            }
+            Event::Revised { document } => {
+                self.document = (**document).clone();
+                self.digest = stored_digest(&**document);
+            }
+        }
     }
 
     fn pending(&self, _view: &NoView) -> BTreeSet<NoEffect> {
         BTreeSet::new()
     }
+}
+
+fn stored_digest(document: &impl Stored) -> [u8; 16] {
+    document.store().map(|body| digest(&body.bytes)).unwrap_or_default()
 }
 
 /// Settings with which nothing would ever happen, or everything at once, are refused.
@@ -124,6 +155,10 @@ fn check(document: &Document) -> Result<(), Rejection> {
         ("machines.nodeStale", machines.node_stale_ms, 1_000),
         ("storage.retryFirst", storage.retry_first_ms, 1),
         ("storage.callTimeout", storage.call_timeout_ms, 100),
+        ("harvest.sightingsMin", u64::from(document.harvest.sightings_min), 1),
+        ("health.creationTimeout", document.reconciliation.creation_timeout_ms, 1_000),
+        ("health.healthTimeout", document.reconciliation.health_timeout_ms, 1_000),
+        ("health.replacementsMax", u64::from(document.reconciliation.throttle.replacements_max), 1),
     ];
     for (setting, value, least) in least {
         if value < least {

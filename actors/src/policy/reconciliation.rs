@@ -59,6 +59,9 @@ pub struct Drain {
 pub struct Throttle {
     /// Machines of one deployment that may be in replacement at the same time. Default 1.
     pub replacements_max: u32,
+    /// A zone with at least so many machines, all of which are silent or gone at once, is held: none of them is replaced
+    /// before one comes back or an operator says so. 0 means that no zone is held. Default 3. Ours.
+    pub zone_silent_min: u32,
     /// How long a permit that nobody uses is remembered. Default 1 h.
     pub permit_stale_ms: u64,
 }
@@ -272,7 +275,7 @@ impl Default for Drain {
 
 impl Default for Throttle {
     fn default() -> Self {
-        Self { replacements_max: 1, permit_stale_ms: 3_600_000 }
+        Self { replacements_max: 1, zone_silent_min: 3, permit_stale_ms: 3_600_000 }
     }
 }
 

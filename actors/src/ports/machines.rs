@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, BulkAnswer, Lookup};
+use super::{Answer, BulkAnswer, Capabilities, Lookup, Progress};
 use crate::{
     machine::Spec,
     vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid},
@@ -98,6 +98,17 @@ pub trait MachineProvider: Send + Sync {
     /// Answers at once and promises nothing; a provider that cannot cut a call short leaves it as it is.
     fn cancel(&self, id: EffectId) {
         let _ = id;
+    }
+
+    /// What it can do beyond what every provider has to.
+    fn capabilities(&self) -> Answer<'_, Result<Capabilities, Fault>> {
+        Box::pin(async { Ok(Capabilities::default()) })
+    }
+
+    /// How far the call for this id is; none if there is no such call, or nothing was told yet. Answers at once.
+    fn progress(&self, id: EffectId) -> Option<Progress> {
+        let _ = id;
+        None
     }
 
     /// All instances of this control plane.

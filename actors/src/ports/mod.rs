@@ -2,13 +2,16 @@
 
 use std::{future::Future, pin::Pin};
 
+mod capabilities;
 mod clock;
 mod filesystems;
 mod import;
 mod machines;
 mod operation;
+pub mod replica_set;
 mod storage;
 
+pub use capabilities::{Capabilities, Progress};
 pub use clock::Clock;
 pub use filesystems::{
     AttachFilesystem, Backing, BlockDevice, CreateFilesystem, DetachFilesystem, FilesystemAttachmentInfo,
@@ -17,6 +20,7 @@ pub use filesystems::{
 pub use import::{ImportVolume, VolumeImporter};
 pub use machines::{Condition, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider};
 pub use operation::{Batch, Operation, Turn};
+pub use replica_set::ReplicaSetEngine;
 pub use storage::{AttachVolume, AttachmentInfo, CreateVolume, DetachVolume, ProvisionedVolume, VolumeProvider};
 
 use crate::vocab::Fault;

@@ -8,6 +8,7 @@ use crate::vocab::Name;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     DeleteMachine,
+    DeleteStray,
     DestroyVolume,
     CreateMachine,
     CreateVolume,
@@ -19,15 +20,19 @@ pub enum Operation {
     CreateFilesystem,
     DetachFilesystem,
     AttachFilesystem,
+    LookAtReplicaSet,
+    StepReplicaSet,
 }
 
 /// The groups of one turn, in the order in which they go out. Destroying and releasing are one group, so that a source is
 /// asked for both, one after the other, before the next source is.
 ///
-/// Source: the batch order of Juju's storage provisioner; machines stand where they depend on nobody.
+/// Source: the batch order of Juju's storage provisioner; machines stand where they depend on nobody, and replica sets
+/// after all that their servers may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
     DeleteMachines,
+    DeleteStrays,
     RemoveVolumes,
     CreateMachines,
     CreateVolumes,
@@ -37,12 +42,15 @@ enum Group {
     CreateFilesystems,
     DetachFilesystems,
     AttachFilesystems,
+    LookAtReplicaSets,
+    StepReplicaSets,
 }
 
 impl Operation {
     fn group(self) -> Group {
         match self {
             Self::DeleteMachine => Group::DeleteMachines,
+            Self::DeleteStray => Group::DeleteStrays,
             Self::DestroyVolume | Self::ReleaseVolume => Group::RemoveVolumes,
             Self::CreateMachine => Group::CreateMachines,
             Self::CreateVolume => Group::CreateVolumes,
@@ -52,7 +60,14 @@ impl Operation {
             Self::CreateFilesystem => Group::CreateFilesystems,
             Self::DetachFilesystem => Group::DetachFilesystems,
             Self::AttachFilesystem => Group::AttachFilesystems,
+            Self::LookAtReplicaSet => Group::LookAtReplicaSets,
+            Self::StepReplicaSet => Group::StepReplicaSets,
         }
+    }
+
+    /// Whether its calls go out one by one: there is no bulk call, and one that hangs must not hold up others.
+    pub fn is_single(self) -> bool {
+        matches!(self, Self::LookAtReplicaSet | Self::StepReplicaSet)
     }
 }
 

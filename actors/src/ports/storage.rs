@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BulkAnswer, Lookup};
+use super::{BulkAnswer, Lookup, Progress};
 use crate::vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid};
 
 /// One volume to be made.
@@ -95,6 +95,12 @@ pub trait VolumeProvider: Send + Sync {
     /// machines: answers at once and promises nothing.
     fn cancel(&self, id: EffectId) {
         let _ = id;
+    }
+
+    /// How far the call for this id is. As with machines.
+    fn progress(&self, id: EffectId) -> Option<Progress> {
+        let _ = id;
+        None
     }
 }
 

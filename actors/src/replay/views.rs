@@ -6,8 +6,16 @@ use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
-const KINDS: [&str; 7] =
-    ["machine", "volume", "volume-attachment", "policy", "supervisor", "filesystem", "filesystem-attachment"];
+const KINDS: [&str; 8] = [
+    "machine",
+    "volume",
+    "volume-attachment",
+    "policy",
+    "supervisor",
+    "replica-set",
+    "filesystem",
+    "filesystem-attachment",
+];
 
 /// A view that lags behind the pass over the journal: it has a second reading of its own and only ever goes forward.
 pub(super) struct LaggingView<'j, V> {

@@ -11,7 +11,7 @@ use bailiwick_journal::StreamId;
 use super::Timetable;
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine,
+    filesystem, filesystem_attachment, machine, replica_set,
     shell::{AnyCommand, Ask, AskError, Kind, Origin, Registry, Services},
     vocab::{Timestamp, derived_uuid},
     volume, volume_attachment,
@@ -212,6 +212,7 @@ async fn wake_all(
 fn command(stream: &StreamId, due: Timestamp) -> Option<AnyCommand> {
     match stream.kind() {
         machine::State::KIND => machine::State::wake(due),
+        replica_set::State::KIND => replica_set::State::wake(due),
         volume::State::KIND => volume::State::wake(due),
         volume_attachment::State::KIND => volume_attachment::State::wake(due),
         filesystem::State::KIND => filesystem::State::wake(due),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    filesystem, filesystem_attachment, machine, policy, volume, volume_attachment,
+    filesystem, filesystem_attachment, machine, policy, replica_set, volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -21,6 +21,7 @@ pub(super) enum AnyAddr {
     Volume(Addr<EntityActor<volume::State>>),
     VolumeAttachment(Addr<EntityActor<volume_attachment::State>>),
     Policy(Addr<EntityActor<policy::State>>),
+    ReplicaSet(Addr<EntityActor<replica_set::State>>),
     Filesystem(Addr<EntityActor<filesystem::State>>),
     FilesystemAttachment(Addr<EntityActor<filesystem_attachment::State>>),
 }
@@ -32,6 +33,7 @@ pub(super) enum AnyEntity {
     Volume(Entity<volume::State>),
     VolumeAttachment(Entity<volume_attachment::State>),
     Policy(Entity<policy::State>),
+    ReplicaSet(Box<Entity<replica_set::State>>),
     Filesystem(Entity<filesystem::State>),
     FilesystemAttachment(Entity<filesystem_attachment::State>),
 }
@@ -44,6 +46,7 @@ impl AnyEntity {
             Self::Volume(entity) => read_on(entity, stream, services),
             Self::VolumeAttachment(entity) => read_on(entity, stream, services),
             Self::Policy(entity) => read_on(entity, stream, services),
+            Self::ReplicaSet(entity) => read_on(entity, stream, services),
             Self::Filesystem(entity) => read_on(entity, stream, services),
             Self::FilesystemAttachment(entity) => read_on(entity, stream, services),
         }
@@ -64,6 +67,7 @@ impl AnyEntity {
                 propose_on(entity, command, origin, known)
             }
             (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, origin, known),
+            (Self::ReplicaSet(entity), AnyCommand::ReplicaSet(command)) => propose_on(entity, command, origin, known),
             (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => propose_on(entity, command, origin, known),
             (Self::FilesystemAttachment(entity), AnyCommand::FilesystemAttachment(command)) => {
                 propose_on(entity, command, origin, known)
@@ -83,6 +87,7 @@ macro_rules! each_kind {
             AnyAddr::Volume($inner) => $run,
             AnyAddr::VolumeAttachment($inner) => $run,
             AnyAddr::Policy($inner) => $run,
+            AnyAddr::ReplicaSet($inner) => $run,
             AnyAddr::Filesystem($inner) => $run,
             AnyAddr::FilesystemAttachment($inner) => $run,
         }
@@ -105,13 +110,16 @@ impl AnyAddr {
             (Self::FilesystemAttachment(addr), AnyCommand::FilesystemAttachment(command)) => {
                 later(addr, Submit { command, origin, is_report })
             }
+            (Self::ReplicaSet(addr), AnyCommand::ReplicaSet(command)) => {
+                later(addr, Submit { command, origin, is_report })
+            }
             _ => return None,
         })
     }
 
     pub(super) fn snapshot(&self) -> Later<Result<AnyEntity, AskError>> {
         macro_rules! of_kind {
-            ($addr:expr, $variant:path) => {{
+            ($addr:expr, $variant:expr) => {{
                 let request = $addr.send(Snapshot(PhantomData));
                 Box::pin(async move { Ok(request.await?.map($variant)) })
             }};
@@ -121,6 +129,7 @@ impl AnyAddr {
             Self::Volume(addr) => of_kind!(addr, AnyEntity::Volume),
             Self::VolumeAttachment(addr) => of_kind!(addr, AnyEntity::VolumeAttachment),
             Self::Policy(addr) => of_kind!(addr, AnyEntity::Policy),
+            Self::ReplicaSet(addr) => of_kind!(addr, |entity| AnyEntity::ReplicaSet(Box::new(entity))),
             Self::Filesystem(addr) => of_kind!(addr, AnyEntity::Filesystem),
             Self::FilesystemAttachment(addr) => of_kind!(addr, AnyEntity::FilesystemAttachment),
         }
@@ -151,6 +160,7 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         volume::State::KIND => verdict_text::<volume::State>(entry),
         volume_attachment::State::KIND => verdict_text::<volume_attachment::State>(entry),
         policy::State::KIND => verdict_text::<policy::State>(entry),
+        replica_set::State::KIND => verdict_text::<replica_set::State>(entry),
         filesystem::State::KIND => verdict_text::<filesystem::State>(entry),
         filesystem_attachment::State::KIND => verdict_text::<filesystem_attachment::State>(entry),
         kind => Err(format!("{kind} is no kind of entity")),

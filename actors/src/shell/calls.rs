@@ -1,12 +1,13 @@
 //! Provider calls as data: what is asked of whom, and in which order it goes out.
 
 use actix::Message;
-use bailiwick_journal::{Position, StreamId};
+use bailiwick_journal::{Position, StreamId, Version};
 
 use crate::{
     ports::{
         AttachFilesystem, AttachVolume, CreateFilesystem, CreateMachine, CreateVolume, DetachFilesystem, DetachVolume,
         Operation,
+        replica_set::{Contact, Stamp, Step},
     },
     vocab::{EffectId, Name},
 };
@@ -14,9 +15,36 @@ use crate::{
 /// One provider call for one entity.
 #[derive(Clone, Debug)]
 pub enum Call {
-    Machine { stream: StreamId, provider: Option<Name>, id: EffectId, attempt: u32, call: MachineCall },
-    Volume { stream: StreamId, provider: Option<Name>, id: EffectId, attempt: u32, call: VolumeCall },
-    Filesystem { stream: StreamId, provider: Option<Name>, id: EffectId, attempt: u32, call: FilesystemCall },
+    Machine {
+        stream: StreamId,
+        provider: Option<Name>,
+        id: EffectId,
+        attempt: u32,
+        call: MachineCall,
+    },
+    Volume {
+        stream: StreamId,
+        provider: Option<Name>,
+        id: EffectId,
+        attempt: u32,
+        call: VolumeCall,
+    },
+    ReplicaSet {
+        stream: StreamId,
+        engine: Option<Name>,
+        id: EffectId,
+        /// The version of the event that asked for it.
+        round: Version,
+        contact: Contact,
+        call: ReplicaSetCall,
+    },
+    Filesystem {
+        stream: StreamId,
+        provider: Option<Name>,
+        id: EffectId,
+        attempt: u32,
+        call: FilesystemCall,
+    },
 }
 
 /// What a machine provider is asked.
@@ -24,6 +52,15 @@ pub enum Call {
 pub enum MachineCall {
     Create(Box<CreateMachine>),
     Delete(EffectId),
+    /// An instance that bears the machine's name and is not its own.
+    DeleteStray(EffectId),
+}
+
+/// What the engine of a replica set is asked.
+#[derive(Clone, Debug)]
+pub enum ReplicaSetCall {
+    Look,
+    Step { step: Box<Step>, base: Stamp },
 }
 
 /// What a volume provider is asked.
@@ -50,7 +87,10 @@ impl Call {
     /// The entity that it is for.
     pub fn stream(&self) -> &StreamId {
         match self {
-            Self::Machine { stream, .. } | Self::Volume { stream, .. } | Self::Filesystem { stream, .. } => stream,
+            Self::Machine { stream, .. }
+            | Self::Volume { stream, .. }
+            | Self::Filesystem { stream, .. }
+            | Self::ReplicaSet { stream, .. } => stream,
         }
     }
 
@@ -60,13 +100,17 @@ impl Call {
             Self::Machine { provider, .. } | Self::Volume { provider, .. } | Self::Filesystem { provider, .. } => {
                 provider.as_ref()
             }
+            Self::ReplicaSet { engine, .. } => engine.as_ref(),
         }
     }
 
     /// The effect id: the same over all attempts.
     pub fn id(&self) -> EffectId {
         match self {
-            Self::Machine { id, .. } | Self::Volume { id, .. } | Self::Filesystem { id, .. } => *id,
+            Self::Machine { id, .. }
+            | Self::Volume { id, .. }
+            | Self::Filesystem { id, .. }
+            | Self::ReplicaSet { id, .. } => *id,
         }
     }
 
@@ -74,6 +118,8 @@ impl Call {
     pub fn attempt(&self) -> u32 {
         match self {
             Self::Machine { attempt, .. } | Self::Volume { attempt, .. } | Self::Filesystem { attempt, .. } => *attempt,
+            // A step that failed is not tried again: what follows is planned anew.
+            Self::ReplicaSet { .. } => 1,
         }
     }
 
@@ -82,6 +128,7 @@ impl Call {
         match self {
             Self::Machine { call: MachineCall::Create(_), .. } => Operation::CreateMachine,
             Self::Machine { call: MachineCall::Delete(_), .. } => Operation::DeleteMachine,
+            Self::Machine { call: MachineCall::DeleteStray(_), .. } => Operation::DeleteStray,
             Self::Volume { call: VolumeCall::Create(_), .. } => Operation::CreateVolume,
             Self::Volume { call: VolumeCall::Destroy(_), .. } => Operation::DestroyVolume,
             Self::Volume { call: VolumeCall::Attach(_), .. } => Operation::AttachVolume,
@@ -92,6 +139,8 @@ impl Call {
             Self::Filesystem { call: FilesystemCall::Release(_), .. } => Operation::ReleaseFilesystem,
             Self::Filesystem { call: FilesystemCall::Attach(_), .. } => Operation::AttachFilesystem,
             Self::Filesystem { call: FilesystemCall::Detach(_), .. } => Operation::DetachFilesystem,
+            Self::ReplicaSet { call: ReplicaSetCall::Look, .. } => Operation::LookAtReplicaSet,
+            Self::ReplicaSet { call: ReplicaSetCall::Step { .. }, .. } => Operation::StepReplicaSet,
         }
     }
 }

@@ -43,7 +43,7 @@ impl UnderWay {
     fn cancel(&self, providers: &Providers) {
         let Some(name) = &self.provider else { return };
         match self.operation {
-            Operation::CreateMachine | Operation::DeleteMachine => {
+            Operation::CreateMachine | Operation::DeleteMachine | Operation::DeleteStray => {
                 providers.machines.get(name).inspect(|provider| provider.cancel(self.id));
             }
             Operation::CreateVolume
@@ -60,6 +60,8 @@ impl UnderWay {
             | Operation::DetachFilesystem => {
                 providers.filesystems.get(name).inspect(|provider| provider.cancel(self.id));
             }
+            // An engine cannot take back what it was asked; its answer is stale when it comes.
+            Operation::LookAtReplicaSet | Operation::StepReplicaSet => (),
         }
     }
 }
@@ -138,7 +140,8 @@ impl Handler<Turn> for Executor {
             let permits =
                 self.permits.entry(group.source).or_insert_with(|| Rc::new(Semaphore::new(calls_max))).clone();
             let items: Vec<Perform> = group.items.into_iter().map(|(_, perform)| perform).collect();
-            for batch in items.chunks(self.services.limits.bulk_max) {
+            let bulk_max = if group.operation.is_single() { 1 } else { self.services.limits.bulk_max };
+            for batch in items.chunks(bulk_max) {
                 let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
                 self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call))));
                 self.services.calls.set(self.services.calls.get() + streams.len());

@@ -7,14 +7,15 @@ use bailiwick_journal::{Position, StreamId};
 
 use super::{
     AnyCommand, Ask, AskError, Origin, Registry, Services,
-    calls::{Call, FilesystemCall, MachineCall, Perform, VolumeCall},
+    calls::{Call, FilesystemCall, MachineCall, Perform, ReplicaSetCall, VolumeCall},
 };
 use crate::{
     filesystem, filesystem_attachment, machine,
     ports::{
         Answer, AttachFilesystem, AttachVolume, BulkAnswer, CreateFilesystem, CreateMachine, CreateVolume,
-        DetachFilesystem, DetachVolume, FilesystemProvider, Lookup, Operation,
+        DetachFilesystem, DetachVolume, FilesystemProvider, Lookup, Operation, replica_set::Outcome,
     },
+    replica_set,
     vocab::{EffectId, Fault, FaultCode, Name, derived_uuid},
     volume, volume_attachment,
 };
@@ -31,7 +32,7 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
     };
     let policy = services.policy();
     let timeout_ms = match &first.call {
-        Call::Machine { .. } => policy.document.machines.call_timeout_ms,
+        Call::Machine { .. } | Call::ReplicaSet { .. } => policy.document.machines.call_timeout_ms,
         Call::Volume { .. } | Call::Filesystem { .. } => policy.document.storage.call_timeout_ms,
     };
     let limit = Duration::from_millis(timeout_ms);
@@ -53,6 +54,10 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         (Operation::DeleteMachine, Some(provider), _) => {
             let results = bulk(limit, batch.len(), provider.delete(ids(&batch))).await;
             reports(batch, results, machine::shell::deleted)
+        }
+        (Operation::DeleteStray, Some(provider), _) => {
+            let results = bulk(limit, batch.len(), provider.delete(ids(&batch))).await;
+            stray_reports(batch, results)
         }
         (Operation::CreateVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_volumes(ids);
@@ -77,6 +82,7 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
             let results = bulk(limit, batch.len(), provider.detach_volumes(wanted)).await;
             reports(batch, results, volume_attachment::shell::detached)
         }
+        (Operation::LookAtReplicaSet | Operation::StepReplicaSet, _, _) => replica_sets(services, batch, limit).await,
         (operation, _, _) => without_provider(operation, name.as_ref(), batch),
     }
 }
@@ -120,12 +126,50 @@ async fn perform_filesystems(
     }
 }
 
+/// Calls to engines, one after the other (a batch of them has one): what is not answered in time is unknown.
+async fn replica_sets(services: &Services, batch: Batch, limit: Duration) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for item in batch {
+        let Call::ReplicaSet { stream, engine, round, contact, call, .. } = item.call else { continue };
+        let name = engine.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+        let engine = engine.and_then(|engine| services.providers.replica_sets.get(&engine)).cloned();
+        let late = |limit: Duration| {
+            let text = format!("no answer within {} ms; it may still happen", limit.as_millis());
+            Fault::new(FaultCode::DeadlineExceeded, text)
+        };
+        let command = match (call, engine) {
+            (ReplicaSetCall::Look, Some(engine)) => {
+                let answer = tokio::time::timeout(limit, engine.observe(contact)).await;
+                replica_set::shell::looked(round, answer.unwrap_or_else(|_| Err(late(limit))))
+            }
+            (ReplicaSetCall::Step { step, base }, Some(engine)) => {
+                let taken = replica_set::shell::take(&*engine, contact, *step, base, item.ask_first);
+                let outcome = tokio::time::timeout(limit, taken).await;
+                replica_set::shell::stepped(round, outcome.unwrap_or_else(|_| Outcome::Unknown(late(limit))))
+            }
+            (call, None) => {
+                let fault = Fault::new(FaultCode::InvalidArgument, format!("this node has no engine named {name}"));
+                match call {
+                    ReplicaSetCall::Look => replica_set::shell::looked(round, Err(fault)),
+                    ReplicaSetCall::Step { .. } => replica_set::shell::stepped(round, Outcome::Refused(fault)),
+                }
+            }
+        };
+        reports.push((stream, command, item.cause));
+    }
+    reports
+}
+
 fn without_provider(operation: Operation, name: Option<&Name>, batch: Batch) -> Vec<Report> {
     let name = name.map_or_else(|| "none".to_owned(), ToString::to_string);
     let fault = Fault::new(FaultCode::InvalidArgument, format!("this node has no provider named {name}"));
     match operation {
         Operation::CreateMachine => fail(batch, &fault, machine::shell::created),
         Operation::DeleteMachine => fail(batch, &fault, machine::shell::deleted),
+        Operation::DeleteStray => {
+            let results = vec![Err(fault); batch.len()];
+            stray_reports(batch, results)
+        }
         Operation::CreateVolume => fail(batch, &fault, volume::shell::created),
         Operation::DestroyVolume | Operation::ReleaseVolume => fail(batch, &fault, volume::shell::destroyed),
         Operation::AttachVolume => fail(batch, &fault, volume_attachment::shell::attached),
@@ -136,6 +180,7 @@ fn without_provider(operation: Operation, name: Option<&Name>, batch: Batch) -> 
         }
         Operation::AttachFilesystem => fail(batch, &fault, filesystem_attachment::shell::attached),
         Operation::DetachFilesystem => fail(batch, &fault, filesystem_attachment::shell::detached),
+        Operation::LookAtReplicaSet | Operation::StepReplicaSet => Vec::new(),
     }
 }
 
@@ -155,6 +200,15 @@ fn reports<T>(
     batch.into_iter().zip(results).map(report).collect()
 }
 
+/// A stray is named in its report: a machine may have more than one.
+fn stray_reports(batch: Batch, results: Vec<Result<(), Fault>>) -> Vec<Report> {
+    let report = |(item, result): (Perform, Result<(), Fault>)| {
+        let command = machine::shell::stray_deleted(item.call.id(), item.call.attempt(), result);
+        (item.call.stream().clone(), command, item.cause)
+    };
+    batch.into_iter().zip(results).map(report).collect()
+}
+
 fn ids(batch: &[Perform]) -> Vec<EffectId> {
     batch.iter().map(|item| item.call.id()).collect()
 }
@@ -162,7 +216,7 @@ fn ids(batch: &[Perform]) -> Vec<EffectId> {
 fn detach(item: &Perform) -> Option<DetachVolume> {
     match &item.call {
         Call::Volume { call: VolumeCall::Detach(detach), .. } => Some(detach.clone()),
-        Call::Volume { .. } | Call::Machine { .. } | Call::Filesystem { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 
@@ -254,42 +308,42 @@ impl<W, T, L, M> Making<W, T, L, M> {
 fn machine(item: &Perform) -> Option<CreateMachine> {
     match &item.call {
         Call::Machine { call: MachineCall::Create(create), .. } => Some((**create).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 
 fn volume(item: &Perform) -> Option<CreateVolume> {
     match &item.call {
         Call::Volume { call: VolumeCall::Create(create), .. } => Some(create.clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 
 fn attach(item: &Perform) -> Option<AttachVolume> {
     match &item.call {
         Call::Volume { call: VolumeCall::Attach(attach), .. } => Some((**attach).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 
 fn create_filesystem(item: &Perform) -> Option<CreateFilesystem> {
     match &item.call {
         Call::Filesystem { call: FilesystemCall::Create(create), .. } => Some((**create).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 
 fn attach_filesystem(item: &Perform) -> Option<AttachFilesystem> {
     match &item.call {
         Call::Filesystem { call: FilesystemCall::Attach(attach), .. } => Some((**attach).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 
 fn detach_filesystem(item: &Perform) -> Option<DetachFilesystem> {
     match &item.call {
         Call::Filesystem { call: FilesystemCall::Detach(detach), .. } => Some(detach.clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 

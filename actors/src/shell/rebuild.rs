@@ -7,8 +7,8 @@ use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
 use super::{Kind, Work};
 use crate::{
     contract::{Decider, Entity, NoView, PolicyInForce, StoredError, View},
-    filesystem, filesystem_attachment, machine, policy,
-    supervisor::{machines, storage},
+    filesystem, filesystem_attachment, machine, policy, replica_set,
+    supervisor::{machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -27,6 +27,8 @@ pub struct Rebuilt {
     pub machines_supervisor: Entity<machines::State>,
     pub storage_view: storage::View,
     pub storage_supervisor: Entity<storage::State>,
+    pub replica_sets_view: replica_sets::View,
+    pub replica_sets_supervisor: Entity<replica_sets::State>,
 }
 
 /// Why the state could not be rebuilt.
@@ -46,6 +48,7 @@ struct Folds {
     filesystems: BTreeMap<StreamId, Entity<filesystem::State>>,
     filesystem_attachments: BTreeMap<StreamId, Entity<filesystem_attachment::State>>,
     policies: BTreeMap<StreamId, Entity<policy::State>>,
+    replica_sets: BTreeMap<StreamId, Entity<replica_set::State>>,
 }
 
 /// Folds the whole journal.
@@ -65,6 +68,8 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         machines_supervisor: Entity::new(supervisor(machines::View::NAME)),
         storage_view: storage::View::default(),
         storage_supervisor: Entity::new(supervisor(storage::View::NAME)),
+        replica_sets_view: replica_sets::View::default(),
+        replica_sets_supervisor: Entity::new(supervisor(replica_sets::View::NAME)),
     };
     for entry in journal.read(Position(1), position, &Filter::all()) {
         let entry = entry?;
@@ -79,6 +84,7 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
     owed(&folds.attachments, &mut rebuilt);
     owed(&folds.filesystems, &mut rebuilt);
     owed(&folds.filesystem_attachments, &mut rebuilt);
+    owed(&folds.replica_sets, &mut rebuilt);
     let default = folds.policies.iter().find(|(stream, _)| stream.name() == policy::default_name().as_str());
     if let Some((stream, entity)) = default {
         rebuilt.policy = entity.state().in_force(stream);
@@ -96,8 +102,10 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Entry) -> Result<()
         policy::State::KIND => fold(&mut folds.policies, entry)?,
         filesystem::State::KIND => fold(&mut folds.filesystems, entry)?,
         filesystem_attachment::State::KIND => fold(&mut folds.filesystem_attachments, entry)?,
+        replica_set::State::KIND => fold(&mut folds.replica_sets, entry)?,
         "supervisor" if stream.name() == machines::View::NAME => rebuilt.machines_supervisor.take_in(entry)?,
         "supervisor" if stream.name() == storage::View::NAME => rebuilt.storage_supervisor.take_in(entry)?,
+        "supervisor" if stream.name() == replica_sets::View::NAME => rebuilt.replica_sets_supervisor.take_in(entry)?,
         // Later releases add kinds; what is not known here is left alone.
         _ => (),
     }
@@ -106,6 +114,9 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Entry) -> Result<()
     }
     if storage::View::wants(kind) {
         rebuilt.storage_view.apply(entry)?;
+    }
+    if replica_sets::View::wants(kind) {
+        rebuilt.replica_sets_view.apply(entry)?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::{Known, NoView, PolicyInForce},
-    ports::{Clock, FilesystemProvider, MachineProvider, VolumeProvider},
+    ports::{Clock, FilesystemProvider, MachineProvider, ReplicaSetEngine, VolumeProvider},
     vocab::{Name, Timestamp},
 };
 
@@ -25,6 +25,8 @@ pub struct Providers {
     pub volumes: BTreeMap<Name, Arc<dyn VolumeProvider>>,
     /// Those on volumes are made and mounted by the one named `managed`.
     pub filesystems: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
+    /// What keeps replica sets, by the name of the engine.
+    pub replica_sets: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
 }
 
 impl fmt::Debug for Providers {
@@ -33,6 +35,7 @@ impl fmt::Debug for Providers {
             .field("machines", &self.machines.keys())
             .field("volumes", &self.volumes.keys())
             .field("filesystems", &self.filesystems.keys())
+            .field("replica_sets", &self.replica_sets.keys())
             .finish()
     }
 }

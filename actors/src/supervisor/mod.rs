@@ -8,6 +8,7 @@ mod order;
 
 pub mod machines;
 pub mod peer_group;
+pub mod replica_sets;
 pub mod storage;
 
 #[cfg(feature = "shell")]

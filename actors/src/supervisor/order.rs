@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine,
+    filesystem, filesystem_attachment, machine, replica_set,
     vocab::{Name, derived_uuid},
     volume, volume_attachment,
 };
@@ -19,6 +19,7 @@ pub enum Order {
     Machine { machine: Name, command: machine::Command },
     Volume { volume: Name, command: volume::Command },
     VolumeAttachment { machine: Name, volume: Name, command: volume_attachment::Command },
+    ReplicaSet { set: Name, command: replica_set::Command },
     Filesystem { filesystem: Name, command: filesystem::Command },
     FilesystemAttachment { machine: Name, filesystem: Name, command: filesystem_attachment::Command },
 }
@@ -29,6 +30,7 @@ impl Order {
         let (kind, name) = match self {
             Self::Machine { machine, .. } => (machine::State::KIND, machine.to_string()),
             Self::Volume { volume, .. } => (volume::State::KIND, volume.to_string()),
+            Self::ReplicaSet { set, .. } => (replica_set::State::KIND, set.to_string()),
             Self::VolumeAttachment { machine, volume, .. } => {
                 (volume_attachment::State::KIND, format!("{machine}:{volume}"))
             }

@@ -11,7 +11,7 @@ use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message
 use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, crash, digest};
 use uuid::Uuid;
 
-use super::{Order, decision_id, machines, storage};
+use super::{Order, decision_id, machines, replica_sets, storage};
 use crate::{
     contract::{Decider, Entity, Request, View},
     shell::{AnyCommand, Ask, AskError, Origin, Registry, Services},
@@ -248,6 +248,7 @@ fn command(order: Order) -> AnyCommand {
         Order::Machine { command, .. } => AnyCommand::Machine(command),
         Order::Volume { command, .. } => AnyCommand::Volume(command),
         Order::VolumeAttachment { command, .. } => AnyCommand::VolumeAttachment(command),
+        Order::ReplicaSet { command, .. } => AnyCommand::ReplicaSet(command),
         Order::Filesystem { command, .. } => AnyCommand::Filesystem(command),
         Order::FilesystemAttachment { command, .. } => AnyCommand::FilesystemAttachment(command),
     }
@@ -309,6 +310,7 @@ impl<S: Supervise> Handler<ViewAt> for SupervisorActor<S> {
 pub struct Supervisors {
     pub machines: Addr<SupervisorActor<machines::State>>,
     pub storage: Addr<SupervisorActor<storage::State>>,
+    pub replica_sets: Addr<SupervisorActor<replica_sets::State>>,
 }
 
 /// Starts the supervisors with what was rebuilt.
@@ -327,7 +329,14 @@ pub fn start_supervisors(
     );
     let storage =
         SupervisorActor::new(rebuilt.storage_supervisor, rebuilt.storage_view, at, services.clone(), registry.clone());
-    Supervisors { machines: machines.start(), storage: storage.start() }
+    let replica_sets = SupervisorActor::new(
+        rebuilt.replica_sets_supervisor,
+        rebuilt.replica_sets_view,
+        at,
+        services.clone(),
+        registry.clone(),
+    );
+    Supervisors { machines: machines.start(), storage: storage.start(), replica_sets: replica_sets.start() }
 }
 
 impl Supervise for storage::State {

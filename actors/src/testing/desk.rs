@@ -102,7 +102,7 @@ impl Desk {
     pub fn revise(&mut self, document: policy::Document) -> Arc<Entry> {
         let stream = StreamId::new(policy::State::KIND, policy::default_name().as_str()).expect("a valid name");
         let from = self.operator();
-        let entry = self.ask_policy(&stream, policy::Command::Revise(document), from);
+        let entry = self.ask_policy(&stream, policy::Command::Revise(Box::new(document)), from);
         let entity = &self.policies[&stream];
         self.policy = Arc::new(entity.state().in_force(&stream));
         entry
@@ -198,6 +198,8 @@ impl Desk {
                 Order::Filesystem { .. } | Order::FilesystemAttachment { .. } => {
                     unreachable!("nobody declares filesystems at this desk")
                 }
+                // It has no supervisor of replica sets.
+                Order::ReplicaSet { .. } => continue,
             };
         }
         any
@@ -239,6 +241,12 @@ impl Desk {
                     machine::Report::DeleteFailed { attempt, fault }
                 }
                 (machine::Effect::Delete { attempt, .. }, None) => machine::Report::Deleted { attempt },
+                (machine::Effect::DeleteStray { effect, attempt }, Some(fault)) => {
+                    machine::Report::StrayDeleteFailed { effect, attempt, fault }
+                }
+                (machine::Effect::DeleteStray { effect, attempt }, None) => {
+                    machine::Report::StrayDeleted { effect, attempt }
+                }
             };
             let from = self.from("provider".into(), Some(cause));
             self.ask_machine(&stream, machine::Command::Report(report), from);
@@ -292,7 +300,9 @@ impl Desk {
         for (stream, entity) in &self.machines {
             due.extend(entity.state().pending(&NoView).into_iter().filter_map(|effect| match effect {
                 machine::Effect::WakeAt(due) => Some((due, stream.clone())),
-                machine::Effect::Create { .. } | machine::Effect::Delete { .. } => None,
+                machine::Effect::Create { .. }
+                | machine::Effect::Delete { .. }
+                | machine::Effect::DeleteStray { .. } => None,
             }));
         }
         for (stream, entity) in &self.volumes {

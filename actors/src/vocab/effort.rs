@@ -15,6 +15,8 @@ pub struct Effort {
     pub intent: Version,
     /// The present or next attempt, from 1.
     pub attempt: u32,
+    /// How many attempts belong to series that were given up: an operator who says "again" gets all attempts anew.
+    pub spent: u32,
     /// When the first attempt began.
     pub since: Timestamp,
     pub outlook: Outlook,
@@ -36,12 +38,17 @@ pub enum Outlook {
 impl Effort {
     /// The first attempt at an intent.
     pub fn begun(intent: Version, since: Timestamp) -> Self {
-        Self { intent, attempt: 1, since, outlook: Outlook::Trying, in_doubt: false }
+        Self { intent, attempt: 1, spent: 0, since, outlook: Outlook::Trying, in_doubt: false }
     }
 
     /// Whether a report about `attempt` concerns the attempt that is under way.
     pub fn is_trying(&self, attempt: u32) -> bool {
         self.outlook == Outlook::Trying && self.attempt == attempt
+    }
+
+    /// Which attempt of its series the present or next one is, from 1.
+    pub fn in_series(&self) -> u32 {
+        self.attempt.saturating_sub(self.spent)
     }
 
     /// The fault that the effort waits on or ended with.
@@ -55,6 +62,7 @@ impl Effort {
     /// Takes in that an attempt begins: the one that was waited for, or one more after all were given up.
     pub fn begin(&mut self) {
         if matches!(self.outlook, Outlook::GivenUp { .. }) {
+            self.spent = self.attempt;
             // A report about the last attempt may still be on its way; it must not be taken for one about this attempt.
             self.attempt = self.attempt.saturating_add(1);
         }

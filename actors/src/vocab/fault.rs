@@ -1,6 +1,6 @@
 //! What went wrong in the outside world.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -112,6 +112,20 @@ impl FaultCode {
     /// has to be undone. Every other failure may leave something behind, and what was intended is undone by its id.
     pub fn leaves_nothing(self) -> bool {
         matches!(self, Self::InvalidArgument | Self::Unimplemented | Self::FailedPrecondition | Self::Unauthenticated)
+    }
+}
+
+/// Says that a text is no fault code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no such fault code")]
+pub struct InvalidFaultCode;
+
+impl FromStr for FaultCode {
+    type Err = InvalidFaultCode;
+
+    /// Reads the stable text: `resource-exhausted`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|code| code.as_str() == text).ok_or(InvalidFaultCode)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod effort;
 mod fault;
+mod harvest;
 mod ids;
 mod life;
 mod phase;
@@ -9,7 +10,8 @@ mod size;
 mod time;
 
 pub use effort::{Effort, Outlook};
-pub use fault::{Fault, FaultClass, FaultCode};
+pub use fault::{Fault, FaultClass, FaultCode, InvalidFaultCode};
+pub use harvest::{HarvestMode, InvalidHarvestMode};
 pub use ids::{EffectId, InstanceId, InvalidName, MachineId, Name, Uid, Zone, derived_uuid};
 pub use life::Life;
 pub use phase::MachinePhase;

@@ -4,6 +4,7 @@ mod breaking;
 mod calls;
 mod commands;
 mod memory;
+mod operator;
 mod overload;
 mod support;
 mod time;

@@ -6,11 +6,17 @@ use bailiwick_actors::{
     ports::{
         AttachmentInfo, Backing, BlockDevice, Condition, FilesystemAttachmentInfo, InstanceStatus, MachineInstance,
         ProvisionedFilesystem, ProvisionedVolume,
+        replica_set::{
+            Action, Change, Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, Observation,
+            Outcome, Priority, Stamp, Step, StepReason,
+        },
     },
-    supervisor::{Order, machines, storage},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SizeMib, Timestamp},
+    replica_set,
+    supervisor::{Order, machines, replica_sets, storage},
+    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, Timestamp, Zone},
     volume, volume_attachment,
 };
+use bailiwick_journal::Version;
 use uuid::Uuid;
 
 use super::{Forms, form, forms};
@@ -57,7 +63,9 @@ fn verdicts<R: Stored, J: Stored>(reasons: &[R], rejections: Vec<J>) -> Forms {
 }
 
 pub(super) fn machine() -> Forms {
-    use machine::{Command, Event, Reason, Rejection, Report, Spec, Workload};
+    use machine::{
+        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Spec, Step, Workload,
+    };
     let workload = Workload {
         name: name("app"),
         command: vec!["sleep".into(), "1".into()],
@@ -82,6 +90,21 @@ pub(super) fn machine() -> Forms {
             Command::Report(Report::Lost { effect: effect(1) }),
             Command::Report(Report::Node { effect: effect(1), conditions: conditions() }),
             Command::Report(Report::NodeSilent { effect: effect(1), last_seen: AT }),
+            Command::Hold { reason: "looking at it".into(), until: Some(AT) },
+            Command::Unhold,
+            Command::RemoveWith(Removal { force: true, keep_instance: false }),
+            Command::Adopt { provider: name("local"), instance: instance(InstanceStatus::Running) },
+            Command::Disown,
+            Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
+            Command::GiveUp { effect: effect(1) },
+            Command::Reprieve { effect: effect(1) },
+            Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
+            Command::Report(Report::StrayDeleteFailed {
+                effect: effect(1),
+                attempt: 6,
+                fault: fault(FaultCode::OutOfRange),
+            }),
+            Command::Report(Report::Drained { effect: effect(1) }),
         ],
     );
     all.extend(forms(
@@ -106,6 +129,42 @@ pub(super) fn machine() -> Forms {
             Event::RemovalBegan,
             Event::Died,
             Event::Removed,
+            Event::Held { reason: "looking at it".into(), until: Some(AT), at: AT },
+            Event::HoldEnded,
+            Event::Withheld { step: Step::Attempt, at: AT },
+            Event::Withheld { step: Step::Replace, at: AT },
+            Event::Withheld { step: Step::Create, at: AT },
+            Event::Withheld { step: Step::RemoveStray, at: AT },
+            Event::InstanceToStay,
+            Event::Skipped { what: Skipped::Attachment { volume: volume() } },
+            Event::Skipped { what: Skipped::DeletionOf { effect: effect(1) } },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::OperatorKeeps },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::PolicySpares },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::Forced },
+            Event::Adopted { instance: instance(InstanceStatus::Running), at: AT },
+            Event::StrayFound {
+                effect: effect(1),
+                provider: name("local"),
+                instance: Some(InstanceId("i-9".into())),
+                at: AT,
+            },
+            Event::StrayGone { effect: effect(1) },
+            Event::StrayRetryScheduled { effect: effect(1), until: AT, fault: fault(FaultCode::Internal) },
+            Event::StrayGivenUp { effect: effect(1), fault: fault(FaultCode::Unimplemented) },
+            Event::StrayAttemptBegun { effect: effect(1) },
+            Event::Withheld { step: Step::GiveUp, at: AT },
+            Event::JoinAwaited { until: AT, at: AT },
+            Event::BecameWell { at: AT },
+            Event::BecameSuspect { cause: Cause::NeverJoined, at: AT, until: AT },
+            Event::BecameSuspect { cause: Cause::Unhealthy, at: AT, until: AT },
+            Event::BecameSuspect { cause: Cause::Silent, at: AT, until: AT },
+            Event::BecameOverdue { cause: Cause::Silent, at: AT },
+            Event::GivenUp { cause: Cause::Silent, at: AT },
+            Event::DrainBegan { at: AT, until: AT },
+            Event::DrainEnded { outcome: DrainOutcome::Empty },
+            Event::DrainEnded { outcome: DrainOutcome::TimedOut },
+            Event::DrainEnded { outcome: DrainOutcome::Silent },
+            Event::DrainEnded { outcome: DrainOutcome::Forced },
         ],
     ));
     let rejections = vec![
@@ -114,6 +173,15 @@ pub(super) fn machine() -> Forms {
         Rejection::Immutable { field: "spec.provider".into() },
         Rejection::StillReserved,
         Rejection::UnknownAttempt { attempt: 2 },
+        Rejection::Held { reason: "looking at it".into() },
+        Rejection::BadHold,
+        Rejection::HasInstance { instance: InstanceId("i-1".into()) },
+        Rejection::NoInstance,
+        Rejection::Busy,
+        Rejection::NotItsName { machine: name("db") },
+        Rejection::OtherProvider { provider: name("simulated") },
+        Rejection::NotRunning,
+        Rejection::BeingRemoved,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -389,9 +457,9 @@ pub(super) fn filesystem_attachment() -> Forms {
 }
 
 pub(super) fn policy() -> Forms {
-    use policy::{Command, Document, Event, Reason, Rejection, WhenLost};
+    use policy::{Command, Document, DocumentV1, Event, Reason, Rejection, WhenLost};
     // Every setting has another value, so that none can change its place unnoticed.
-    let document = Document {
+    let first = DocumentV1 {
         machines: policy::Machines {
             attempts_max: 1,
             retry_first_ms: 2,
@@ -404,9 +472,23 @@ pub(super) fn policy() -> Forms {
         },
         storage: policy::Storage { attempts_max: 8, retry_first_ms: 9, retry_max_ms: 10, call_timeout_ms: 11 },
     };
+    let harvest = policy::Harvest { mode: HarvestMode::Unknown, sightings_min: 12, grace_ms: 13 };
+    let reconciliation = policy::Reconciliation {
+        retry_short_ms: 14,
+        retry_medium_ms: 15,
+        retry_long_ms: 16,
+        creation_timeout_ms: 17,
+        health_timeout_ms: 18,
+        health_recheck_ms: 19,
+        node_conditions: vec!["DiskPressure".into()],
+        ..policy::Reconciliation::gardener_0_49()
+    };
+    let document = Document { harvest, reconciliation, ..first.clone().into() };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
-    all.extend(forms("command", [Command::Revise(document.clone())]));
-    all.extend(forms("event", [Event::Revised { document }]));
+    let revise = Command::Revise(Box::new(document.clone()));
+    all.extend(forms("command", [Command::ReviseV1(first.clone()), revise]));
+    let revised = Event::Revised { document: Box::new(document) };
+    all.extend(forms("event", [Event::RevisedV1 { document: first }, revised]));
     let rejections = vec![
         Rejection::TooSmall { setting: "machines.poll".into(), least: 100 },
         Rejection::Reversed { setting: "machines.retryMax".into(), other: "machines.retryFirst".into() },
@@ -435,7 +517,7 @@ fn orders() -> [Order; 5] {
 }
 
 pub(super) fn supervisor() -> Forms {
-    use machines::{Change, Command, Event};
+    use machines::{Change, Command, Event, Withholding};
     let provider = || name("local");
     let changes = vec![
         Change::Appeared { instance: instance(InstanceStatus::Running) },
@@ -443,6 +525,7 @@ pub(super) fn supervisor() -> Forms {
         Change::Vanished { effect: effect(1), machine: name("web") },
         Change::Forgotten { effect: effect(1) },
     ];
+    let claims = vec![Change::Unclaimed { effect: effect(1) }, Change::Claimed { effect: effect(1) }];
     let mut all = forms(
         "machines.command",
         [
@@ -450,6 +533,7 @@ pub(super) fn supervisor() -> Forms {
             Command::ReportListFailed { provider: provider(), fault: fault(FaultCode::Unavailable) },
             Command::ReportListRecovered { provider: provider() },
             Command::Look { machines: vec![name("web"), name("db")] },
+            Command::Observe { provider: provider(), as_of: AT, changes: claims },
         ],
     );
     let [first, second, third, ..] = orders();
@@ -462,6 +546,9 @@ pub(super) fn supervisor() -> Forms {
             Event::Issued { order: first },
             Event::Issued { order: second },
             Event::Issued { order: third },
+            Event::Withheld { machine: name("web"), why: Withholding::ZoneSilent { zone: Zone("a".into()) } },
+            Event::Withheld { machine: name("web"), why: Withholding::BudgetSpent },
+            Event::Released { machine: name("web") },
         ],
     ));
     let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };
@@ -486,10 +573,161 @@ pub(super) fn supervisor() -> Forms {
         let verdict = Recorded::<machines::Reason, machines::Rejection>::Decided(*reason);
         all.push(form(format!("machines.reason.{number}"), &verdict));
     }
+    let look = replica_sets::Command::Look { about: vec!["replica-set/db".parse().expect("a stream")] };
+    all.extend(forms("replica-sets.command", [look]));
+    let command = replica_set::Command::TakeStep { step: steps().remove(1), seen: Version(3) };
+    let order = Order::ReplicaSet { set: name("db"), command };
+    all.extend(forms("replica-sets.event", [replica_sets::Event::Issued { order }]));
+    for (number, reason) in replica_sets::Reason::ALL.iter().enumerate() {
+        let verdict = Recorded::<replica_sets::Reason, replica_sets::Rejection>::Decided(*reason);
+        all.push(form(format!("replica-sets.reason.{number}"), &verdict));
+    }
     for (number, reason) in storage::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<storage::Reason, storage::Rejection>::Decided(*reason);
         all.push(form(format!("storage.reason.{number}"), &verdict));
     }
+    all
+}
+
+fn member(id: u64) -> Member {
+    Member {
+        id: MemberId(id),
+        address: "10.0.0.1:7".into(),
+        tags: [("rack".to_owned(), "r1".to_owned())].into(),
+        votes: Some(0),
+        priority: Priority::new(0.5),
+        other: [("hidden".to_owned(), "true".to_owned())].into(),
+    }
+}
+
+/// Every state of a member, so that none can change its place unnoticed.
+fn observation() -> Observation {
+    use MemberState as S;
+    let states = [
+        S::Startup,
+        S::Primary,
+        S::Secondary,
+        S::Recovering,
+        S::Startup2,
+        S::Unknown,
+        S::Arbiter,
+        S::Down,
+        S::Rollback,
+        S::Removed,
+    ];
+    let status = |(id, state)| MemberStatus { id: MemberId(id), healthy: true, state, lag_ms: Some(5) };
+    let rules = EngineRules {
+        can_demote: true,
+        learners_max: Some(1),
+        voting_changes_per_step: 2,
+        other_changes_per_step: Some(3),
+        voters_max: 4,
+        members_max: 5,
+        member_id_max: 6,
+        joins_need_every_voter: true,
+    };
+    let stamp = Stamp { term: 7, version: 8 };
+    let configuration = Configuration { stamp, committed: true, members: vec![member(1)] };
+    Observation { configuration, statuses: (0..).zip(states).map(status).collect(), rules }
+}
+
+fn replica_set_spec() -> replica_set::Spec {
+    let seat = replica_set::Seat { machine: name("web"), address: "10.0.0.1".into(), peer_port: 7, client_port: 8 };
+    let rhythm = replica_set::Rhythm {
+        poll_ms: 1,
+        retry_first_ms: 2,
+        retry_max_ms: 3,
+        initiate_every_ms: 4,
+        initiate_for_ms: 5,
+    };
+    replica_set::Spec { engine: name("etcd"), servers: 1, seats: vec![seat], one_host: true, rhythm }
+}
+
+/// A step with every change, and one for every other action and every reason.
+fn steps() -> Vec<Step> {
+    use StepReason as R;
+    let id = MemberId(3);
+    let changes = vec![
+        Change::Join { member: member(2) },
+        Change::Move { member: id, address: "b:2".into() },
+        Change::Promote { member: id },
+        Change::Demote { member: id },
+        Change::Level { member: id },
+        Change::Remove { member: id },
+    ];
+    let actions = [
+        Action::Write { changes },
+        Action::StepDown { primary: id, successor: MemberId(4) },
+        Action::Initiate { first: member(1) },
+    ];
+    let reasons = R::ALL.iter().map(|because| Step { action: actions[1].clone(), because: *because });
+    let actions = actions.iter().map(|action| Step { action: action.clone(), because: R::ReadyToVote });
+    actions.chain(reasons).collect()
+}
+
+pub(super) fn replica_set() -> Forms {
+    use replica_set::{Command, Event, Reason, Rejection, Report, enable_ha::EnableHaError};
+    let round = Version(9);
+    let outcomes = [
+        Outcome::Done,
+        Outcome::Refused(fault(FaultCode::FailedPrecondition)),
+        Outcome::Unknown(fault(FaultCode::Aborted)),
+    ];
+    let reports = [
+        Report::Seen { round, observation: observation() },
+        Report::NotBegun { round },
+        Report::LookFailed { round, fault: fault(FaultCode::Unavailable) },
+    ];
+    let mut commands = vec![
+        Command::Declare(replica_set_spec()),
+        Command::EnableHa { servers: 3 },
+        Command::Remove,
+        Command::RetryNow,
+        Command::Wake { due: AT },
+    ];
+    commands.extend(steps().into_iter().map(|step| Command::TakeStep { step, seen: round }));
+    commands.extend(reports.map(Command::Report));
+    commands.extend(outcomes.map(|outcome| Command::Report(Report::Stepped { round, outcome })));
+    let mut all = forms("command", commands);
+    let step = steps().remove(0);
+    all.extend(forms(
+        "event",
+        [
+            Event::Declared { spec: replica_set_spec() },
+            Event::SpecChanged { spec: replica_set_spec() },
+            Event::ServersWanted { servers: 3 },
+            Event::LookBegun,
+            Event::Seen { observation: observation() },
+            Event::SeenSame,
+            Event::SeenNotBegun,
+            Event::LookFailed { until: AT, fault: fault(FaultCode::Unavailable) },
+            Event::StepBegun { step, base: Stamp { term: 1, version: 2 }, at: AT },
+            Event::StepDone,
+            Event::SteppedDown { until: AT },
+            Event::StepRefused { until: AT, fault: fault(FaultCode::FailedPrecondition) },
+            Event::StepUnknown { until: AT, fault: fault(FaultCode::Unknown) },
+            Event::Removed,
+        ],
+    ));
+    let problems = [
+        EnableHaError::Negative { asked: -1 },
+        EnableHaError::Even { asked: 2 },
+        EnableHaError::TooMany { asked: 9, max: 7 },
+        EnableHaError::FewerThanVoters { asked: 3, voters: 5 },
+    ];
+    let mut rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dying },
+        Rejection::Immutable { field: "spec.engine".into() },
+        Rejection::Invalid { field: "spec.seats[0]".into(), problem: "no".into() },
+        Rejection::TooFewSeats { asked: 3, seats: 1 },
+        Rejection::Busy,
+        Rejection::PlanOutdated,
+        Rejection::AlreadyBegun,
+    ];
+    rejections.extend(problems.map(|problem| Rejection::Servers { problem }));
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
     all
 }
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{BlockReader, Blocks, Store, StoreError};
+use crate::disk::Stamp;
 
 /// A block store in memory. Clones are the same store, so that a test can keep it, look at it and damage it.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,8 @@ struct State {
     durable: bool,
     fail_next: Option<&'static str>,
     panic_on_open: bool,
+    /// How often it was written into, by whatever would also be seen in a file's time.
+    written: u64,
 }
 
 impl MemoryStore {
@@ -34,6 +37,13 @@ impl MemoryStore {
 
     /// Changes the stored blocks, as damage or a foreign hand would.
     pub fn damage(&self, change: impl FnOnce(&mut BTreeMap<u64, Vec<u8>>)) {
+        let mut state = self.state();
+        state.written += 1;
+        change(&mut state.blocks);
+    }
+
+    /// As [`MemoryStore::damage`], by the medium itself: nothing but the content tells.
+    pub fn rot(&self, change: impl FnOnce(&mut BTreeMap<u64, Vec<u8>>)) {
         change(&mut self.state().blocks);
     }
 
@@ -50,7 +60,8 @@ impl MemoryStore {
     /// The same blocks in a store of its own.
     pub fn copy(&self) -> Self {
         let state = self.state();
-        let copy = State { blocks: state.blocks.clone(), durable: state.durable, ..State::default() };
+        let copy =
+            State { blocks: state.blocks.clone(), durable: state.durable, written: state.written, ..State::default() };
         Self(Arc::new(Mutex::new(copy)))
     }
 
@@ -79,18 +90,31 @@ impl Store for MemoryStore {
     }
 
     fn wipe(&self) -> Result<(), StoreError> {
-        self.state().blocks.clear();
+        let mut state = self.state();
+        state.written += 1;
+        state.blocks.clear();
         Ok(())
     }
 
     fn exists(&self) -> bool {
         !self.state().blocks.is_empty()
     }
+
+    fn for_later(&self) -> Option<Box<dyn Store>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn stamps(&self) -> Option<Vec<(String, Stamp)>> {
+        let state = self.state();
+        let stamp = Stamp { size: state.blocks.len() as u64, written: state.written };
+        state.durable.then(|| vec![("blocks".into(), stamp)])
+    }
 }
 
 impl Blocks for MemoryStore {
     fn put(&mut self, blocks: &[(u64, &[u8])]) -> Result<(), StoreError> {
         self.pass("put")?;
+        self.state().written += 1;
         self.state().blocks.extend(blocks.iter().map(|(number, frame)| (*number, frame.to_vec())));
         Ok(())
     }

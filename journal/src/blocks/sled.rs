@@ -18,7 +18,11 @@ use std::{
 };
 
 use super::{BlockReader, Blocks, Store, StoreError};
-use crate::frame::{self, HEADER_BYTES};
+use crate::{
+    crash,
+    disk::{Stamp, stamp_of},
+    frame::{self, HEADER_BYTES},
+};
 
 const PART_BYTES: usize = 32 * 1024;
 const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
@@ -38,6 +42,20 @@ impl SledStore {
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        let mut name = self.dir.file_name().unwrap_or_default().to_owned();
+        name.push(ending);
+        self.dir.with_file_name(name)
+    }
+
+    /// The same content in another folder, which is made.
+    pub(crate) fn copy_to(&self, dir: PathBuf) -> Result<Self, StoreError> {
+        let copy = Self::new(dir);
+        copy.wipe()?;
+        copy_folder(&self.dir, &copy.dir).map_err(failed("copy"))?;
+        Ok(copy)
+    }
 }
 
 impl Store for SledStore {
@@ -51,7 +69,7 @@ impl Store for SledStore {
         let database = open_patiently(&config).map_err(failed("open"))?;
         let tree = database.open_tree(TREE).map_err(failed("open"))?;
         let file = File::options().read(true).write(true).open(self.dir.join("db")).map_err(failed("open"))?;
-        Ok(Box::new(SledBlocks { database, tree, file, dir: self.dir.clone() }))
+        Ok(Box::new(SledBlocks { database, tree, file, dir: self.dir.clone(), is_begun: false }))
     }
 
     fn wipe(&self) -> Result<(), StoreError> {
@@ -61,18 +79,47 @@ impl Store for SledStore {
         }
     }
 
+    /// sled writes snapshots of its page table when it is opened, and never syncs them; without them it reads everything.
+    fn forget_shortcuts(&self) -> Result<(), StoreError> {
+        remove_snapshots(&self.dir, "").map_err(failed("tidy"))
+    }
+
     fn exists(&self) -> bool {
         self.dir.exists()
     }
 
     /// sled rewrites what it opens, and shreds what it takes for a torn end.
     fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
-        let mut name = self.dir.file_name().unwrap_or_default().to_owned();
-        name.push(".aside");
-        let copy = Self::new(self.dir.with_file_name(name));
-        copy.wipe()?;
-        copy_folder(&self.dir, &copy.dir).map_err(failed("copy"))?;
-        Ok(Some(Box::new(copy)))
+        Ok(Some(Box::new(self.copy_to(self.beside(".aside"))?)))
+    }
+
+    /// The copy has its last name only once all of it is durable.
+    fn adopt_copy(&self) -> Result<(), StoreError> {
+        let (copy, ready) = (self.beside(".aside"), self.beside(".new"));
+        sync_folder(&copy).and_then(|()| fs::rename(&copy, &ready)).map_err(failed("adopt a copy"))?;
+        sync_parent(&self.dir).map_err(failed("adopt a copy"))?;
+        crash::point("between-copy-adopted");
+        self.finish_adopting()
+    }
+
+    fn finish_adopting(&self) -> Result<(), StoreError> {
+        let ready = self.beside(".new");
+        if !ready.exists() {
+            return Ok(());
+        }
+        self.wipe()?;
+        fs::rename(&ready, &self.dir).and_then(|()| sync_parent(&self.dir)).map_err(failed("adopt a copy"))
+    }
+
+    fn for_later(&self) -> Option<Box<dyn Store>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn stamps(&self) -> Option<Vec<(String, Stamp)>> {
+        let mut stamps = Vec::new();
+        stamp_files(&self.dir, "", &mut stamps)?;
+        stamps.sort_by(|a, b| a.0.cmp(&b.0));
+        Some(stamps)
     }
 
     fn wants_own_thread(&self) -> bool {
@@ -99,6 +146,39 @@ fn is_about_the_lock(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::WouldBlock || error.to_string().contains("could not acquire lock")
 }
 
+fn sync_folder(dir: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_folder(&entry.path())?;
+        } else {
+            File::open(entry.path())?.sync_all()?;
+        }
+    }
+    File::open(dir)?.sync_all()
+}
+
+fn sync_parent(dir: &Path) -> std::io::Result<()> {
+    match dir.parent() {
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// None if something cannot be looked at.
+fn stamp_files(dir: &Path, prefix: &str, to: &mut Vec<(String, Stamp)>) -> Option<()> {
+    for entry in fs::read_dir(dir).ok()? {
+        let entry = entry.ok()?;
+        let name = format!("{prefix}{}", entry.file_name().to_str()?);
+        if entry.file_type().ok()?.is_dir() {
+            stamp_files(&entry.path(), &format!("{name}/"), to)?;
+        } else {
+            to.push((name, stamp_of(&entry.path()).ok()??));
+        }
+    }
+    Some(())
+}
+
 fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
     DirBuilder::new().mode(0o700).create(to)?;
     for entry in fs::read_dir(from)? {
@@ -115,6 +195,10 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
 
 /// A crash while sled writes its snapshot leaves a file that sled itself then refuses to open.
 fn remove_unfinished_snapshots(dir: &Path) -> std::io::Result<()> {
+    remove_snapshots(dir, ".generating")
+}
+
+fn remove_snapshots(dir: &Path, ending: &str) -> std::io::Result<()> {
     let listed = match fs::read_dir(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         listed => listed?,
@@ -123,7 +207,7 @@ fn remove_unfinished_snapshots(dir: &Path) -> std::io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with("snap.") && name.ends_with(".generating") {
+        if name.starts_with("snap.") && name.ends_with(ending) {
             fs::remove_file(entry.path())?;
         }
     }
@@ -140,6 +224,8 @@ struct SledBlocks {
     tree: sled::Tree,
     file: File,
     dir: PathBuf,
+    /// Whether the files that are only written once are durable.
+    is_begun: bool,
 }
 
 impl Blocks for SledBlocks {
@@ -156,6 +242,12 @@ impl Blocks for SledBlocks {
     fn checkpoint(&mut self) -> Result<(), StoreError> {
         self.database.flush().map_err(failed("checkpoint"))?;
         self.file.sync_data().map_err(failed("checkpoint"))?;
+        if !self.is_begun {
+            // sled never syncs what says how its file is to be read, nor its own name.
+            let conf = File::open(self.dir.join("conf")).and_then(|conf| conf.sync_all());
+            conf.and_then(|()| sync_parent(&self.dir)).map_err(failed("checkpoint"))?;
+            self.is_begun = true;
+        }
         // The names inside are few and change only when sled writes a snapshot, at opening.
         File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(failed("checkpoint"))
     }

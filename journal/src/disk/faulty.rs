@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space};
+use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space, Stamp};
 
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,10 @@ impl Disk for FaultyDisk {
 
     fn space(&self) -> io::Result<Space> {
         self.inner.space()
+    }
+
+    fn stamp(&self, name: &str) -> io::Result<Option<Stamp>> {
+        self.inner.stamp(name)
     }
 
     fn lock(&self, how: LockMode) -> Result<Lock, LockError> {

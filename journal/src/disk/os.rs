@@ -3,13 +3,13 @@
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, ErrorKind, Read, Write},
-    os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
 use rustix::fs::FallocateFlags;
 
-use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space};
+use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space, Stamp};
 
 const LOCK_FILE: &str = "lock";
 
@@ -104,6 +104,10 @@ impl Disk for OsDisk {
         crate::foreign::network_file_system(stat.f_type.cast_unsigned())
     }
 
+    fn stamp(&self, name: &str) -> io::Result<Option<Stamp>> {
+        stamp_of(&self.full(name))
+    }
+
     fn lock(&self, how: LockMode) -> Result<Lock, LockError> {
         let path = self.full(LOCK_FILE);
         match how {
@@ -114,6 +118,18 @@ impl Disk for OsDisk {
 
     fn path(&self) -> PathBuf {
         self.root.clone()
+    }
+}
+
+/// Length and time of the last writing of a file, if there is one.
+pub(crate) fn stamp_of(path: &Path) -> io::Result<Option<Stamp>> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+        Ok(found) => {
+            let nanoseconds = found.mtime().saturating_mul(1_000_000_000).saturating_add(found.mtime_nsec());
+            Ok(Some(Stamp { size: found.len(), written: nanoseconds.cast_unsigned() }))
+        }
     }
 }
 

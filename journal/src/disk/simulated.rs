@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space, folder_of};
+use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space, Stamp, folder_of};
 
 const PAGE: usize = 4096;
 
@@ -57,6 +57,8 @@ struct FileState {
     bytes: Vec<u8>,
     durable: Vec<u8>,
     dirty: BTreeSet<usize>,
+    /// How often it was written into, by whatever would also be seen in a file's time.
+    written: u64,
 }
 
 impl SimulatedDisk {
@@ -109,9 +111,15 @@ impl SimulatedDisk {
         let mut state = self.state();
         let Some(file) = state.names.get(name).copied() else { return };
         let content = state.files.entry(file).or_default();
-        change(&mut content.bytes);
-        content.durable.clone_from(&content.bytes);
-        content.dirty.clear();
+        content.written += 1;
+        content.change(change);
+    }
+
+    /// As [`SimulatedDisk::damage`], by the medium itself: nothing but the content tells.
+    pub fn rot(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut state = self.state();
+        let Some(file) = state.names.get(name).copied() else { return };
+        state.files.entry(file).or_default().change(change);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -174,6 +182,17 @@ impl Disk for SimulatedDisk {
 
     fn space(&self) -> io::Result<Space> {
         Ok(self.state().space)
+    }
+
+    fn stamp(&self, name: &str) -> io::Result<Option<Stamp>> {
+        let state = self.state();
+        let file = state.names.get(name).and_then(|file| state.files.get_key_value(file));
+        // Another file of the same name is another one, however often each was written into.
+        let stamp = |(number, file): (&u64, &FileState)| Stamp {
+            size: file.bytes.len() as u64,
+            written: number << 32 | file.written,
+        };
+        Ok(file.map(stamp))
     }
 
     fn lock(&self, how: LockMode) -> Result<Lock, LockError> {
@@ -248,7 +267,14 @@ fn inside(name: &str, folder: &str) -> bool {
 }
 
 impl FileState {
+    fn change(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
+        change(&mut self.bytes);
+        self.durable.clone_from(&self.bytes);
+        self.dirty.clear();
+    }
+
     fn write(&mut self, bytes: &[u8], offset: usize) {
+        self.written += 1;
         let end = offset + bytes.len();
         if self.bytes.len() < end {
             let old_end = self.bytes.len();
@@ -330,6 +356,7 @@ impl DiskFile for SimulatedFile {
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.written(|file| {
             let old = file.bytes.len();
+            file.written += 1;
             file.bytes.resize(len as usize, 0);
             file.dirty.extend(old.min(len as usize) / PAGE..old.max(len as usize).div_ceil(PAGE));
         })

@@ -72,13 +72,27 @@ impl FromTrouble for Survey {
     }
 }
 
+/// Opens a copy of a store, without its shortcuts if it does not open with them.
+pub(crate) fn open_copy(copy: &dyn Store) -> Result<Box<dyn Blocks>, String> {
+    let open = || on_its_own_thread(copy, || copy.open().map_err(|error| error.problem));
+    open().or_else(|problem| {
+        tracing::warn!(%problem, "a copy of the block store is opened without its snapshots");
+        copy.forget_shortcuts().map_err(|error| error.problem)?;
+        open()
+    })
+}
+
 /// Opens the store and looks at every block; [`Survey::compare`] holds it against the log.
 pub(super) fn survey(store: &dyn Store, journal: Uuid) -> Survey {
+    match store.open() {
+        Ok(blocks) => survey_blocks(blocks, journal),
+        Err(error) => Survey::from_trouble(&error.problem),
+    }
+}
+
+/// As [`survey`], of a store that is open.
+pub(super) fn survey_blocks(blocks: Box<dyn Blocks>, journal: Uuid) -> Survey {
     let mut survey = Survey::default();
-    let blocks = match store.open() {
-        Ok(blocks) => blocks,
-        Err(error) => return Survey::from_trouble(&error.problem),
-    };
     let listed = blocks.survey(&mut |number, bytes| {
         let sound = frame::check(bytes)
             .ok()

@@ -31,15 +31,21 @@ pub struct OpenReport {
     pub damaged_log: Option<String>,
     /// Bytes that were cut off behind the last block: a write that was never acknowledged.
     pub torn_cut: Option<u64>,
+    /// The `FORMAT` file was missing or damaged and was written anew: head file and log say whose journal it is.
+    pub format_rewritten: bool,
     /// The head file was missing or damaged and was written anew.
     pub head_rewritten: bool,
+    /// The index was taken from the checkpoint of the last stop; the inside of full segments is read behind the opening.
+    pub by_checkpoint: bool,
+    /// Why there was a checkpoint after a stop in order, and everything was read all the same.
+    pub checkpoint_ignored: Option<String>,
     pub duration: Duration,
 }
 
 impl OpenReport {
     /// Whether anything was damaged; catching up and cutting a torn write are not repairs.
     pub fn repaired(&self) -> bool {
-        self.store_rebuilt.is_some() || self.damaged_log.is_some() || self.head_rewritten
+        self.store_rebuilt.is_some() || self.damaged_log.is_some() || self.head_rewritten || self.format_rewritten
     }
 }
 
@@ -51,6 +57,12 @@ impl fmt::Display for OpenReport {
             (false, false) => "not stopped in order",
         };
         write!(f, "{how}, epoch {}, {} entries in {} blocks", self.epoch, self.head.position, self.head.block)?;
+        if self.by_checkpoint {
+            f.write_str("; by its index checkpoint")?;
+        }
+        if let Some(problem) = &self.checkpoint_ignored {
+            write!(f, "; read in full, because its index checkpoint was left aside ({problem})")?;
+        }
         if self.caught_up_blocks > 0 {
             write!(f, "; {} blocks caught up in the store", self.caught_up_blocks)?;
         }
@@ -63,6 +75,9 @@ impl fmt::Display for OpenReport {
         if let Some(aside) = &self.damaged_log {
             let filled = self.log_filled_blocks;
             write!(f, "; REPAIRED: log written anew, {filled} blocks taken from the store (old log: {aside})")?;
+        }
+        if self.format_rewritten {
+            f.write_str("; REPAIRED: FORMAT file written anew")?;
         }
         if self.head_rewritten {
             f.write_str("; REPAIRED: head file written anew")?;

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::{
     blocks::{BlockReader, Store},
     disk::{self, Disk},
+    elsewhere::{self, Begins, Whole},
     frame::{self, FrameHeader, HEADER_BYTES},
     log::{LogReader, Place, Tip},
     open,
@@ -42,6 +43,7 @@ pub(super) struct Sources {
 impl Sources {
     /// Looks at everything. Without an id, the journal is that of the first sound block.
     pub(super) fn find(from: &Arc<dyn Disk>, store: &dyn Store, id: Option<Uuid>) -> io::Result<Self> {
+        let from = &with_archive(from, id);
         let log = LogReader::new(from.clone());
         let mut this = Self { journal: id, store_trouble: None, candidates: BTreeMap::new(), log, store: None };
         for number in segment::numbers(&**from)? {
@@ -81,8 +83,9 @@ impl Sources {
     }
 
     fn look_into_store(&mut self, store: &dyn Store) {
+        let opened = open::open_copy(store);
         let surveyed = open::on_its_own_thread(store, || -> Result<_, String> {
-            let blocks = store.open().map_err(|error| error.problem)?;
+            let blocks = opened?;
             let mut found = Vec::new();
             let mut visit = |number: u64, bytes: &[u8]| {
                 if let Ok((header, records)) = frame::check(bytes)
@@ -164,6 +167,18 @@ impl Drop for Sources {
         if let Some(store) = &self.store {
             store.stop();
         }
+    }
+}
+
+/// The log with what of it is in an archive; what is there no more has nothing for us.
+fn with_archive(from: &Arc<dyn Disk>, id: Option<Uuid>) -> Arc<dyn Disk> {
+    let begins = id.and_then(|id| Some((id, elsewhere::read(&**from, id).ok()??)));
+    match begins {
+        // What was removed is in the store, which is looked into anyway.
+        Some((id, begins)) if begins.archive.is_some() => {
+            Arc::new(Whole::new(from.clone(), id, Begins { removed: Vec::new(), ..begins }))
+        }
+        _ => from.clone(),
     }
 }
 

@@ -1,7 +1,10 @@
 //! Doors to every decoder, for whoever throws hostile bytes at them.
 
+use uuid::Uuid;
+
 use crate::{
-    Body, JournalNote, codec,
+    Body, JournalNote, Position, Version, checkpoint, codec,
+    elsewhere::Begins,
     format::{self, FoundFormat},
     frame::{self, HEADER_BYTES},
     head::HeadRecord,
@@ -28,11 +31,24 @@ pub enum Decoder {
     Snapshot,
     /// A body: the journal's own note, and a value with text, bytes and an option.
     Body,
+    /// The index as a stop in order leaves it: decoded, and asked for streams, blocks and commands.
+    Checkpoint,
+    /// What says which segments have left the log.
+    Begins,
 }
 
 impl Decoder {
-    pub const ALL: [Self; 7] =
-        [Self::Frame, Self::Records, Self::Head, Self::Mark, Self::Format, Self::Snapshot, Self::Body];
+    pub const ALL: [Self; 9] = [
+        Self::Frame,
+        Self::Records,
+        Self::Head,
+        Self::Mark,
+        Self::Format,
+        Self::Snapshot,
+        Self::Body,
+        Self::Checkpoint,
+        Self::Begins,
+    ];
 
     /// Decodes as far as anything in the journal would; whether the bytes were taken.
     pub fn accepts(self, bytes: &[u8]) -> bool {
@@ -43,6 +59,8 @@ impl Decoder {
             Self::Mark => Mark::decode(bytes).is_some(),
             Self::Format => matches!(format::parse(bytes), FoundFormat::Journal(_)),
             Self::Snapshot => snapshot::decode(bytes).is_some(),
+            Self::Checkpoint => checkpoint_is_taken(bytes),
+            Self::Begins => Begins::decode(bytes).is_some(),
             Self::Body => {
                 let body = Body { schema: 1, bytes: bytes.to_vec() };
                 let note = JournalNote::decode(&body).is_ok();
@@ -75,6 +93,21 @@ fn frame_is_taken(bytes: &[u8]) -> bool {
     // Whether it follows is for the blocks before it to say.
     let _ = index.add_found(&header, records, place);
     frame::hash_fits(whole) && records_are_taken(records)
+}
+
+fn checkpoint_is_taken(bytes: &[u8]) -> bool {
+    let Some(found) = checkpoint::decode(bytes.to_vec()) else { return false };
+    let index = Index::of(found.base, found.head.position, found.head.time_ms);
+    for stream in index.streams("") {
+        let items = index.items(&stream);
+        let read = (0..items.len()).filter_map(|number| items.get(number)).count();
+        let _ = (read, index.version(&stream), index.items_before(&stream, Version(3)));
+    }
+    for number in 0..index.block_count().min(1_000) + 2 {
+        let place = index.block(number);
+        let _ = (place, index.block_of(Position(number)), index.answered(&Uuid::from_u128(number.into())));
+    }
+    true
 }
 
 fn records_are_taken(bytes: &[u8]) -> bool {

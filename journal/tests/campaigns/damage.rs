@@ -10,7 +10,7 @@ use std::{
 
 use bailiwick_journal::{
     Entry, IntegrityReport, Journal, LocalJournal, NOTE_STREAM, OpenError, Position, ReadOnlyJournal, Snapshots,
-    Version, check,
+    VerificationProgress, Version, check,
 };
 use uuid::Uuid;
 
@@ -111,6 +111,18 @@ fn one(
         Ok((journal, report)) => {
             whole(&journal, store).map_err(|story| context(format!("{story}; it had said: {report}")))?;
             let lost = report.head.position.0 < store.entries.len() as u64;
+            tally.add("gone by a checkpoint", u64::from(report.by_checkpoint));
+            let behind = journal.wait_for_verification();
+            if behind != VerificationProgress::Done {
+                return Err(context(format!(
+                    "found behind the opening and not repaired: {:?}",
+                    journal.stats().failed
+                )));
+            }
+            // Once more: what is repaired behind the opening is then in use.
+            whole(&journal, store)
+                .map_err(|story| context(format!("{story}; once all was read; it had said: {report}")))?;
+            tally.add("of them repaired behind it", u64::from(repaired_behind(&journal)));
             tally.one(match (report.repaired(), report.torn_cut.is_some() || lost) {
                 (true, _) => "repaired",
                 (false, true) => "torn end cut",
@@ -168,9 +180,20 @@ fn whole(journal: &dyn Journal, store: &Store) -> Result<(), String> {
         ));
     }
     match found.get(common..) {
-        Some([note]) if note.header.stream.as_str() == NOTE_STREAM => Ok(()),
+        Some([note, more @ ..]) if more.len() < 2 && behind_are_notes(note, more) => Ok(()),
         behind => Err(format!("WRONG DATA behind entry {common}: {behind:?}")),
     }
+}
+
+fn behind_are_notes(note: &Arc<Entry>, more: &[Arc<Entry>]) -> bool {
+    let code =
+        |entry: &Arc<Entry>, code: &str| entry.header.stream.as_str() == NOTE_STREAM && entry.header.meta.code == code;
+    code(note, "writer-opened") && more.iter().all(|more| code(more, "history-repaired"))
+}
+
+fn repaired_behind(journal: &dyn Journal) -> bool {
+    let newest = NOTE_STREAM.parse().ok().and_then(|stream| journal.read_stream_back(&stream).next());
+    newest.and_then(Result::ok).is_some_and(|note| note.header.meta.code == "history-repaired")
 }
 
 fn snapshot_is_right(dir: &Path, store: &Store) -> Result<(), String> {
@@ -297,12 +320,19 @@ fn damage(dir: &Path, store: &Store, foreign: &Path, dice: &mut Dice) -> std::io
     let mut touched = vec![victim];
     let newest: Vec<Option<u64>> = all.iter().map(|file| stores::newest_block(file)).collect();
     let kind = dice.below(8);
+    let mut foreigner = false;
     let what = match kind {
         0..=5 => {
             let mut bytes = fs::read(victim)?;
+            let (length, written) = (bytes.len(), fs::metadata(victim)?.modified()?);
             let story = change(&mut bytes, kind, dice);
+            let by_itself = length == bytes.len() && dice.one_in(2);
             fs::write(victim, bytes)?;
-            story
+            if by_itself {
+                // A medium that loses bits changes no times.
+                fs::File::options().write(true).open(victim)?.set_modified(written)?;
+            }
+            if by_itself { format!("{story}, by itself") } else { story }
         }
         6 if dice.one_in(2) => {
             let other = dice.pick(&all);
@@ -312,6 +342,7 @@ fn damage(dir: &Path, store: &Store, foreign: &Path, dice: &mut Dice) -> std::io
         }
         6 if foreign.join(&name).exists() => {
             fs::copy(foreign.join(&name), victim)?;
+            foreigner = true;
             "that of another journal".to_owned()
         }
         _ => {
@@ -329,8 +360,9 @@ fn damage(dir: &Path, store: &Store, foreign: &Path, dice: &mut Dice) -> std::io
     });
     // A damaged end is only cut where the head file says how far the log had reached.
     let vouched = !(store.torn && has(Part::Head));
-    let recoverable =
-        !has(Part::Format) && vouched && (!has(Part::Log) || stored && !has(Part::Sled) && !has(Part::Head));
+    // Head file and log say together whose journal it is, unless FORMAT says that it is another's.
+    let known = !has(Part::Format) || !(foreigner || has(Part::Head) || has(Part::Log));
+    let recoverable = known && vouched && (!has(Part::Log) || stored && !has(Part::Sled) && !has(Part::Head));
     Ok(Done { what: format!("{name} {what}"), touched, recoverable })
 }
 

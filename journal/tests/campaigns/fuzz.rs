@@ -97,7 +97,9 @@ fn one(plan: &Plan, trial: u64, corpus: &Corpus, tally: &mut Tally) -> Result<()
         670..=749 => Decoder::Mark,
         750..=799 => Decoder::Format,
         800..=859 => Decoder::Snapshot,
-        860..=959 => Decoder::Body,
+        860..=899 => Decoder::Body,
+        900..=934 => Decoder::Checkpoint,
+        935..=959 => Decoder::Begins,
         960..=989 => return import(corpus, &mut dice, tally),
         990..=997 => return read(corpus, &mut dice, tally),
         _ => return open(corpus, &mut dice, tally),
@@ -121,6 +123,8 @@ fn one(plan: &Plan, trial: u64, corpus: &Corpus, tally: &mut Tally) -> Result<()
         Decoder::Format => "FORMAT files",
         Decoder::Snapshot => "snapshots",
         Decoder::Body => "bodies",
+        Decoder::Checkpoint => "index checkpoints",
+        Decoder::Begins => "logs that begin later",
     });
     tally.add("taken all the same", u64::from(taken));
     Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bailiwick_journal::{
-    Journal, ReadOnlyJournal, Snapshot, Snapshots, Version, append_blocking,
+    Journal, LocalJournal, LogKeep, ReadOnlyJournal, Settings, Snapshot, Snapshots, Threads, Version, append_blocking,
     blocks::MemoryStore,
     disk::{Disk, SimulatedDisk},
     testing::hostile::{Decoder, reseal},
@@ -24,6 +24,8 @@ pub struct Corpus {
     pub formats: Vec<Vec<u8>>,
     pub snapshots: Vec<Vec<u8>>,
     pub bodies: Vec<Vec<u8>>,
+    pub checkpoints: Vec<Vec<u8>>,
+    pub begins: Vec<Vec<u8>>,
     /// Whole exports, as lines.
     pub exports: Vec<Vec<Vec<u8>>>,
     /// Whole stopped journals without a block store: FORMAT, head, and segments.
@@ -40,25 +42,23 @@ impl Corpus {
             formats: Vec::new(),
             snapshots: Vec::new(),
             bodies: Vec::new(),
+            checkpoints: Vec::new(),
+            begins: Vec::new(),
             exports: Vec::new(),
             journals: Vec::new(),
         };
         for number in 0..4 {
             corpus.add_journal(&mut Dice::of(&[seed, number]))?;
+            corpus.add_caches(&mut Dice::of(&[seed, number]))?;
         }
         Ok(corpus)
     }
 
     fn add_journal(&mut self, dice: &mut Dice) -> Result<(), String> {
         let disk = SimulatedDisk::new();
-        let settings = workload::settings(bailiwick_journal::Threads::Inline, 4096);
-        let opened = bailiwick_journal::LocalJournal::open_with(
-            Arc::new(disk.clone()),
-            &MemoryStore::new(),
-            workload::ID,
-            1_000,
-            settings,
-        );
+        let settings = workload::settings(Threads::Inline, 4096);
+        let opened =
+            LocalJournal::open_with(Arc::new(disk.clone()), &MemoryStore::new(), workload::ID, 1_000, settings);
         let (journal, _) = opened.map_err(|error| error.to_string())?;
         stores::append(&journal, 1, 3 + dice.below(4))?;
         let mut versions = std::collections::BTreeMap::new();
@@ -102,6 +102,23 @@ impl Corpus {
         Ok(())
     }
 
+    /// What is left by a stop in order, and by segments that leave.
+    fn add_caches(&mut self, dice: &mut Dice) -> Result<(), String> {
+        let own = workload::settings(Threads::Own, 4096);
+        let keeping = Settings { log_keep: LogKeep::Checkpoint, ..workload::settings(Threads::Inline, 4096) };
+        for settings in [own, keeping] {
+            let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+            let opened = LocalJournal::open_with(Arc::new(disk.clone()), &store, workload::ID, 1_000, settings);
+            let (journal, _) = opened.map_err(|error| error.to_string())?;
+            stores::append(&journal, 1, 3 + dice.below(4))?;
+            journal.close().map_err(|error| error.to_string())?;
+            let mut files = disk.contents();
+            self.checkpoints.extend(files.remove("index.checkpoint"));
+            self.begins.extend(files.remove("log.begins"));
+        }
+        if self.checkpoints.is_empty() || self.begins.is_empty() { Err("nothing was left".into()) } else { Ok(()) }
+    }
+
     fn add_frames(&mut self, segment: &[u8]) {
         let mut at = 128;
         while segment.get(at..at + 4) == Some(b"bwbk") {
@@ -126,6 +143,8 @@ impl Corpus {
             Decoder::Format => &self.formats,
             Decoder::Snapshot => &self.snapshots,
             Decoder::Body => &self.bodies,
+            Decoder::Checkpoint => &self.checkpoints,
+            Decoder::Begins => &self.begins,
         }
     }
 }
@@ -145,7 +164,9 @@ pub fn bytes_for(corpus: &Corpus, decoder: Decoder, dice: &mut Dice) -> (Vec<u8>
             reseal(&mut bytes);
             (bytes, true)
         }
-        Decoder::Head | Decoder::Mark | Decoder::Snapshot if !dice.one_in(3) => {
+        Decoder::Head | Decoder::Mark | Decoder::Snapshot | Decoder::Checkpoint | Decoder::Begins
+            if !dice.one_in(3) =>
+        {
             resum(&mut bytes);
             (bytes, true)
         }

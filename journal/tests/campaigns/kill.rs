@@ -154,6 +154,7 @@ fn live(dir: &Path, life: Life, end: End) -> Result<Vec<Acknowledged>, String> {
     let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
     command.args(["--child", "kill"]).arg(dir).args(life.words());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    workload::tell_child(&mut command);
     if let End::AtPoint(point) = end {
         command.env("BAILIWICK_CRASH_AT", point.to_string());
     }

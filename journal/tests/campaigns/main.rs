@@ -8,6 +8,7 @@
 //! ```
 //!
 //! There is no harness beneath: a campaign prints what happened in one line, or the command that repeats its failure.
+//! Campaigns `…_keeping` do the same to journals whose log keeps only what sled does not have durably.
 //! `--plant` breaks something on purpose, and the campaign has to fail; the campaign `plants` demands that of all.
 
 #![allow(clippy::print_stdout, reason = "a campaign talks to whoever runs it")]
@@ -20,6 +21,7 @@ mod full_disk;
 mod fuzz;
 mod hostile;
 mod kill;
+mod large;
 mod plants;
 mod power_cut;
 mod runner;
@@ -48,11 +50,19 @@ const CAMPAIGNS: &[Campaign] = &[
     Campaign { name: "damage", short: 1_000, long: 5_000, run: damage::run },
     Campaign { name: "power_cut", short: 300, long: 10_000, run: power_cut::run },
     Campaign { name: "power_cut_simulated", short: 300, long: 10_000, run: power_cut::run_simulated },
+    Campaign { name: "kill_keeping", short: 100, long: 5_000, run: |plan| workload::keeping(plan, kill::run) },
+    Campaign {
+        name: "power_cut_keeping",
+        short: 150,
+        long: 5_000,
+        run: |plan| workload::keeping(plan, power_cut::run),
+    },
     Campaign { name: "fail_at_n", short: 300, long: 100_000, run: failing::run },
     Campaign { name: "fail_at_n_simulated", short: 1, long: 1, run: failing::run_simulated },
     Campaign { name: "full_disk", short: 4, long: 50, run: full_disk::run },
     Campaign { name: "trace", short: 10_000, long: 10_000, run: trace::run },
     Campaign { name: "fuzz", short: 1_000_000, long: 10_000_000, run: fuzz::run },
+    Campaign { name: "large", short: 20_000, long: 1_000_000, run: large::run },
     Campaign { name: "plants", short: 1, long: 1, run: plants::run },
 ];
 
@@ -69,6 +79,7 @@ fn child(words: &[String]) -> Result<(), String> {
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words.first().is_some_and(|word| word == "--child") {
+        workload::as_told();
         return match child(&words[1..]) {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => {

@@ -15,6 +15,7 @@ const PLANTS: &[(&str, u64, &str)] = &[
     ("full_disk", 1, "LOST"),
     ("trace", 100, "BEFORE ITS SYNC"),
     ("fuzz", 1_000, "bytes were allocated"),
+    ("large", 1_000, "entries of 1001 were read"),
 ];
 
 pub fn run(_: &Plan) -> Result<String, Failure> {

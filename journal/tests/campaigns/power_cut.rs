@@ -108,6 +108,7 @@ fn record(plan: &Plan, trial: u64, base: &Base, library: &Path, place: &Path) ->
     command.args(["--child", "kill"]).arg(&dir).args(life.words());
     // After a cut, something may have to be repaired.
     command.env("BAILIWICK_CAMPAIGN_MAY_REPAIR", "1");
+    workload::tell_child(&mut command);
     command.env("LD_PRELOAD", library).env("BAILIWICK_SHIM_ROOT", &dir).env("BAILIWICK_SHIM_LOG", &log);
     if plan.planted {
         command.env("BAILIWICK_SHIM_LIE", "1");

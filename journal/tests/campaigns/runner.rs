@@ -170,7 +170,7 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with all that is in it; when each file was written into stays as it was.
 pub fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;
     for file in files(from) {
@@ -178,7 +178,9 @@ pub fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
         if let Some(folder) = target.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        std::fs::copy(&file, target)?;
+        std::fs::copy(&file, &target)?;
+        let written = std::fs::metadata(&file)?.modified()?;
+        std::fs::File::options().write(true).open(target)?.set_modified(written)?;
     }
     Ok(())
 }

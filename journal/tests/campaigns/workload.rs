@@ -1,14 +1,26 @@
 //! Appends whose whole content follows from their id, so that whoever finds one knows what it must look like.
 
-use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use bailiwick_journal::{
-    Body, Config, Draft, Entry, EntryKind, Journal, Meta, NOTE_STREAM, Outcome, PolicyRef, Position, Settings,
+    Body, Config, Draft, Entry, EntryKind, Journal, LogKeep, Meta, NOTE_STREAM, Outcome, PolicyRef, Position, Settings,
     Snapshot, Snapshots, StreamId, Threads, Version, digest,
 };
 use uuid::Uuid;
 
-use crate::dice::Dice;
+use crate::{
+    dice::Dice,
+    runner::{Failure, Plan},
+};
 
 pub const ID: Uuid = Uuid::from_u128(0xB417);
 const TIME_MS: u64 = 1_000;
@@ -330,7 +342,36 @@ pub fn snapshots_are_whole(dir: &Path, writers: u16) -> Result<u64, String> {
 
 /// Settings that let a short life see rotation and checkpoints.
 pub fn settings(threads: Threads, segment_bytes: u64) -> Settings {
+    if KEEPING.load(Ordering::Relaxed) {
+        // A short life then sees many segments leave.
+        let (segment_bytes, log_keep) = (segment_bytes / 4, LogKeep::Checkpoint);
+        return Settings { threads, segment_bytes, checkpoint_bytes: segment_bytes, log_keep, ..Settings::default() };
+    }
     Settings { threads, segment_bytes, checkpoint_bytes: 2 * segment_bytes, ..Settings::default() }
+}
+
+/// Whether the log keeps only what the block store does not have durably.
+static KEEPING: AtomicBool = AtomicBool::new(false);
+/// Says the same to a child.
+const KEEPING_WORD: &str = "BAILIWICK_CAMPAIGN_KEEPING";
+
+/// Runs a campaign on journals whose log keeps only what the block store does not have durably.
+pub fn keeping(plan: &Plan, run: fn(&Plan) -> Result<String, Failure>) -> Result<String, Failure> {
+    KEEPING.store(true, Ordering::Relaxed);
+    let outcome = run(plan);
+    KEEPING.store(false, Ordering::Relaxed);
+    outcome
+}
+
+/// A child works on the same kind of journals.
+pub fn tell_child(command: &mut Command) {
+    if KEEPING.load(Ordering::Relaxed) {
+        command.env(KEEPING_WORD, "1");
+    }
+}
+
+pub fn as_told() {
+    KEEPING.store(std::env::var_os(KEEPING_WORD).is_some(), Ordering::Relaxed);
 }
 
 pub fn config(dir: &Path, settings: Settings) -> Config {

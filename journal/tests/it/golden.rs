@@ -168,10 +168,28 @@ fn the_notes_are_as_released() {
         log_filled_blocks: 2,
         torn_cut: true,
         head_rewritten: false,
+        format_rewritten: false,
     };
     let body = note.encode().unwrap();
     assert_eq!(JournalNote::decode(&body).unwrap(), note);
     golden("note-writer-opened-v1", &body.bytes);
+    let note = JournalNote::WriterOpened {
+        epoch: 7,
+        clean: false,
+        caught_up_blocks: 3,
+        store_rebuilt: true,
+        log_filled_blocks: 2,
+        torn_cut: true,
+        head_rewritten: false,
+        format_rewritten: true,
+    };
+    let body = note.encode().unwrap();
+    assert_eq!(JournalNote::decode(&body).unwrap(), note);
+    golden("note-writer-opened-v2", &body.bytes);
+    let note = JournalNote::HistoryRepaired { log_filled_blocks: 2, store_rebuilt: true };
+    let body = note.encode().unwrap();
+    assert_eq!(JournalNote::decode(&body).unwrap(), note);
+    golden("note-history-repaired-v1", &body.bytes);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! One binary for all tests that go through the public interface.
 
+mod checkpoint;
 mod conflict;
+mod elsewhere;
 mod golden;
 mod hostile;
 mod kill;

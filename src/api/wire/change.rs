@@ -46,6 +46,24 @@ pub struct Rehearse {
 #[serde(deny_unknown_fields)]
 pub struct Remove {
     pub entities: Vec<StreamId>,
+    /// Machines do not wait for what blocks their removal.
+    #[serde(default)]
+    pub force: bool,
+    /// The instances of machines stay.
+    #[serde(default, rename = "keepInstance")]
+    pub keep_instance: bool,
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
+/// `POST /v1/enable-ha`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnableHa {
+    /// The replica set.
+    pub entity: StreamId,
+    /// How many servers shall vote; 0 means enough to survive the loss of one.
+    pub servers: i64,
     #[serde(default)]
     pub id: Option<Uuid>,
 }
@@ -57,6 +75,48 @@ pub struct Retry {
     pub entity: StreamId,
     #[serde(default)]
     pub id: Option<Uuid>,
+}
+
+/// `POST /v1/operate`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operate {
+    /// A machine.
+    pub entity: StreamId,
+    pub verb: Verb,
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
+/// What an operator asks of one machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Verb {
+    /// Do nothing by itself.
+    Hold {
+        reason: String,
+        /// Milliseconds since 1970; none means until an operator ends it.
+        #[serde(default)]
+        until_ms: Option<u64>,
+    },
+    Unhold,
+    /// Take over an instance that bears its name and is nobody's.
+    Adopt {
+        /// As its provider calls it; not needed if there is only one.
+        #[serde(default)]
+        instance: Option<String>,
+    },
+    /// Let go of its instance, which stays.
+    Disown,
+}
+
+/// One thing that stands in the way of a removal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Blocked {
+    pub entity: String,
+    pub by: String,
+    pub why: String,
 }
 
 /// What was, or would be, done.
@@ -72,6 +132,9 @@ pub struct Changed {
     /// One decision per command; empty for a plan, or when nothing had to be asked.
     #[serde(default)]
     pub decisions: Vec<Decided>,
+    /// What stands in the way of removals that were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked: Vec<Blocked>,
 }
 
 /// One decision.

@@ -241,7 +241,7 @@ fn changed_settings_of_a_policy_are_reported_where_they_were_used() {
     let at = position(of("policy/default", "revised"), 0);
     let mut document = policy::Document::default();
     document.machines.retry_first_ms = 9_999;
-    let event = policy::Event::Revised { document }.store().unwrap();
+    let event = policy::Event::Revised { document: Box::new(document) }.store().unwrap();
     let found = found(|entry, draft| {
         if entry.header.position == at {
             draft.events[0] = event.clone();

@@ -1,6 +1,9 @@
 //! `kind: Policy`.
 
-use bailiwick_actors::policy::{self, WhenLost};
+use bailiwick_actors::{
+    policy::{self, WhenLost},
+    vocab::HarvestMode,
+};
 
 use crate::{
     manifest::{
@@ -12,13 +15,19 @@ use crate::{
 };
 
 pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
-    let fields = Fields::of(spec, &["machines", "storage"], reading)?;
+    let fields = Fields::of(spec, &["machines", "storage", "harvest", "health"], reading)?;
     let mut document = policy::Document::default();
     if let Some(section) = fields.get("machines") {
         machine_settings(&section, &mut document.machines, reading);
     }
     if let Some(section) = fields.get("storage") {
         storage_settings(&section, &mut document.storage, reading);
+    }
+    if let Some(section) = fields.get("harvest") {
+        harvest_settings(&section, &mut document.harvest, reading);
+    }
+    if let Some(section) = fields.get("health") {
+        health_settings(&section, &mut document.reconciliation, reading);
     }
     Some(document)
 }
@@ -44,6 +53,44 @@ fn storage_settings(section: &Field<'_>, settings: &mut policy::Storage, reading
     set(&fields, "retryFirst", &mut settings.retry_first_ms, period, reading);
     set(&fields, "retryMax", &mut settings.retry_max_ms, period, reading);
     set(&fields, "callTimeout", &mut settings.call_timeout_ms, positive_period, reading);
+}
+
+fn harvest_settings(section: &Field<'_>, settings: &mut policy::Harvest, reading: &mut Reading<'_>) {
+    let Some(fields) = Fields::of(section, &["mode", "sightingsMin", "grace"], reading) else { return };
+    set(&fields, "mode", &mut settings.mode, harvest_mode, reading);
+    set(&fields, "sightingsMin", &mut settings.sightings_min, Field::number, reading);
+    set(&fields, "grace", &mut settings.grace_ms, period, reading);
+}
+
+fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, reading: &mut Reading<'_>) {
+    let known =
+        ["creationTimeout", "healthTimeout", "nodeConditions", "replacementsMax", "zoneSilentMin", "drainTimeout"];
+    let Some(fields) = Fields::of(section, &known, reading) else { return };
+    set(&fields, "creationTimeout", &mut settings.creation_timeout_ms, positive_period, reading);
+    set(&fields, "healthTimeout", &mut settings.health_timeout_ms, positive_period, reading);
+    set(&fields, "nodeConditions", &mut settings.node_conditions, condition_names, reading);
+    set(&fields, "replacementsMax", &mut settings.throttle.replacements_max, Field::number, reading);
+    set(&fields, "zoneSilentMin", &mut settings.throttle.zone_silent_min, Field::number, reading);
+    set(&fields, "drainTimeout", &mut settings.drain.timeout_ms, period, reading);
+}
+
+/// The most conditions that are watched.
+const CONDITIONS_MAX: usize = 32;
+
+fn condition_names(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<String>> {
+    let items = field.items(CONDITIONS_MAX, reading)?;
+    items.iter().map(|item| item.line(reading).map(str::to_owned)).collect()
+}
+
+fn harvest_mode(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<HarvestMode> {
+    let text = field.text(reading)?;
+    match text.parse() {
+        Ok(mode) => Some(mode),
+        Err(_) => {
+            let message = format!("expected `none`, `unknown`, `destroyed` or `all`, found {:?}", cut(text, 40));
+            field.refuse(reading, Code::WrongType, message, "")
+        }
+    }
 }
 
 /// Overwrites a setting with what the field says, if it says something.

@@ -29,6 +29,13 @@ pub struct Faults {
     pub miscount_per_mille: u16,
     /// No more instances than this are made; the rest fails with `resource-exhausted`.
     pub instances_max: Option<usize>,
+    /// A bulk call breaks off somewhere: the items before that happen, the others do not. Either every item says how it
+    /// went (`unavailable` for those that were not reached), or the call as a whole says `aborted`.
+    pub break_off_per_mille: u16,
+    /// No more volumes than this are made; the rest fails with `resource-exhausted`.
+    pub volumes_max: Option<usize>,
+    /// No more calls than this in a minute; the rest fails as a whole with `resource-exhausted`, and nothing happens.
+    pub calls_per_minute_max: Option<usize>,
 }
 
 impl Default for Faults {
@@ -45,6 +52,9 @@ impl Default for Faults {
             fail_list_per_mille: 0,
             miscount_per_mille: 0,
             instances_max: None,
+            break_off_per_mille: 0,
+            volumes_max: None,
+            calls_per_minute_max: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The outside world: it does not crash with the node.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -9,10 +9,10 @@ use bailiwick_actors::{
     ports::{
         AttachVolume, AttachmentInfo, CreateMachine, CreateVolume, InstanceStatus, MachineInstance, ProvisionedVolume,
     },
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid, derived_uuid},
 };
 
-use super::{Dice, Faults};
+use super::{Dice, Faults, zones::Zones};
 
 /// The instances, volumes and attachments of all simulated providers. Clones are the same world.
 #[derive(Clone, Debug)]
@@ -30,9 +30,16 @@ pub struct WorldState {
     pub(super) faults: BTreeMap<Name, Faults>,
     /// Nothing is reached from the one moment to the other.
     pub(super) outages: Vec<(Name, Timestamp, Timestamp)>,
+    /// The zones of each provider, and which of them cannot be reached when.
+    pub(super) zones: Zones,
+    /// When each provider was called within the last minute.
+    pub(super) recent_calls: BTreeMap<Name, VecDeque<Timestamp>>,
     /// Calls that have been sent and not happened yet: they happen even if the caller is gone by then.
-    in_the_air: BTreeMap<(Timestamp, u64), Change>,
+    pub(super) in_the_air: BTreeMap<(Timestamp, u64), Change>,
     silent: BTreeMap<Name, Timestamp>,
+    clinging: BTreeSet<Name>,
+    /// Nothing in a zone says anything before this moment.
+    dark: BTreeMap<String, Timestamp>,
     pub(super) earlier_lists: BTreeMap<Name, (Timestamp, Vec<MachineInstance>)>,
     made: u64,
     /// What must never be, as it was found.
@@ -122,8 +129,12 @@ impl World {
             calls: BTreeMap::new(),
             faults: BTreeMap::new(),
             outages: Vec::new(),
+            zones: Zones::default(),
+            recent_calls: BTreeMap::new(),
             in_the_air: BTreeMap::new(),
             silent: BTreeMap::new(),
+            clinging: BTreeSet::new(),
+            dark: BTreeMap::new(),
             earlier_lists: BTreeMap::new(),
             made: 0,
             violations: Vec::new(),
@@ -169,7 +180,10 @@ impl World {
             state.faults.insert(name, Faults { latency_ms, ..Faults::default() });
         }
         state.outages.clear();
+        state.end_zone_outages();
         state.silent.clear();
+        state.clinging.clear();
+        state.dark.clear();
     }
 
     /// Nothing of a provider is reached between the two moments.
@@ -194,14 +208,53 @@ impl World {
             .map(|(effect, _)| *effect)
             .collect();
         for effect in &gone {
-            state.apply(Change::DeleteMachine(*effect));
+            state.apply(Change::DeleteMachine(*effect), Timestamp(0));
         }
         gone.len()
+    }
+
+    /// Somebody makes an instance that bears a machine's name, and tells nobody.
+    pub fn stray(&self, provider: &Name, machine: &Name) {
+        let mut state = self.state();
+        state.made += 1;
+        let effect = EffectId(derived_uuid(&format!("stray {provider} {machine} {}", state.made)));
+        let seen = MachineInstance {
+            effect,
+            instance: InstanceId(format!("i-{:04}", state.made)),
+            machine: machine.clone(),
+            facts: BTreeMap::new(),
+            status: InstanceStatus::Running,
+        };
+        state.instances.insert(effect, SimulatedInstance { provider: provider.clone(), uid: Uid(effect.0), seen });
+    }
+
+    /// An instance that bears a machine's name, other than this one.
+    pub fn other_instance(&self, machine: &Name, own: Option<EffectId>) -> Option<(Name, MachineInstance)> {
+        let state = self.state();
+        let is_other = |instance: &&SimulatedInstance| {
+            instance.seen.machine == *machine && own.is_none_or(|own| own != instance.seen.effect)
+        };
+        state.instances.values().find(is_other).map(|found| (found.provider.clone(), found.seen.clone()))
     }
 
     /// The agents of a machine say nothing before this moment.
     pub fn silence(&self, machine: &Name, until: Timestamp) {
         self.state().silent.insert(machine.clone(), until);
+    }
+
+    /// Nothing in a zone says anything before this moment; the provider reaches it all the same.
+    pub fn darken(&self, zone: &str, until: Timestamp) {
+        self.state().dark.insert(zone.to_owned(), until);
+    }
+
+    /// What runs on a machine does not end when it is told to.
+    pub fn cling(&self, machine: &Name) {
+        self.state().clinging.insert(machine.clone());
+    }
+
+    /// Whether what runs on a machine does not end.
+    pub fn clings(&self, machine: &Name) -> bool {
+        self.state().clinging.contains(machine)
     }
 
     /// The instances whose agents would report now: machine and effect id.
@@ -211,7 +264,9 @@ impl World {
             .instances
             .values()
             .filter(|instance| instance.seen.status == InstanceStatus::Running)
+            .filter(|instance| !state.zones.is_out(&instance.provider, instance.zone(), now))
             .filter(|instance| state.silent.get(&instance.seen.machine).is_none_or(|until| *until <= now))
+            .filter(|instance| state.dark.get(instance.zone()).is_none_or(|until| *until <= now))
             .map(|instance| (instance.seen.machine.clone(), instance.seen.effect))
             .collect()
     }
@@ -229,11 +284,12 @@ impl World {
     pub(super) fn at(&self, now: Timestamp) -> MutexGuard<'_, WorldState> {
         let mut state = self.state();
         while let Some(first) = state.in_the_air.first_entry() {
-            if first.key().0 > now {
+            let at = first.key().0;
+            if at > now {
                 break;
             }
             let change = first.remove();
-            state.apply(change);
+            state.apply(change, at);
         }
         state
     }
@@ -250,7 +306,7 @@ impl WorldState {
         match thing {
             Thing::Machine { provider, asked, made } => {
                 let id = asked.id;
-                self.create_machine(provider, asked);
+                self.create_machine(provider, asked, Timestamp(0));
                 if let (Some(instance), Some(made)) = (self.instances.get_mut(&id), made) {
                     instance.seen = made;
                 }
@@ -284,14 +340,14 @@ impl WorldState {
             + self.in_the_air.values().filter(coming).count()
     }
 
-    pub(super) fn apply(&mut self, change: Change) {
+    pub(super) fn apply(&mut self, change: Change, at: Timestamp) {
         if !change.makes() {
             // Whoever removes under an id also makes sure that nothing comes later under it.
             let id = change.id();
             self.in_the_air.retain(|_, other| !(other.makes() && other.id() == id));
         }
         match change {
-            Change::CreateMachine(provider, create) => self.create_machine(provider, *create),
+            Change::CreateMachine(provider, create) => self.create_machine(provider, *create, at),
             Change::DeleteMachine(id) => {
                 self.instances.remove(&id);
                 self.attachments.retain(|_, attachment| attachment.made.machine_effect != id);
@@ -303,16 +359,19 @@ impl WorldState {
         }
     }
 
-    fn create_machine(&mut self, provider: Name, create: CreateMachine) {
+    fn create_machine(&mut self, provider: Name, create: CreateMachine, at: Timestamp) {
         if self.instances.contains_key(&create.id) {
             return;
         }
         self.made += 1;
+        let wanted = create.spec.labels.get("zone").map(String::as_str);
+        let standing = self.instances.values().filter(|other| other.provider == provider).map(SimulatedInstance::zone);
+        let zone = self.zones.place(&provider, wanted, standing, at);
         let seen = MachineInstance {
             effect: create.id,
             instance: InstanceId(format!("i-{:04}", self.made)),
             machine: create.machine,
-            facts: BTreeMap::from([("zone".to_owned(), "a".to_owned())]),
+            facts: BTreeMap::from([("zone".to_owned(), zone)]),
             status: InstanceStatus::Running,
         };
         let twin = self.instances.values().find(|other| other.uid == create.uid && other.provider == provider);

@@ -152,6 +152,7 @@ fn snapshot(input: Input) -> Result<Snapshot, String> {
         statuses: input.statuses.into_iter().map(status).collect::<Result<_, String>>()?,
         port: input.mongo_port,
         space: input.ha_space,
+        one_host: false,
     })
 }
 

@@ -23,10 +23,13 @@ const STOPWATCHES: &[(&str, &str)] = &[
     ("src/clock.rs", "the one reader of the wall clock"),
     ("src/agent/", "an agent is a process of its own, outside of every simulation"),
     ("src/providers/local", "waits for real processes to end, by the monotonic clock"),
+    ("src/providers/exec/", "waits for a process that is nobody's simulation, on a runtime of its own"),
     ("journal/src/open.rs", "measures how long opening took, for the report"),
+    ("journal/src/verify.rs", "paces what is read behind an opening; simulation has no such threads"),
     ("journal/src/follow.rs", "the bound of a wait on a thread; simulation has no such threads"),
     ("actors/src/shell/services.rs", "tokio's clock, which the simulation pauses and moves"),
     ("actors/src/supervisor/machines/shell.rs", "tokio's clock, which the simulation pauses and moves"),
+    ("actors/src/supervisor/replica_sets/shell.rs", "tokio's clock, which the simulation pauses and moves"),
     ("src/simulation/clock.rs", "tokio's paused clock: it is the simulated time"),
     ("src/cli/simulate.rs", "measures how much faster than real time a simulation was"),
     ("src/cli/up.rs", "the bound of a wait at the command line"),
@@ -45,6 +48,7 @@ const WAITERS: &[(&str, &str)] = &[
     ),
     ("benches/idle.rs", "looks at a node that has nothing to do, for as long as it was asked to"),
     ("tests/it/up/support.rs", "`pause`, between two looks at a real process; nothing else waits"),
+    ("tests/exec/support.rs", "`eventually`, which ends as soon as it is so"),
     ("tests/local/node.rs", "the stand-in for a node looks for callers, and for its end"),
 ];
 
@@ -94,6 +98,7 @@ const BANS: &[Ban] = &[
         holds: |_, is_test| is_test,
         allowed: &[
             ("actors/tests/shell/support.rs", "virtual time: the clock is paused, and nobody waits"),
+            ("tests/replica_sets/lab.rs", "`pause`, between two looks at real servers; elsewhere the clock is paused"),
             ("benches/compare/", "what is measured has to come to rest first; nothing passes or fails by it"),
         ],
     },

@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use super::{Change, Command, Event, Reason, SightingStatus, State, View};
+use super::{
+    Change, Command, Event, Reason, Sighting, State,
+    harvest::{Outlook, outlook},
+    remedy::remedies,
+};
 use crate::{
     contract::{self, Decider, Decision},
-    machine::{self, Instance, Report},
+    machine,
     supervisor::Order,
     vocab::Name,
 };
 
-type Facts<'a> = contract::Facts<'a, State>;
+pub(super) type Facts<'a> = contract::Facts<'a, State>;
 type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
@@ -27,7 +31,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             let seen = Event::Observed { provider: provider.clone(), as_of: *as_of, changes: changes.clone() };
             let mut after = state.clone();
             after.evolve(Version::ZERO, &seen);
-            let orders = orders(&after, facts.view, &concerned(&after, changes));
+            let mut orders = remedies(&after, facts, &concerned(&after, changes));
+            orders.extend(strays(&after, facts, changes));
             Ok(Decision::because(Reason::WorldDiffers, std::iter::once(seen).chain(orders)))
         }
         Command::ReportListFailed { provider, fault } => {
@@ -44,11 +49,13 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Ok(Decision::because(Reason::ProviderBack, [Event::ListRecovered { provider: provider.clone() }]))
         }
         Command::Look { machines } => {
-            let orders = orders(state, facts.view, &machines.iter().cloned().collect());
-            if orders.is_empty() {
+            let events = remedies(state, facts, &machines.iter().cloned().collect());
+            if events.is_empty() {
                 return Ok(Decision::nothing(Reason::NothingFollows));
             }
-            Ok(Decision::because(Reason::OrdersFollow, orders))
+            let some_follow = events.iter().any(|event| matches!(event, Event::Issued { .. }));
+            let reason = if some_follow { Reason::OrdersFollow } else { Reason::ReplacementsHeld };
+            Ok(Decision::because(reason, events))
         }
     }
 }
@@ -57,30 +64,33 @@ fn concerned(state: &State, changes: &[Change]) -> BTreeSet<Name> {
     let machine = |change: &Change| match change {
         Change::Appeared { instance } => Some(instance.machine.clone()),
         Change::Vanished { machine, .. } => Some(machine.clone()),
-        Change::StatusChanged { effect, .. } | Change::Forgotten { effect } => {
-            state.sightings.get(effect).map(|sighting| sighting.machine.clone())
-        }
+        Change::StatusChanged { effect, .. }
+        | Change::Forgotten { effect }
+        | Change::Unclaimed { effect }
+        | Change::Claimed { effect } => state.sightings.get(effect).map(|sighting| sighting.machine.clone()),
     };
     changes.iter().filter_map(machine).collect()
 }
 
-/// A machine whose running instance was seen stopped, or was missed, is told so.
-fn orders(state: &State, view: &View, machines: &BTreeSet<Name>) -> Vec<Event> {
+/// The machines whose names they bear are told to remove the instances that nobody knows, where it is time.
+fn strays(state: &State, facts: &Facts<'_>, changes: &[Change]) -> Vec<Event> {
     let mut orders = Vec::new();
-    for machine in machines {
-        let Some(folded) = view.machines.folded(machine.as_str()) else {
+    for change in changes {
+        let Change::Unclaimed { effect } = change else { continue };
+        let Some(Sighting { provider, machine, instance: Some(instance), unclaimed: Some(unclaimed), .. }) =
+            state.sightings.get(effect)
+        else {
             continue;
         };
-        let Instance::Running { instance, .. } = &folded.state.instance else {
-            continue;
-        };
-        let status = state.sightings.get(&instance.effect).map(|sighting| sighting.status);
-        if !matches!(status, Some(SightingStatus::Stopped | SightingStatus::Gone)) {
+        // The view may know more than the list that was compared with it.
+        let is_due = outlook(unclaimed, &facts.policy.harvest) == Outlook::Due;
+        if !is_due || facts.view.is_claimed(machine, *effect) {
             continue;
         }
-        let command = machine::Command::Report(Report::Lost { effect: instance.effect });
+        let command = machine::Command::RemoveStray { provider: provider.clone(), instance: instance.clone() };
         let order = Order::Machine { machine: machine.clone(), command };
-        if view.orders.is_news(&order, folded.version) {
+        let version = facts.view.machines.folded(machine.as_str()).map_or(Version::ZERO, |folded| folded.version);
+        if facts.view.orders.is_news(&order, version) {
             orders.push(Event::Issued { order });
         }
     }

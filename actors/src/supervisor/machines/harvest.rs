@@ -1,83 +1,54 @@
-//! Which instances are stopped that nobody needs, or nobody knows.
+//! Instances that nobody knows: when they are stopped, and when not.
 //!
-//! | mode | instance of a dead machine | instance that nobody knows |
-//! |---|---|---|
-//! | `none` | stays | stays |
-//! | `unknown` | stays, until it has become unknown | goes |
-//! | `destroyed` | goes | stays |
-//! | `all` | goes | goes |
-//!
-//! The record of a dead machine is removed in every mode. Source: Juju's provisioner-harvest-mode. Stopping what is unknown
-//! once deleted half of a production cluster (Juju removed the modes in 2025), so ours is `destroyed`, and what is unknown
-//! has to be seen more than once before it goes.
+//! An instance is unknown if a complete list has it and no machine claims it. It goes if the policy's mode says so, after
+//! enough sightings in complete lists, and after a grace period. Nothing is unknown before the first complete list that was
+//! compared with the whole view. The machine whose name it bears has the last word: it knows what is its own.
 
-use std::{fmt, str::FromStr};
+use crate::{policy::Harvest, vocab::Timestamp};
 
-use serde::{Deserialize, Serialize};
+use super::{Sighting, Unclaimed};
 
-/// What is stopped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HarvestMode {
-    None,
-    Unknown,
-    #[default]
-    Destroyed,
-    All,
+/// Whether an instance that nobody knows is to be stopped, or when, or why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// It is to be stopped.
+    Due,
+    /// So many more sightings are needed.
+    Sightings { more: u32 },
+    /// It has not been unknown for long enough.
+    Grace { until: Timestamp },
+    /// The mode leaves it alone.
+    Spared,
+    /// Its machine was told already.
+    Told,
 }
 
-impl HarvestMode {
-    pub const ALL_MODES: [Self; 4] = [Self::None, Self::Unknown, Self::Destroyed, Self::All];
-
-    /// Whether the instances of dead machines are stopped.
-    pub fn stops_dead(self) -> bool {
-        matches!(self, Self::Destroyed | Self::All)
+/// What is to become of an unknown instance, as it was seen last.
+pub fn outlook(unclaimed: &Unclaimed, policy: &Harvest) -> Outlook {
+    if unclaimed.told {
+        return Outlook::Told;
     }
-
-    /// Whether instances that no machine claims are stopped.
-    pub fn stops_unknown(self) -> bool {
-        matches!(self, Self::Unknown | Self::All)
+    if unclaimed.times < policy.sightings_min {
+        return Outlook::Sightings { more: policy.sightings_min - unclaimed.times };
     }
-
-    /// Whether the records of dead machines are removed: always.
-    pub fn removes_dead_machines(self) -> bool {
-        true
+    let until = unclaimed.since.after(policy.grace_ms);
+    if unclaimed.last < until {
+        return Outlook::Grace { until };
     }
-
-    /// The older switch: `provisioner-safe-mode`, which counts only where no mode is set.
-    pub fn from_safe_mode(is_safe: bool) -> Self {
-        if is_safe { Self::Destroyed } else { Self::All }
-    }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Unknown => "unknown",
-            Self::Destroyed => "destroyed",
-            Self::All => "all",
-        }
-    }
+    if policy.mode.stops_unknown() { Outlook::Due } else { Outlook::Spared }
 }
 
-/// Says that a text is no harvest mode.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no harvest mode: expected none, unknown, destroyed or all")]
-pub struct InvalidHarvestMode {
-    /// The text, cut to 80 characters.
-    pub text: String,
-}
-
-impl FromStr for HarvestMode {
-    type Err = InvalidHarvestMode;
-    /// Upper and lower case are the same.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL_MODES.into_iter().find(|mode| mode.as_str().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| InvalidHarvestMode { text: text.chars().take(80).collect() })
-    }
-}
-
-impl fmt::Display for HarvestMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+/// Whether another sighting, as of then, is worth noting: only what brings the end nearer is, so that an instance which
+/// nobody removes is not noted for ever.
+pub(super) fn is_worth_noting(sighting: &Sighting, policy: &Harvest, as_of: Timestamp) -> bool {
+    let Some(unclaimed) = &sighting.unclaimed else {
+        return true;
+    };
+    let (now, then) = (outlook(unclaimed, policy), outlook(&unclaimed.seen_again(as_of), policy));
+    match then {
+        Outlook::Told => false,
+        Outlook::Sightings { .. } => unclaimed.last < as_of,
+        Outlook::Due => true,
+        Outlook::Grace { .. } | Outlook::Spared => now != then && unclaimed.last < as_of,
     }
 }

@@ -5,9 +5,10 @@
 
 pub mod classify;
 mod decide;
-mod harvest;
+pub mod harvest;
 mod observe;
 pub mod pass;
+mod remedy;
 pub mod start_volumes;
 mod state;
 mod view;
@@ -19,7 +20,9 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use harvest::{HarvestMode, InvalidHarvestMode};
+pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
 pub use observe::differences;
-pub use state::{Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State};
+pub use state::{
+    Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed, Withholding,
+};
 pub use view::View;

@@ -4,19 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::StreamId;
 
-use super::{Change, SightingStatus, State, View};
+use super::{Change, SightingStatus, State, View, harvest::is_worth_noting};
 use crate::{
     contract::Decider,
     machine::{self, Instance},
+    policy::Harvest,
     ports::{Listing, MachineInstance},
-    vocab::{EffectId, Name},
+    vocab::{EffectId, Name, Timestamp},
 };
 
 /// The differences, in a fixed order: what appeared or changed by effect id, then what vanished, then what is forgotten.
 ///
 /// An absence counts only in a complete list, and only for instances that were there before the list was made. A list that
 /// is older than what was seen already says nothing.
-pub fn differences(state: &State, view: &View, provider: &Name, listing: &Listing<MachineInstance>) -> Vec<Change> {
+///
+/// That an instance is nobody's is told only from a complete list, and as often as the policy for such instances needs.
+pub fn differences(
+    state: &State,
+    view: &View,
+    provider: &Name,
+    listing: &Listing<MachineInstance>,
+    policy: &Harvest,
+) -> Vec<Change> {
     let listed: BTreeMap<EffectId, &MachineInstance> =
         listing.items.iter().map(|instance| (instance.effect, instance)).collect();
     let mut changes = Vec::new();
@@ -53,7 +62,20 @@ pub fn differences(state: &State, view: &View, provider: &Name, listing: &Listin
     missing.retain(|effect, _| !listed.contains_key(effect));
     changes.extend(missing.into_iter().map(|(effect, machine)| Change::Vanished { effect, machine }));
     changes.extend(forgotten.into_iter().map(|effect| Change::Forgotten { effect }));
+    changes.extend(listed.values().filter_map(|instance| claim(state, view, instance, policy, listing.as_of)));
     changes
+}
+
+/// What is new about whose an instance is.
+fn claim(state: &State, view: &View, instance: &MachineInstance, policy: &Harvest, as_of: Timestamp) -> Option<Change> {
+    let effect = instance.effect;
+    // What is seen for the first time is judged when it is seen again.
+    let sighting = state.sightings.get(&effect)?;
+    match (view.is_claimed(&instance.machine, effect), &sighting.unclaimed) {
+        (true, Some(_)) => Some(Change::Claimed { effect }),
+        (true, None) => None,
+        (false, _) => is_worth_noting(sighting, policy, as_of).then_some(Change::Unclaimed { effect }),
+    }
 }
 
 /// The instances that the list should have: those that ran before it was made.

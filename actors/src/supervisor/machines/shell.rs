@@ -55,12 +55,16 @@ pub struct AgentReport {
     /// The instance that it runs in.
     pub effect: EffectId,
     pub conditions: Vec<Condition>,
+    /// Whether it was told to run nothing, and nothing runs any more.
+    pub is_empty: bool,
 }
 
 /// What an agent is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heartbeat {
     Welcome,
+    /// It is to end what runs inside, and to say when nothing does.
+    Drain,
     /// This instance is not, or not yet, the machine's.
     Stranger,
 }
@@ -134,7 +138,9 @@ impl SupervisorActor<State> {
                     if actor.entity.state().failing.contains_key(&name) {
                         actor.decide_later(Command::ReportListRecovered { provider: name.clone() }, ctx);
                     }
-                    let changes = differences(actor.entity.state(), &actor.view, &name, &listing);
+                    let policy = actor.services.policy();
+                    let harvest = &policy.document.harvest;
+                    let changes = differences(actor.entity.state(), &actor.view, &name, &listing, harvest);
                     for some in changes.chunks(CHANGES_MAX) {
                         let provider = name.clone();
                         let observe = Command::Observe { provider, as_of: listing.as_of, changes: some.to_vec() };
@@ -209,7 +215,7 @@ impl Handler<AgentReport> for SupervisorActor<State> {
     type Result = actix::MessageResult<AgentReport>;
 
     fn handle(&mut self, report: AgentReport, ctx: &mut Self::Context) -> Self::Result {
-        let AgentReport { machine, effect, conditions } = report;
+        let AgentReport { machine, effect, conditions, is_empty } = report;
         let Some(folded) = self.view.machines.folded(machine.as_str()) else {
             return actix::MessageResult(Heartbeat::Stranger);
         };
@@ -223,10 +229,13 @@ impl Handler<AgentReport> for SupervisorActor<State> {
         self.watch.last_seen.insert(effect, seen);
         let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
         let known = matches!(&folded.state.node, Node::Reporting { conditions, .. } if *conditions == seen);
-        if !known {
-            let principal = format!("agent:machine/{machine}");
+        let is_draining = folded.state.is_draining();
+        let principal = format!("agent:machine/{machine}");
+        if is_draining && is_empty {
+            self.report(machine, Report::Drained { effect }, principal, ctx);
+        } else if !known {
             self.report(machine, Report::Node { effect, conditions }, principal, ctx);
         }
-        actix::MessageResult(Heartbeat::Welcome)
+        actix::MessageResult(if is_draining { Heartbeat::Drain } else { Heartbeat::Welcome })
     }
 }

@@ -9,9 +9,10 @@ use uuid::Uuid;
 use super::{View, decide};
 use crate::{
     contract::{Code, Decider, Facts, Stored, Verdict, reasons},
+    machine,
     ports::{InstanceStatus, MachineInstance},
     supervisor::Order,
-    vocab::{EffectId, Fault, Name, Timestamp},
+    vocab::{EffectId, Fault, Name, Timestamp, Zone},
 };
 
 /// What was seen of the world.
@@ -22,6 +23,8 @@ pub struct State {
     pub failing: BTreeMap<Name, Fault>,
     /// The moment that each provider's newest observation describes: an older list is worth nothing any more.
     pub observed: BTreeMap<Name, Timestamp>,
+    /// The machines that are not replaced now, and why.
+    pub withheld: BTreeMap<Name, Withholding>,
 }
 
 /// One instance, as it was seen last.
@@ -30,6 +33,30 @@ pub struct Sighting {
     pub provider: Name,
     pub machine: Name,
     pub status: SightingStatus,
+    /// As it was when it was seen first; none if it was only ever missed.
+    pub instance: Option<MachineInstance>,
+    /// That no machine claims it.
+    pub unclaimed: Option<Unclaimed>,
+}
+
+/// An instance that no machine claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unclaimed {
+    /// The moments of the first and the last complete list that had it, as far as they were worth noting.
+    pub since: Timestamp,
+    pub last: Timestamp,
+    /// In how many complete lists it was noted.
+    pub times: u32,
+    /// Whether the machine whose name it bears was told to remove it.
+    pub told: bool,
+}
+
+impl Unclaimed {
+    /// The same, seen in one more list.
+    #[must_use]
+    pub fn seen_again(self, as_of: Timestamp) -> Self {
+        Self { last: self.last.max(as_of), times: self.times.saturating_add(1), ..self }
+    }
 }
 
 /// How an instance was seen last.
@@ -59,6 +86,14 @@ pub enum Change {
     Forgotten {
         effect: EffectId,
     },
+    /// It is there, in a complete list, and no machine claims it.
+    Unclaimed {
+        effect: EffectId,
+    },
+    /// A machine claims it after all.
+    Claimed {
+        effect: EffectId,
+    },
 }
 
 /// What it may be told.
@@ -77,10 +112,39 @@ pub enum Command {
 /// What happened to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    Observed { provider: Name, as_of: Timestamp, changes: Vec<Change> },
-    ListFailed { provider: Name, fault: Fault },
-    ListRecovered { provider: Name },
-    Issued { order: Order },
+    Observed {
+        provider: Name,
+        as_of: Timestamp,
+        changes: Vec<Change>,
+    },
+    ListFailed {
+        provider: Name,
+        fault: Fault,
+    },
+    ListRecovered {
+        provider: Name,
+    },
+    Issued {
+        order: Order,
+    },
+    /// What should follow for a machine does not, for this reason.
+    Withheld {
+        machine: Name,
+        why: Withholding,
+    },
+    /// Nothing is withheld from it any more.
+    Released {
+        machine: Name,
+    },
+}
+
+/// Why a machine is not replaced now.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Withholding {
+    /// All machines of its zone are silent or gone: the fault is more likely the zone's, or ours.
+    ZoneSilent { zone: Zone },
+    /// As many machines as may be are being replaced already.
+    BudgetSpent,
 }
 
 /// An order that waits for its target's answer.
@@ -100,6 +164,7 @@ reasons! {
         ProviderSilent = "provider-silent", "the provider could not be asked";
         ProviderBack = "provider-back", "the provider answers again";
         ListTooOld = "list-too-old", "a newer list was seen already";
+        ReplacementsHeld = "replacements-held", "machines that should be replaced are not, or are not held any more";
     }
 }
 
@@ -142,7 +207,7 @@ impl Decider for State {
                 let newest = self.observed.entry(provider.clone()).or_default();
                 *newest = (*newest).max(*as_of);
                 for change in changes {
-                    self.take_in(provider, change);
+                    self.take_in(provider, *as_of, change);
                 }
             }
             Event::ListFailed { provider, fault } => {
@@ -151,7 +216,18 @@ impl Decider for State {
             Event::ListRecovered { provider } => {
                 self.failing.remove(provider);
             }
-            // Orders are a matter of the view, which sees their answers too.
+            Event::Issued { order: Order::Machine { command: machine::Command::RemoveStray { instance, .. }, .. } } => {
+                if let Some(unclaimed) = self.unclaimed_mut(instance.effect) {
+                    unclaimed.told = true;
+                }
+            }
+            Event::Withheld { machine, why } => {
+                self.withheld.insert(machine.clone(), why.clone());
+            }
+            Event::Released { machine } => {
+                self.withheld.remove(machine);
+            }
+            // Other orders are a matter of the view, which sees their answers too.
             Event::Issued { .. } => (),
         }
     }
@@ -167,13 +243,19 @@ impl State {
         self.observed.get(provider).is_some_and(|newest| as_of < *newest)
     }
 
-    fn take_in(&mut self, provider: &Name, change: &Change) {
+    fn unclaimed_mut(&mut self, effect: EffectId) -> Option<&mut Unclaimed> {
+        self.sightings.get_mut(&effect)?.unclaimed.as_mut()
+    }
+
+    fn take_in(&mut self, provider: &Name, as_of: Timestamp, change: &Change) {
         match change {
             Change::Appeared { instance } => {
                 let sighting = Sighting {
                     provider: provider.clone(),
                     machine: instance.machine.clone(),
                     status: instance.status.into(),
+                    instance: Some(instance.clone()),
+                    unclaimed: None,
                 };
                 self.sightings.insert(instance.effect, sighting);
             }
@@ -183,12 +265,25 @@ impl State {
                 }
             }
             Change::Vanished { effect, machine } => {
-                let gone =
-                    Sighting { provider: provider.clone(), machine: machine.clone(), status: SightingStatus::Gone };
+                let instance = self.sightings.get(effect).and_then(|known| known.instance.clone());
+                let (provider, machine, status) = (provider.clone(), machine.clone(), SightingStatus::Gone);
+                let gone = Sighting { provider, machine, status, instance, unclaimed: None };
                 self.sightings.insert(*effect, gone);
             }
             Change::Forgotten { effect } => {
                 self.sightings.remove(effect);
+            }
+            Change::Unclaimed { effect } => {
+                if let Some(sighting) = self.sightings.get_mut(effect) {
+                    let first = Unclaimed { since: as_of, last: as_of, times: 1, told: false };
+                    let seen = sighting.unclaimed.map_or(first, |known| known.seen_again(as_of));
+                    sighting.unclaimed = Some(seen);
+                }
+            }
+            Change::Claimed { effect } => {
+                if let Some(sighting) = self.sightings.get_mut(effect) {
+                    sighting.unclaimed = None;
+                }
             }
         }
     }

@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
-use super::{Change, Command, Event, Reason, Sighting, SightingStatus, State, View, differences};
+use super::{Change, Command, Event, Reason, Sighting, SightingStatus, State, View, Withholding, differences};
 use crate::{
     contract::{Decider, Decision, Facts, Stored, View as _},
     machine,
-    policy::Document,
+    policy::{Document, Harvest},
     ports::{InstanceStatus, Listing, MachineInstance},
     supervisor::{Order, Orders},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Name, Timestamp, Zone},
 };
+
+const HARVEST: Harvest = Harvest { mode: HarvestMode::All, sightings_min: 2, grace_ms: 300_000 };
 
 fn name(text: &str) -> Name {
     text.parse().expect("a name")
@@ -74,7 +76,13 @@ fn listing(as_of: u64, complete: bool, items: Vec<MachineInstance>) -> Listing<M
 }
 
 fn seen(status: SightingStatus, as_of: u64) -> State {
-    let sighting = Sighting { provider: name("local"), machine: name("web"), status };
+    let sighting = Sighting {
+        provider: name("local"),
+        machine: name("web"),
+        status,
+        instance: Some(instance(InstanceStatus::Running)),
+        unclaimed: None,
+    };
     State {
         sightings: [(effect(), sighting)].into(),
         observed: [(name("local"), Timestamp(as_of))].into(),
@@ -107,18 +115,22 @@ fn lost() -> Event {
 #[test]
 fn an_absence_counts_only_in_a_complete_list_that_is_newer_than_the_instance() {
     let local = name("local");
-    let missed = |as_of, complete| differences(&State::default(), &view(), &local, &listing(as_of, complete, vec![]));
+    let missed =
+        |as_of, complete| differences(&State::default(), &view(), &local, &listing(as_of, complete, vec![]), &HARVEST);
     assert_eq!(missed(60, true), [vanished()]);
     assert_eq!(missed(60, false), [], "a partial list");
     assert_eq!(missed(50, true), [], "a list as old as the instance");
-    assert_eq!(differences(&State::default(), &view(), &name("other"), &listing(60, true, vec![])), []);
+    assert_eq!(differences(&State::default(), &view(), &name("other"), &listing(60, true, vec![]), &HARVEST), []);
 }
 
 #[test]
 fn a_list_older_than_what_was_seen_says_nothing() {
     let state = seen(SightingStatus::Running, 70);
-    assert_eq!(differences(&state, &View::default(), &name("local"), &listing(69, true, vec![])), []);
-    assert_eq!(differences(&state, &View::default(), &name("local"), &listing(71, true, vec![])), [vanished()]);
+    assert_eq!(differences(&state, &View::default(), &name("local"), &listing(69, true, vec![]), &HARVEST), []);
+    assert_eq!(
+        differences(&state, &View::default(), &name("local"), &listing(71, true, vec![]), &HARVEST),
+        [vanished()]
+    );
     assert_eq!(answer(&state, &view(), &observe(69, vec![vanished()])).reason, Reason::ListTooOld);
 }
 
@@ -127,16 +139,16 @@ fn what_appears_changes_or_is_forgotten_is_told_once() {
     let local = name("local");
     let running = instance(InstanceStatus::Running);
     let list = listing(60, false, vec![running.clone()]);
-    let appeared = differences(&State::default(), &view(), &local, &list);
+    let appeared = differences(&State::default(), &view(), &local, &list, &HARVEST);
     assert_eq!(appeared, [Change::Appeared { instance: running.clone() }]);
-    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &list), []);
+    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &list, &HARVEST), []);
     let stopped = listing(61, true, vec![instance(InstanceStatus::Stopped)]);
     let changed = Change::StatusChanged { effect: effect(), status: InstanceStatus::Stopped };
-    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &stopped), [changed]);
+    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &stopped, &HARVEST), [changed]);
     let gone = seen(SightingStatus::Gone, 60);
-    let forgotten = differences(&gone, &View::default(), &local, &listing(61, true, vec![]));
+    let forgotten = differences(&gone, &View::default(), &local, &listing(61, true, vec![]), &HARVEST);
     assert_eq!(forgotten, [Change::Forgotten { effect: effect() }]);
-    assert_eq!(differences(&gone, &view(), &local, &listing(61, true, vec![])), [], "it is still asked for");
+    assert_eq!(differences(&gone, &view(), &local, &listing(61, true, vec![]), &HARVEST), [], "it is still asked for");
 }
 
 #[test]
@@ -197,4 +209,189 @@ fn a_machine_that_is_removed_leaves_the_view() {
     let removed = machine::Event::Removed.store().unwrap();
     view.apply(&entry(2, web(), 4, Outcome::Done, Uuid::nil(), vec![removed])).unwrap();
     assert_eq!(view.machines.iter().count(), 0);
+}
+
+/// A fleet in one zone: so many machines that are well, then so many whose time is over, named `m-00` and so on.
+fn fleet(well: usize, overdue: usize) -> View {
+    let mut view = View::default();
+    for number in 0..well + overdue {
+        let machine = name(&format!("m-{number:02}"));
+        let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
+        let spec = machine::Spec { provider: name("local"), workloads: Vec::new(), labels: BTreeMap::new() };
+        let facts = BTreeMap::from([("zone".to_owned(), "a".to_owned())]);
+        let effect = EffectId::of(&stream, Version(2));
+        let made = MachineInstance { effect, machine: machine.clone(), facts, ..instance(InstanceStatus::Running) };
+        let at = Timestamp(50);
+        let mut events = vec![
+            machine::Event::Declared { spec },
+            machine::Event::CreateRequested { at },
+            machine::Event::Created { instance: made, at },
+            machine::Event::BecameWell { at },
+        ];
+        if well <= number {
+            let since = Timestamp(60 + number as u64);
+            events.push(machine::Event::BecameOverdue { cause: machine::Cause::Silent, at: since });
+        }
+        let bodies = events.iter().map(|event| event.store().expect("small")).collect();
+        view.apply(&entry(1 + number as u64, stream, 1, Outcome::Done, Uuid::nil(), bodies)).expect("readable");
+    }
+    view
+}
+
+fn look() -> Command {
+    Command::Look { machines: vec![name("m-00")] }
+}
+
+fn given_up(events: &[Event]) -> Vec<String> {
+    let ordered = |event: &Event| match event {
+        Event::Issued { order: Order::Machine { machine, command: machine::Command::GiveUp { .. } } } => {
+            Some(machine.to_string())
+        }
+        _ => None,
+    };
+    events.iter().filter_map(ordered).collect()
+}
+
+fn held_back(events: &[Event]) -> Vec<(String, Withholding)> {
+    let held = |event: &Event| match event {
+        Event::Withheld { machine, why } => Some((machine.to_string(), why.clone())),
+        _ => None,
+    };
+    events.iter().filter_map(held).collect()
+}
+
+#[test]
+fn one_machine_is_given_up_at_a_time_and_the_rest_waits_for_room() {
+    let view = fleet(2, 3);
+    let decision = answer(&State::default(), &view, &look());
+    assert_eq!(given_up(&decision.events), ["m-02"], "who waits longest goes first");
+    let rest = ["m-03", "m-04"].map(|name| (name.to_owned(), Withholding::BudgetSpent));
+    assert_eq!(held_back(&decision.events), rest);
+    // It is said once, and the order that is out takes its room.
+    let mut state = State::default();
+    let mut seen = view;
+    let bodies = decision.events.iter().map(|event| event.store().unwrap()).collect();
+    seen.apply(&entry(9, own(), 1, Outcome::Done, Uuid::nil(), bodies)).unwrap();
+    for (event, at) in decision.events.iter().zip(1..) {
+        state.evolve(Version(at), event);
+    }
+    assert_eq!(answer(&state, &seen, &look()).reason, Reason::NothingFollows);
+}
+
+#[test]
+fn a_machine_that_is_being_replaced_takes_the_room() {
+    let mut view = fleet(2, 1);
+    let going = machine::Event::DeleteRequested { at: Timestamp(70) }.store().unwrap();
+    view.apply(&entry(9, "machine/m-00".parse().unwrap(), 5, Outcome::Done, Uuid::nil(), vec![going])).unwrap();
+    let decision = answer(&State::default(), &view, &look());
+    assert_eq!(held_back(&decision.events), [("m-02".to_owned(), Withholding::BudgetSpent)]);
+    // A machine that everybody has given up on does not keep others from being replaced.
+    let fault = Fault::new(FaultCode::PermissionDenied, "no");
+    let over = machine::Event::DeleteGivenUp { fault }.store().unwrap();
+    view.apply(&entry(10, "machine/m-00".parse().unwrap(), 6, Outcome::Done, Uuid::nil(), vec![over])).unwrap();
+    assert_eq!(given_up(&answer(&State::default(), &view, &look()).events), ["m-02"]);
+}
+
+#[test]
+fn nobody_is_replaced_while_a_whole_zone_is_silent() {
+    let silent = Withholding::ZoneSilent { zone: Zone("a".into()) };
+    let decision = answer(&State::default(), &fleet(0, 3), &look());
+    assert_eq!(decision.reason, Reason::ReplacementsHeld);
+    let all = ["m-00", "m-01", "m-02"].map(|name| (name.to_owned(), silent.clone()));
+    assert_eq!((given_up(&decision.events), held_back(&decision.events)), (vec![], all.to_vec()));
+    // Two machines are no zone, and one that is well shows that the zone is there.
+    assert_eq!(given_up(&answer(&State::default(), &fleet(0, 2), &look()).events).len(), 1);
+    assert_eq!(given_up(&answer(&State::default(), &fleet(1, 3), &look()).events).len(), 1);
+    // Whoever was left alone because of its zone gets some more time when the zone is back.
+    let state = State { withheld: [(name("m-01"), silent.clone())].into(), ..State::default() };
+    let events = answer(&state, &fleet(1, 1), &look()).events;
+    let stream: StreamId = "machine/m-01".parse().unwrap();
+    let command = machine::Command::Reprieve { effect: EffectId::of(&stream, Version(2)) };
+    let reprieved = Event::Issued { order: Order::Machine { machine: name("m-01"), command } };
+    assert_eq!(events, [reprieved, Event::Released { machine: name("m-01") }]);
+    // When one is well again the others are released from that.
+    let state = State { withheld: [(name("m-01"), silent)].into(), ..State::default() };
+    let events = answer(&state, &fleet(2, 0), &look()).events;
+    assert_eq!(events, [Event::Released { machine: name("m-01") }]);
+}
+
+#[test]
+fn instances_that_vanish_with_their_whole_zone_are_not_replaced() {
+    let view = fleet(3, 0);
+    let vanished = |count: usize| {
+        let change = |number: usize| {
+            let stream: StreamId = format!("machine/m-{number:02}").parse().unwrap();
+            Change::Vanished { effect: EffectId::of(&stream, Version(2)), machine: name(stream.name()) }
+        };
+        answer(&State::default(), &view, &observe(80, (0..count).map(change).collect())).events
+    };
+    let lost = |events: &[Event]| events.iter().filter(|event| matches!(event, Event::Issued { .. })).count();
+    assert_eq!((lost(&vanished(2)), held_back(&vanished(2)).len()), (2, 0));
+    assert_eq!((lost(&vanished(3)), held_back(&vanished(3)).len()), (0, 3));
+}
+
+/// What a provider shows of an instance that nobody asked for.
+fn stranger() -> MachineInstance {
+    MachineInstance { effect: EffectId(Uuid::from_u128(9)), ..instance(InstanceStatus::Running) }
+}
+
+#[test]
+fn an_unknown_instance_is_removed_after_two_complete_lists_and_the_grace_period_and_not_before() {
+    let (local, view, mut state) = (name("local"), view(), State::default());
+    let policy = Document { harvest: HARVEST, ..Document::default() };
+    let mut told = Vec::new();
+    let mut see = |as_of: u64, complete: bool| {
+        let all = listing(as_of, complete, vec![instance(InstanceStatus::Running), stranger()]);
+        let changes = differences(&state, &view, &local, &all, &policy.harvest);
+        if changes.is_empty() {
+            return 0;
+        }
+        let (stream, journal) = (own(), Uuid::nil());
+        let facts =
+            Facts { stream: &stream, next: Version(1), now: Timestamp(as_of), policy: &policy, view: &view, journal };
+        let decision = state.decide(&observe(as_of, changes.clone()), &facts).expect("it refuses nothing");
+        for event in &decision.events {
+            state.evolve(Version(1), event);
+        }
+        told.extend(decision.events.into_iter().filter(|event| matches!(event, Event::Issued { .. })));
+        changes.len()
+    };
+    assert_eq!(see(100, true), 2, "both appear");
+    assert_eq!(see(200, false), 0, "a partial list says nothing about whose it is");
+    assert_eq!((see(300, true), see(400, true)), (1, 1), "seen unknown once and again");
+    assert_eq!(see(300_299, true), 0, "the grace period counts from the first sighting");
+    assert_eq!(see(300_300, true), 1);
+    assert_eq!(see(900_000, true), 0, "its machine was told");
+    let command = machine::Command::RemoveStray { provider: local, instance: stranger() };
+    assert_eq!(told, [Event::Issued { order: Order::Machine { machine: name("web"), command } }]);
+}
+
+#[test]
+fn an_unknown_instance_is_left_alone_in_the_other_modes_and_noted_only_so_often() {
+    for mode in [HarvestMode::None, HarvestMode::Destroyed] {
+        let (local, view, mut state) = (name("local"), view(), State::default());
+        let policy = Harvest { mode, ..HARVEST };
+        let mut noted = 0;
+        for as_of in 1..100 {
+            let all = listing(as_of * 100_000, true, vec![stranger()]);
+            let changes = differences(&state, &view, &local, &all, &policy);
+            let unclaimed = changes.iter().filter(|change| matches!(change, Change::Unclaimed { .. })).count();
+            noted += unclaimed;
+            let seen = Event::Observed { provider: local.clone(), as_of: Timestamp(as_of * 100_000), changes };
+            state.evolve(Version(1), &seen);
+        }
+        assert_eq!(noted, 3, "{mode}: once, again, and when the grace period was over");
+    }
+}
+
+#[test]
+fn what_a_machine_claims_or_an_operator_keeps_is_not_unknown() {
+    let mut view = view();
+    assert!(view.is_claimed(&name("web"), effect()), "its own");
+    assert!(!view.is_claimed(&name("web"), stranger().effect));
+    let left = machine::Event::InstanceLeft { effect: effect(), why: machine::Leaving::OperatorKeeps };
+    let gone = [machine::Event::RemovalBegan, machine::Event::Died, left, machine::Event::Removed];
+    let bodies = gone.iter().map(|event| event.store().unwrap()).collect();
+    view.apply(&entry(2, web(), 4, Outcome::Done, Uuid::nil(), bodies)).unwrap();
+    assert!(view.is_claimed(&name("web"), effect()), "kept, also after its machine has gone");
 }

@@ -1,13 +1,15 @@
 //! What the machines supervisor looks at.
 
-use bailiwick_journal::Entry;
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{Entry, StreamId};
 
 use super::Event;
 use crate::{
-    contract::{self, Fold, Stored, StoredError},
+    contract::{self, Decider, Fold, Stored, StoredError},
     machine,
     supervisor::Orders,
-    vocab::Life,
+    vocab::{EffectId, Name},
 };
 
 /// The machines that exist, and the orders that wait for an answer.
@@ -15,6 +17,10 @@ use crate::{
 pub struct View {
     pub machines: Fold<machine::State>,
     pub orders: Orders,
+    /// Instances that operators let go of when their machines went: they are nobody's, and nobody removes them.
+    pub kept: BTreeSet<EffectId>,
+    /// The machines whose time is over: those that may have to be given up.
+    pub overdue: BTreeSet<Name>,
 }
 
 impl View {
@@ -42,9 +48,27 @@ impl contract::View for View {
         self.machines.apply(entry)?;
         self.orders.answered(entry);
         let name = stream.name();
-        if self.machines.get(name).is_some_and(|machine| machine.life == Life::Removed) {
+        // What is gone, and has nothing left that is to go, leaves the view.
+        let over = self.machines.get(name).filter(|machine| !machine.life.exists() && machine.strays.is_empty());
+        if let Some(machine) = over {
+            self.kept.extend(&machine.kept);
             self.machines.remove(name);
         }
+        let is_overdue = self.machines.get(name).is_some_and(machine::is_overdue);
+        match name.parse::<Name>() {
+            Ok(name) if is_overdue => drop(self.overdue.insert(name)),
+            Ok(name) => drop(self.overdue.remove(&name)),
+            Err(_) => (),
+        }
         Ok(())
+    }
+}
+
+impl View {
+    /// Whether some machine claims the instance, whose name it bears, or an operator keeps it.
+    pub fn is_claimed(&self, machine: &Name, effect: EffectId) -> bool {
+        let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
+        let claims = |state: &machine::State| state.claims(&stream).contains(&effect);
+        self.kept.contains(&effect) || self.machines.get(machine.as_str()).is_some_and(claims)
     }
 }

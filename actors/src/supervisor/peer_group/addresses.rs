@@ -37,6 +37,9 @@ fn class(address: &Address) -> Option<usize> {
     Some(by_scope + usize::from(!address.is_v4()))
 }
 
+/// Of an address that means something on one host only, where that is enough.
+const LAST_CLASS: usize = 6;
+
 /// Every address of the best class that there is, as `host:port`, in the order given; none if there is no usable one.
 pub fn internal(addresses: &[Address], port: u16) -> Vec<String> {
     let classes: Vec<Option<usize>> = addresses.iter().map(class).collect();
@@ -83,8 +86,8 @@ pub(super) fn as_juju(
     one_of(internal(&machine.addresses, port), present, |host, present| host == present)
 }
 
-/// Our choice: as Juju's, but never an address that means something else elsewhere, and an address that is listed twice
-/// is one address.
+/// Our choice: as Juju's, but never an address that means something else elsewhere (unless all are on one host), and an
+/// address that is listed twice is one address.
 ///
 /// # Errors
 /// If there is no address to choose; a member that is there keeps its present one.
@@ -92,15 +95,16 @@ pub(super) fn choose(
     machine: &Machine,
     port: u16,
     space: Option<&str>,
+    one_host: bool,
     present: Option<&str>,
 ) -> Result<String, AddressFault> {
-    let mut usable = machine.addresses.iter().filter(|address| !address.is_local());
+    let mut usable = machine.addresses.iter().filter(|address| one_host || !address.is_local());
     if let Some(space) = space_set(space) {
         let found = usable.find(|address| address.space.as_deref() == Some(space));
         return found.map(|address| address.host_port(port)).ok_or(AddressFault::NoneInSpace);
     }
     let classes: Vec<(usize, &Address)> =
-        usable.filter_map(|address| class(address).map(|class| (class, address))).collect();
+        usable.filter_map(|address| Some((class(address).or(one_host.then_some(LAST_CLASS))?, address))).collect();
     let Some(best) = classes.iter().map(|(class, _)| *class).min() else { return Err(AddressFault::NoneUsable) };
     let of_best = classes.into_iter().filter(|(class, _)| *class == best);
     let mut hosts: Vec<String> = of_best.map(|(_, address)| address.host_port(port)).collect();
@@ -157,8 +161,17 @@ mod tests {
             ("fe80::1", Scope::Unknown, Some("ha")),
             ("10.0.0.1", Scope::LocalCloud, Some("ha")),
         ]);
-        assert_eq!(choose(&machine, 1, Some("ha"), None), Ok("10.0.0.1:1".into()));
+        assert_eq!(choose(&machine, 1, Some("ha"), false, None), Ok("10.0.0.1:1".into()));
         assert_eq!(as_juju(&machine, 1, Some("ha"), None), Ok("127.0.0.1:1".into()));
+    }
+
+    #[test]
+    fn loopback_is_enough_on_one_host() {
+        let loopback = machine(&[("127.0.0.1", Scope::LocalMachine, None)]);
+        assert_eq!(choose(&loopback, 1, None, false, None), Err(AddressFault::NoneUsable));
+        assert_eq!(choose(&loopback, 1, None, true, None), Ok("127.0.0.1:1".into()));
+        let both = machine(&[("127.0.0.1", Scope::LocalMachine, None), ("10.0.0.1", Scope::LocalCloud, None)]);
+        assert_eq!(choose(&both, 1, None, true, None), Ok("10.0.0.1:1".into()));
     }
 
     #[test]
@@ -168,15 +181,15 @@ mod tests {
             ("2001:DB8:0::A", Scope::LocalCloud, None),
             ("2001:db8::a", Scope::LocalCloud, Some("x")),
         ]);
-        assert_eq!(choose(&machine, 1, None, None), Ok("[2001:db8::a]:1".into()));
+        assert_eq!(choose(&machine, 1, None, false, None), Ok("[2001:db8::a]:1".into()));
         assert_eq!(as_juju(&machine, 1, None, None), Err(AddressFault::SeveralUsable));
     }
 
     #[test]
     fn a_member_keeps_its_address_among_several() {
         let machine = machine(&[("10.0.0.1", Scope::Public, None), ("10.0.0.2", Scope::Public, None)]);
-        assert_eq!(choose(&machine, 1, None, Some("10.0.0.2:1")), Ok("10.0.0.2:1".into()));
-        assert_eq!(choose(&machine, 1, None, Some("10.0.0.3:1")), Err(AddressFault::SeveralUsable));
+        assert_eq!(choose(&machine, 1, None, false, Some("10.0.0.2:1")), Ok("10.0.0.2:1".into()));
+        assert_eq!(choose(&machine, 1, None, false, Some("10.0.0.3:1")), Err(AddressFault::SeveralUsable));
     }
 
     #[test]

@@ -94,7 +94,9 @@ fn choices(snapshot: &Snapshot, roll: &Roll<'_>) -> Vec<Result<String, AddressFa
     let present = |seat: &Option<usize>| seat.map(|at| roll.seats[at].member.address.as_str());
     let machines = roll.machines.iter().zip(&roll.seat_of);
     let space = snapshot.space.as_deref();
-    machines.map(|(machine, seat)| addresses::choose(machine, snapshot.port, space, present(seat))).collect()
+    machines
+        .map(|(machine, seat)| addresses::choose(machine, snapshot.port, space, snapshot.one_host, present(seat)))
+        .collect()
 }
 
 /// Whether somebody wanted is on the way: a member that has yet to catch up, or a machine that can join.
@@ -188,7 +190,8 @@ impl<'a> Target<'a> {
             let id = self.roll.machines[machine].id.clone();
             // Who was a member before comes back like anybody else: what its member had is forgotten.
             let (snapshot, machine_there) = (self.snapshot, self.roll.machines[machine]);
-            let choice = addresses::choose(machine_there, snapshot.port, snapshot.space.as_deref(), None);
+            let choice =
+                addresses::choose(machine_there, snapshot.port, snapshot.space.as_deref(), snapshot.one_host, None);
             let address = match choice {
                 Ok(address) => address,
                 Err(fault) => {

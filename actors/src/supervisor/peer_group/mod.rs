@@ -43,7 +43,8 @@
 //! | what is not understood is carried along | `desired::member_of` | `unknown_fields_and_priorities_are_carried_along` |
 //! | a voter of etcd is removed, never demoted | `plan::take_votes` | `a_voter_of_etcd_is_removed` |
 //! | etcd waits for the missing voter | `votes::choose` | `etcd_waits_for_the_missing_voter` |
-//! | flags cover every voter, whatever a write's outcome | `flags` | `flags_are_lowered_only_by_what_was_read_back` |
+//! | nobody joins while the engine would refuse it for a sick voter | `plan::without_votes` | `replica_sets/tests.rs`: `nobody_joins_etcd_while_a_voter_is_sick` |
+//! | flags cover every voter, whatever a write's outcome | `replica_set::flags` | `flags_are_lowered_only_by_what_was_read_back` |
 //!
 //! Source: Juju's peer grouper; MongoDB's and etcd's rules for reconfiguration.
 
@@ -68,11 +69,8 @@ mod lawful;
 mod draft;
 mod plan;
 
-pub mod enable_ha;
-pub mod flags;
 pub mod metrics;
 pub mod publication;
-pub mod rhythm;
 
 #[cfg(test)]
 mod tests;
@@ -117,6 +115,7 @@ pub use verdict::{
 ///     statuses: vec![primary],
 ///     port: 37017,
 ///     space: None,
+///     one_host: false,
 /// };
 /// let desired = decide(&snapshot, Policy::Default, &EngineRules::mongodb()).expect("a target");
 /// assert_eq!(desired.members.len(), 2);

@@ -93,6 +93,8 @@ impl Draft<'_> {
         let mut wanted: Vec<(usize, State)> = Vec::new();
         let (mut moves, mut joins) = (Vec::new(), Vec::new());
         let (mut room, mut full) = (self.rules.members_max.saturating_sub(self.tally.members), false);
+        let can_join = !self.rules.joins_need_every_voter || self.tally.ready_voters == self.tally.voters;
+        let mut sick = false;
         for (at, slot) in self.slots.iter().enumerate() {
             if slot.is_settled() {
                 continue;
@@ -107,7 +109,8 @@ impl Draft<'_> {
                 moves.push((at, State { moved: true, ..state }));
             } else if !state.present && slot.goal.is_some() && self.held[slot.goal_host] == 0 && self.is_alone(at) {
                 full |= room == 0;
-                if room > 0 {
+                sick |= !can_join;
+                if room > 0 && can_join {
                     room -= 1;
                     joins.push((at, State { present: true, ..state }));
                 }
@@ -116,6 +119,9 @@ impl Draft<'_> {
         wanted.append(&mut moves);
         wanted.append(&mut joins);
         wanted.truncate(self.rules.other_changes_per_step.unwrap_or(usize::MAX));
+        if wanted.is_empty() && sick {
+            return Err(Held::VoterSick);
+        }
         if wanted.is_empty() {
             return if full { Err(Held::MembersFull { max: self.rules.members_max }) } else { Ok(None) };
         }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     addresses::AddressFault,
-    snapshot::{MachineId, Member, MemberId, MemberState, MemberStatus},
+    snapshot::{MachineId, Member, MemberId},
 };
-use crate::contract::reasons;
+pub use crate::ports::replica_set::{Action, Change, Step, StepReason};
 
 /// The answer to a snapshot.
 pub type Verdict = Result<Desired, Refused>;
@@ -99,95 +99,6 @@ impl fmt::Display for StatusNote {
     }
 }
 
-/// One thing to do, legal on its own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
-    pub action: Action,
-    pub because: StepReason,
-}
-
-/// What is done in one step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Action {
-    /// One write of the configuration: these changes to it, and nothing else.
-    Write { changes: Vec<Change> },
-    /// The primary gives way. Whoever sends this asks [`Action::is_still_meant`] right before.
-    StepDown {
-        primary: MemberId,
-        /// Who can take over; the engine may choose another.
-        successor: MemberId,
-    },
-}
-
-/// A change of one member in the configuration.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Change {
-    /// It joins, without a vote.
-    Join {
-        member: Member,
-    },
-    /// It is reached at another address from now on.
-    Move {
-        member: MemberId,
-        address: String,
-    },
-    /// It gets a vote.
-    Promote {
-        member: MemberId,
-    },
-    /// It loses its vote and stays.
-    Demote {
-        member: MemberId,
-    },
-    /// More than one vote becomes one, and a priority without a vote none: servers accept nothing else.
-    Level {
-        member: MemberId,
-    },
-    Remove {
-        member: MemberId,
-    },
-}
-
-impl Action {
-    /// Whether a step down would still ask the one it means: statuses as they are now, right before sending.
-    pub fn is_still_meant(&self, statuses: &[MemberStatus]) -> bool {
-        let Self::StepDown { primary, successor } = self else { return true };
-        let mut primaries = statuses.iter().filter(|status| status.state == MemberState::Primary);
-        let is_primary = primaries.next().is_some_and(|status| status.id == *primary) && primaries.next().is_none();
-        let can_follow = |status: &MemberStatus| status.id == *successor && status.is_ready();
-        is_primary && statuses.iter().any(can_follow)
-    }
-
-    /// The members that vote once this is done and did not before.
-    pub fn promoted(&self) -> impl Iterator<Item = MemberId> {
-        let changes = match self {
-            Self::Write { changes } => changes.as_slice(),
-            Self::StepDown { .. } => &[],
-        };
-        changes.iter().filter_map(|change| match change {
-            Change::Promote { member } => Some(*member),
-            _ => None,
-        })
-    }
-}
-
-reasons! {
-    /// Why a step is taken.
-    pub enum StepReason {
-        NoVoteInvolved = "no-vote-involved", "nobody's vote is touched, and who joins needs time to catch up";
-        AddressChanged = "address-changed", "its machine is reached at another address";
-        ReadyToVote = "ready-to-vote", "its machine wants a vote and it has caught up";
-        NotWanted = "not-wanted", "its machine does not want a vote";
-        NoMachine = "no-machine", "no machine stands behind it";
-        SecondOfMachine = "second-of-machine", "another member stands for the same machine";
-        NoAddress = "no-address", "it has no address of its own";
-        OddCount = "odd-count", "an even number of voters survives no more failures than one voter fewer";
-        TooManyVoters = "too-many-voters", "there are more voters than the engine allows";
-        PrimaryIsToGo = "primary-is-to-go", "nobody loses its vote while it is primary";
-        AsJuju = "as-juju", "Juju would write all of it at once";
-    }
-}
-
 /// Why the steps end before the target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Held {
@@ -211,6 +122,8 @@ pub enum Held {
     MembersFull { max: usize },
     #[error("the engine allows no such change in one step")]
     StepTooSmall,
+    #[error("the engine lets nobody join while a voter is not healthy")]
+    VoterSick,
 }
 
 /// What somebody should know, though it stops nothing.

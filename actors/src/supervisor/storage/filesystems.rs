@@ -6,6 +6,7 @@ use super::{View, volumes::version};
 use crate::{
     filesystem::{self, Storage},
     filesystem_attachment::{self, Command, Link, Target},
+    machine,
     ports::Backing,
     storage_rules::default_mount_point,
     supervisor::Order,
@@ -101,8 +102,12 @@ fn next(
         Life::Dying if !matches!(attachment.link, Link::Detaching { .. }) => return Some(Command::Remove),
         Life::Undeclared | Life::Dying | Life::Dead | Life::Removed => return None,
     }
-    let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
     let machine_state = view.machines.get(machine.as_str());
+    // What runs on it still uses the filesystem.
+    if machine_state.is_some_and(machine::State::is_draining) {
+        return None;
+    }
+    let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
     if leaving(machine_state.map(|m| m.life)) || leaving(state.map(|f| f.life)) {
         return Some(Command::Remove);
     }

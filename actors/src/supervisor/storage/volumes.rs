@@ -75,8 +75,12 @@ fn next(
         Life::Dying if !matches!(attachment.link, Link::Detaching { .. }) => return Some(Command::Remove),
         Life::Undeclared | Life::Dying | Life::Dead | Life::Removed => return None,
     }
-    let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
     let machine_state = view.machines.get(machine.as_str());
+    // What runs on it still uses the volume.
+    if machine_state.is_some_and(machine::State::is_draining) {
+        return None;
+    }
+    let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
     if leaving(machine_state.map(|m| m.life)) || leaving(volume_state.map(|v| v.life)) {
         return Some(Command::Remove);
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use bailiwick_journal::{
     AppendError, Journal, LocalJournal, OpenError, ProblemKind, ReadOnlyJournal, append_blocking,
     blocks::MemoryStore,
-    check,
+    check, check_on,
     disk::{Disk, FaultyDisk, SimulatedDisk, Space},
     export,
     testing::{all, draft, draft_with_id},
 };
 use uuid::Uuid;
 
-use crate::tools::{ID, Stopped, config, inline, open, segment, stopped, write};
+use crate::tools::{ID, Stopped, assert_holds, config, inline, open, reopened, segment, stopped, write};
 
 use super::{kinds, refused};
 
@@ -30,16 +30,43 @@ fn hostile_folders_are_refused_by_name() {
     disk.damage("FORMAT", |bytes| *bytes = newer.into_bytes());
     let error = open(&disk, &store).err().unwrap();
     assert!(matches!(&error, OpenError::Foreign { problem, .. } if problem.contains("format 9")), "{error}");
-    for at in 0..format.len() {
-        disk.damage("FORMAT", |bytes| {
-            bytes.clone_from(&format);
-            bytes[at] ^= 1;
-        });
-        assert!(matches!(open(&disk, &store), Err(OpenError::Foreign { .. })));
+}
+
+#[test]
+fn a_format_file_that_is_missing_or_damaged_is_written_anew_where_head_and_log_agree() {
+    let Stopped { disk, store, entries, .. } = stopped(3);
+    let format = disk.contents()["FORMAT"].clone();
+    for at in 0..=format.len() {
+        let disk = disk.after_kill();
+        if at == format.len() {
+            disk.remove("FORMAT").unwrap();
+        } else {
+            disk.damage("FORMAT", |bytes| bytes[at] ^= 1);
+        }
+        let again = |disk: &SimulatedDisk| ReadOnlyJournal::open_on(Arc::new(disk.clone()));
+        if format[..at].ends_with(b"format ") {
+            // Another version's number: nobody may write over that.
+            assert!(matches!(open(&disk, &store), Err(OpenError::Foreign { .. })));
+            continue;
+        }
+        assert_holds(&again(&disk).unwrap(), &entries);
+        let found = check_on(Arc::new(disk.clone())).unwrap();
+        assert!(found.is_whole() && found.mendable.iter().any(|problem| problem.kind == ProblemKind::FormatDamaged));
+        let (_, report) = reopened(&disk, &MemoryStore::durable(), &entries);
+        assert!(report.format_rewritten && report.repaired(), "byte {at}: {report}");
+        assert_eq!(disk.contents()["FORMAT"], format);
     }
-    disk.remove("FORMAT").unwrap();
-    let error = open(&disk, &store).err().unwrap();
-    assert!(matches!(&error, OpenError::Foreign { problem, .. } if problem.contains("FORMAT")), "{error}");
+}
+
+#[test]
+fn a_format_file_that_only_one_can_speak_for_is_not_guessed() {
+    for other in ["head", "log"] {
+        let Stopped { disk, store, .. } = stopped(3);
+        disk.remove("FORMAT").unwrap();
+        disk.remove(other).unwrap();
+        let error = open(&disk, &store).err().unwrap();
+        assert!(matches!(&error, OpenError::Foreign { problem, .. } if problem.contains("FORMAT")), "{error}");
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub(super) fn roll(seed: u64) -> Snapshot {
     dice.shuffle(&mut machines);
     dice.shuffle(&mut members);
     let space = dice.percent(15).then(|| "ha".to_owned());
-    Snapshot { machines, members, statuses, port: 7, space }
+    Snapshot { machines, members, statuses, port: 7, space, one_host: false }
 }
 
 fn any_machine(dice: &mut Dice, number: u64, wild: u64) -> Machine {

@@ -9,7 +9,7 @@ mod server;
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::vocab::Life;
+use crate::{replica_set::flags, vocab::Life};
 
 /// A machine `N` that wants a vote and is reached at `10.0.0.N`.
 fn machine(number: u8) -> Machine {
@@ -46,7 +46,14 @@ fn status(number: u8, state: MemberState) -> MemberStatus {
 }
 
 fn snapshot(machines: &[Machine], members: &[Member], statuses: &[MemberStatus]) -> Snapshot {
-    Snapshot { machines: machines.into(), members: members.into(), statuses: statuses.into(), port: 7, space: None }
+    Snapshot {
+        machines: machines.into(),
+        members: members.into(),
+        statuses: statuses.into(),
+        port: 7,
+        space: None,
+        one_host: false,
+    }
 }
 
 /// Every member is a healthy secondary, but the first, which is primary.
@@ -94,6 +101,7 @@ fn steps(desired: &Desired) -> Vec<String> {
     let step = |step: &Step| match &step.action {
         Action::Write { changes } => changes.iter().map(change).collect::<Vec<String>>().join(" "),
         Action::StepDown { primary, successor } => format!("{primary}>{successor}"),
+        Action::Initiate { .. } => "begin".into(),
     };
     desired.steps.iter().map(step).collect()
 }

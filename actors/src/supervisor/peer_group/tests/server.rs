@@ -37,6 +37,7 @@ impl Server {
                 self.members = new;
                 Ok(())
             }
+            Action::Initiate { .. } => Err("it has begun".into()),
             Action::StepDown { primary: asked, successor } => {
                 if *asked != primary {
                     return Err(format!("{asked} is asked to step down, and {primary} is primary"));

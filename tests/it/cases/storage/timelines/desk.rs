@@ -178,7 +178,7 @@ impl Desk {
     pub(super) fn configure(&mut self) -> Result<(), String> {
         let stream = StreamId::new(policy::State::KIND, policy::default_name().as_str());
         let mut entity: Entity<policy::State> = Entity::new(stream.map_err(|error| error.to_string())?);
-        let revised = policy::Event::Revised { document: Document::default() };
+        let revised = policy::Event::Revised { document: Box::default() };
         let now = self.book.now;
         self.book.write(&mut entity, now, Uuid::nil(), Outcome::Done, &[revised])?;
         self.look(Vec::new())
@@ -250,6 +250,7 @@ impl Desk {
         let target = order.target();
         match order {
             Order::Machine { .. } => Err("machines are told nothing here".to_owned()),
+            Order::ReplicaSet { .. } => Err("there are no replica sets here".to_owned()),
             Order::Volume { command, .. } => self.ask_volume(&target, &command, id),
             Order::VolumeAttachment { command, .. } => self.ask_volume_attachment(&target, &command, id),
             Order::Filesystem { command, .. } => self.ask_filesystem(&target, &command, id),

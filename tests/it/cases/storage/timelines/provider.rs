@@ -63,6 +63,7 @@ impl Provider {
 pub(super) fn name(operation: Operation) -> &'static str {
     match operation {
         Operation::DeleteMachine => "delete_machines",
+        Operation::DeleteStray => "delete_strays",
         Operation::CreateMachine => "create_machines",
         Operation::CreateVolume => "create_volumes",
         Operation::DestroyVolume => "destroy_volumes",
@@ -74,5 +75,7 @@ pub(super) fn name(operation: Operation) -> &'static str {
         Operation::ReleaseFilesystem => "release_filesystems",
         Operation::AttachFilesystem => "attach_filesystems",
         Operation::DetachFilesystem => "detach_filesystems",
+        Operation::LookAtReplicaSet => "look_at_replica_sets",
+        Operation::StepReplicaSet => "step_replica_sets",
     }
 }

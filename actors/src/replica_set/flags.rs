@@ -3,10 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    snapshot::{Member, MemberId},
-    verdict::Step,
-};
+use crate::ports::replica_set::{Member, MemberId, Step};
 
 /// The flags as they have to be before a step is taken: raised for whom it gives a vote.
 pub fn before(flags: &BTreeSet<MemberId>, step: &Step) -> BTreeSet<MemberId> {

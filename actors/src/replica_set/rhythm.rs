@@ -2,24 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Rhythm;
 use crate::{schedule::backoff_ms, vocab::derived_uuid};
-
-/// How often is looked, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rhythm {
-    /// After a round that went well. Default 1 min. Source: Juju's peer grouper.
-    pub poll_ms: u64,
-    /// After the first round that failed; doubled with each further one. Default 2 s. Source: Juju's peer grouper.
-    pub retry_first_ms: u64,
-    /// Default 5 min. Source: Juju's peer grouper.
-    pub retry_max_ms: u64,
-}
-
-impl Default for Rhythm {
-    fn default() -> Self {
-        Self { poll_ms: 60_000, retry_first_ms: 2_000, retry_max_ms: 300_000 }
-    }
-}
 
 /// Failed rounds in a row that a timer began. A burst of events that all fail is no reason to wait longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

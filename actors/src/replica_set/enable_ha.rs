@@ -27,7 +27,7 @@ pub enum EnableHaError {
 /// If the number is negative, even, above 7, or below the present number of voters.
 ///
 /// ```
-/// use bailiwick_actors::supervisor::peer_group::enable_ha::servers;
+/// use bailiwick_actors::replica_set::enable_ha::servers;
 /// assert_eq!(servers(0, 1), Ok(3));
 /// assert_eq!(servers(0, 4), Ok(5));
 /// assert_eq!(servers(5, 3), Ok(5));

@@ -1,0 +1,179 @@
+//! Whether a machine is well, for how long it may not be, and what happens then.
+//!
+//! ```text
+//! unjudged ─▶ joining ─▶ well ◀─▶ suspect
+//!                │        ▲          │        the time-outs are the policy's
+//!                └────────┼──────────┴─▶ overdue ─▶ given up: its instance is replaced
+//!                         └───────────────┘
+//! ```
+//!
+//! A machine only says that its time is over. Whether it is given up now is the machines supervisor's decision, because it
+//! depends on others: on the one budget for replacements, and on whether a whole zone fell silent at once.
+//! Source of the rule for a healthy node, and of the figures: Gardener's machine controller.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Event, Instance, Reason, State, Step,
+    decide::{Facts, Verdict},
+    draining,
+    rules::{ConditionStatus, InForce, NodeCondition, Overrides, is_healthy},
+};
+use crate::{
+    contract::Decision,
+    policy::Document,
+    ports::Condition,
+    vocab::{EffectId, Life, Timestamp},
+};
+
+/// How a machine's instance is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Health {
+    /// It has no instance that runs.
+    #[default]
+    Unjudged,
+    /// Its instance runs and was not well yet; it has until then.
+    Joining {
+        since: Timestamp,
+        until: Timestamp,
+    },
+    Well {
+        since: Timestamp,
+    },
+    /// It was well and is not now; it has until then.
+    Suspect {
+        cause: Cause,
+        since: Timestamp,
+        until: Timestamp,
+    },
+    /// Its time is over. A supervisor decides.
+    Overdue {
+        cause: Cause,
+        since: Timestamp,
+    },
+}
+
+/// Why a machine is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Cause {
+    /// It never became well.
+    NeverJoined,
+    /// A condition that is watched is bad.
+    Unhealthy,
+    /// Its agent said nothing any more.
+    Silent,
+}
+
+impl Health {
+    /// When its time is over, if it waits for something.
+    pub fn until(&self) -> Option<Timestamp> {
+        match self {
+            Self::Joining { until, .. } | Self::Suspect { until, .. } => Some(*until),
+            Self::Unjudged | Self::Well { .. } | Self::Overdue { .. } => None,
+        }
+    }
+
+    /// What it will be given up for, if it comes to that.
+    pub fn cause(&self) -> Option<Cause> {
+        match self {
+            Self::Joining { .. } => Some(Cause::NeverJoined),
+            Self::Suspect { cause, .. } | Self::Overdue { cause, .. } => Some(*cause),
+            Self::Unjudged | Self::Well { .. } => None,
+        }
+    }
+}
+
+/// Whether a node that reports these conditions is healthy under the policy. That it reports at all means that it is ready.
+pub fn is_node_healthy(conditions: &BTreeMap<String, Condition>, policy: &Document) -> bool {
+    let rules = &policy.reconciliation;
+    let told = |condition: &Condition| {
+        // What is watched is named after the trouble: it holds when the condition is bad. Readiness is named after the good.
+        let is_trouble = condition.kind != NodeCondition::READY;
+        let holds = condition.healthy != is_trouble;
+        node_condition(&condition.kind, if holds { ConditionStatus::True } else { ConditionStatus::False })
+    };
+    let mut all: Vec<NodeCondition> = conditions.values().map(told).collect();
+    if !conditions.contains_key(NodeCondition::READY) {
+        all.push(node_condition(NodeCondition::READY, ConditionStatus::True));
+    }
+    let watched = InForce::of(&Overrides::default(), rules).node_conditions;
+    is_healthy(&all, &watched, rules.readings.readiness)
+}
+
+fn node_condition(kind: &str, status: ConditionStatus) -> NodeCondition {
+    let (reason, message) = (String::new(), String::new());
+    NodeCondition { kind: kind.to_owned(), status, since: Timestamp::default(), reason, message }
+}
+
+/// Its instance was made, or taken over: it may take so long to become well.
+pub(super) fn join_awaited(facts: &Facts<'_>) -> Event {
+    let until = facts.now.after(facts.policy.reconciliation.creation_timeout_ms);
+    Event::JoinAwaited { until, at: facts.now }
+}
+
+/// Its agent reports these conditions.
+pub(super) fn told(state: &State, conditions: &BTreeMap<String, Condition>, facts: &Facts<'_>) -> Option<Event> {
+    match (is_node_healthy(conditions, facts.policy), &state.health) {
+        (true, Health::Well { .. }) => None,
+        (true, _) => Some(Event::BecameWell { at: facts.now }),
+        (false, _) => suspicion(state, Cause::Unhealthy, facts),
+    }
+}
+
+/// Who was well is suspect from now on; who was not keeps his time.
+pub(super) fn suspicion(state: &State, cause: Cause, facts: &Facts<'_>) -> Option<Event> {
+    let (Health::Well { .. }, Life::Alive, None) = (&state.health, state.life, &state.drain) else {
+        return None;
+    };
+    let until = facts.now.after(facts.policy.reconciliation.health_timeout_ms);
+    Some(Event::BecameSuspect { cause, at: facts.now, until })
+}
+
+/// When the time of whoever is to stay, and is not well, is over.
+pub(super) fn until(state: &State) -> Option<Timestamp> {
+    state.health.until().filter(|_| state.life == Life::Alive && state.drain.is_none())
+}
+
+/// Its time is over.
+pub(super) fn overdue(state: &State, now: Timestamp) -> Option<Event> {
+    let until = until(state)?;
+    let cause = state.health.cause()?;
+    (until <= now).then_some(Event::BecameOverdue { cause, at: now })
+}
+
+/// A supervisor, or an operator, gives it up: its instance is replaced.
+pub(super) fn give_up(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
+    let is_current = state.running_effect(facts.stream) == Some(effect);
+    let (Health::Overdue { cause, .. }, true, Life::Alive) = (&state.health, is_current, state.life) else {
+        return Ok(Decision::nothing(Reason::Recovered));
+    };
+    if let Some(hold) = &state.hold {
+        let is_noted = hold.withheld.contains(&Step::GiveUp);
+        let note = (!is_noted).then_some(Event::Withheld { step: Step::GiveUp, at: facts.now });
+        return Ok(Decision::because(Reason::OnHold, note));
+    }
+    if state.drain.is_some() {
+        return Ok(Decision::nothing(Reason::AlreadyGoing));
+    }
+    let next = draining::begin(state, facts).unwrap_or(Event::DeleteRequested { at: facts.now });
+    Ok(Decision::because(Reason::GivenUp, [Event::GivenUp { cause: *cause, at: facts.now }, next]))
+}
+
+/// Its zone is back, and it may be so in a moment, too: it gets another look's time.
+pub(super) fn reprieve(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
+    let is_current = state.running_effect(facts.stream) == Some(effect);
+    let (Health::Overdue { cause, .. }, true, true) = (&state.health, is_current, is_overdue(state)) else {
+        return Ok(Decision::nothing(Reason::Recovered));
+    };
+    let until = facts.now.after(facts.policy.reconciliation.health_recheck_ms);
+    let event = Event::BecameSuspect { cause: *cause, at: facts.now, until };
+    Ok(Decision::because(Reason::ZoneIsBack, [event]))
+}
+
+/// Whether its instance runs and its time is over.
+pub fn is_overdue(state: &State) -> bool {
+    let is_over = matches!((&state.instance, &state.health), (Instance::Running { .. }, Health::Overdue { .. }));
+    is_over && state.life == Life::Alive && state.drain.is_none()
+}

@@ -1,0 +1,128 @@
+//! Workloads end before an instance goes, and nobody waits where nobody answers.
+
+use super::{NOW, State, condition, effect, instance, name, spec, stream};
+use crate::{
+    contract::given::{Case, after, answer, case},
+    machine::{Cause, Command, DrainOutcome, Event, Reason as R, Removal, Report, Skipped, Spec, Workload},
+    policy::Document,
+    vocab::{HarvestMode, Timestamp},
+};
+
+fn then(past: Vec<Event>, more: impl IntoIterator<Item = Event>) -> Vec<Event> {
+    past.into_iter().chain(more).collect()
+}
+
+/// It runs a workload, and its agent reports.
+fn busy() -> Vec<Event> {
+    let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into() };
+    let spec = Spec { workloads: vec![app], ..spec("local") };
+    let at = Timestamp(2);
+    vec![
+        Event::Declared { spec },
+        Event::CreateRequested { at },
+        Event::Created { instance: instance(2), at },
+        Event::NodeReported { conditions: vec![condition(true)], at },
+        Event::BecameWell { at },
+    ]
+}
+
+fn began(until: u64) -> Event {
+    Event::DrainBegan { at: Timestamp(5), until: Timestamp(until) }
+}
+
+fn going(until: u64) -> Vec<Event> {
+    then(busy(), [Event::RemovalBegan, began(until)])
+}
+
+fn with_volume(past: Vec<Event>) -> Vec<Event> {
+    let reserved = Event::AttachmentReserved { volume: name("data") };
+    let mut past = past;
+    past.insert(5, reserved);
+    past
+}
+
+fn overdue() -> Vec<Event> {
+    then(busy(), [Event::BecameOverdue { cause: Cause::Unhealthy, at: Timestamp(4) }])
+}
+
+fn ended(outcome: DrainOutcome) -> Event {
+    Event::DrainEnded { outcome }
+}
+
+fn dies() -> [Event; 2] {
+    [Event::Died, Event::DeleteRequested { at: NOW }]
+}
+
+pub(super) fn table() -> Vec<Case<State>> {
+    let drained = || Command::Report(Report::Drained { effect: effect(2) });
+    let silent = || Command::Report(Report::NodeSilent { effect: effect(2), last_seen: Timestamp(50_000) });
+    let lost = || Command::Report(Report::Lost { effect: effect(2) });
+    let begins = Event::DrainBegan { at: NOW, until: NOW.after(7_200_000) };
+    let stale = Event::NodeWentStale { last_seen: Timestamp(50_000) };
+    let forced = Command::RemoveWith(Removal { force: true, keep_instance: false });
+    let release = Command::ReleaseAttachment { volume: name("data") };
+    let released = || Event::AttachmentReleased { volume: name("data") };
+    let wake = || Command::Wake { due: NOW };
+    vec![
+        case(busy(), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]))),
+        case(with_volume(busy()), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]))),
+        case(going(900_000), drained(), Ok((R::Drained, then(vec![ended(DrainOutcome::Empty)], dies())))),
+        // Volumes go after what uses them, and the machine after them.
+        case(with_volume(going(900_000)), drained(), Ok((R::Drained, vec![ended(DrainOutcome::Empty)]))),
+        case(with_volume(going(900_000)), release.clone(), Ok((R::AttachmentGone, vec![released()]))),
+        case(
+            then(with_volume(going(900_000)), [ended(DrainOutcome::Empty)]),
+            release,
+            Ok((R::LastAttachmentGone, then(vec![released()], dies()))),
+        ),
+        case(going(900_000), wake(), Ok((R::NotDueYet, vec![]))),
+        case(going(100_000), wake(), Ok((R::DrainTimedOut, then(vec![ended(DrainOutcome::TimedOut)], dies())))),
+        case(going(900_000), silent(), Ok((R::NodeTooSilent, then(vec![stale, ended(DrainOutcome::Silent)], dies())))),
+        case(going(900_000), lost(), Ok((R::InstanceGone, then(vec![Event::InstanceLost { at: NOW }], dies())))),
+        case(with_volume(going(900_000)), lost(), Ok((R::InstanceGone, vec![Event::InstanceLost { at: NOW }]))),
+        case(going(900_000), forced.clone(), Ok((R::RemovalForced, then(vec![ended(DrainOutcome::Forced)], dies())))),
+        case(
+            with_volume(busy()),
+            forced,
+            Ok((
+                R::RemovalForced,
+                then(
+                    vec![Event::RemovalBegan, Event::Skipped { what: Skipped::Attachment { volume: name("data") } }],
+                    dies(),
+                ),
+            )),
+        ),
+        case(busy(), drained(), Ok((R::StaleReport, vec![]))),
+        case(then(going(900_000), [ended(DrainOutcome::Empty)]), drained(), Ok((R::StaleReport, vec![]))),
+        // A replacement waits for what still runs, too; and is not asked for twice.
+        case(
+            overdue(),
+            Command::GiveUp { effect: effect(2) },
+            Ok((R::GivenUp, vec![Event::GivenUp { cause: Cause::Unhealthy, at: NOW }, begins])),
+        ),
+        case(then(overdue(), [began(900_000)]), Command::GiveUp { effect: effect(2) }, Ok((R::AlreadyGoing, vec![]))),
+        case(
+            then(overdue(), [began(900_000)]),
+            drained(),
+            Ok((R::Drained, vec![ended(DrainOutcome::Empty), Event::DeleteRequested { at: NOW }])),
+        ),
+        case(then(overdue(), [began(900_000)]), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan]))),
+    ]
+}
+
+#[test]
+fn who_keeps_its_instance_keeps_what_runs_in_it() {
+    let mut policy = Document::default();
+    let keeping = Command::RemoveWith(Removal { force: false, keep_instance: true });
+    let drains = |command: &Command, policy: &Document| {
+        let decision = answer(&stream(), &after::<State>(&busy()), command, NOW, policy).expect("an answer");
+        decision.events.iter().any(|event| matches!(event, Event::DrainBegan { .. }))
+    };
+    assert!(!drains(&keeping, &policy));
+    assert!(drains(&Command::Remove, &policy));
+    policy.harvest.mode = HarvestMode::None;
+    assert!(!drains(&Command::Remove, &policy));
+    policy.harvest.mode = HarvestMode::Destroyed;
+    policy.reconciliation.drain.timeout_ms = 0;
+    assert!(!drains(&Command::Remove, &policy), "no time, no drain");
+}

@@ -1,0 +1,219 @@
+//! What should happen to a replica set, and why.
+
+use bailiwick_journal::Version;
+
+use super::{
+    Command, Event, Phase, Reason, Rejection, Report, Spec, State, enable_ha,
+    rhythm::{Began, Ended, Retries},
+};
+use crate::{
+    contract::{self, Decision},
+    ports::replica_set::{Action, Observation, Outcome, Stamp, Step},
+    vocab::{Fault, FaultCode, Life, Timestamp},
+};
+
+type Facts<'a> = contract::Facts<'a, State>;
+type Verdict = contract::Verdict<State>;
+
+pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
+    match command {
+        Command::Declare(spec) => declare(state, spec),
+        Command::EnableHa { servers } => enable_ha(state, *servers),
+        Command::Remove => remove(state),
+        Command::RetryNow => retry_now(state),
+        Command::TakeStep { step, seen } => take_step(state, step, *seen, facts),
+        Command::Wake { .. } => wake(state, facts),
+        Command::Report(report) => match report {
+            Report::Seen { round, observation } => report_seen(state, *round, observation),
+            Report::NotBegun { round } => report_not_begun(state, *round, facts),
+            Report::LookFailed { round, fault } => report_look_failed(state, *round, fault, facts),
+            Report::Stepped { round, outcome } => report_stepped(state, *round, outcome, facts),
+        },
+    }
+}
+
+fn declare(state: &State, spec: &Spec) -> Verdict {
+    valid(spec)?;
+    let present = match (state.life, &state.spec) {
+        (Life::Alive, Some(present)) => present,
+        _ => return Ok(Decision::because(Reason::NewlyDeclared, [Event::Declared { spec: spec.clone() }])),
+    };
+    if present.engine != spec.engine {
+        return Err(Rejection::Immutable { field: "spec.engine".into() });
+    }
+    if present == spec {
+        return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
+    }
+    Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: spec.clone() }]))
+}
+
+fn valid(spec: &Spec) -> Result<(), Rejection> {
+    enable_ha::servers(i64::from(spec.servers.max(1)), 0).map_err(|problem| Rejection::Servers { problem })?;
+    let invalid = |field: &str, problem: String| Rejection::Invalid { field: field.into(), problem };
+    if spec.servers == 0 {
+        return Err(invalid("spec.servers", "a set needs a server".into()));
+    }
+    let seats = u32::try_from(spec.seats.len()).unwrap_or(u32::MAX);
+    if seats < spec.servers {
+        return Err(Rejection::TooFewSeats { asked: i64::from(spec.servers), seats });
+    }
+    for (at, seat) in spec.seats.iter().enumerate() {
+        if seat.address.is_empty() || seat.address.chars().any(|letter| letter.is_whitespace() || letter == '/') {
+            return Err(invalid(&format!("spec.seats[{at}].address"), format!("{:?} is no address", seat.address)));
+        }
+        let others = &spec.seats[..at];
+        if others.iter().any(|other| other.machine == seat.machine) {
+            return Err(invalid(&format!("spec.seats[{at}].machine"), format!("{} has a seat already", seat.machine)));
+        }
+        if others.iter().any(|other| other.peer() == seat.peer()) {
+            return Err(invalid(&format!("spec.seats[{at}]"), format!("{} is another seat's address", seat.peer())));
+        }
+    }
+    Ok(())
+}
+
+fn alive(state: &State) -> Result<&Spec, Rejection> {
+    match (state.life, &state.spec) {
+        (Life::Alive, Some(spec)) => Ok(spec),
+        _ => Err(Rejection::NotDeclared),
+    }
+}
+
+fn enable_ha(state: &State, asked: i64) -> Verdict {
+    let spec = alive(state)?;
+    let voters = u32::try_from(state.voters()).unwrap_or(u32::MAX);
+    let servers = enable_ha::servers(asked, voters).map_err(|problem| Rejection::Servers { problem })?;
+    let servers = u32::try_from(servers).unwrap_or(u32::MAX);
+    let seats = u32::try_from(spec.seats.len()).unwrap_or(u32::MAX);
+    if seats < servers {
+        return Err(Rejection::TooFewSeats { asked: i64::from(servers), seats });
+    }
+    if spec.servers == servers {
+        return Ok(Decision::nothing(Reason::HaAlready));
+    }
+    Ok(Decision::because(Reason::HaAsked, [Event::ServersWanted { servers }]))
+}
+
+fn remove(state: &State) -> Verdict {
+    match state.life {
+        Life::Undeclared => Err(Rejection::NotDeclared),
+        Life::Removed => Ok(Decision::nothing(Reason::AlreadyGone)),
+        Life::Alive | Life::Dying | Life::Dead => Ok(Decision::because(Reason::RemovalAsked, [Event::Removed])),
+    }
+}
+
+fn retry_now(state: &State) -> Verdict {
+    alive(state)?;
+    match state.phase {
+        Phase::Waiting { .. } => Ok(Decision::because(Reason::OperatorRetries, [Event::LookBegun])),
+        Phase::Idle | Phase::Looking | Phase::Settled | Phase::Stepping { .. } => {
+            Ok(Decision::nothing(Reason::NothingToRetry))
+        }
+    }
+}
+
+fn take_step(state: &State, step: &Step, seen: Version, facts: &Facts<'_>) -> Verdict {
+    alive(state)?;
+    if state.phase != Phase::Settled {
+        return Err(Rejection::Busy);
+    }
+    if state.seen_at != seen {
+        return Err(Rejection::PlanOutdated);
+    }
+    let base = match (&step.action, &state.seen) {
+        (Action::Initiate { .. }, Some(_)) => return Err(Rejection::AlreadyBegun),
+        (Action::Initiate { .. }, None) => Stamp::default(),
+        (_, Some(seen)) => seen.configuration.stamp,
+        (_, None) => return Err(Rejection::PlanOutdated),
+    };
+    Ok(Decision::because(Reason::StepPlanned, [Event::StepBegun { step: step.clone(), base, at: facts.now }]))
+}
+
+fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
+    let Phase::Waiting { until, .. } = &state.phase else {
+        return Ok(Decision::nothing(Reason::NothingWaits));
+    };
+    if facts.now < *until {
+        return Ok(Decision::nothing(Reason::NotDueYet));
+    }
+    Ok(Decision::because(Reason::RetryDue, [Event::LookBegun]))
+}
+
+/// Whether a report is about the present phase, and that is a look, owed or by the way.
+fn is_of_a_look(state: &State, round: Version) -> bool {
+    state.life == Life::Alive && state.phase_at == round && matches!(state.phase, Phase::Looking | Phase::Settled)
+}
+
+fn report_seen(state: &State, round: Version, observation: &Observation) -> Verdict {
+    if !is_of_a_look(state, round) {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let is_same = state.seen.as_ref().is_some_and(|seen| seen.says_the_same_as(observation));
+    match (is_same, state.phase == Phase::Looking) {
+        (false, _) => Ok(Decision::because(Reason::SeenNew, [Event::Seen { observation: observation.clone() }])),
+        (true, true) => Ok(Decision::because(Reason::SeenAgain, [Event::SeenSame])),
+        (true, false) => Ok(Decision::nothing(Reason::NothingNew)),
+    }
+}
+
+fn report_not_begun(state: &State, round: Version, facts: &Facts<'_>) -> Verdict {
+    if !is_of_a_look(state, round) {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    if state.seen.is_some() {
+        // Beginning it again would make an empty set out of one whose data may be somewhere.
+        let fault = Fault::new(FaultCode::DataLoss, "a set that was there answers as if it had never begun");
+        return report_look_failed(state, round, &fault, facts);
+    }
+    if state.phase == Phase::Settled {
+        return Ok(Decision::nothing(Reason::NothingNew));
+    }
+    Ok(Decision::because(Reason::NoSetYet, [Event::SeenNotBegun]))
+}
+
+fn report_look_failed(state: &State, round: Version, fault: &Fault, facts: &Facts<'_>) -> Verdict {
+    if !is_of_a_look(state, round) {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let until = later(state, state.look_retries, facts)?;
+    Ok(Decision::because(Reason::LookWorthRetrying, [Event::LookFailed { until, fault: fault.clone() }]))
+}
+
+fn report_stepped(state: &State, round: Version, outcome: &Outcome, facts: &Facts<'_>) -> Verdict {
+    let Phase::Stepping { step, .. } = &state.phase else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if state.phase_at != round || state.life != Life::Alive {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let until = after_step(state, step, facts)?;
+    Ok(match (outcome, &step.action) {
+        (Outcome::Done, Action::StepDown { .. }) => {
+            Decision::because(Reason::PrimaryGaveWay, [Event::SteppedDown { until }])
+        }
+        (Outcome::Done, _) => Decision::because(Reason::StepTaken, [Event::StepDone]),
+        (Outcome::Refused(fault), _) => {
+            Decision::because(Reason::StepWorthRetrying, [Event::StepRefused { until, fault: fault.clone() }])
+        }
+        (Outcome::Unknown(fault), _) => {
+            Decision::because(Reason::OutcomeUnknown, [Event::StepUnknown { until, fault: fault.clone() }])
+        }
+    })
+}
+
+/// When it is looked again after a step that did not end well. A set that is being begun is tried more evenly at first.
+fn after_step(state: &State, step: &Step, facts: &Facts<'_>) -> Result<Timestamp, Rejection> {
+    let rhythm = alive(state)?.rhythm;
+    let is_beginning = matches!(step.action, Action::Initiate { .. });
+    let tried_ms = state.initiating_since.map_or(0, |since| facts.now.since(since));
+    if is_beginning && tried_ms < rhythm.initiate_for_ms {
+        return Ok(facts.now.after(rhythm.initiate_every_ms));
+    }
+    later(state, state.step_retries, facts)
+}
+
+fn later(state: &State, retries: Retries, facts: &Facts<'_>) -> Result<Timestamp, Rejection> {
+    let seed = format!("{} {}", facts.journal, facts.stream);
+    let (_, wait_ms) = alive(state)?.rhythm.after(retries, Began::ByTimer, Ended::Failed, &seed);
+    Ok(facts.now.after(wait_ms))
+}

@@ -1,0 +1,67 @@
+//! What happened to a replica set.
+
+use serde::{Deserialize, Serialize};
+
+use super::Spec;
+use crate::{
+    contract::Stored,
+    ports::replica_set::{Observation, Stamp, Step},
+    vocab::{Fault, Timestamp},
+};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// It is looked after from now on, under a new uid.
+    Declared {
+        spec: Spec,
+    },
+    SpecChanged {
+        spec: Spec,
+    },
+    /// So many servers shall vote from now on.
+    ServersWanted {
+        servers: u32,
+    },
+    /// It is to be read what there is.
+    LookBegun,
+    /// This is there.
+    Seen {
+        observation: Observation,
+    },
+    /// What is there is what was there.
+    SeenSame,
+    /// A server answers, and there is no set yet.
+    SeenNotBegun,
+    LookFailed {
+        until: Timestamp,
+        fault: Fault,
+    },
+    /// A step is on its way; who gets a vote by it is flagged from now on.
+    StepBegun {
+        step: Step,
+        base: Stamp,
+        at: Timestamp,
+    },
+    /// The engine says that it is done. It is read back next.
+    StepDone,
+    /// The engine says that the primary gives way. The rest has to follow soon.
+    SteppedDown {
+        until: Timestamp,
+    },
+    /// The engine did not take it.
+    StepRefused {
+        until: Timestamp,
+        fault: Fault,
+    },
+    /// Nobody knows whether it was taken, or will be.
+    StepUnknown {
+        until: Timestamp,
+        fault: Fault,
+    },
+    Removed,
+}
+
+impl Stored for Event {
+    const SCHEMA: u16 = 1;
+}

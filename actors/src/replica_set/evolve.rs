@@ -1,0 +1,115 @@
+//! How events change a replica set.
+
+use bailiwick_journal::Version;
+
+use super::{Event, Phase, State, flags, rhythm::Retries};
+use crate::{
+    ports::replica_set::{Action, Member, Observation},
+    vocab::{Fault, FaultCode, Life, Timestamp},
+};
+
+pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
+    match event {
+        Event::Declared { spec } => {
+            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
+            begin(state, at, Phase::Looking);
+        }
+        Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
+        Event::ServersWanted { servers } => {
+            if let Some(spec) = &mut state.spec {
+                spec.servers = *servers;
+            }
+        }
+        Event::LookBegun => begin(state, at, Phase::Looking),
+        Event::Seen { observation } => {
+            see(state, observation);
+            (state.seen, state.seen_at) = (Some(observation.clone()), at);
+            settle(state, at);
+        }
+        Event::SeenSame => {
+            if let Some(observation) = state.seen.take() {
+                see(state, &observation);
+                state.seen = Some(observation);
+            }
+            state.seen_at = at;
+            settle(state, at);
+        }
+        Event::SeenNotBegun => {
+            state.seen_at = at;
+            settle(state, at);
+        }
+        Event::LookFailed { until, fault } => {
+            state.look_retries = Retries(state.look_retries.0.saturating_add(1));
+            let step = interrupted(state);
+            begin(state, at, Phase::Waiting { until: *until, fault: fault.clone(), step });
+        }
+        Event::StepBegun { step, base, at: since } => {
+            state.flags = flags::before(&state.flags, step);
+            if matches!(step.action, Action::Initiate { .. }) {
+                state.initiating_since.get_or_insert(*since);
+            }
+            begin(state, at, Phase::Stepping { step: step.clone(), base: *base });
+        }
+        Event::StepDone => {
+            state.step_retries = Retries(0);
+            // A later step was taken, so an earlier one of which nobody knew can not follow it any more.
+            state.doubtful.clear();
+            begin(state, at, Phase::Looking);
+        }
+        Event::SteppedDown { until } => {
+            let fault = Fault::new(FaultCode::Unavailable, "the primary gave way; another one follows");
+            after_step(state, at, *until, &fault);
+        }
+        Event::StepRefused { until, fault } => {
+            state.step_retries = Retries(state.step_retries.0.saturating_add(1));
+            after_step(state, at, *until, fault);
+        }
+        Event::StepUnknown { until, fault } => {
+            state.step_retries = Retries(state.step_retries.0.saturating_add(1));
+            if let Phase::Stepping { step, .. } = &state.phase {
+                state.doubtful.extend(step.action.promoted());
+            }
+            after_step(state, at, *until, fault);
+        }
+        Event::Removed => {
+            state.life = Life::Removed;
+            begin(state, at, Phase::Idle);
+        }
+    }
+}
+
+fn begin(state: &mut State, at: Version, phase: Phase) {
+    (state.phase, state.phase_at) = (phase, at);
+}
+
+/// A look while nothing else was under way begins no new phase: the next poll is of the same round.
+fn settle(state: &mut State, at: Version) {
+    state.look_retries = Retries(0);
+    if state.phase != Phase::Settled {
+        begin(state, at, Phase::Settled);
+    }
+}
+
+fn after_step(state: &mut State, at: Version, until: Timestamp, fault: &Fault) {
+    let step = interrupted(state);
+    begin(state, at, Phase::Waiting { until, fault: fault.clone(), step });
+}
+
+/// The step that the present phase is about, for people.
+fn interrupted(state: &State) -> Option<crate::ports::replica_set::Step> {
+    match &state.phase {
+        Phase::Stepping { step, .. } => Some(step.clone()),
+        Phase::Waiting { step, .. } => step.clone(),
+        Phase::Idle | Phase::Looking | Phase::Settled => None,
+    }
+}
+
+/// Flags follow what was read, and only go down with what was read as committed; never those that are in doubt.
+fn see(state: &mut State, observation: &Observation) {
+    let configuration = &observation.configuration;
+    let committed: Option<&[Member]> = configuration.committed.then_some(&configuration.members);
+    state.flags = flags::after(&state.flags, committed);
+    let voters = configuration.members.iter().filter(|member| member.is_voter()).map(|member| member.id);
+    state.flags.extend(voters);
+    state.flags.extend(state.doubtful.iter().copied());
+}

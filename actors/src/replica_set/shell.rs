@@ -1,0 +1,185 @@
+//! Replica set effects as engine calls.
+
+use bailiwick_journal::{StreamId, Version};
+
+use super::{Command, Effect, Phase, Report, State};
+use crate::{
+    ports::{
+        ReplicaSetEngine,
+        replica_set::{Action, Contact, Observation, Outcome, Server, Stamp, Step},
+    },
+    shell::{AnyCommand, Call, Kind, ReplicaSetCall, Work},
+    vocab::{EffectId, Fault, FaultCode, Timestamp},
+};
+
+impl Kind for State {
+    fn work(&self, stream: &StreamId, effect: &Effect) -> Work {
+        let round = match effect {
+            Effect::WakeAt(due) => return Work::WakeAt(*due),
+            Effect::Look { round } | Effect::Step { round } => *round,
+        };
+        let engine = self.spec.as_ref().map(|spec| spec.engine.clone());
+        let call = match &self.phase {
+            Phase::Stepping { step, base } => ReplicaSetCall::Step { step: Box::new(step.clone()), base: *base },
+            Phase::Idle | Phase::Looking | Phase::Settled | Phase::Waiting { .. } => ReplicaSetCall::Look,
+        };
+        let contact = self.contact(stream);
+        let id = EffectId::of(stream, round);
+        Work::Call(Box::new(Call::ReplicaSet { stream: stream.clone(), engine, id, round, contact, call }))
+    }
+
+    fn wake(due: Timestamp) -> Option<AnyCommand> {
+        Some(AnyCommand::ReplicaSet(Command::Wake { due }))
+    }
+}
+
+impl State {
+    /// Where its servers can be asked.
+    pub fn contact(&self, stream: &StreamId) -> Contact {
+        let seats = self.spec.iter().flat_map(|spec| &spec.seats);
+        let server = |seat: &super::Seat| Server {
+            machine: seat.machine.clone(),
+            client: seat.client(),
+            peer: Some(seat.peer()),
+        };
+        Contact { set: stream.name().parse().expect("names are checked"), servers: seats.map(server).collect() }
+    }
+}
+
+/// What was read, as a command.
+pub(crate) fn looked(round: Version, result: Result<Observation, Fault>) -> AnyCommand {
+    AnyCommand::ReplicaSet(Command::Report(match result {
+        Ok(observation) => Report::Seen { round, observation },
+        Err(fault) if fault.code == FaultCode::Uninitialized => Report::NotBegun { round },
+        Err(fault) => Report::LookFailed { round, fault: Fault::new(fault.code, fault.text) },
+    }))
+}
+
+/// How a step went, as a command.
+pub(crate) fn stepped(round: Version, outcome: Outcome) -> AnyCommand {
+    let outcome = match outcome {
+        Outcome::Done => Outcome::Done,
+        Outcome::Refused(fault) => Outcome::Refused(Fault::new(fault.code, fault.text)),
+        Outcome::Unknown(fault) => Outcome::Unknown(Fault::new(fault.code, fault.text)),
+    };
+    AnyCommand::ReplicaSet(Command::Report(Report::Stepped { round, outcome }))
+}
+
+/// Takes a step. One that may have been begun before is not taken again: what came of it is read back.
+pub(crate) async fn take(
+    engine: &dyn ReplicaSetEngine,
+    contact: Contact,
+    step: Step,
+    base: Stamp,
+    perhaps_begun: bool,
+) -> Outcome {
+    if perhaps_begun {
+        let text = "the node ended while this step may have been on its way";
+        return Outcome::Unknown(Fault::new(FaultCode::Unknown, text));
+    }
+    match step.action {
+        Action::Write { changes } => engine.change(contact, base, changes).await,
+        Action::Initiate { first } => engine.initiate(contact, first).await,
+        Action::StepDown { primary, successor } => {
+            // What the plan saw is older than this moment: somebody else may be primary by now.
+            let now = match engine.observe(contact.clone()).await {
+                Ok(now) => now,
+                Err(fault) => return Outcome::Refused(fault),
+            };
+            let action = Action::StepDown { primary, successor };
+            if !action.is_still_meant(&now.statuses) {
+                let text = format!("member {primary} is not the one primary any more, or {successor} cannot follow it");
+                return Outcome::Refused(Fault::new(FaultCode::FailedPrecondition, text));
+            }
+            engine.step_down(contact, primary, successor).await
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    use super::*;
+    use crate::{
+        ports::{
+            Answer,
+            replica_set::{
+                Change, Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, StepReason,
+            },
+        },
+        vocab::Name,
+    };
+
+    /// Counts what it is asked to do, and tells of these statuses.
+    #[derive(Default)]
+    struct Counting {
+        writes: AtomicUsize,
+        statuses: Mutex<Vec<MemberStatus>>,
+    }
+
+    impl Counting {
+        fn write(&self) -> Answer<'_, Outcome> {
+            self.writes.fetch_add(1, Ordering::SeqCst);
+            Box::pin(async { Outcome::Done })
+        }
+    }
+
+    impl ReplicaSetEngine for Counting {
+        fn observe(&self, _: Contact) -> Answer<'_, Result<Observation, Fault>> {
+            let statuses = self.statuses.lock().expect("nobody broke").clone();
+            let configuration = Configuration::default();
+            Box::pin(async { Ok(Observation { configuration, statuses, rules: EngineRules::mongodb() }) })
+        }
+
+        fn change(&self, _: Contact, _: Stamp, _: Vec<Change>) -> Answer<'_, Outcome> {
+            self.write()
+        }
+
+        fn step_down(&self, _: Contact, _: MemberId, _: MemberId) -> Answer<'_, Outcome> {
+            self.write()
+        }
+
+        fn initiate(&self, _: Contact, _: Member) -> Answer<'_, Outcome> {
+            self.write()
+        }
+    }
+
+    fn contact() -> Contact {
+        Contact { set: "db".parse::<Name>().expect("a name"), servers: Vec::new() }
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+    }
+
+    #[test]
+    fn a_step_that_may_have_begun_is_not_taken_again() {
+        let engine = Counting::default();
+        let action = Action::Write { changes: vec![Change::Promote { member: MemberId(2) }] };
+        let step = Step { action, because: StepReason::ReadyToVote };
+        let again = run(take(&engine, contact(), step.clone(), Stamp::default(), true));
+        assert!(matches!(again, Outcome::Unknown(_)), "{again:?}");
+        assert_eq!(engine.writes.load(Ordering::SeqCst), 0);
+        assert_eq!(run(take(&engine, contact(), step, Stamp::default(), false)), Outcome::Done);
+    }
+
+    #[test]
+    fn a_step_down_is_not_sent_to_one_that_does_not_lead() {
+        let status = |id, state| MemberStatus { id: MemberId(id), healthy: true, state, lag_ms: None };
+        let engine = Counting::default();
+        let action = Action::StepDown { primary: MemberId(1), successor: MemberId(2) };
+        let step = || Step { action: action.clone(), because: StepReason::PrimaryIsToGo };
+        *engine.statuses.lock().expect("nobody broke") =
+            vec![status(1, MemberState::Secondary), status(2, MemberState::Primary)];
+        let outcome = run(take(&engine, contact(), step(), Stamp::default(), false));
+        assert!(matches!(outcome, Outcome::Refused(_)), "somebody else leads by now: {outcome:?}");
+        assert_eq!(engine.writes.load(Ordering::SeqCst), 0);
+        *engine.statuses.lock().expect("nobody broke") =
+            vec![status(1, MemberState::Primary), status(2, MemberState::Secondary)];
+        assert_eq!(run(take(&engine, contact(), step(), Stamp::default(), false)), Outcome::Done);
+    }
+}

@@ -1,0 +1,86 @@
+//! What is true of a replica set now.
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{StreamId, Version};
+use serde::{Deserialize, Serialize};
+
+use super::{Spec, rhythm::Retries};
+use crate::{
+    ports::replica_set::{MemberId, Observation, Stamp, Step},
+    vocab::{Fault, Life, Timestamp, Uid},
+};
+
+/// A replica set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub life: Life,
+    /// The version of the event that declared it: its uid follows from it.
+    pub declared_at: Version,
+    /// What was declared last; none before the first declaration.
+    pub spec: Option<Spec>,
+    /// What was seen of it last.
+    pub seen: Option<Observation>,
+    /// The version of the event that told so: a plan names what it was made on by it.
+    pub seen_at: Version,
+    /// Members that vote, or may vote by now: nobody else may conclude that one of them is of no account.
+    pub flags: BTreeSet<MemberId>,
+    /// Of these, those that a step was to give a vote of which nobody knows what came: it may still happen.
+    pub doubtful: BTreeSet<MemberId>,
+    pub phase: Phase,
+    /// The version of the event that began the phase: reports about an earlier one are stale.
+    pub phase_at: Version,
+    /// Steps in a row that failed.
+    pub step_retries: Retries,
+    /// Looks in a row that failed.
+    pub look_retries: Retries,
+    /// When it was first tried to begin the set.
+    pub initiating_since: Option<Timestamp>,
+}
+
+/// What is being done about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Phase {
+    /// Nothing, and nothing will be.
+    #[default]
+    Idle,
+    /// It is to be read what there is.
+    Looking,
+    /// It was read; a step may follow.
+    Settled,
+    /// A step is on its way.
+    Stepping { step: Step, base: Stamp },
+    /// Something failed; at `until` it is read again what there is.
+    Waiting { until: Timestamp, fault: Fault, step: Option<Step> },
+}
+
+impl State {
+    /// The set's uid; meaningless before it was declared.
+    pub fn uid(&self, stream: &StreamId) -> Uid {
+        Uid::of(stream, self.declared_at)
+    }
+
+    /// How many members voted when it was looked at last.
+    pub fn voters(&self) -> usize {
+        self.seen.iter().flat_map(|seen| &seen.configuration.members).filter(|member| member.is_voter()).count()
+    }
+
+    /// Whether what is there was read and nothing is under way.
+    pub fn is_settled(&self) -> bool {
+        self.life == Life::Alive && self.phase == Phase::Settled
+    }
+
+    /// One word for people: `settled`, `looking`, `changing`, `waiting`.
+    pub fn status(&self) -> &'static str {
+        match (&self.phase, self.life) {
+            (_, Life::Undeclared) => "undeclared",
+            (_, Life::Removed) => "removed",
+            (Phase::Settled, _) if self.seen.is_none() => "not-begun",
+            (Phase::Settled, _) => "settled",
+            (Phase::Looking, _) => "looking",
+            (Phase::Stepping { .. }, _) => "changing",
+            (Phase::Waiting { .. }, _) => "waiting",
+            (Phase::Idle, _) => "idle",
+        }
+    }
+}

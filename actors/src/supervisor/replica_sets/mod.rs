@@ -1,0 +1,19 @@
+//! The replica sets supervisor: plans the next step of each set, on what the set has seen and how its machines are.
+//!
+//! It looks whenever a set, or a machine that has a seat in one, has changed; what the servers themselves say is read by
+//! the sets when something was done, and polled in between. It is one actor, so there is one holder of the decision. Its
+//! plan is [`peer_group::decide`](crate::supervisor::peer_group::decide); of the plan it orders the first step, and plans anew when that was
+//! read back.
+
+mod plan;
+mod state;
+mod view;
+
+#[cfg(feature = "shell")]
+pub(crate) mod shell;
+#[cfg(test)]
+mod tests;
+
+pub use plan::{Plan, data_lost_condition, plan, snapshot};
+pub use state::{Command, Effect, Event, Reason, Rejection, State};
+pub use view::View;

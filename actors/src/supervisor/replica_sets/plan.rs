@@ -1,0 +1,117 @@
+//! What shall become of a set, from what it has seen and how its machines are.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    contract::Fold,
+    machine::{self, Instance, Node},
+    ports::replica_set::{Action, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Step, StepReason},
+    replica_set::{Seat, Spec, State as ReplicaSet},
+    supervisor::peer_group::{Address, Machine, Policy, Scope, Snapshot, Verdict, decide},
+    vocab::{Life, Name},
+};
+
+/// What follows for a set at this moment.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plan {
+    /// Something is under way, or waits: it is planned when that was read back.
+    Later,
+    /// There is no set yet. The step begins it, once the first machine runs.
+    Begin(Option<Box<Step>>),
+    /// This is to become of it.
+    Desired(Box<Verdict>),
+}
+
+impl Plan {
+    /// The step that is due.
+    pub(super) fn next_step(self) -> Option<Step> {
+        match self {
+            Self::Later => None,
+            Self::Begin(step) => step.map(|step| *step),
+            Self::Desired(verdict) => verdict.ok()?.steps.into_iter().next(),
+        }
+    }
+}
+
+/// The condition by which a machine's agent says that the data of its member is gone.
+pub fn data_lost_condition(set: &Name) -> String {
+    format!("ReplicaSetDataLost/{set}")
+}
+
+/// What follows for a set, from what it knows and how the machines are; none if it is not looked after.
+pub fn plan(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet) -> Option<Plan> {
+    let spec = state.spec.as_ref().filter(|_| state.life == Life::Alive)?;
+    if !state.is_settled() {
+        return Some(Plan::Later);
+    }
+    let Some(seen) = &state.seen else {
+        return Some(Plan::Begin(first(machines, spec).map(Box::new)));
+    };
+    Some(Plan::Desired(Box::new(decide(&snapshot(machines, set, state), Policy::Default, &seen.rules))))
+}
+
+/// The set begins on the first seat whose machine runs.
+fn first(machines: &Fold<machine::State>, spec: &Spec) -> Option<Step> {
+    let runs = |seat: &&Seat| machines.get(seat.machine.as_str()).is_some_and(is_running);
+    let seat = spec.seats.iter().take(1).find(runs)?;
+    // Source: Juju begins with member 1.
+    let first = Member {
+        id: MemberId(1),
+        address: seat.peer(),
+        tags: [(MACHINE_TAG.to_owned(), seat.machine.to_string())].into(),
+        votes: None,
+        priority: None,
+        other: BTreeMap::new(),
+    };
+    Some(Step { action: Action::Initiate { first }, because: StepReason::NotBegun })
+}
+
+/// What the decision about a set is made from.
+pub fn snapshot(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet) -> Snapshot {
+    let Some(spec) = &state.spec else { return Snapshot::default() };
+    let (mut members, mut statuses) = (Vec::new(), Vec::new());
+    if let Some(seen) = &state.seen {
+        members.clone_from(&seen.configuration.members);
+        statuses.clone_from(&seen.statuses);
+    }
+    for member in &mut members {
+        if has_lost_its_data(machines, set, member, &statuses) {
+            // Nothing stands behind it any more: it goes, and its machine gets a new member.
+            member.tags.remove(MACHINE_TAG);
+        }
+    }
+    let port = spec.seats.first().map_or(0, |seat| seat.peer_port);
+    Snapshot { machines: candidates(machines, spec), members, statuses, port, space: None, one_host: spec.one_host }
+}
+
+/// The first seats whose machines are alive shall vote. A machine that does not run has no address, so that nobody joins
+/// on it; a member that is there keeps its own.
+fn candidates(machines: &Fold<machine::State>, spec: &Spec) -> Vec<Machine> {
+    let mut wanted = usize::try_from(spec.servers).unwrap_or(usize::MAX);
+    let mut candidates = Vec::new();
+    for seat in &spec.seats {
+        let Some(machine) = machines.get(seat.machine.as_str()) else { continue };
+        let wants_vote = machine.life == Life::Alive && wanted > 0;
+        wanted -= usize::from(wants_vote);
+        let address =
+            Address { value: seat.address.clone(), scope: Scope::Unknown, space: None, port: Some(seat.peer_port) };
+        let addresses = if is_running(machine) { vec![address] } else { Vec::new() };
+        candidates.push(Machine { id: seat.machine.as_str().into(), wants_vote, life: machine.life, addresses });
+    }
+    candidates
+}
+
+fn is_running(machine: &machine::State) -> bool {
+    machine.life == Life::Alive && matches!(machine.instance, Instance::Running { .. })
+}
+
+/// Only of a member that has started once and is not healthy now: one that answers has its data, whatever an agent says,
+/// and one that has never started had none. (The agent may still speak of the member that was there before.)
+fn has_lost_its_data(machines: &Fold<machine::State>, set: &Name, member: &Member, statuses: &[MemberStatus]) -> bool {
+    let status = statuses.iter().rfind(|status| status.id == member.id);
+    let is_spared = status.is_some_and(|status| status.is_ready() || status.state == MemberState::Startup);
+    let machine = member.machine_tag().and_then(|machine| machines.get(machine));
+    let Some(Node::Reporting { conditions, .. }) = machine.map(|machine| &machine.node) else { return false };
+    let says_so = conditions.get(&data_lost_condition(set)).is_some_and(|condition| !condition.healthy);
+    says_so && !is_spared
+}

@@ -1,0 +1,270 @@
+//! The index, written at a stop in order, so that the next opening need not read the whole log to have it.
+//!
+//! ```text
+//!  0 [4]  "bwix"                    32 u64  block             80 [32] chain value of that block
+//!  4 u8   format version, 1         40 u64  position         112 u32  number of segments
+//!  5 [7]  zero                      48 u64  time, ms         116 u32  number of the store's files
+//! 12 u32  CRC32C over all but       56 u64  epoch            120 [8]  zero
+//!         these four bytes          64 [16] zero             128      segments, the store's files, then the index
+//! 16 [16] journal id
+//! segment     u32 number, u32 1 if compressed, u64 length, u64 time of the last writing
+//! store file  u16 length of the name, the name, u64 length, u64 time of the last writing
+//! ```
+//!
+//! It is a cache: one that is missing, damaged, of another journal or of another end is left aside, and the log is read
+//! in full. What it may be trusted for, and when, is told at the head of `open/trust.rs`.
+
+use std::io;
+
+use uuid::Uuid;
+
+use crate::{
+    Head, Position,
+    disk::{self, Access, Disk, Stamp},
+    index::{Base, Index},
+    segment::{self, LOG_DIR},
+};
+
+const FILE: &str = "index.checkpoint";
+const FORMAT: u8 = 1;
+const HEADER_BYTES: usize = 128;
+const SEGMENT_BYTES: usize = 24;
+/// Files of the store and segments that are believed.
+const FILES_MAX: u32 = 1 << 20;
+
+/// A checkpoint as it was read.
+#[derive(Debug)]
+pub(crate) struct Checkpoint {
+    pub journal: Uuid,
+    pub head: Head,
+    pub epoch: u64,
+    pub files: Files,
+    pub base: Base,
+}
+
+/// The files that an index was made of, as they were then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Files {
+    pub segments: Vec<SegmentFile>,
+    pub store: Vec<(String, Stamp)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentFile {
+    pub number: u32,
+    pub packed: bool,
+    pub stamp: Stamp,
+}
+
+impl Files {
+    /// The log's files as they are now; none if the disk cannot tell, or if something else lies among them.
+    pub(crate) fn of_log(disk: &dyn Disk) -> io::Result<Option<Vec<SegmentFile>>> {
+        let mut segments = Vec::new();
+        for name in disk.list(LOG_DIR)? {
+            let known = segment::numbered(&name);
+            let (Some((number, packed)), Some(stamp)) = (known, disk.stamp(&format!("{LOG_DIR}/{name}"))?) else {
+                return Ok(None);
+            };
+            segments.push(SegmentFile { number, packed, stamp });
+        }
+        // In the order of their names; a segment in both forms is one that was being compressed.
+        let each_once = segments.windows(2).all(|pair| pair[0].number < pair[1].number);
+        Ok(each_once.then_some(segments))
+    }
+}
+
+/// Writes the checkpoint so that it is there in full or not at all. False if there is too much for one.
+pub(crate) fn write(
+    disk: &dyn Disk,
+    journal: Uuid,
+    head: Head,
+    epoch: u64,
+    files: &Files,
+    index: &Index,
+) -> io::Result<bool> {
+    let mut bytes = vec![0; HEADER_BYTES];
+    bytes[..4].copy_from_slice(b"bwix");
+    bytes[4] = FORMAT;
+    bytes[16..32].copy_from_slice(journal.as_bytes());
+    let numbers = [head.block, head.position.0, head.time_ms, epoch];
+    for (number, to) in numbers.into_iter().zip(bytes[32..64].chunks_exact_mut(8)) {
+        to.copy_from_slice(&number.to_le_bytes());
+    }
+    bytes[80..112].copy_from_slice(&head.hash);
+    bytes[112..116].copy_from_slice(&(files.segments.len() as u32).to_le_bytes());
+    bytes[116..120].copy_from_slice(&(files.store.len() as u32).to_le_bytes());
+    for SegmentFile { number, packed, stamp } in &files.segments {
+        bytes.extend_from_slice(&number.to_le_bytes());
+        bytes.extend_from_slice(&u32::from(*packed).to_le_bytes());
+        put_stamp(*stamp, &mut bytes);
+    }
+    for (name, stamp) in &files.store {
+        let Ok(length) = u16::try_from(name.len()) else { return Ok(false) };
+        bytes.extend_from_slice(&length.to_le_bytes());
+        bytes.extend_from_slice(name.as_bytes());
+        put_stamp(*stamp, &mut bytes);
+    }
+    if index.write(&mut bytes).is_none() {
+        return Ok(false);
+    }
+    let sum = crc(&bytes);
+    bytes[12..16].copy_from_slice(&sum.to_le_bytes());
+    disk::write_whole(disk, FILE, &bytes)?;
+    Ok(true)
+}
+
+/// Removes it: what it says is no longer to be trusted.
+pub(crate) fn remove(disk: &dyn Disk) -> io::Result<()> {
+    disk.remove(FILE)?;
+    disk.sync_dir("")
+}
+
+/// Whether there is one, sound or not.
+pub(crate) fn exists(disk: &dyn Disk) -> bool {
+    disk.open(FILE, Access::Read).is_ok()
+}
+
+/// Reads it; says why it is of no use.
+pub(crate) fn read(disk: &dyn Disk) -> Result<Checkpoint, String> {
+    let file = disk.open(FILE, Access::Read).map_err(|error| format!("it cannot be opened: {error}"))?;
+    let bytes = disk::read_all(&*file).map_err(|error| format!("it cannot be read: {error}"))?;
+    decode(bytes).ok_or_else(|| "it is damaged, or of another version".into())
+}
+
+/// The checkpoint in these bytes, if they are one.
+pub(crate) fn decode(bytes: Vec<u8>) -> Option<Checkpoint> {
+    let head = bytes.first_chunk::<HEADER_BYTES>()?;
+    if head[..4] != *b"bwix" || head[4] != FORMAT || crc(&bytes).to_le_bytes() != head[12..16] {
+        return None;
+    }
+    let number = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
+    let count = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
+    let journal = Uuid::from_slice(&head[16..32]).ok()?;
+    let position = Position(number(40));
+    let found = Head { position, block: number(32), time_ms: number(48), hash: head[80..112].try_into().ok()? };
+    let (epoch, segments, stored) = (number(56), count(112), count(116));
+    if segments > FILES_MAX || stored > FILES_MAX {
+        return None;
+    }
+    let mut rest = &bytes[HEADER_BYTES..];
+    let mut files = Files::default();
+    for _ in 0..segments {
+        let (entry, behind) = rest.split_first_chunk::<SEGMENT_BYTES>()?;
+        let number = u32::from_le_bytes(entry[..4].try_into().ok()?);
+        let packed = entry[4] == 1;
+        files.segments.push(SegmentFile { number, packed, stamp: stamp(&entry[8..])? });
+        rest = behind;
+    }
+    for _ in 0..stored {
+        let (length, behind) = rest.split_first_chunk::<2>()?;
+        let (name, behind) = behind.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
+        files.store.push((str::from_utf8(name).ok()?.to_owned(), stamp(behind)?));
+        rest = behind.get(16..)?;
+    }
+    let at = bytes.len() - rest.len();
+    let base = Base::read(bytes, at)?;
+    Some(Checkpoint { journal, head: found, epoch, files, base })
+}
+
+fn put_stamp(stamp: Stamp, to: &mut Vec<u8>) {
+    to.extend_from_slice(&stamp.size.to_le_bytes());
+    to.extend_from_slice(&stamp.written.to_le_bytes());
+}
+
+fn stamp(bytes: &[u8]) -> Option<Stamp> {
+    let (size, rest) = bytes.split_first_chunk()?;
+    Some(Stamp { size: u64::from_le_bytes(*size), written: u64::from_le_bytes(*rest.first_chunk()?) })
+}
+
+fn crc(bytes: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&bytes[..12]), &bytes[16..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Version, codec,
+        disk::SimulatedDisk,
+        hex,
+        index::{Indexed, Item},
+        log::Place,
+    };
+
+    const JOURNAL: Uuid = Uuid::from_u128(7);
+
+    fn index(blocks: u64) -> Index {
+        let mut index = Index::default();
+        for number in 1..=blocks {
+            let position = Position(number);
+            index.add_block(position, Place { segment: 1 + number as u32 / 4, offset: 128 * number as u32 });
+            let version = number.div_ceil(3) + 1;
+            let entry = Indexed {
+                item: Item { position, next_version: Version(version) },
+                time_ms: 1_000 + number,
+                command_id: Uuid::from_u128(number.into()),
+                command_hash: [number as u8; 16],
+            };
+            index.add(&format!("machine/{}", number % 3).parse().unwrap(), &entry);
+        }
+        index
+    }
+
+    fn written(index: &Index) -> Vec<u8> {
+        let disk = SimulatedDisk::new();
+        let head = Head { position: Position(9), block: 9, time_ms: 1_009, hash: [5; 32] };
+        let stamp = Stamp { size: 4096, written: 77 };
+        let files = Files {
+            segments: vec![
+                SegmentFile { number: 1, packed: true, stamp },
+                SegmentFile { number: 2, packed: false, stamp },
+            ],
+            store: vec![("conf".into(), stamp), ("db".into(), stamp)],
+        };
+        assert!(write(&disk, JOURNAL, head, 3, &files, index).unwrap());
+        let bytes = disk.contents()[FILE].clone();
+        let found = read(&disk).unwrap();
+        assert_eq!((found.journal, found.head, found.epoch, found.files), (JOURNAL, head, 3, files));
+        bytes
+    }
+
+    #[test]
+    fn the_stored_form_is_as_released() {
+        let bytes = written(&index(9));
+        assert_eq!(bytes.len(), 1_085);
+        assert_eq!(hex::encode(&codec::digest(&bytes)), "4cb9bf0b8b395cabf638dc651651ff99");
+    }
+
+    #[test]
+    fn an_index_over_a_checkpoint_is_written_as_one_without() {
+        let whole = written(&index(9));
+        let base = decode(written(&index(5))).unwrap().base;
+        let mut grown = Index::of(base, Position(5), 1_005);
+        let later = index(9);
+        for number in 6..=9 {
+            let block = later.block(number).unwrap();
+            grown.add_block(block.first, block.place);
+            let stream = format!("machine/{}", number % 3).parse().unwrap();
+            let items = later.items(&stream);
+            let item = (0..items.len()).filter_map(|at| items.get(at)).find(|item| item.position.0 == number).unwrap();
+            let (answered, time_ms) = later.answered_at(&Uuid::from_u128(number.into())).unwrap();
+            let command_id = Uuid::from_u128(number.into());
+            grown.add(&stream, &Indexed { item, time_ms, command_id, command_hash: answered.command_hash });
+        }
+        assert_eq!(written(&grown), whole);
+        assert_eq!((grown.stream_count(), grown.block_count(), grown.item_count()), (3, 9, 9));
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_shorter_one_is_refused() {
+        let bytes = written(&index(9));
+        for bit in 0..bytes.len() * 8 {
+            let mut other = bytes.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert!(decode(other).is_none(), "bit {bit}");
+        }
+        for length in 0..bytes.len() {
+            assert!(decode(bytes[..length].to_vec()).is_none(), "{length} bytes");
+        }
+    }
+}

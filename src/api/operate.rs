@@ -1,0 +1,89 @@
+//! What operators ask of one machine, beside declaring and removing it.
+
+use actix_web::{http::StatusCode, web};
+use bailiwick_actors::{
+    contract::Decider,
+    machine,
+    ports::{InstanceStatus, MachineInstance},
+    shell::AnyCommand,
+    supervisor::machines::SightingStatus,
+    vocab::{Name, Timestamp},
+};
+use bailiwick_journal::{Outcome, StreamId};
+use uuid::Uuid;
+
+use super::{
+    changes::decided,
+    errors::Failure,
+    server::Shared,
+    wire::change::{Decided, Operate, Verb},
+};
+use crate::view::Fleet;
+
+pub(super) fn routes(config: &mut web::ServiceConfig) {
+    config.route("/operate", web::post().to(operate));
+}
+
+async fn operate(shared: web::Data<Shared>, operate: web::Json<Operate>) -> Result<web::Json<Decided>, Failure> {
+    let Operate { entity, verb, id } = operate.into_inner();
+    if entity.kind() != machine::State::KIND {
+        let message = format!("a {} cannot be asked that; machines can", entity.kind());
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
+    }
+    let command = shared.node.look(|fleet| command(fleet, &entity, verb))??;
+    let answer = shared.node.ask(entity, AnyCommand::Machine(command), id.unwrap_or_else(Uuid::new_v4)).await?;
+    if answer.outcome == Outcome::Refused {
+        return Err(Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text)));
+    }
+    Ok(web::Json(decided(&answer)))
+}
+
+fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<machine::Command, Failure> {
+    if !fleet.exists(entity) {
+        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {entity}"))
+            .next("`bailiwick get machines` lists what there is"));
+    }
+    Ok(match verb {
+        Verb::Hold { reason, until_ms } => machine::Command::Hold { reason, until: until_ms.map(Timestamp) },
+        Verb::Unhold => machine::Command::Unhold,
+        Verb::Disown => machine::Command::Disown,
+        Verb::Adopt { instance } => {
+            let (provider, instance) = found(fleet, entity, instance.as_deref())?;
+            machine::Command::Adopt { provider, instance }
+        }
+    })
+}
+
+/// The instance that is meant: of this machine's name, seen last as being there, and not the machine's own.
+fn found(fleet: &Fleet, entity: &StreamId, wanted: Option<&str>) -> Result<(Name, MachineInstance), Failure> {
+    let own = fleet.machines.get(entity.name()).and_then(|state| state.own(entity));
+    let mut candidates: Vec<(Name, MachineInstance)> = Vec::new();
+    for (effect, sighting) in &fleet.seen.sightings {
+        let (Some(instance), SightingStatus::Running | SightingStatus::Stopped) = (&sighting.instance, sighting.status)
+        else {
+            continue;
+        };
+        let is_named = wanted.is_none_or(|wanted| instance.instance.0 == wanted || effect.to_string() == wanted);
+        let is_meant = is_named && sighting.machine.as_str() == entity.name();
+        if is_meant && (wanted.is_some() || own != Some(*effect)) {
+            let status = match sighting.status {
+                SightingStatus::Running => InstanceStatus::Running,
+                SightingStatus::Stopped | SightingStatus::Gone => InstanceStatus::Stopped,
+            };
+            candidates.push((sighting.provider.clone(), MachineInstance { status, ..instance.clone() }));
+        }
+    }
+    match <[_; 1]>::try_from(candidates) {
+        Ok([one]) => Ok(one),
+        Err(none) if none.is_empty() => {
+            let message = format!("no provider has shown an instance for {entity} that could be taken over");
+            Err(Failure::new(StatusCode::NOT_FOUND, "not-found", message)
+                .next("`bailiwick harvest --dry-run` lists the instances that are nobody's"))
+        }
+        Err(several) => {
+            let names: Vec<String> = several.iter().map(|(_, instance)| instance.instance.to_string()).collect();
+            let message = format!("more than one instance bears the name of {entity}: {}", names.join(", "));
+            Err(Failure::new(StatusCode::BAD_REQUEST, "ambiguous", message).next("name one with --instance"))
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `bailiwick hold`, `unhold`, `adopt` and `disown`: what operators ask of one machine.
+
+use bailiwick_actors::ports::Clock;
+use clap::Args;
+use uuid::Uuid;
+
+use super::{
+    Global,
+    delete::entity,
+    exit::{CliError, Exit},
+    moment::Moment,
+    output::{Column, Table},
+    session,
+};
+use crate::{
+    api::wire::change::{Decided, Operate, Verb},
+    clock::SystemClock,
+    manifest,
+};
+
+#[derive(Debug, Args)]
+pub(super) struct HoldArgs {
+    /// The machine: `machine/web`
+    #[arg(value_name = "machine/NAME")]
+    entity: String,
+    /// Why, for whoever finds it held
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    /// When the hold ends by itself: a time (`2026-11-21T14:30:00Z`, `14:30`), or how long from now (`2h`, `90m`)
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MachineArgs {
+    /// The machine: `machine/web`
+    #[arg(value_name = "machine/NAME")]
+    entity: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AdoptArgs {
+    /// The machine: `machine/web`
+    #[arg(value_name = "machine/NAME")]
+    entity: String,
+    /// Which instance, if more than one bears the machine's name: as its provider calls it
+    #[arg(long, value_name = "INSTANCE")]
+    instance: Option<String>,
+}
+
+pub(super) fn hold(global: &Global, args: HoldArgs) -> Result<Exit, CliError> {
+    let until_ms = args.until.as_deref().map(until).transpose()?;
+    ask(global, &args.entity, Verb::Hold { reason: args.reason, until_ms })
+}
+
+pub(super) fn unhold(global: &Global, args: MachineArgs) -> Result<Exit, CliError> {
+    ask(global, &args.entity, Verb::Unhold)
+}
+
+pub(super) fn adopt(global: &Global, args: AdoptArgs) -> Result<Exit, CliError> {
+    ask(global, &args.entity, Verb::Adopt { instance: args.instance })
+}
+
+pub(super) fn disown(global: &Global, args: MachineArgs) -> Result<Exit, CliError> {
+    ask(global, &args.entity, Verb::Disown)
+}
+
+fn ask(global: &Global, name: &str, verb: Verb) -> Result<Exit, CliError> {
+    let entity = entity(name)?;
+    if entity.kind() != "machine" {
+        return Err(CliError::usage(format!("{entity} is no machine")).next("write machine/NAME"));
+    }
+    let operate = Operate { entity, verb, id: Some(Uuid::new_v4()) };
+    let decided: Decided = session::send(global, "/v1/operate", &operate)?;
+    show(global, &decided)?;
+    Ok(Exit::Ok)
+}
+
+/// Shows one decision.
+pub(super) fn show(global: &Global, decided: &Decided) -> Result<(), CliError> {
+    let table = || {
+        let mut table = Table::of([Column::always("ENTITY"), Column::always("DECISION"), Column::always("BECAUSE")]);
+        table.add([decided.entity.as_str().into(), decided.code.as_str().into(), decided.reason.as_str().into()]);
+        table
+    };
+    Ok(global.output.show(decided, table)?)
+}
+
+/// The end of a hold, in milliseconds since 1970: a period from now, or a time that is to come.
+fn until(text: &str) -> Result<u64, CliError> {
+    let now = SystemClock::new().now();
+    if let Some(ms) = manifest::duration_ms(text) {
+        return Ok(now.after(ms).0);
+    }
+    match Moment::parse(text, now) {
+        Ok(Moment::Time(time)) if time > now => Ok(time.0),
+        Ok(_) => Err(CliError::usage(format!("{text:?} is not to come")).next("write 2h, or a time such as 14:30")),
+        Err(error) => Err(CliError::usage(error.to_string()).next("or write how long from now: 90m, 2h")),
+    }
+}

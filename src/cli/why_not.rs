@@ -1,0 +1,55 @@
+//! `bailiwick why-not`: the first thing that is missing, what would bring it, and when it is looked at next.
+
+use clap::Args;
+
+use super::{
+    Global,
+    delete::entity,
+    exit::{CliError, Exit},
+    output::{Column, Table},
+    session,
+};
+use crate::{api::query::Query, view::WANTED};
+
+#[derive(Debug, Args)]
+pub(super) struct WhyNotArgs {
+    /// The machine: `machine/web`
+    #[arg(value_name = "machine/NAME")]
+    entity: String,
+    /// What it is not
+    #[arg(value_name = "WANTED", value_parser = WANTED)]
+    wanted: String,
+    /// At which moment: a position, a time, or how long ago (`-2h`)
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    at: Option<String>,
+}
+
+pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> {
+    let entity = entity(&args.entity)?;
+    if entity.kind() != "machine" {
+        return Err(CliError::usage(format!("{entity} is no machine"))
+            .next(format!("`bailiwick describe {entity}` says how it is")));
+    }
+    let query = Query::WhyNot { entity, wanted: args.wanted, at: session::at(args.at.as_deref())? };
+    let answer = session::ask(global, &query)?;
+    global.output.show(&answer, || {
+        let mut table = Table::of([Column::always(""), Column::always("")]);
+        let word = |name: &str| answer["unmet"][name].as_str().unwrap_or_default().to_owned();
+        let (entity, wanted) = (answer["entity"].as_str().unwrap_or_default(), answer["wanted"].as_str());
+        let wanted = wanted.unwrap_or_default();
+        if answer["holds"] == true {
+            table.add(["so".into(), format!("{entity} is {wanted}").into()]);
+            return table;
+        }
+        table.add(["needed".into(), word("precondition").into()]);
+        table.add(["but".into(), word("because").into()]);
+        table.add(["helps".into(), word("satisfiedBy").into()]);
+        let next = match answer["unmet"]["nextLook"].as_str() {
+            Some(next) => next.to_owned(),
+            None => "when that happens; nothing is planned before".to_owned(),
+        };
+        table.add(["next look".into(), next.into()]);
+        table
+    })?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,215 @@
+//! Machines are made once, and are what was asked for.
+
+use std::collections::BTreeSet;
+
+use bailiwick_actors::{
+    ports::{InstanceStatus, MachineInstance},
+    vocab::Uid,
+};
+
+use super::{
+    Check,
+    bench::{ensure, every, is_same, wrong},
+};
+
+/// What the port allows of facts, ids and texts: at most 16 facts, everything at most 255 bytes.
+pub fn is_bounded(made: &MachineInstance) -> bool {
+    let is_short = |text: &str| text.len() <= 255;
+    let id = made.instance.0.as_str();
+    !id.is_empty()
+        && is_short(id)
+        && !id.chars().any(char::is_control)
+        && made.facts.len() <= 16
+        && made.facts.iter().all(|(key, value)| is_short(key) && is_short(value))
+}
+
+pub const CHECKS: &[Check] = &[
+    Check {
+        id: "creating/effect-id",
+        what: "a machine is made under the effect id that was asked for",
+        run: |bench| {
+            Box::pin(async move {
+                let wish = bench.wish();
+                let made = bench.create(&wish).await?;
+                ensure(made.effect == wish.id, || format!("asked for {}, got {}", wish.id, made.effect))
+            })
+        },
+    },
+    Check {
+        id: "creating/name",
+        what: "a machine has the name that was asked for",
+        run: |bench| {
+            Box::pin(async move {
+                let wish = bench.wish();
+                let made = bench.create(&wish).await?;
+                ensure(made.machine == wish.machine, || format!("asked for {}, got {}", wish.machine, made.machine))
+            })
+        },
+    },
+    Check {
+        id: "creating/bounded",
+        what: "an instance id has 1 to 255 bytes, and there are at most 16 facts of at most 255 bytes",
+        run: |bench| {
+            Box::pin(async move {
+                let made = bench.machine().await?;
+                ensure(is_bounded(&made), || format!("instance {:?} with {} facts", made.instance, made.facts.len()))
+            })
+        },
+    },
+    Check {
+        id: "creating/running",
+        what: "a machine that was made runs",
+        run: |bench| {
+            Box::pin(async move {
+                let made = bench.machine().await?;
+                ensure(made.status == InstanceStatus::Running, || "it is stopped".into())
+            })
+        },
+    },
+    Check {
+        id: "creating/same-id-again",
+        what: "the same effect id again gives the same instance",
+        run: |bench| {
+            Box::pin(async move {
+                let wish = bench.wish();
+                let first = bench.create(&wish).await?;
+                let again = bench.create(&wish).await?;
+                ensure(is_same(&first, &again), || format!("first {}, then {}", first.instance, again.instance))
+            })
+        },
+    },
+    Check {
+        id: "creating/same-id-many-times",
+        what: "the same effect id ten times makes one instance",
+        run: |bench| {
+            Box::pin(async move {
+                let wish = bench.wish();
+                for _ in 0..10 {
+                    bench.create(&wish).await?;
+                }
+                let listing = bench.full_list().await?;
+                let of_it = listing.items.iter().filter(|item| item.machine == wish.machine).count();
+                ensure(of_it == 1, || format!("there are {of_it}"))
+            })
+        },
+    },
+    Check {
+        id: "creating/other-ids",
+        what: "another effect id gives another instance, also for a machine of the same name",
+        run: |bench| {
+            Box::pin(async move {
+                let (first, mut second) = (bench.wish(), bench.wish());
+                second.machine = first.machine.clone();
+                let made = bench.create_all(&[first, second]).await?;
+                ensure(made[0].instance != made[1].instance, || format!("both are {}", made[0].instance))
+            })
+        },
+    },
+    Check {
+        id: "creating/another-machine-under-an-id",
+        what: "an effect id that has an instance never gets a second one, also if another machine is asked for",
+        run: |bench| {
+            Box::pin(async move {
+                let wish = bench.wish();
+                let made = bench.create(&wish).await?;
+                let mut other = wish.clone();
+                other.uid = Uid(uuid::Uuid::new_v4());
+                // Refusing is as good as answering with what is there.
+                if let Ok(again) = bench.try_create(vec![other]).await?.remove(0) {
+                    ensure(again.instance == made.instance, || format!("there is a second one, {}", again.instance))?;
+                }
+                bench.must_be_present(&made).await
+            })
+        },
+    },
+    Check {
+        id: "creating/bulk-order",
+        what: "a bulk call answers in the order of its items",
+        run: |bench| {
+            Box::pin(async move {
+                let wishes = bench.wishes(8);
+                let made = bench.create_all(&wishes).await?;
+                let is_so = wishes.iter().zip(&made).all(|(wish, made)| wish.id == made.effect);
+                ensure(is_so, || "the answers are in another order".into())
+            })
+        },
+    },
+    Check {
+        id: "creating/bulk-mixed",
+        what: "a bulk call adopts what is there and makes the rest",
+        run: |bench| {
+            Box::pin(async move {
+                let wishes = bench.wishes(4);
+                let before = bench.create_all(&[wishes[1].clone(), wishes[3].clone()]).await?;
+                let made = bench.create_all(&wishes).await?;
+                let is_so = is_same(&made[1], &before[0]) && is_same(&made[3], &before[1]);
+                ensure(is_so, || "what was there came back as something else".into())?;
+                let instances: BTreeSet<_> = made.iter().map(|made| &made.instance).collect();
+                ensure(instances.len() == 4, || format!("4 machines are {} instances", instances.len()))
+            })
+        },
+    },
+    Check {
+        id: "creating/bulk-of-none",
+        what: "a bulk call without items has no answers",
+        run: |bench| {
+            Box::pin(async move {
+                let made = bench.try_create(Vec::new()).await?;
+                ensure(made.is_empty(), || format!("it has {}", made.len()))
+            })
+        },
+    },
+    Check {
+        id: "creating/bulk-large",
+        what: "a bulk call of 120 items is answered",
+        run: |bench| {
+            Box::pin(async move {
+                let wishes = bench.wishes(120);
+                let answers = bench.try_create(wishes).await?;
+                // A quota is no fault of the provider; but each item has to say so for itself.
+                let made: BTreeSet<_> = answers.iter().flatten().map(|made| made.instance.clone()).collect();
+                let good = answers.iter().flatten().count();
+                ensure(made.len() == good, || format!("{good} machines are {} instances", made.len()))?;
+                match answers.into_iter().find_map(Result::err) {
+                    Some(fault) if good == 0 => wrong(format!("not one was made: {fault}")),
+                    _ => Ok(()),
+                }
+            })
+        },
+    },
+    Check {
+        id: "creating/after-deleting",
+        what: "a machine that was deleted can be made again under a new effect id",
+        run: |bench| {
+            Box::pin(async move {
+                let (first, mut second) = (bench.wish(), bench.wish());
+                (second.machine, second.uid) = (first.machine.clone(), first.uid);
+                bench.create(&first).await?;
+                bench.delete(&[first.id]).await?;
+                let made = bench.create(&second).await?;
+                bench.must_be_absent(first.id).await?;
+                bench.must_be_present(&made).await
+            })
+        },
+    },
+    Check {
+        id: "creating/cycles",
+        what: "ten times made and deleted leaves nothing",
+        run: |bench| {
+            Box::pin(async move {
+                let mut ids = Vec::new();
+                for _ in 0..10 {
+                    let wish = bench.wish();
+                    bench.create(&wish).await?;
+                    bench.delete(&[wish.id]).await?;
+                    ids.push(wish.id);
+                }
+                let answers = bench.lookup(&ids).await?.into_iter().map(Ok).collect();
+                let left = every("lookup", answers)?;
+                let left =
+                    left.iter().filter(|found| !matches!(found, bailiwick_actors::ports::Lookup::Absent)).count();
+                ensure(left == 0, || format!("{left} are still there"))
+            })
+        },
+    },
+];

@@ -1,0 +1,284 @@
+//! A provider in any language: one process that lives as long as the node, and speaks lines of JSON.
+//!
+//! The node starts the provider's program, writes requests to its standard input and reads answers from its standard
+//! output: one JSON object per line, UTF-8, at most 1 MiB. `examples/provider.py` is a whole provider in less than 100
+//! lines, and `bailiwick provider check PROGRAM` tells what is wrong with another.
+//!
+//! # The protocol, version 1
+//!
+//! **The first line** comes from the node and asks which version is spoken. Everything that is made belongs below
+//! `state_dir`, or is named by something there; the directory is the provider's own and outlives it.
+//!
+//! ```text
+//! → {"id":1,"op":"hello","versions":[1],"name":"lab","state_dir":"/…","line_bytes_max":1048576}
+//! ← {"id":1,"ok":{"version":1,"provider":"sample 1.0","machines":true,"volumes":true,"cancel":false,"progress":false}}
+//! ```
+//!
+//! **A request** has an id that never comes again, an operation, and mostly items. Its answer names the same id and holds
+//! one result per item, in the order of the items: `ok` with what was asked for, or `fault` with one of the codes of
+//! [`FaultCode`] and a text for people. A fault in place of the results is one for all of them. Answers may come in any
+//! order. An operation that a provider does not know is answered with the fault `unimplemented`, and fields that it does
+//! not know are passed over.
+//!
+//! ```text
+//! → {"id":7,"op":"create-machines","items":[{"effect":"6e0c…","machine":"web","uid":"11d4…","labels":{},
+//!    "workloads":[{"name":"app","command":["nginx"],"env":{}}]}]}
+//! ← {"id":7,"ok":[{"ok":{"effect":"6e0c…","instance":"i-17","machine":"web","status":"running","facts":{"zone":"a"}}}]}
+//! ← {"id":7,"ok":[{"fault":{"code":"resource-exhausted","text":"the quota is used up"}}]}
+//! ← {"id":7,"fault":{"code":"unavailable","text":"the cloud does not answer"}}
+//! ```
+//!
+//! | operation | items | `ok` of each |
+//! |---|---|---|
+//! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
+//! | `delete-machines` | effect ids | `null` |
+//! | `lookup-machines` | effect ids | `{"present": machine}`, `"absent"` or `"unknown"` |
+//! | `create-volumes` | `effect` `volume` `uid` `size_mib` | a volume: `effect` `volume_id` `size_mib` |
+//! | `destroy-volumes` | effect ids | `null` |
+//! | `lookup-volumes` | effect ids | `{"present": volume}`, `"absent"` or `"unknown"` |
+//! | `attach-volumes` | `effect` `machine` `machine_effect` `instance` `volume` `volume_effect` `volume_id` `read_only` | an attachment: `path` `read_only` |
+//! | `detach-volumes` | `effect` `machine` `machine_effect` `volume` `volume_effect` | `null` |
+//! | `lookup-attachments` | effect ids | `{"present": attachment}`, `"absent"` or `"unknown"` |
+//!
+//! **`list-machines`** has no items. Its answer says whether everything is in it and how old it is in milliseconds. What
+//! does not fit a line comes in pages: an answer with `next` is asked for more, with the same text as `after`.
+//!
+//! ```text
+//! → {"id":8,"op":"list-machines"}
+//! ← {"id":8,"ok":{"complete":true,"age_ms":0,"items":[…],"next":"6e0c…"}}
+//! → {"id":9,"op":"list-machines","after":"6e0c…"}
+//! ```
+//!
+//! There is no agent of ours inside such a machine, so the list speaks for it: what is listed as running reports, with the
+//! conditions that its item has, if any: `"conditions":[{"kind":"DiskPressure","healthy":true,"text":""}]`.
+//!
+//! **Without an answer**: a provider that says `progress` may write how far a call is, as often as once a second, and one
+//! that says `cancel` is told what is not wanted any more; it may end that call early with the fault `canceled`.
+//!
+//! ```text
+//! ← {"progress":{"id":7,"effect":"6e0c…","text":"booting","percent":40}}
+//! → {"cancel":{"effect":"6e0c…"}}
+//! ```
+//!
+//! # What a provider promises
+//!
+//! - **The effect id is the key to everything.** The same id again gives the same thing; it is stored with what is made (as
+//!   a tag, a label, a directory's name), so that it is found again after a crash of the provider, the node or both.
+//! - What is not there is deleted, destroyed and detached with success.
+//! - `absent` means that it is not there *and no earlier call will still make it*. Who cannot tell says `unknown`.
+//! - A list that may lack something says `"complete": false`.
+//! - What it starts keeps none of its standard streams, and lives in a session of its own (`setsid`): the process and its
+//!   process group end with the node, machines do not.
+//! - At the end of its standard input it finishes and exits with 0.
+//! - Nothing secret stands in answers, texts or on the standard error, which goes into the node's log.
+//!
+//! The node never has two calls for one effect id under way at the same time.
+//!
+//! # What happens when it misbehaves
+//!
+//! A process that ends, writes what is no answer, answers twice or something that was not asked, writes a line beyond the
+//! bound, floods, or is silent for 150 s while it owes an answer (15 min for one call), is ended and started anew, after a pause that doubles
+//! from 100 ms to 30 s. Calls that were under way end with `aborted`, which says that nobody knows whether they happened:
+//! the node asks by id. Calls that come meanwhile are `unavailable`: they have not happened. An answer that does not
+//! fit what was asked (another effect id, another number of items, a volume that is too small) is a fault of that
+//! call or item alone.
+//!
+//! The process is ended in order: end of its standard input, 5 s later SIGTERM to its process group, 2 s later SIGKILL. What
+//! a killed node left running is ended before the process is started anew. Its environment is `PATH`, `HOME`, `LANG`,
+//! `TMPDIR` and what the configuration names; values of the latter are taken for secrets, and blotted out of its standard
+//! error and its faults.
+//!
+//! [`FaultCode`]: bailiwick_actors::vocab::FaultCode
+
+mod busy;
+mod calls;
+mod config;
+mod host;
+mod lines;
+mod process;
+mod session;
+mod stderr;
+mod table;
+mod trouble;
+mod trust;
+pub mod wire;
+
+use std::{
+    fmt, io,
+    sync::{Arc, Mutex, PoisonError},
+    thread::{self, JoinHandle},
+};
+
+use bailiwick_actors::{
+    ports::{
+        Answer, AttachVolume, AttachmentInfo, BulkAnswer, Capabilities, Clock, CreateMachine, CreateVolume,
+        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, Progress, ProvisionedVolume, VolumeProvider,
+    },
+    shell::AgentReport,
+    vocab::{EffectId, Fault, Name},
+};
+use tokio::sync::mpsc;
+
+pub use config::{BadCommand, ExecConfig, ExecLimits, command_words};
+use host::{Order, Shared};
+pub(super) use lines::{Lines, Read};
+pub(super) use process::command;
+use stderr::Blot;
+use wire::Operation;
+
+/// Machines and volumes of a process that speaks JSON lines.
+///
+/// The process is started at once, on a thread of the provider's own; calls work on any runtime. Dropping the provider ends
+/// the process in order, which takes at most the grace times of its [`ExecLimits`].
+pub struct ExecProvider {
+    name: Name,
+    limits: ExecLimits,
+    blot: Blot,
+    shared: Arc<Shared>,
+    clock: Arc<dyn Clock>,
+    orders: Option<mpsc::Sender<Order>>,
+    reports: mpsc::Sender<Vec<AgentReport>>,
+    to_report: Mutex<Option<mpsc::Receiver<Vec<AgentReport>>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl fmt::Debug for ExecProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecProvider").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl ExecProvider {
+    /// Starts a provider's process. Whether it can be started at all is told by the first call, for it may come later.
+    ///
+    /// # Errors
+    /// If its directory cannot be made, or a thread cannot be started.
+    pub fn start(config: ExecConfig, clock: Arc<dyn Clock>) -> io::Result<Self> {
+        config.make_directories()?;
+        let (name, limits) = (config.name.clone(), config.limits);
+        let blot = Blot::of_variables(&config.env);
+        let shared = Arc::new(Shared::default());
+        let (orders, inbox) = mpsc::channel(limits.calls_max);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (of_thread, to_blot) = (shared.clone(), blot.clone());
+        let thread = thread::Builder::new()
+            .name(format!("exec-{name}"))
+            .spawn(move || runtime.block_on(host::run(config, of_thread, to_blot, inbox)))?;
+        // Few: what is not fetched is made anew with the next list.
+        let (reports, to_report) = mpsc::channel(4);
+        let to_report = Mutex::new(Some(to_report));
+        Ok(Self { reports, to_report, name, limits, blot, shared, clock, orders: Some(orders), thread: Some(thread) })
+    }
+
+    /// The process that serves now; none while it is being started anew.
+    pub fn pid(&self) -> Option<u32> {
+        self.shared.pid()
+    }
+
+    /// What the lists say of running machines, list by list; can be taken once. There is no agent of ours in such a
+    /// machine, so a node takes this for the agents' reports.
+    pub fn take_reports(&self) -> Option<mpsc::Receiver<Vec<AgentReport>>> {
+        self.to_report.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Ends the process in order and waits for that. Calls are `unavailable` from now on.
+    pub fn stop(&mut self) {
+        drop(self.orders.take());
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!(provider = %self.name, "the thread of a provider broke");
+        }
+    }
+
+    fn order_cancel(&self, id: EffectId) {
+        // Promises nothing: where the inbox is full, the call ends when it ends.
+        if let Some(orders) = &self.orders {
+            let _ = orders.try_send(Order::Cancel(id));
+        }
+    }
+}
+
+impl Drop for ExecProvider {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl MachineProvider for ExecProvider {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+        Box::pin(async move {
+            let wishes = machines.iter().map(|wish| (wish.id, wire::json(&wire::NewMachine::from(wish)))).collect();
+            self.bulk(Operation::CreateMachines, wishes, |at, told| trust::machine(&machines[at], told)).await
+        })
+    }
+
+    fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        Box::pin(self.undo(Operation::DeleteMachines, ids.into_iter().map(|id| (id, wire::json(&id))).collect()))
+    }
+
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+        Box::pin(self.look(Operation::LookupMachines, ids, trust::found_machine))
+    }
+
+    fn cancel(&self, id: EffectId) {
+        self.order_cancel(id);
+    }
+
+    fn capabilities(&self) -> Answer<'_, Result<Capabilities, Fault>> {
+        Box::pin(async move {
+            let hello = self.hello().await?;
+            Ok(Capabilities { cancel: hello.cancel, progress: hello.progress })
+        })
+    }
+
+    fn progress(&self, id: EffectId) -> Option<Progress> {
+        self.shared.progress(id)
+    }
+
+    fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {
+        Box::pin(self.list_all())
+    }
+}
+
+impl VolumeProvider for ExecProvider {
+    fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
+        Box::pin(async move {
+            let wishes = volumes.iter().map(|wish| (wish.id, wire::json(&wire::NewVolume::from(wish)))).collect();
+            self.bulk(Operation::CreateVolumes, wishes, |at, told| trust::volume(&volumes[at], told)).await
+        })
+    }
+
+    fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        Box::pin(self.undo(Operation::DestroyVolumes, ids.into_iter().map(|id| (id, wire::json(&id))).collect()))
+    }
+
+    fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>> {
+        Box::pin(self.look(Operation::LookupVolumes, ids, trust::found_volume))
+    }
+
+    fn attach_volumes(&self, attachments: Vec<AttachVolume>) -> BulkAnswer<'_, AttachmentInfo> {
+        Box::pin(async move {
+            let wishes = attachments.iter().map(|wish| (wish.id, wire::json(&wire::NewAttachment::from(wish))));
+            let wishes = wishes.collect();
+            self.bulk(Operation::AttachVolumes, wishes, |at, told| trust::attachment(&attachments[at], told)).await
+        })
+    }
+
+    fn detach_volumes(&self, attachments: Vec<DetachVolume>) -> BulkAnswer<'_, ()> {
+        let wishes = attachments.iter().map(|wish| (wish.id, wire::json(&wire::OldAttachment::from(wish)))).collect();
+        Box::pin(self.undo(Operation::DetachVolumes, wishes))
+    }
+
+    fn lookup_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>> {
+        Box::pin(self.look(Operation::LookupAttachments, ids, trust::found_attachment))
+    }
+
+    fn cancel(&self, id: EffectId) {
+        self.order_cancel(id);
+    }
+
+    fn progress(&self, id: EffectId) -> Option<Progress> {
+        self.shared.progress(id)
+    }
+}

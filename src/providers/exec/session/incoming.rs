@@ -1,0 +1,71 @@
+//! What a process says.
+
+use bailiwick_actors::{ports::Progress, vocab::Fault};
+use tokio::time::Instant;
+use tracing::debug;
+
+use super::{A_SECOND, PROGRESS_LETTERS_MAX, Session, Stage};
+use crate::{
+    providers::exec::{
+        trouble::Trouble,
+        wire::{Hello, Line, ToldProgress, VERSION},
+    },
+    text::{cut, harmless},
+};
+
+impl Session<'_> {
+    pub(super) fn take(&mut self, line: &[u8]) {
+        self.heard = Instant::now();
+        match Line::read(line, self.blot) {
+            Ok(Line::Answer { id, result }) if id == self.hello_id && self.hello.is_none() => self.greeted(result),
+            Ok(Line::Answer { id, result }) => match self.calls.answer(id, result) {
+                Ok(ids) => {
+                    let mut progress = self.shared.all_progress();
+                    ids.iter().for_each(|id| drop(progress.remove(id)));
+                    drop(progress);
+                    self.send_ready();
+                }
+                Err(trouble) => self.give_up(trouble),
+            },
+            Ok(Line::Progress(told)) => self.note(told),
+            Err(bad) => self.give_up(Trouble::BadLine(bad, line.len())),
+        }
+    }
+
+    fn greeted(&mut self, result: Result<serde_json::Value, Fault>) {
+        let hello: Hello = match result.map(serde_json::from_value) {
+            Ok(Ok(hello)) => hello,
+            Ok(Err(_)) => return self.give_up(Trouble::BadHello("its first answer has another shape".into())),
+            Err(fault) => return self.give_up(Trouble::BadHello(fault.to_string())),
+        };
+        if hello.version != VERSION {
+            let text = format!("it speaks version {}, and we speak {VERSION}", hello.version);
+            return self.give_up(Trouble::BadHello(text));
+        }
+        debug!(provider = %self.config.name, says = %harmless(&hello.provider), "provider greeted");
+        for asked in self.asked_for_hello.drain(..) {
+            let _ = asked.send(Ok(hello.clone()));
+        }
+        self.calls.set_hello(hello.clone());
+        self.hello = Some(hello);
+        if self.stage == Stage::Greeting {
+            self.stage = Stage::Serving;
+            self.send_ready();
+        }
+    }
+
+    fn note(&mut self, told: ToldProgress) {
+        let (since, count) = self.notes;
+        self.notes = if since.elapsed() < A_SECOND { (since, count + 1) } else { (Instant::now(), 1) };
+        if self.config.limits.notes_per_second_max < self.notes.1 {
+            return self.give_up(Trouble::Flood(self.config.limits.notes_per_second_max));
+        }
+        let is_wanted = self.hello.as_ref().is_some_and(|hello| hello.progress);
+        if is_wanted && self.calls.is_about(told.id, told.effect) {
+            let text = self.blot.out(&told.text);
+            let text = cut(&harmless(&text), PROGRESS_LETTERS_MAX).into_owned();
+            let percent = told.percent.map(|percent| percent.min(100));
+            self.shared.all_progress().insert(told.effect, Progress { id: told.effect, text, percent });
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The shapes that go over the pipes.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    ports::{
+        AttachVolume, AttachmentInfo, CreateMachine, CreateVolume, DetachVolume, InstanceStatus, Lookup,
+        MachineInstance, ProvisionedVolume,
+    },
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::stderr::Blot;
+
+/// The version of the protocol that is spoken here.
+pub const VERSION: u32 = 1;
+
+/// What a provider is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Hello,
+    CreateMachines,
+    DeleteMachines,
+    LookupMachines,
+    ListMachines,
+    CreateVolumes,
+    DestroyVolumes,
+    LookupVolumes,
+    AttachVolumes,
+    DetachVolumes,
+    LookupAttachments,
+}
+
+/// What a call does to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// It may change something: if its answer is lost, nobody knows whether it happened.
+    Changes,
+    /// It asks by id.
+    Asks,
+    /// It asks for everything.
+    Lists,
+}
+
+impl Operation {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hello => "hello",
+            Self::CreateMachines => "create-machines",
+            Self::DeleteMachines => "delete-machines",
+            Self::LookupMachines => "lookup-machines",
+            Self::ListMachines => "list-machines",
+            Self::CreateVolumes => "create-volumes",
+            Self::DestroyVolumes => "destroy-volumes",
+            Self::LookupVolumes => "lookup-volumes",
+            Self::AttachVolumes => "attach-volumes",
+            Self::DetachVolumes => "detach-volumes",
+            Self::LookupAttachments => "lookup-attachments",
+        }
+    }
+
+    /// What it does to the world.
+    pub fn nature(self) -> Nature {
+        match self {
+            Self::CreateMachines
+            | Self::DeleteMachines
+            | Self::CreateVolumes
+            | Self::DestroyVolumes
+            | Self::AttachVolumes
+            | Self::DetachVolumes => Nature::Changes,
+            Self::LookupMachines | Self::LookupVolumes | Self::LookupAttachments => Nature::Asks,
+            Self::ListMachines | Self::Hello => Nature::Lists,
+        }
+    }
+
+    /// Whether a provider that said this can do it.
+    pub(super) fn is_offered(self, hello: &Hello) -> bool {
+        match self {
+            Self::Hello => true,
+            Self::CreateMachines | Self::DeleteMachines | Self::LookupMachines | Self::ListMachines => hello.machines,
+            Self::CreateVolumes
+            | Self::DestroyVolumes
+            | Self::LookupVolumes
+            | Self::AttachVolumes
+            | Self::DetachVolumes
+            | Self::LookupAttachments => hello.volumes,
+        }
+    }
+}
+
+/// What a provider says about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Hello {
+    pub version: u32,
+    /// Its name and version, for people.
+    #[serde(default)]
+    pub provider: String,
+    #[serde(default)]
+    pub machines: bool,
+    #[serde(default)]
+    pub volumes: bool,
+    #[serde(default)]
+    pub cancel: bool,
+    #[serde(default)]
+    pub progress: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct NewMachine<'a> {
+    effect: EffectId,
+    machine: &'a Name,
+    uid: Uid,
+    labels: &'a BTreeMap<String, String>,
+    workloads: Vec<NewWorkload<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct NewWorkload<'a> {
+    name: &'a Name,
+    command: &'a [String],
+    env: &'a BTreeMap<String, String>,
+}
+
+impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
+    fn from(wish: &'a CreateMachine) -> Self {
+        let workload = |workload: &'a bailiwick_actors::machine::Workload| NewWorkload {
+            name: &workload.name,
+            command: &workload.command,
+            env: &workload.env,
+        };
+        Self {
+            effect: wish.id,
+            machine: &wish.machine,
+            uid: wish.uid,
+            labels: &wish.spec.labels,
+            workloads: wish.spec.workloads.iter().map(workload).collect(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct NewVolume<'a> {
+    effect: EffectId,
+    volume: &'a Name,
+    uid: Uid,
+    size_mib: SizeMib,
+}
+
+impl<'a> From<&'a CreateVolume> for NewVolume<'a> {
+    fn from(wish: &'a CreateVolume) -> Self {
+        Self { effect: wish.id, volume: &wish.volume, uid: wish.uid, size_mib: wish.size }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct NewAttachment<'a> {
+    effect: EffectId,
+    machine: &'a Name,
+    machine_effect: EffectId,
+    instance: &'a InstanceId,
+    volume: &'a Name,
+    volume_effect: EffectId,
+    volume_id: &'a InstanceId,
+    read_only: bool,
+}
+
+impl<'a> From<&'a AttachVolume> for NewAttachment<'a> {
+    fn from(wish: &'a AttachVolume) -> Self {
+        Self {
+            effect: wish.id,
+            machine: &wish.machine,
+            machine_effect: wish.machine_effect,
+            instance: &wish.instance,
+            volume: &wish.volume,
+            volume_effect: wish.volume_effect,
+            volume_id: &wish.volume_id,
+            read_only: wish.read_only,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct OldAttachment<'a> {
+    effect: EffectId,
+    machine: &'a Name,
+    machine_effect: EffectId,
+    volume: &'a Name,
+    volume_effect: EffectId,
+}
+
+impl<'a> From<&'a DetachVolume> for OldAttachment<'a> {
+    fn from(wish: &'a DetachVolume) -> Self {
+        Self {
+            effect: wish.id,
+            machine: &wish.machine,
+            machine_effect: wish.machine_effect,
+            volume: &wish.volume,
+            volume_effect: wish.volume_effect,
+        }
+    }
+}
+
+/// A machine as a provider tells of it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ToldMachine {
+    pub effect: EffectId,
+    pub instance: String,
+    pub machine: Name,
+    pub status: InstanceStatus,
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
+    /// What is told of the machine from inside, or about it; only in lists.
+    #[serde(default)]
+    pub conditions: Vec<ToldCondition>,
+}
+
+/// One condition of a machine.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ToldCondition {
+    pub kind: String,
+    pub healthy: bool,
+    #[serde(default)]
+    pub text: String,
+}
+
+/// A volume as a provider tells of it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ToldVolume {
+    pub effect: EffectId,
+    pub volume_id: String,
+    pub size_mib: SizeMib,
+}
+
+/// What a provider knows about an id.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ToldLookup<T> {
+    Present(T),
+    Absent,
+    Unknown,
+}
+
+impl<T> ToldLookup<T> {
+    /// The same, with what is present looked at.
+    pub fn checked<U>(self, check: impl FnOnce(T) -> Result<U, Fault>) -> Result<Lookup<U>, Fault> {
+        Ok(match self {
+            Self::Present(told) => Lookup::Present(check(told)?),
+            Self::Absent => Lookup::Absent,
+            Self::Unknown => Lookup::Unknown,
+        })
+    }
+}
+
+/// One page of a list. Items are looked at one by one, so that one that makes no sense does not hide the others.
+#[derive(Debug, Deserialize)]
+pub(super) struct Page {
+    pub complete: bool,
+    pub age_ms: u64,
+    pub items: Vec<Value>,
+    #[serde(default)]
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ToldFault {
+    code: String,
+    #[serde(default)]
+    text: String,
+}
+
+impl ToldFault {
+    /// The fault; a code that is none means that nobody knows what became of the call.
+    pub fn fault(self, blot: &Blot) -> Fault {
+        match self.code.parse::<FaultCode>() {
+            Ok(code) => Fault::new(code, blot.out(&self.text)),
+            Err(_) => Fault::new(FaultCode::Unknown, "the provider answered with a fault whose code is none"),
+        }
+    }
+}
+
+/// A line from a provider.
+#[derive(Debug)]
+pub(super) enum Line {
+    Answer { id: u64, result: Result<Value, Fault> },
+    Progress(ToldProgress),
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ToldProgress {
+    pub id: u64,
+    pub effect: EffectId,
+    #[serde(default)]
+    pub text: String,
+    #[serde(default)]
+    pub percent: Option<u8>,
+}
+
+/// Why a line is none of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BadLine {
+    /// No JSON object; the column where that showed, from 1.
+    NotJson { column: usize },
+    /// An object that is neither an answer nor progress.
+    NoAnswer,
+}
+
+impl Line {
+    /// Reads a line without its end.
+    pub fn read(bytes: &[u8], blot: &Blot) -> Result<Self, BadLine> {
+        let not_json = |error: serde_json::Error| BadLine::NotJson { column: error.column() };
+        let mut object: Map<String, Value> = serde_json::from_slice(bytes).map_err(not_json)?;
+        if let Some(progress) = object.remove("progress") {
+            return serde_json::from_value(progress).map(Self::Progress).map_err(|_| BadLine::NoAnswer);
+        }
+        let id = object.get("id").and_then(Value::as_u64).ok_or(BadLine::NoAnswer)?;
+        let result = match (object.remove("ok"), object.remove("fault")) {
+            (Some(ok), None) => Ok(ok),
+            (None, Some(fault)) => {
+                Err(serde_json::from_value::<ToldFault>(fault).map_err(|_| BadLine::NoAnswer)?.fault(blot))
+            }
+            (Some(_), Some(_)) | (None, None) => return Err(BadLine::NoAnswer),
+        };
+        Ok(Self::Answer { id, result })
+    }
+}
+
+/// The result of one item: what was asked for, or a fault. None if it is neither.
+pub(super) fn item(value: Value, blot: &Blot) -> Option<Result<Value, Fault>> {
+    let Value::Object(mut object) = value else { return None };
+    match (object.remove("ok"), object.remove("fault")) {
+        (Some(ok), None) => Some(Ok(ok)),
+        (None, Some(fault)) => serde_json::from_value::<ToldFault>(fault).ok().map(|told| Err(told.fault(blot))),
+        (Some(_), Some(_)) | (None, None) => None,
+    }
+}
+
+/// A shape of ours as JSON.
+pub(super) fn json(shape: &impl Serialize) -> String {
+    serde_json::to_string(shape).expect("names, numbers and texts are JSON")
+}
+
+/// What a port calls a machine.
+pub(super) fn instance(told: ToldMachine) -> MachineInstance {
+    MachineInstance {
+        effect: told.effect,
+        instance: InstanceId(told.instance),
+        machine: told.machine,
+        facts: told.facts,
+        status: told.status,
+    }
+}
+
+/// What a port calls a volume.
+pub(super) fn provisioned(told: ToldVolume) -> ProvisionedVolume {
+    ProvisionedVolume { effect: told.effect, volume_id: InstanceId(told.volume_id), size: told.size_mib }
+}
+
+/// An attachment as a provider tells of it.
+pub(super) type ToldAttachment = AttachmentInfo;

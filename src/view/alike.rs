@@ -1,0 +1,80 @@
+//! Trouble that is alike, told once: a thousand machines fit on one screen.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::status::Trouble;
+
+/// As many of a group are told by name; more are counted.
+pub const NAMED_MAX: usize = 3;
+
+/// Entities of one kind that are in the same trouble for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Group {
+    pub kind: String,
+    pub status: &'static str,
+    pub count: usize,
+    /// What is in the way of the first of them; the others differ in nothing but times and numbers.
+    pub why: String,
+    /// The first of them, by name.
+    pub entities: Vec<String>,
+    /// When the first attempt among them begins; none if nothing happens by itself.
+    pub next_try_ms: Option<u64>,
+}
+
+/// The groups, the largest first.
+pub fn groups(trouble: &[Trouble]) -> Vec<Group> {
+    let mut groups: BTreeMap<(String, &'static str, String), Group> = BTreeMap::new();
+    for one in trouble {
+        let kind = one.entity.split('/').next().unwrap_or_default().to_owned();
+        let key = (kind.clone(), one.status, shape(&one.why));
+        let group = groups.entry(key).or_insert_with(|| Group {
+            kind,
+            status: one.status,
+            count: 0,
+            why: one.why.clone(),
+            entities: Vec::new(),
+            next_try_ms: None,
+        });
+        group.count += 1;
+        if group.entities.len() < NAMED_MAX {
+            group.entities.push(one.entity.clone());
+        }
+        group.next_try_ms = [group.next_try_ms, one.next_try_ms].into_iter().flatten().min();
+    }
+    let mut groups: Vec<Group> = groups.into_values().collect();
+    groups.sort_by(|a, b| (b.count, &a.entities).cmp(&(a.count, &b.entities)));
+    groups
+}
+
+/// A text without what differs between things that are alike: words with a digit in them (times, ids, counts).
+fn shape(why: &str) -> String {
+    let word = |word: &str| if word.contains(|letter: char| letter.is_ascii_digit()) { "#" } else { word }.to_owned();
+    why.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trouble(entity: &str, status: &'static str, why: &str) -> Trouble {
+        Trouble { entity: entity.to_owned(), status, why: why.to_owned(), next_try_ms: None }
+    }
+
+    #[test]
+    fn what_differs_only_in_times_and_numbers_is_alike() {
+        let silent = |number: u32| {
+            let why = format!("its agent is silent since 2026-01-01T00:00:{:02}.000Z", number % 60);
+            trouble(&format!("machine/m-{number:04}"), "stale", &why)
+        };
+        let mut all: Vec<Trouble> = (0..1000).map(silent).collect();
+        all.push(trouble("machine/z", "failed", "given up after attempt 3: no"));
+        all.push(trouble("volume/z", "failed", "given up after attempt 3: no"));
+        let groups = groups(&all);
+        let counts: Vec<(&str, usize)> = groups.iter().map(|group| (group.kind.as_str(), group.count)).collect();
+        assert_eq!(counts, [("machine", 1000), ("machine", 1), ("volume", 1)]);
+        assert_eq!(groups[0].entities, ["machine/m-0000", "machine/m-0001", "machine/m-0002"]);
+    }
+}

@@ -1,0 +1,107 @@
+//! What would become of instances that nobody knows, under the policy in force or under another mode.
+
+use bailiwick_actors::{
+    contract::Decider,
+    machine, policy,
+    supervisor::machines::{Sighting, SightingStatus, harvest::Outlook, harvest::outlook},
+    vocab::{EffectId, HarvestMode, Timestamp},
+};
+use bailiwick_journal::StreamId;
+use serde::Serialize;
+
+use super::Fleet;
+
+/// One instance that no machine claims.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unknown {
+    /// What its provider calls it.
+    pub instance: Option<String>,
+    /// The id that it was made under.
+    pub effect: String,
+    /// The machine whose name it bears.
+    pub machine: String,
+    pub provider: String,
+    pub running: bool,
+    /// In how many complete lists it was noted as unknown.
+    pub sightings: u32,
+    pub unknown_since: Option<String>,
+    /// `stop`, `wait`, `spare` or `kept`.
+    pub verdict: &'static str,
+    pub why: String,
+    /// When it could be stopped at the earliest, if that waits for the grace period.
+    pub not_before_ms: Option<u64>,
+}
+
+/// The dry run of a harvest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DryRun {
+    pub mode: HarvestMode,
+    /// Whether that mode is in force, or only asked about.
+    pub in_force: bool,
+    pub sightings_min: u32,
+    pub grace_ms: u64,
+    /// By provider and id.
+    pub unknown: Vec<Unknown>,
+}
+
+/// What a harvest would do with everything that was seen last.
+pub fn harvest(fleet: &Fleet, mode: Option<HarvestMode>) -> DryRun {
+    let in_force = fleet.policy().harvest;
+    let rule = policy::Harvest { mode: mode.unwrap_or(in_force.mode), ..in_force };
+    let mut unknown: Vec<Unknown> = fleet
+        .seen
+        .sightings
+        .iter()
+        .filter(|(_, sighting)| sighting.status != SightingStatus::Gone)
+        .filter_map(|(effect, sighting)| row(fleet, *effect, sighting, &rule))
+        .collect();
+    unknown.sort_by(|a, b| (&a.provider, &a.instance, &a.effect).cmp(&(&b.provider, &b.instance, &b.effect)));
+    DryRun {
+        mode: rule.mode,
+        in_force: rule.mode == in_force.mode,
+        sightings_min: rule.sightings_min,
+        grace_ms: rule.grace_ms,
+        unknown,
+    }
+}
+
+fn row(fleet: &Fleet, effect: EffectId, sighting: &Sighting, rule: &policy::Harvest) -> Option<Unknown> {
+    let stream = StreamId::new(machine::State::KIND, sighting.machine.as_str()).expect("names are checked");
+    let state = fleet.machines.get(stream.name());
+    let is_kept = state.is_some_and(|state| state.kept.contains(&effect));
+    if !is_kept && state.is_some_and(|state| state.claims(&stream).contains(&effect)) {
+        return None;
+    }
+    let mut not_before_ms = None;
+    let (verdict, why) = match (&sighting.unclaimed, is_kept) {
+        (_, true) => ("kept", format!("an operator let machine/{} go without it", sighting.machine)),
+        (None, _) => ("wait", "it was not yet seen unknown in a complete list".to_owned()),
+        (Some(unclaimed), _) => match outlook(unclaimed, rule) {
+            Outlook::Due => ("stop", "nobody knows it, it was seen often enough, and its grace period is over".into()),
+            Outlook::Sightings { more } => ("wait", format!("it has to be seen in {more} more complete lists")),
+            Outlook::Grace { until } if until <= fleet.time => {
+                ("wait", "its grace period is over; the next complete list decides".into())
+            }
+            Outlook::Grace { until } => {
+                not_before_ms = Some(until.0);
+                ("wait", format!("its grace period ends at {until}"))
+            }
+            Outlook::Spared => ("spare", format!("mode {} leaves unknown instances alone", rule.mode)),
+            Outlook::Told => ("stop", format!("machine/{} was told to remove it", sighting.machine)),
+        },
+    };
+    Some(Unknown {
+        instance: sighting.instance.as_ref().map(|instance| instance.instance.to_string()),
+        effect: effect.to_string(),
+        machine: sighting.machine.to_string(),
+        provider: sighting.provider.to_string(),
+        running: sighting.status == SightingStatus::Running,
+        sightings: sighting.unclaimed.map_or(0, |unclaimed| unclaimed.times),
+        unknown_since: sighting.unclaimed.map(|unclaimed| Timestamp(unclaimed.since.0).to_string()),
+        verdict,
+        why,
+        not_before_ms,
+    })
+}

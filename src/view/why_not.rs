@@ -1,0 +1,212 @@
+//! Why something is not so: the first thing that is missing for it, what would bring it, and when it is looked at next.
+
+use bailiwick_actors::{
+    contract::{Decider, NoView},
+    machine::{self, Effect, Health, Instance, Node},
+    supervisor::machines::Withholding,
+    vocab::{Effort, Life, Outlook, Timestamp},
+};
+use bailiwick_journal::StreamId;
+use serde::Serialize;
+
+use super::{Fleet, blockers};
+use crate::words::{caused, withheld, withholding};
+
+/// What machines can be asked about.
+pub const WANTED: [&str; 3] = ["running", "removed", "replaced"];
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhyNot {
+    pub entity: String,
+    pub wanted: String,
+    /// Whether it is so already.
+    pub holds: bool,
+    /// The first thing that is missing.
+    pub unmet: Option<Unmet>,
+}
+
+/// Something that is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unmet {
+    /// What would have to be so.
+    pub precondition: &'static str,
+    /// Why it is not.
+    pub because: String,
+    /// What would make it so.
+    pub satisfied_by: String,
+    /// When it is looked at next by itself; none if only somebody's word or report can bring it.
+    pub next_look: Option<String>,
+    pub next_look_ms: Option<u64>,
+}
+
+impl Unmet {
+    fn new(precondition: &'static str, because: impl Into<String>, satisfied_by: impl Into<String>) -> Self {
+        let (because, satisfied_by) = (because.into(), satisfied_by.into());
+        Self { precondition, because, satisfied_by, ..Self::default() }
+    }
+
+    fn looked_at(self, at: Option<Timestamp>) -> Self {
+        Self { next_look: at.map(|at| at.to_string()), next_look_ms: at.map(|at| at.0), ..self }
+    }
+}
+
+/// Why a machine is not running, or not removed; none if nothing was ever heard of it, or nothing is known of that wish.
+pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot> {
+    let state = fleet.machines.get(entity.name()).filter(|_| entity.kind() == machine::State::KIND)?;
+    let unmet = match wanted {
+        "running" => running(fleet, entity, state),
+        "removed" => removed(fleet, entity, state),
+        "replaced" => replaced(fleet, entity, state),
+        _ => return None,
+    };
+    Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet })
+}
+
+/// When a machine is looked at next by itself.
+pub(super) fn next_look(state: &machine::State) -> Option<Timestamp> {
+    let due = |effect| match effect {
+        Effect::WakeAt(due) => Some(due),
+        _ => None,
+    };
+    state.pending(&NoView).into_iter().filter_map(due).min()
+}
+
+fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
+    let next = next_look(state);
+    match state.life {
+        Life::Alive => (),
+        Life::Undeclared | Life::Removed => {
+            let by = "declare it with `bailiwick apply`";
+            return Some(Unmet::new("it is declared", format!("it is {}", state.life), by));
+        }
+        Life::Dying | Life::Dead => {
+            let by = "wait until it is removed, then declare it anew with `bailiwick apply`";
+            return Some(Unmet::new("it is to stay", format!("its removal was asked for: it is {}", state.life), by));
+        }
+    }
+    if let Some(hold) = state.hold.as_ref().filter(|hold| !hold.withheld.is_empty()) {
+        let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
+        let because = format!("it is held ({}), or {}", hold.reason, would.join(" and "));
+        let by = format!("`bailiwick unhold {entity}`");
+        return Some(Unmet::new("nobody holds it", because, by).looked_at(hold.until));
+    }
+    let provider = state.spec.as_ref().map(|spec| &spec.provider);
+    let silence = provider.and_then(|name| Some((name, fleet.seen.failing.get(name)?)));
+    let is_running = matches!(state.instance, Instance::Running { .. });
+    if let (Some((name, fault)), false) = (silence, is_running) {
+        let because = format!("provider {name} could not be asked: {fault}");
+        let by = format!("provider {name} answers again; it is asked all the time");
+        return Some(Unmet::new("its provider answers", because, by).looked_at(next));
+    }
+    instance(entity, state)
+        .map(|unmet| unmet.looked_at(next))
+        .or_else(|| node(state).map(|unmet| unmet.looked_at(next)))
+}
+
+fn instance(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
+    let again = || format!("`bailiwick retry-provisioning {entity}`");
+    match &state.instance {
+        Instance::Running { .. } => None,
+        Instance::None => {
+            let by = format!("`bailiwick adopt {entity}`, or {}, which makes another one", again());
+            Some(Unmet::new("it has an instance", "it was told to let go of its instance", by))
+        }
+        Instance::Creating(effort) => Some(effort_unmet("its instance is made", "making it", effort, again())),
+        Instance::Deleting { effort, .. } => {
+            let what = "the remains of its last instance are gone";
+            Some(effort_unmet(what, "deleting them", effort, again()))
+        }
+        Instance::Lost { since, .. } => {
+            let because = format!("its instance is gone since {since}, and the policy leaves it so");
+            Some(Unmet::new("it has an instance", because, again()))
+        }
+    }
+}
+
+fn effort_unmet(precondition: &'static str, doing: &str, effort: &Effort, again: String) -> Unmet {
+    match &effort.outlook {
+        Outlook::Trying => {
+            let because = format!("{doing} is under way, attempt {} since {}", effort.attempt, effort.since);
+            Unmet::new(precondition, because, "the provider's answer, or the end of its time")
+        }
+        Outlook::Waiting { fault, .. } => {
+            let because = format!("{doing} failed: {fault}");
+            Unmet::new(precondition, because, format!("attempt {}, or at once with {again}", effort.attempt))
+        }
+        Outlook::GivenUp { fault } => {
+            let because = format!("{doing} was given up after attempt {}: {fault}", effort.attempt);
+            Unmet::new(precondition, because, format!("{again}, which begins a new series of attempts"))
+        }
+    }
+}
+
+fn node(state: &machine::State) -> Option<Unmet> {
+    match &state.node {
+        Node::Silent => {
+            Some(Unmet::new("its agent reports", "its agent has not reported yet", "the agent's first report"))
+        }
+        Node::Stale { last_seen, .. } => {
+            let because = format!("its agent is silent since {last_seen}");
+            Some(Unmet::new("its agent reports", because, "the agent's next report"))
+        }
+        Node::Reporting { conditions, .. } => {
+            let bad = conditions.values().find(|condition| !condition.healthy)?;
+            let because = format!("{}: {}", bad.kind, bad.text);
+            Some(Unmet::new("all its conditions are good", because, "a report of its agent that says otherwise"))
+        }
+    }
+}
+
+fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
+    let next = next_look(state);
+    if state.life != Life::Alive {
+        return Some(Unmet::new("it is declared and stays", format!("it is {}", state.life), "nothing: it goes"));
+    }
+    let Instance::Running { .. } = state.instance else {
+        // What is on its way is asked about as running.
+        return running(fleet, entity, state);
+    };
+    let name = entity.name().parse().ok();
+    if let Some(why) = name.and_then(|name: bailiwick_actors::vocab::Name| fleet.seen.withheld.get(&name)) {
+        let by = match why {
+            Withholding::ZoneSilent { .. } => {
+                format!("a machine there that is well again, or `bailiwick retry {entity}`")
+            }
+            Withholding::BudgetSpent => {
+                format!("the end of a replacement that is under way, or `bailiwick retry {entity}`")
+            }
+        };
+        return Some(Unmet::new("nothing withholds its replacement", withholding(why), by).looked_at(next));
+    }
+    let because = match &state.health {
+        Health::Unjudged | Health::Well { .. } => "it is well".to_owned(),
+        Health::Joining { until, .. } => format!("it may take until {until} to become well"),
+        Health::Suspect { cause, until, .. } => format!("{}, and it may take until {until}", caused(*cause)),
+        Health::Overdue { since, .. } => format!("its time is over since {since}; the machines supervisor decides"),
+    };
+    let by = "the end of that time, or the loss of its instance";
+    Some(Unmet::new("it has failed", because, by).looked_at(next))
+}
+
+fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
+    let next = next_look(state);
+    match state.life {
+        Life::Removed | Life::Undeclared => return None,
+        Life::Alive => {
+            let because = match &state.hold {
+                Some(hold) => format!("nobody asked for it; and it is held: {}", hold.reason),
+                None => "nobody asked for it".to_owned(),
+            };
+            return Some(Unmet::new("its removal is asked for", because, format!("`bailiwick remove {entity}`")));
+        }
+        Life::Dying | Life::Dead => (),
+    }
+    let by = format!("that ends by itself; `bailiwick remove {entity} --force` does not wait for it");
+    let first = blockers(fleet, entity).into_iter().next();
+    let because =
+        first.map_or_else(|| "it is on its way".to_owned(), |blocker| format!("{}: {}", blocker.by, blocker.why));
+    Some(Unmet::new("nothing blocks its removal", because, by).looked_at(next))
+}

@@ -1,0 +1,8 @@
+//! Providers that are processes: good ones, broken ones, and ones that lie.
+
+mod broken;
+mod lying;
+mod planted;
+mod stopping;
+mod suite;
+mod support;

@@ -1,0 +1,121 @@
+//! Checks that cannot fail are none: the sample with a fault planted into it fails the check that is about it.
+
+use std::sync::Arc;
+
+use bailiwick::{
+    clock::SystemClock,
+    providers::check::{
+        self, Options, Outcome,
+        process::{self, ExecSubject, Offers},
+    },
+};
+
+use crate::support::{Ground, has_python, name, sample};
+
+/// What is replaced by what, and which check has to notice.
+type Plant = (&'static [(&'static str, &'static str)], &'static str);
+
+const PLANTS: [Plant; 36] = [
+    (&[(r#""version": 1"#, r#""version": 3"#)], "process/greets"),
+    (&[("asked = json.loads(line)", "asked = json.loads(line); print(\"{}\")")], "process/greets"),
+    (&[(r#""machines": True, "volumes": True"#, r#""x": 1"#)], "process/offers"),
+    (&[(r#"and 1 in asked["versions"]"#, "")], "process/other-versions"),
+    (&[(r#"and 1 in asked["versions"]"#, r#"and [1] == asked["versions"]"#)], "process/several-versions"),
+    (&[(r#"raise Fault("unimplemented","#, r#"raise Fault("internal","#)], "process/unknown-operation"),
+    (&[(r#"if "op" in asked:"#, "if True:")], "process/unwanted-cancel"),
+    (&[(r#"{"id": asked["id"],"#, r#"{"id": asked["id"] & 0xffffffff,"#)], "process/large-id"),
+    (&[("flush=True", "flush=asked[\"id\"] < 3")], "process/several-at-once"),
+    (
+        &[(
+            "    if \"op\" in asked:",
+            "    if \"op\" in asked: print(\"{}\", end=\"\" if asked[\"id\"] < 2 else \"\\n\")\n    if \"op\" in asked:",
+        )],
+        "process/nothing-else",
+    ),
+    (&[("for line in sys.stdin.buffer:", "for line in iter(sys.stdin.buffer.readline, 0):")], "process/ends"),
+    (
+        &[(r#" and not read(effect, kind):"#, ":"), (r#"instance="sleep-" + effect"#, "instance=str(time.time())")],
+        "creating/same-id-again",
+    ),
+    (&[(r#"instance="sleep-" + effect"#, r#"instance="sleep""#)], "creating/other-ids"),
+    (&[(r#"instance="sleep-" + effect"#, r#"instance="x" * 300"#)], "creating/bounded"),
+    (&[("machine=machine,", r#"machine="web","#)], "creating/name"),
+    (&[(r#""running" if lives(thing["pid"], effect) else "stopped""#, r#""stopped""#)], "creating/running"),
+    (&[(r#""present": seen} if seen else "absent""#, r#""present": seen} if seen else "unknown""#)], "finding/absent"),
+    (&[("for item in asked[\"items\"]]", "for item in sorted(asked[\"items\"], key=str)]")], "finding/order"),
+    (&[(r#""complete": True"#, r#""complete": False"#)], "listing/complete"),
+    (&[(r#""items": rest[:100]"#, r#""items": rest[1:100]"#)], "listing/never-lies"),
+    (&[("if rest[100:] else None", "if rest[500:] else None")], "listing/many"),
+    (&[("home(gone), ignore_errors", r#"home(gone) + "x", ignore_errors"#)], "deleting/gone"),
+    (&[("start_new_session=True", "start_new_session=False")], "restarting/listed"),
+    (&[(r#"if any(held["volume_effect"] == volume_effect for"#, "if any(False for")], "attachments/one-at-a-time"),
+    (&[(r#"if any(held["volume_effect"] == effect for"#, "if any(False for")], "attachments/holds"),
+    (&[("read_only=read_only", "read_only=False")], "attachments/read-only"),
+    (&[("if not read(machine_effect, \"machine\") or", "if False or")], "attachments/no-machine"),
+    (&[(r#"("delete", "destroy", "detach"):"#, r#"("delete", "destroy"):"#)], "attachments/detached"),
+    (&[("if not 1 <= size_mib <= 1 << 40:", "if False:")], "volumes/absurd-size"),
+    (
+        &[(r#" and not read(effect, kind):"#, ":"), (r#"volume_id="file-" + effect"#, "volume_id=str(time.time())")],
+        "volumes/same-id-again",
+    ),
+    (
+        &[("seen = read(effect, kind)\n", "seen = read(effect, kind) or read(effect, \"volume\")\n")],
+        "volumes/no-machines",
+    ),
+    (
+        &[(
+            r#"os.path.realpath(asked["state_dir"])"#,
+            r#"os.path.realpath(asked["state_dir"]) + str(os.getpid()); os.makedirs(STATE)"#,
+        )],
+        "restarting/found",
+    ),
+    (&[("+ [effect]:", "+ os.listdir(STATE):")], "deleting/others-stay"),
+    (
+        &[(
+            "    while pid := find",
+            "    if not os.path.isdir(home(effect)): raise Fault(\"not-found\", \"\")\n    while pid := find",
+        )],
+        "deleting/never-made",
+    ),
+    (
+        &[(
+            "    pid = find(effect) or",
+            "    os.system(\"true \" + \" \".join(_[\"labels\"]))\n    pid = find(effect) or",
+        )],
+        "hostile/no-shell",
+    ),
+    (
+        &[(
+            "    pid = find(effect) or",
+            "    open(home(effect) + \"/\" + machine * 9, \"w\").close()\n    pid = find(effect) or",
+        )],
+        "hostile/longest-name",
+    ),
+];
+
+#[tokio::test]
+async fn every_planted_fault_is_found() {
+    if !has_python() {
+        return;
+    }
+    let text = std::fs::read_to_string(sample()).unwrap();
+    for (replacements, check) in PLANTS {
+        let ground = Ground::new();
+        let mut planted = text.clone();
+        for (from, to) in replacements {
+            assert!(planted.contains(from), "the sample has no {from}");
+            planted = planted.replace(from, to);
+        }
+        let file = ground.path().join("planted.py");
+        std::fs::write(&file, planted).unwrap();
+        let mut config = ground.config(&["python3", file.to_str().unwrap()]);
+        config.limits.hello_time = std::time::Duration::from_secs(2);
+        let (mut lines, _) = process::run(&config, Some(check), |_| ()).await.unwrap();
+        let offers = Offers { machines: true, volumes: true };
+        let subject = Arc::new(ExecSubject::new(config, offers, Arc::new(SystemClock::new())));
+        let options = Options { only: Some(check.to_owned()), ..Options::new(name("lab")) };
+        lines.extend(check::run(subject, &options, |_| ()).await.unwrap());
+        let judged: Vec<_> = lines.iter().filter(|line| line.id == check).map(|line| line.outcome).collect();
+        assert_eq!(judged, [Outcome::Failed], "{check} does not notice {replacements:?}");
+    }
+}

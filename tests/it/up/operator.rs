@@ -1,0 +1,112 @@
+//! What operators do to machines of a running node, on the command line.
+
+use bailiwick::agent::process::ProcessMark;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::support::{Lab, QUICK, Ran, Running, eventually};
+
+const MACHINE: &str = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: a}\nspec: {provider: local}\n";
+
+#[track_caller]
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+/// One machine that runs, and a node that serves.
+fn one() -> (Lab, Running) {
+    let lab = Lab::new();
+    let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", MACHINE));
+    let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
+    node.says("everything is so");
+    (lab, node)
+}
+
+fn describe(lab: &Lab) -> Value {
+    json(&lab.run(&["describe", "machine/a", "-o", "json"]).code(0))
+}
+
+/// The id that the machine's instance was made under, and its process.
+#[track_caller]
+fn instance(lab: &Lab) -> (String, ProcessMark) {
+    let seen = describe(lab);
+    let pid = seen["facts"]["pid"].as_str().and_then(|pid| pid.parse().ok()).expect("a process");
+    (seen["effect"].as_str().expect("an id").to_owned(), ProcessMark::of(pid).expect("it runs"))
+}
+
+#[test]
+fn a_held_machine_is_not_replaced_before_the_hold_ends() {
+    let (lab, node) = one();
+    let (before, agent) = instance(&lab);
+    lab.run(&["hold", "machine/a"]).code(64);
+    lab.run(&["hold", "machine/b", "--reason", "x"]).code(4);
+    let held = lab.run(&["hold", "machine/a", "--reason", "looking at it", "--until", "2h", "-o", "json"]).code(0);
+    assert_eq!(json(&held)["code"], "operator-holds");
+    assert!(agent.signal(Signal::KILL).expect("it is ours"));
+    eventually("what would have happened is noted", || describe(&lab)["heldBack"] == true);
+    let seen = describe(&lab);
+    assert_eq!((&seen["held"], &seen["status"]), (&"looking at it".into(), &"lost".into()));
+    let status = lab.run(&["status"]).code(0);
+    assert!(status.out.contains("else its lost instance would have been replaced"), "{}", status.out);
+    let why = json(&lab.run(&["why-not", "machine/a", "running", "-o", "json"]).code(0));
+    assert_eq!(why["unmet"]["precondition"], "nobody holds it");
+    assert_eq!(why["unmet"]["satisfiedBy"], "`bailiwick unhold machine/a`");
+    assert!(why["unmet"]["nextLookMs"].is_u64(), "{why}");
+    lab.run(&["remove", "machine/a"]).code(5).says("it is held (looking at it)");
+    lab.run(&["unhold", "machine/a"]).code(0);
+    lab.run(&["wait", "machine/a", "--timeout", "60s"]).code(0);
+    assert_ne!(instance(&lab).0, before, "it was replaced");
+    let why = json(&lab.run(&["why-not", "machine/a", "running", "-o", "json"]).code(0));
+    assert_eq!((&why["holds"], &why["unmet"]), (&true.into(), &Value::Null));
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn an_instance_that_was_let_go_of_can_be_taken_back_and_is_never_harvested() {
+    let (lab, node) = one();
+    let (effect, agent) = instance(&lab);
+    lab.run(&["disown", "machine/a"]).code(0);
+    assert_eq!(describe(&lab)["status"], "disowned");
+    let why = json(&lab.run(&["why-not", "machine/a", "running", "-o", "json"]).code(0));
+    assert_eq!(why["unmet"]["because"], "it was told to let go of its instance");
+    let dry = || json(&lab.run(&["harvest", "--dry-run", "--mode", "all", "-o", "json"]).code(0));
+    eventually("it is listed, and kept", || dry()["unknown"][0]["verdict"] == "kept");
+    assert_eq!(dry()["inForce"], false);
+    lab.run(&["harvest"]).code(64);
+    lab.run(&["adopt", "machine/a", "--instance", "no-such"]).code(4);
+    lab.run(&["adopt", "machine/a"]).code(0);
+    lab.run(&["wait", "machine/a", "--timeout", "60s"]).code(0);
+    assert_eq!(instance(&lab).0, effect, "it is the same one");
+    lab.run(&["adopt", "machine/a", "--instance", &effect]).code(0);
+    // Removed for good, with its instance left to itself.
+    lab.run(&["remove", "machine/a", "--keep-instance", "--wait"]).code(0);
+    assert!(agent.is_alive());
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn an_unknown_instance_is_stopped_when_the_policy_says_so_while_the_node_runs() {
+    let (lab, node) = one();
+    let (effect, agent) = instance(&lab);
+    // Mode none: the machine goes, and its instance is left, known to nobody.
+    let harvest = |mode: &str| {
+        let text = QUICK.replace("  storage:", &format!("  harvest: {{mode: {mode}, grace: 1s}}\n  storage:"));
+        let file = lab.manifest("harvest.yaml", text);
+        lab.run(&["apply", &file]).code(0);
+    };
+    harvest("none");
+    lab.run(&["remove", "machine/a", "--wait"]).code(0);
+    let dry = || json(&lab.run(&["harvest", "--dry-run", "--mode", "all", "-o", "json"]).code(0));
+    eventually("it would be stopped", || dry()["unknown"][0]["verdict"] == "stop");
+    assert!(agent.is_alive());
+    harvest("unknown");
+    eventually("it is stopped", || !agent.is_alive());
+    eventually("nothing is left of it", || !lab.local().join("machines").join(&effect).exists());
+    eventually("nobody is unknown any more", || dry()["unknown"] == serde_json::json!([]));
+    let log = lab.run(&["log", "--limit", "50"]).code(0);
+    assert!(log.out.contains("stray-unknown") || log.out.contains("which nobody knows"), "{}", log.out);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}

@@ -1,0 +1,9 @@
+//! Engines of replica sets: one suite that every engine passes, and real etcd servers.
+
+mod conformance;
+mod etcd;
+mod lab;
+mod model;
+mod node;
+mod scenarios;
+mod seeds;

@@ -1,0 +1,174 @@
+//! What others shipped, each as a story of its own: the failure, where it comes from, and the guard that makes it pass.
+
+use bailiwick::providers::replica_model::Flavor;
+use bailiwick_actors::{
+    ports::replica_set::{Action, Change},
+    replay::assert_replays,
+    replica_set::Phase,
+};
+
+use crate::{
+    lab::name,
+    node::history,
+    seeds::{Ended, Run, Trouble},
+};
+
+/// The steps that were begun, in short: `j` joins, `+` and `-` a vote, `x` removed, `m` moved, `>` steps down.
+fn steps(run: &Run) -> Vec<String> {
+    let change = |change: &Change| match change {
+        Change::Join { member } => format!("j{}", member.machine_tag().unwrap_or("?")),
+        Change::Move { member, .. } => format!("m{member}"),
+        Change::Promote { member } => format!("+{member}"),
+        Change::Demote { member } => format!("-{member}"),
+        Change::Level { member } => format!("l{member}"),
+        Change::Remove { member } => format!("x{member}"),
+    };
+    let mut steps = Vec::new();
+    for (_, state, _) in history(&run.bench.journal) {
+        let Phase::Stepping { step, .. } = state.phase else { continue };
+        steps.push(match &step.action {
+            Action::Write { changes } => changes.iter().map(change).collect::<Vec<String>>().join(" "),
+            Action::StepDown { primary, successor } => format!("{primary}>{successor}"),
+            Action::Initiate { .. } => "begin".into(),
+        });
+    }
+    steps
+}
+
+/// Runs it to its end: everything settles, no step did harm, everybody who voted was flagged, and history replays.
+fn settled(flavor: Flavor, script: &[(u64, Trouble)]) -> Run {
+    let mut run = Run::scripted(flavor, script);
+    let ended = run.run();
+    assert_eq!(ended, Ended::Settled, "{}", run.story());
+    let mut wrong = run.world.wrong();
+    wrong.extend(run.unflagged());
+    assert!(wrong.is_empty(), "{wrong:?}\n{}", run.story());
+    assert_replays(&run.bench.journal);
+    run
+}
+
+fn place(steps: &[String], step: &str) -> usize {
+    let found = steps.iter().position(|it| it == step);
+    found.unwrap_or_else(|| panic!("{step} is not among {steps:?}"))
+}
+
+fn voting(run: &Run) -> Vec<String> {
+    run.world.voting(&name("db")).iter().map(ToString::to_string).collect()
+}
+
+/// Juju 8625: a configuration without the primary's vote was written again and again.
+/// Guard: the primary steps down before it loses its vote (`plan::take_votes`).
+#[test]
+fn the_machine_of_the_primary_is_removed() {
+    for flavor in [Flavor::Mongodb, Flavor::Etcd] {
+        let run = settled(flavor, &[(300, Trouble::Remove(1))]);
+        let steps = steps(&run);
+        let down = steps.iter().position(|step| step.starts_with("1>")).expect("it steps down");
+        let lost = steps.iter().position(|step| step == "-1" || step.contains("x1")).expect("it goes");
+        assert!(down < lost, "{steps:?}");
+        assert_eq!(voting(&run), ["m2", "m3", "m4"]);
+    }
+}
+
+/// Juju 8660: with two voters left, the removal of the primary went round in circles.
+/// Guard: a step down needs somebody to follow, and the last voter stays (`plan::step_down`, `votes::last_voter`).
+#[test]
+fn of_two_machines_the_primarys_goes() {
+    let script = [
+        (300, Trouble::Remove(5)),
+        (310, Trouble::Remove(4)),
+        (600, Trouble::RemoveAnyway(3)),
+        (900, Trouble::RemoveAnyway(1)),
+    ];
+    for flavor in [Flavor::Mongodb, Flavor::Etcd] {
+        let run = settled(flavor, &script);
+        assert_eq!(voting(&run), ["m2"], "{:?}", steps(&run));
+    }
+}
+
+/// Juju 14402: a machine lost its flag before the set had taken its vote, was removed, and the set was stuck.
+/// Guard: flags go down with the committed configuration only (`replica_set::evolve`); `settled` asks for it at every step.
+#[test]
+fn a_dying_member_stays_flagged_until_its_vote_is_gone() {
+    let run = settled(Flavor::Mongodb, &[(300, Trouble::Crash(3)), (301, Trouble::Remove(3))]);
+    let history = history(&run.bench.journal);
+    let is_lowered = |(_, state, _): &&(u64, bailiwick_actors::replica_set::State, _)| {
+        let seen = state.seen.as_ref();
+        seen.is_some_and(|seen| seen.configuration.members.len() >= 3) && !state.flags.iter().any(|id| id.0 == 3)
+    };
+    let first = history.iter().find(is_lowered).expect("it is lowered in the end");
+    let members = &first.1.seen.as_ref().expect("it was seen").configuration.members;
+    assert!(!members.iter().any(|member| member.id.0 == 3 && member.is_voter()), "it votes no more when it is lowered");
+}
+
+/// Juju 13535: two managers edited the set at once, each on its own view.
+/// Guard: a step names what it was planned on (`decide::take_step`), and the engine refuses another configuration.
+#[test]
+fn somebody_else_edits_the_set_at_the_same_time() {
+    let run = settled(Flavor::Mongodb, &[(300, Trouble::StrangerTakesVote(2)), (301, Trouble::EnableHa(5))]);
+    assert_eq!(voting(&run).len(), 5, "what somebody took is given back: {:?}", steps(&run));
+}
+
+/// Juju 13521: a member that was reached elsewhere was removed and added in one write, under the same id.
+/// Guard: an address changes in place, alone (`plan::move_voter`).
+#[test]
+fn a_voter_is_reached_at_another_address() {
+    for flavor in [Flavor::Mongodb, Flavor::Etcd] {
+        let run = settled(flavor, &[(300, Trouble::Move(2)), (301, Trouble::Move(3))]);
+        let steps = steps(&run);
+        assert!(steps.contains(&"m2".to_owned()) && steps.contains(&"m3".to_owned()), "one by one: {steps:?}");
+        assert!(!steps.iter().any(|step| step.contains('x')), "nobody was removed: {steps:?}");
+    }
+}
+
+/// Juju 18965: after a step down the writes still went to the old primary.
+/// Guard: after a step down everything is looked at again before anything else is done (`replica_set::decide`).
+#[test]
+fn after_a_step_down_everything_is_looked_at_again() {
+    let run = settled(Flavor::Mongodb, &[(300, Trouble::Remove(1))]);
+    let history = history(&run.bench.journal);
+    let phase = |at: usize| &history[at].1.phase;
+    let down = (0..history.len()).find(
+        |at| matches!(phase(*at), Phase::Stepping { step, .. } if matches!(step.action, Action::StepDown { .. })),
+    );
+    let down = down.expect("it steps down");
+    let next = (down + 1..history.len()).find(|at| matches!(phase(*at), Phase::Stepping { .. }));
+    let looked = (down..next.unwrap_or(history.len())).any(|at| *phase(at) == Phase::Looking);
+    assert!(looked, "{}", run.story());
+}
+
+/// Juju 8699: with an even number of voters the leader lost its vote, and a leader that went did not hand over.
+/// Guard: the primary is not the one left out (`votes::leave_one_out`).
+#[test]
+fn with_an_even_number_of_machines_another_one_than_the_leader_has_no_vote() {
+    let run = settled(
+        Flavor::Mongodb,
+        &[(300, Trouble::Remove(5)), (400, Trouble::Remove(4)), (500, Trouble::RemoveAnyway(3))],
+    );
+    let steps = steps(&run);
+    assert_eq!(voting(&run).len(), 1, "two voters survive no more than one: {steps:?}");
+    assert_eq!(run.world.leader(&name("db")).map(|leader| leader.to_string()), voting(&run).pop());
+    assert!(!steps.iter().any(|step| step.contains('>')), "the leader stays: {steps:?}");
+}
+
+/// Juju, 2019: a machine that was removed by force left a voting stranger behind, which blocked every change for ever.
+/// Guard: an orphan is demoted and removed, and stops nothing (`roll`, `desired::stays`).
+#[test]
+fn a_voting_stranger_is_removed_and_stops_nothing() {
+    let run =
+        settled(Flavor::Mongodb, &[(300, Trouble::Crash(2)), (301, Trouble::Remove(2)), (310, Trouble::EnableHa(3))]);
+    let steps = steps(&run);
+    assert!(place(&steps, "-2") < steps.iter().position(|step| step.contains("x2")).expect("it goes"), "{steps:?}");
+    assert_eq!(voting(&run), ["m1", "m3", "m4"]);
+}
+
+/// etcd: a member whose data was lost was started again with an empty directory under its old identity.
+/// Guard: it is removed and joins anew (`replica_sets::plan::has_lost_its_data`).
+#[test]
+fn a_member_that_lost_its_data_joins_anew_under_another_id() {
+    let run = settled(Flavor::Etcd, &[(300, Trouble::LoseData(3))]);
+    let steps = steps(&run);
+    let gone = place(&steps, "x3");
+    assert!(steps[gone..].contains(&"jm3".to_owned()), "{steps:?}");
+    assert_eq!(voting(&run), ["m1", "m2", "m3"]);
+}

@@ -1,0 +1,323 @@
+//! Many seeds over the models: whatever goes wrong, no step does harm, and once it stops everything settles.
+
+use std::{
+    collections::BTreeSet,
+    io::Write,
+    sync::{Arc, Mutex},
+};
+
+use bailiwick::providers::{
+    replica_model::{Flavor, ModelEngine, ModelFaults, ModelWorld},
+    simulated::{Dice, World},
+};
+use bailiwick_actors::{
+    machine,
+    ports::{Clock, replica_set::MemberId},
+    replay::assert_replays,
+    replica_set::{Command, Rhythm, Seat},
+    shell::{AnyCommand, Running},
+    testing::MemoryJournal,
+    vocab::Timestamp,
+};
+use tokio::time::Instant;
+
+use crate::{
+    lab::{name, pause},
+    node::{Bench, Seen, ask, declare_machine, history, set_command, spec, story},
+};
+
+/// For so long things go wrong, in milliseconds.
+const TROUBLE_MS: u64 = 1_200_000;
+/// By then everything has to have settled: the longest retry is 5 min, and there are several steps to go.
+const SETTLED_BY_MS: u64 = TROUBLE_MS + 5_400_000;
+
+/// Virtual time that goes on over several runs of the node.
+#[derive(Debug, Default)]
+struct VirtualClock(Mutex<(u64, Option<Instant>)>);
+
+impl VirtualClock {
+    fn begin(&self) {
+        self.0.lock().unwrap().1 = Some(Instant::now());
+    }
+
+    fn end(&self) {
+        let now = self.now().0;
+        *self.0.lock().unwrap() = (now, None);
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now(&self) -> Timestamp {
+        let (before, began) = *self.0.lock().unwrap();
+        Timestamp(before + began.map_or(0, |began| u64::try_from(began.elapsed().as_millis()).unwrap()))
+    }
+}
+
+/// What goes wrong, or is asked.
+#[derive(Clone, Debug)]
+pub enum Trouble {
+    Crash(u16),
+    Start(u16),
+    LoseData(u16),
+    EnableHa(i64),
+    /// Unless fewer than four would stay.
+    Remove(u16),
+    RemoveAnyway(u16),
+    Move(u16),
+    NodeCrashes,
+    /// Somebody else edits the set: takes the vote of the member of a machine.
+    StrangerTakesVote(u16),
+}
+
+fn script(dice: &mut Dice) -> Vec<(u64, Trouble)> {
+    let mut script = Vec::new();
+    for _ in 0..dice.between(4, 14) {
+        let machine = u16::try_from(dice.between(1, 5)).unwrap();
+        let trouble = match dice.below(12) {
+            0..=2 => Trouble::Crash(machine),
+            3..=4 => Trouble::Start(machine),
+            5 => Trouble::LoseData(machine),
+            6..=7 => Trouble::EnableHa([3, 5, 0][usize::try_from(dice.below(3)).unwrap()]),
+            8 => Trouble::Remove(machine),
+            9 => Trouble::Move(machine),
+            _ => Trouble::NodeCrashes,
+        };
+        script.push((dice.between(5_000, TROUBLE_MS), trouble));
+    }
+    script.push((dice.between(1_000, 60_000), Trouble::EnableHa(3)));
+    script.sort_by_key(|(at, _)| *at);
+    script
+}
+
+pub struct Run {
+    pub bench: Bench,
+    pub world: ModelWorld,
+    clock: Arc<VirtualClock>,
+    seen: Seen,
+    script: Vec<(u64, Trouble)>,
+    next: usize,
+    seats: Vec<Seat>,
+    servers: u32,
+    is_calm: bool,
+    /// For so long things go wrong, and by then everything has to have settled.
+    trouble_ms: u64,
+    settled_by_ms: u64,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Ended {
+    NodeCrashed,
+    Settled,
+    NotSettled,
+}
+
+impl Run {
+    fn new(flavor: Flavor, seed: u64) -> Self {
+        let clock = Arc::new(VirtualClock::default());
+        let world = ModelWorld::new(flavor, seed);
+        let engine = Arc::new(ModelEngine::new(world.clone(), clock.clone()));
+        let (journal, machines) = (MemoryJournal::new(&format!("seed {seed}")), World::new(seed));
+        let bench = Bench { journal, machines, clock: clock.clone(), engine };
+        let seat = |number: u16| Seat {
+            machine: name(&format!("m{number}")),
+            address: format!("10.0.0.{number}"),
+            peer_port: 7,
+            client_port: 7,
+        };
+        let seats = (1..=5).map(seat).collect();
+        let script = script(&mut Dice::named(seed, "trouble"));
+        world.set_faults(ModelFaults::nasty());
+        Self {
+            bench,
+            world,
+            clock,
+            seen: Seen::default(),
+            script,
+            next: 0,
+            seats,
+            servers: 1,
+            is_calm: false,
+            trouble_ms: TROUBLE_MS,
+            settled_by_ms: SETTLED_BY_MS,
+        }
+    }
+
+    /// A run in which only this happens, at these times in seconds; three servers are asked for at the start.
+    pub fn scripted(flavor: Flavor, script: &[(u64, Trouble)]) -> Self {
+        let mut run = Self::new(flavor, 1);
+        run.world.set_faults(ModelFaults::default());
+        run.servers = 3;
+        run.script = script.iter().map(|(at_s, trouble)| (at_s * 1_000, trouble.clone())).collect();
+        run.trouble_ms = run.script.last().map_or(0, |(at, _)| at + 60_000);
+        run.settled_by_ms = run.trouble_ms + 1_800_000;
+        run
+    }
+
+    /// One run of the node after the other, until all is over.
+    pub fn run(&mut self) -> Ended {
+        loop {
+            let system = actix::System::with_tokio_rt(|| {
+                tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+            });
+            let ended = system.block_on(async {
+                self.clock.begin();
+                let ended = self.live().await;
+                self.clock.end();
+                ended
+            });
+            if ended != Ended::NodeCrashed {
+                return ended;
+            }
+        }
+    }
+
+    async fn live(&mut self) -> Ended {
+        let running = self.bench.start().await;
+        if self.next == 0 {
+            for seat in self.seats.clone() {
+                declare_machine(&running, seat.machine.as_str(), seat.machine.as_str()).await;
+            }
+            self.declare(&running).await;
+        }
+        loop {
+            let now = self.clock.now();
+            let world = self.world.clone();
+            self.bench.agents_report(&running, |machine| world.lost_on(machine)).await;
+            while let Some((_, trouble)) = self.script.get(self.next).filter(|(at, _)| *at <= now.0).cloned() {
+                self.next += 1;
+                if matches!(trouble, Trouble::NodeCrashes) {
+                    return Ended::NodeCrashed;
+                }
+                self.happen(&running, trouble).await;
+            }
+            self.seen.advance(&self.bench.journal);
+            if now.0 >= self.trouble_ms && !self.is_calm {
+                self.is_calm = true;
+                self.world.set_faults(ModelFaults::default());
+                self.world.start_all(now);
+            }
+            if self.is_calm && self.next == self.script.len() && self.seen.is_at_rest() {
+                return Ended::Settled;
+            }
+            if now.0 >= self.settled_by_ms {
+                return Ended::NotSettled;
+            }
+            pause(5_000).await;
+        }
+    }
+
+    async fn declare(&mut self, running: &Running) {
+        let spec = spec(self.servers, self.seats.clone(), false, Rhythm::default());
+        let id = format!("declare {}", self.next);
+        ask(running, "replica-set/db", set_command(Command::Declare(spec)), &id).await.expect("it is recorded");
+    }
+
+    async fn happen(&mut self, running: &Running, trouble: Trouble) {
+        let now = self.clock.now();
+        let machine = |number: u16| name(&format!("m{number}"));
+        let id = format!("trouble {}", self.next);
+        match trouble {
+            Trouble::Crash(number) => self.world.crash(&machine(number), now),
+            Trouble::Start(number) => self.world.start(&machine(number), now),
+            Trouble::LoseData(number) => {
+                // Nobody survives the loss of more than a minority.
+                let voting = self.world.voting(&name("db"));
+                let has_lost = |name: &bailiwick_actors::vocab::Name| !self.world.lost_on(name).is_empty();
+                if voting.len() >= 3 && !voting.iter().any(has_lost) {
+                    self.world.lose_data(&machine(number), now);
+                }
+            }
+            Trouble::EnableHa(servers) => {
+                let command = set_command(Command::EnableHa { servers });
+                ask(running, "replica-set/db", command, &id).await.expect("it is recorded");
+                self.seen.advance(&self.bench.journal);
+                self.servers = self.seen.set().and_then(|set| set.spec.as_ref()).map_or(1, |spec| spec.servers);
+            }
+            Trouble::Remove(number) | Trouble::RemoveAnyway(number) => {
+                let alive = self.seen.view.machines.iter().count();
+                if alive >= 4 || matches!(trouble, Trouble::RemoveAnyway(_)) {
+                    let remove = AnyCommand::Machine(machine::Command::Remove);
+                    ask(running, &format!("machine/m{number}"), remove, &id).await.expect("it is recorded");
+                }
+            }
+            Trouble::Move(number) => {
+                self.seats[usize::from(number) - 1].address = format!("10.1.{}.{number}", self.next);
+                self.declare(running).await;
+            }
+            Trouble::StrangerTakesVote(number) => self.world.take_vote(&name("db"), &machine(number), now),
+            Trouble::NodeCrashes => (),
+        }
+    }
+
+    /// Whoever voted at some moment was flagged at that moment.
+    pub fn unflagged(&self) -> Vec<String> {
+        let history = history(&self.bench.journal);
+        let real = self.world.history(&name("db"));
+        let mut wrong = Vec::new();
+        for (at, voters) in &real {
+            // All that was durable by then; of entries of the same millisecond one may have come after it.
+            let before = history.iter().rev().find(|(time, ..)| *time < at.0);
+            let within = history.iter().filter(|(time, ..)| *time == at.0);
+            let flags: BTreeSet<MemberId> =
+                before.into_iter().chain(within).flat_map(|(_, state, _)| state.flags.iter().copied()).collect();
+            // Before anything was seen nothing is known of the first member but its machine.
+            let is_known = history.iter().any(|(time, state, _)| *time <= at.0 && state.seen.is_some());
+            if is_known && !voters.is_subset(&flags) {
+                wrong.push(format!("at {at} {voters:?} vote, and {flags:?} are flagged"));
+            }
+        }
+        for pair in history.windows(2) {
+            let [(_, before, _), (time, after, _)] = pair else { continue };
+            let lowered = before.flags.difference(&after.flags).next().is_some();
+            let voters = real.iter().rev().find(|(at, _)| at.0 <= *time).map(|(_, voters)| voters);
+            let is_covered = voters.is_none_or(|voters| voters.is_subset(&after.flags));
+            if lowered && !is_covered {
+                wrong.push(format!("at {time} flags went down to {:?}, and {voters:?} vote", after.flags));
+            }
+        }
+        wrong
+    }
+
+    pub fn story(&self) -> String {
+        format!("{:?}\n{}", self.script, story(&self.bench.journal))
+    }
+}
+
+fn seeds_settle(flavor: Flavor) {
+    let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
+    let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(150);
+    let (mut failed, mut steps) = (Vec::new(), 0);
+    for seed in only.map_or(0..count, |seed| seed..seed + 1) {
+        let mut run = Run::new(flavor, seed);
+        let ended = run.run();
+        let mut wrong = run.world.wrong();
+        wrong.extend(run.unflagged());
+        assert_replays(&run.bench.journal);
+        steps += run.world.history(&name("db")).len();
+        if ended != Ended::Settled {
+            wrong.push(format!("it has not settled: {}", run.seen.plan_text()));
+        }
+        if only.is_some() {
+            say(&run.story());
+        }
+        if !wrong.is_empty() {
+            failed.push(format!("seed {seed}: {}", wrong.join("; ")));
+        }
+    }
+    say(&format!("{flavor:?}: votes changed {steps} times"));
+    assert!(failed.is_empty(), "{} seeds failed, the first: {}", failed.len(), failed[0]);
+}
+
+fn say(text: &str) {
+    writeln!(std::io::stderr().lock(), "{text}").unwrap();
+}
+
+#[test]
+fn every_seed_over_the_model_of_mongodb_settles_and_does_no_harm() {
+    seeds_settle(Flavor::Mongodb);
+}
+
+#[test]
+fn every_seed_over_the_model_of_etcd_settles_and_does_no_harm() {
+    seeds_settle(Flavor::Etcd);
+}

@@ -1,0 +1,53 @@
+00:00:00.000     1 node/journal                 writer opened (node)
+00:00:00.000     2 policy/default               revised, because the settings differ from those in force (node)
+00:00:00.000     --- an operator applies 5 declarations
+00:00:00.000     3 node/requests                request done (operator)
+00:00:00.000     4 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     5 machine/beta                 declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     6 machine/gamma                declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     7 machine/delta                declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     8 machine/epsilon              declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.020     9 machine/alpha                created i-0006, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 4)
+00:00:00.020    10 machine/beta                 created i-0007, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 5)
+00:00:00.020    11 machine/delta                created i-0008, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 7)
+00:00:00.020    12 machine/epsilon              created i-0009, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 8)
+00:00:00.020    13 machine/gamma                created i-0010, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 6)
+00:00:00.025    14 supervisor/machines          observed appeared and appeared and appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 13)
+00:00:10.000    15 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    16 machine/epsilon              node reported, became well, because its agent reports what was not known (agent:machine/epsilon)
+00:00:10.000    17 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    18 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    19 machine/delta                node reported, became well, because its agent reports what was not known (agent:machine/delta)
+00:05:00.000     --- the agent of alpha is silent for 1800.000 s
+00:05:00.000     --- the agent of beta is silent for 1800.000 s
+00:05:00.000     --- the agent of gamma is silent for 1800.000 s
+00:05:35.000    20 machine/alpha                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:05:35.000    21 machine/beta                 node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:05:35.000    22 machine/gamma                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:06:00.000     --- the node is killed
+00:06:00.000     --- crash (now)
+00:06:00.000    23 node/journal                 writer opened (node)
+00:15:35.000    24 machine/alpha                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:15:35.000    25 machine/beta                 became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:15:35.000    26 machine/gamma                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:15:35.000    27 supervisor/machines          issued to alpha: give up, withheld beta, withheld gamma, because something follows from what is seen (supervisor/machines, after 26)
+00:15:35.000    28 machine/alpha                given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 27)
+00:15:35.016    29 machine/alpha                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 28)
+00:15:35.054    30 machine/alpha                created i-0013, join awaited until 00:35:35.054, because the provider has made its instance (executor, after 29)
+00:15:40.011    31 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 30)
+00:15:45.007    32 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 31)
+00:16:25.000    33 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:35:00.000    34 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:35:00.000    35 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:35:00.000    36 supervisor/machines          issued to beta: give up, released beta, released gamma, because something follows from what is seen (supervisor/machines, after 35)
+00:35:00.000    37 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:35:00.000    38 machine/beta                 left alone, because it is not about to be given up any more (supervisor/machines, after 36)
+01:00:00.000     --- all providers behave from now on
+
+converged after 3630.000 s: 38 entries, 729 provider calls, 1 crashes, seed 32
+  machine/alpha                    ready
+  machine/beta                     ready
+  machine/delta                    ready
+  machine/epsilon                  ready
+  machine/gamma                    ready
+journal a5023df94392dc0108a081a63c187aaa1bc893281a44ececab49967860499ecb

@@ -1,0 +1,78 @@
+00:00:00.000     1 node/journal                 writer opened (node)
+00:00:00.000     2 policy/default               revised, because the settings differ from those in force (node)
+00:00:00.000     --- provider simulated begins to misbehave
+00:00:00.000     --- provider simulated has the zones a, b, c
+00:00:00.000     --- an operator applies 9 declarations
+00:00:00.000     3 node/requests                request done (operator)
+00:00:00.000     4 machine/m-0                  declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     5 machine/m-1                  declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     6 machine/m-2                  declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     7 machine/m-3                  declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     8 machine/m-4                  declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     9 machine/m-5                  declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000    10 machine/m-6                  declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000    11 machine/m-7                  declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000    12 machine/m-8                  declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.038    13 machine/m-0                  created i-0010, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 4)
+00:00:00.038    14 machine/m-1                  created i-0011, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 5)
+00:00:00.038    15 machine/m-2                  created i-0012, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 6)
+00:00:00.038    16 machine/m-3                  created i-0013, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 7)
+00:00:00.038    17 machine/m-4                  created i-0014, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 8)
+00:00:00.038    18 machine/m-5                  created i-0015, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 9)
+00:00:00.038    19 machine/m-6                  created i-0016, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 10)
+00:00:00.038    20 machine/m-7                  created i-0017, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 11)
+00:00:00.038    21 machine/m-8                  created i-0018, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 12)
+00:00:05.015    22 supervisor/machines          observed appeared and appeared and appeared and appeared and appeared and appeared and appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 21)
+00:00:10.000    23 machine/m-4                  node reported, became well, because its agent reports what was not known (agent:machine/m-4)
+00:00:10.000    24 machine/m-3                  node reported, became well, because its agent reports what was not known (agent:machine/m-3)
+00:00:10.000    25 machine/m-8                  node reported, became well, because its agent reports what was not known (agent:machine/m-8)
+00:00:10.000    26 machine/m-2                  node reported, became well, because its agent reports what was not known (agent:machine/m-2)
+00:00:10.000    27 machine/m-5                  node reported, became well, because its agent reports what was not known (agent:machine/m-5)
+00:00:10.000    28 machine/m-7                  node reported, became well, because its agent reports what was not known (agent:machine/m-7)
+00:00:10.000    29 machine/m-6                  node reported, became well, because its agent reports what was not known (agent:machine/m-6)
+00:00:10.000    30 machine/m-0                  node reported, became well, because its agent reports what was not known (agent:machine/m-0)
+00:00:10.000    31 machine/m-1                  node reported, became well, because its agent reports what was not known (agent:machine/m-1)
+00:05:00.000     --- zone b is dark for 4200.000 s
+00:05:35.000    32 machine/m-1                  node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:05:35.000    33 machine/m-4                  node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:05:35.000    34 machine/m-7                  node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:10:00.000     --- the agent of m-0 is silent for 720.000 s
+00:10:35.000    35 machine/m-0                  node went stale, became suspect until 00:20:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:15:35.000    36 machine/m-1                  became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:15:35.000    37 machine/m-4                  became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:15:35.000    38 machine/m-7                  became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:15:35.000    39 supervisor/machines          withheld m-1, withheld m-4, withheld m-7, because machines that should be replaced are not, or are not held any more (supervisor/machines, after 38)
+00:20:00.000     --- the node is killed
+00:20:00.000     --- crash (now)
+00:20:00.000    40 node/journal                 writer opened (node)
+00:20:35.000    41 machine/m-0                  became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:20:35.000    42 supervisor/machines          issued to m-0: give up, because something follows from what is seen (supervisor/machines, after 41)
+00:20:35.000    43 machine/m-0                  given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 42)
+00:20:35.016    44 machine/m-0                  deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 43)
+00:20:35.043    45 machine/m-0                  created i-0021, join awaited until 00:40:35.043, because the provider has made its instance (executor, after 44)
+00:20:35.047    46 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 45)
+00:20:40.024    47 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 46)
+00:21:25.000    48 machine/m-0                  node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:22:00.000    49 machine/m-0                  node reported, became well, because its agent reports what was not known (agent:machine/m-0)
+00:40:00.000     --- the node loses power
+00:40:00.000     --- crash (now)
+00:40:00.000    50 node/journal                 writer opened (node)
+01:15:00.000    51 machine/m-4                  node reported, became well, because its agent reports what was not known (agent:machine/m-4)
+01:15:00.000    52 supervisor/machines          issued to m-1: reprieve, issued to m-7: reprieve, released m-1, released m-4, released m-7, because something follows from what is seen (supervisor/machines, after 51)
+01:15:00.000    53 machine/m-1                  became suspect until 01:16:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 52)
+01:15:00.000    54 machine/m-7                  became suspect until 01:16:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 52)
+01:15:00.000    55 machine/m-7                  node reported, became well, because its agent reports what was not known (agent:machine/m-7)
+01:15:00.000    56 machine/m-1                  node reported, became well, because its agent reports what was not known (agent:machine/m-1)
+02:00:00.000     --- all providers behave from now on
+
+converged after 7230.000 s: 56 entries, 1449 provider calls, 2 crashes, seed 35
+  machine/m-0                      ready
+  machine/m-1                      ready
+  machine/m-2                      ready
+  machine/m-3                      ready
+  machine/m-4                      ready
+  machine/m-5                      ready
+  machine/m-6                      ready
+  machine/m-7                      ready
+  machine/m-8                      ready
+journal 4ae8a2a680ba1b4a23f04aa491751e7fb861d18e4cd1a7c0c7651e73e8e81249

@@ -1,0 +1,63 @@
+00:00:00.000     1 node/journal                 writer opened (node)
+00:00:00.000     2 policy/default               revised, because the settings differ from those in force (node)
+00:00:00.000     --- an operator applies 3 declarations
+00:00:00.000     3 node/requests                request done (operator)
+00:00:00.000     4 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     5 machine/beta                 declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.000     6 machine/gamma                declared, create requested, because it was declared and has no instance yet (operator)
+00:00:00.019     7 machine/alpha                created i-0004, join awaited until 00:20:00.019, because the provider has made its instance (executor, after 4)
+00:00:00.019     8 machine/beta                 created i-0005, join awaited until 00:20:00.019, because the provider has made its instance (executor, after 5)
+00:00:00.019     9 machine/gamma                created i-0006, join awaited until 00:20:00.019, because the provider has made its instance (executor, after 6)
+00:00:05.021    10 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 9)
+00:00:10.000    11 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    12 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    13 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:05:00.000     --- the agent of alpha is silent for 3600.000 s
+00:05:00.000     --- the agent of beta is silent for 7200.000 s
+00:05:00.000     --- the agent of gamma is silent for 7200.000 s
+00:05:35.000    14 machine/alpha                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:05:35.000    15 machine/beta                 node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:05:35.000    16 machine/gamma                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:15:35.000    17 machine/alpha                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:15:35.000    18 machine/beta                 became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:15:35.000    19 machine/gamma                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+00:15:35.000    20 supervisor/machines          withheld alpha, withheld beta, withheld gamma, because machines that should be replaced are not, or are not held any more (supervisor/machines, after 19)
+01:05:00.000    21 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+01:05:00.000    22 supervisor/machines          issued to beta: reprieve, issued to gamma: reprieve, released alpha, released beta, released gamma, because something follows from what is seen (supervisor/machines, after 21)
+01:05:00.000    23 machine/gamma                became suspect until 01:06:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 22)
+01:05:00.000    24 machine/beta                 became suspect until 01:06:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 22)
+01:06:00.000    25 machine/gamma                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+01:06:00.000    26 machine/beta                 became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+01:06:00.000    27 supervisor/machines          issued to beta: give up, withheld gamma, because something follows from what is seen (supervisor/machines, after 26)
+01:06:00.000    28 machine/beta                 given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 27)
+01:06:00.020    29 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 28)
+01:06:00.029    30 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 29)
+01:06:00.034    31 machine/beta                 created i-0009, join awaited until 01:26:00.034, because the provider has made its instance (executor, after 29)
+01:06:05.033    32 supervisor/machines          observed appeared and forgotten, because the world differs from what was seen last (supervisor/machines, after 31)
+01:06:50.000    33 machine/beta                 node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
+01:26:00.034    34 machine/beta                 became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+01:26:00.034    35 supervisor/machines          issued to gamma: give up, released gamma, withheld beta, because something follows from what is seen (supervisor/machines, after 34)
+01:26:00.034    36 machine/gamma                given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 35)
+01:26:00.077    37 machine/gamma                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 36)
+01:26:00.100    38 machine/gamma                created i-0012, join awaited until 01:46:00.100, because the provider has made its instance (executor, after 37)
+01:26:05.017    39 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 38)
+01:26:10.046    40 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 39)
+01:26:50.000    41 machine/gamma                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
+01:46:00.100    42 machine/gamma                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
+01:46:00.100    43 supervisor/machines          issued to beta: give up, released beta, withheld gamma, because something follows from what is seen (supervisor/machines, after 42)
+01:46:00.100    44 machine/beta                 given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 43)
+01:46:00.129    45 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 44)
+01:46:00.156    46 machine/beta                 created i-0015, join awaited until 02:06:00.156, because the provider has made its instance (executor, after 45)
+01:46:05.017    47 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 46)
+01:46:10.028    48 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 47)
+01:46:50.000    49 machine/beta                 node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
+02:05:00.000    50 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+02:05:00.000    51 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+02:05:00.000    52 supervisor/machines          released gamma, because machines that should be replaced are not, or are not held any more (supervisor/machines, after 51)
+03:00:00.000     --- all providers behave from now on
+
+converged after 10830.000 s: 52 entries, 2173 provider calls, 0 crashes, seed 31
+  machine/alpha                    ready
+  machine/beta                     ready
+  machine/gamma                    ready
+journal dca7da5321a3ae8d0fa60cc849ad3b424d00ba1b19a4d7aca7820a7990acd240
