@@ -10,7 +10,7 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{Clock, MachineProvider, ReplicaSetEngine, VolumeProvider},
+    ports::{Clock, FilesystemProvider, MachineProvider, ReplicaSetEngine, VolumeProvider},
     shell::Limits,
     vocab::Name,
 };
@@ -39,6 +39,8 @@ pub struct Config {
     pub machine_providers: BTreeMap<Name, Arc<dyn MachineProvider>>,
     /// Further volume providers by name.
     pub volume_providers: BTreeMap<Name, Arc<dyn VolumeProvider>>,
+    /// Further filesystem providers by name; the one named `managed` serves those on volumes.
+    pub filesystem_providers: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
     /// What keeps replica sets, by the name that manifests call it.
     pub engines: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
     /// Whether the node answers on its socket. Local machines need it.
@@ -61,6 +63,7 @@ impl Config {
             exec: Vec::new(),
             machine_providers: BTreeMap::new(),
             volume_providers: BTreeMap::new(),
+            filesystem_providers: BTreeMap::new(),
             engines: BTreeMap::new(),
             listen: true,
             clock: None,
@@ -88,6 +91,13 @@ impl Config {
     #[must_use]
     pub fn volume_provider(mut self, name: Name, provider: Arc<dyn VolumeProvider>) -> Self {
         self.volume_providers.insert(name, provider);
+        self
+    }
+
+    /// With a filesystem provider of the caller's own.
+    #[must_use]
+    pub fn filesystem_provider(mut self, name: Name, provider: Arc<dyn FilesystemProvider>) -> Self {
+        self.filesystem_providers.insert(name, provider);
         self
     }
 

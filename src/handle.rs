@@ -28,7 +28,7 @@ use uuid::Uuid;
 
 use crate::{
     api::wire::agent,
-    manifest::{Document, Known},
+    manifest::{Document, Known, Wish},
     plan::{Action, Plan, Prune, Step, plan, removal},
     view::{Fleet, FleetError},
 };
@@ -54,7 +54,9 @@ struct Shared {
     /// What the agent of each machine was told last, by this node.
     told: Mutex<BTreeMap<Name, agent::Answer>>,
     admission: Semaphore,
+    /// Those of machines and volumes, and those of filesystems.
     providers: BTreeSet<Name>,
+    filesystem_providers: BTreeSet<Name>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -101,6 +103,7 @@ impl Handle {
             machines: running.supervisors.machines.clone(),
             fleet: Mutex::new(Fleet::default()),
             told: Mutex::default(),
+            filesystem_providers: running.services.providers.filesystems.keys().cloned().collect(),
             providers: running
                 .services
                 .providers
@@ -165,17 +168,17 @@ impl Handle {
     pub async fn apply(&self, documents: &[Document], prune: Prune, id: Uuid) -> Result<Applied, ApplyError> {
         let plan = self.plan(documents, prune)?;
         for document in documents {
-            if let Some(provider) = document.wish.provider().filter(|name| !self.shared.providers.contains(name)) {
+            let offered = match document.wish {
+                Wish::Filesystem { .. } => &self.shared.filesystem_providers,
+                _ => &self.shared.providers,
+            };
+            if let Some(provider) = document.wish.provider().filter(|name| !offered.contains(name)) {
                 let entity = document.wish.stream();
-                return Err(ApplyError::NoProvider { entity, provider: provider.clone(), known: self.providers() });
+                return Err(ApplyError::NoProvider { entity, provider: provider.clone(), known: listed(offered) });
             }
         }
         let wishes: Vec<_> = documents.iter().map(|document| document.wish.digest()).collect();
         self.carry_out(plan, id, digest(format!("apply {prune:?} {wishes:?}").as_bytes())).await
-    }
-
-    fn providers(&self) -> String {
-        self.shared.providers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
     /// Asks these entities to go, together with nothing else: what depends on them is asked by the supervisors.
@@ -284,17 +287,21 @@ impl Handle {
     }
 }
 
+fn listed(names: &BTreeSet<Name>) -> String {
+    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
 /// What was done, as the first answers say it.
 fn plan_of(answers: &[Answer]) -> Plan {
     let mut plan = Plan::default();
     for answer in answers {
         let action = match answer.code.as_str() {
-            "newly-declared" => Action::Create,
+            "newly-declared" | "waits-for-machine" => Action::Create,
             "spec-differs" | "revised" => Action::Change,
             "removal-asked" | "removal-drains" | "removal-blocked" | "removal-forced" | "instance-spared"
-            | "never-connected" => Action::Remove,
+            | "never-connected" | "release-asked" => Action::Remove,
             // Reservations are part of their attachments.
-            "attachment-wanted" => continue,
+            "attachment-wanted" | "filesystem-wanted" => continue,
             _ => Action::Unchanged,
         };
         plan.steps.push(Step { action, entity: answer.stream.to_string(), fields: Vec::new() });
@@ -307,7 +314,9 @@ pub fn known(fleet: &Fleet) -> Known {
     let alive = |life: Life| life == Life::Alive;
     let machines: BTreeSet<_> = fleet.machines.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
     let volumes: BTreeSet<_> = fleet.volumes.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
+    let filesystems = fleet.filesystems.iter().filter(|(_, f)| alive(f.state.life)).map(|(name, _)| name);
     Known {
+        filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::Decider,
-    machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -123,9 +123,13 @@ fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {
         names.into_iter().filter_map(attachment).collect()
     };
     match stream.kind() {
+        filesystem::State::KIND => mounts_of(fleet, |_, filesystem| filesystem == name),
         machine::State::KIND => {
+            let mut hanging = mounts_of(fleet, |machine, _| machine == name);
             let volumes = fleet.machines.get(name).map(|state| state.attachments.clone()).unwrap_or_default();
-            of(volumes.iter().map(|volume| format!("{name}:{volume}")).collect())
+            let of_volumes: Vec<StreamId> = of(volumes.iter().map(|volume| format!("{name}:{volume}")).collect());
+            hanging.extend(of_volumes);
+            hanging
         }
         volume::State::KIND => {
             let machine = fleet.volumes.get(name).and_then(|state| state.attached_to.clone());
@@ -133,6 +137,13 @@ fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The attachments of filesystems of which machine and filesystem fit.
+fn mounts_of(fleet: &Fleet, fits: impl Fn(&str, &str) -> bool) -> Vec<StreamId> {
+    let names = fleet.filesystem_attachments.iter().map(|(name, _)| name);
+    let fitting = names.filter(|name| name.split_once(':').is_some_and(|(machine, other)| fits(machine, other)));
+    fitting.filter_map(|name| StreamId::new(filesystem_attachment::State::KIND, name).ok()).collect()
 }
 
 fn rank(wish: &Wish) -> u8 {
@@ -143,7 +154,7 @@ fn kind_rank(kind: &str) -> u8 {
     match kind {
         policy::State::KIND => 0,
         machine::State::KIND => 1,
-        volume::State::KIND => 2,
+        volume::State::KIND | filesystem::State::KIND => 2,
         replica_set::State::KIND => 4,
         _ => 3,
     }
@@ -180,6 +191,26 @@ impl Plan {
                 self.declare(stream, present.is_some(), fields, command);
                 if present.is_none() {
                     self.reserve(&spec.machine, &spec.volume);
+                }
+            }
+            Wish::Filesystem { spec, .. } => {
+                let present = fleet.filesystems.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let fields = present.map(|present| filesystem_fields(present, spec)).unwrap_or_default();
+                let command = AnyCommand::Filesystem(filesystem::Command::Declare(spec.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+            }
+            Wish::FilesystemAttachment { spec } => {
+                let present = fleet.filesystem_attachments.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let fields = present.map(|present| mount_fields(present, spec)).unwrap_or_default();
+                let declare = filesystem_attachment::Command::Declare(spec.clone());
+                self.declare(stream, present.is_some(), fields, AnyCommand::FilesystemAttachment(declare));
+                if present.is_none() {
+                    let kind = filesystem::State::KIND;
+                    let filesystem = StreamId::new(kind, spec.filesystem.as_str()).expect("names are checked");
+                    let command = filesystem::Command::ReserveAttachment { machine: spec.machine.clone() };
+                    self.commands.push((filesystem, AnyCommand::Filesystem(command)));
                 }
             }
             Wish::ReplicaSet { spec, .. } => {
@@ -239,6 +270,20 @@ impl Plan {
         );
         alive.extend(
             fleet
+                .filesystem_attachments
+                .iter()
+                .filter(|(_, f)| f.state.life == Life::Alive)
+                .map(|(name, _)| of_kind(filesystem_attachment::State::KIND, name)),
+        );
+        alive.extend(
+            fleet
+                .filesystems
+                .iter()
+                .filter(|(_, f)| f.state.life == Life::Alive)
+                .map(|(name, _)| of_kind(filesystem::State::KIND, name)),
+        );
+        alive.extend(
+            fleet
                 .volumes
                 .iter()
                 .filter(|(_, f)| f.state.life == Life::Alive)
@@ -267,6 +312,10 @@ impl Plan {
             machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
             volume::State::KIND => AnyCommand::Volume(volume::Command::Remove),
             volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Remove),
+            filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::Remove),
+            filesystem_attachment::State::KIND => {
+                AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)
+            }
             replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
             _ => return,
         };
@@ -286,6 +335,16 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
 
 fn volume_fields(present: &volume::Spec, wanted: &volume::Spec) -> Vec<String> {
     let fields = [("spec.provider", present.provider != wanted.provider), ("spec.size", present.size != wanted.size)];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
+
+fn filesystem_fields(present: &filesystem::Spec, wanted: &filesystem::Spec) -> Vec<String> {
+    let fields = [("spec.provider", present.provider != wanted.provider), ("spec.size", present.size != wanted.size)];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
+
+fn mount_fields(present: &filesystem_attachment::Spec, wanted: &filesystem_attachment::Spec) -> Vec<String> {
+    let fields = [("spec.path", present.path != wanted.path), ("spec.readOnly", present.read_only != wanted.read_only)];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 

@@ -10,6 +10,8 @@ pub mod storage_rules;
 
 pub mod contract;
 
+pub mod filesystem;
+pub mod filesystem_attachment;
 pub mod machine;
 pub mod machine_set;
 pub mod policy;

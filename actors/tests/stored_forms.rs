@@ -115,6 +115,16 @@ fn stored_forms_of_attachments_are_as_they_were() {
 }
 
 #[test]
+fn stored_forms_of_filesystems_are_as_they_were() {
+    check("filesystem", samples::filesystem());
+}
+
+#[test]
+fn stored_forms_of_filesystem_attachments_are_as_they_were() {
+    check("filesystem-attachment", samples::filesystem_attachment());
+}
+
+#[test]
 fn stored_forms_of_policies_are_as_they_were() {
     check("policy", samples::policy());
 }

@@ -3,7 +3,7 @@
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
-    machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     shell::{Answer, AnyCommand},
     volume, volume_attachment,
 };
@@ -69,6 +69,8 @@ async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web
         machine::State::KIND => AnyCommand::Machine(machine::Command::RetryProvisioning),
         volume::State::KIND => AnyCommand::Volume(volume::Command::RetryProvisioning),
         volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Retry),
+        filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::RetryProvisioning),
+        filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Retry),
         replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::RetryNow),
         kind => {
             let message = format!("a {kind} has nothing to retry");

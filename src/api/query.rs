@@ -177,6 +177,8 @@ impl Query {
                 "machine" => json(&view::machines(fleet)),
                 "volume" => json(&view::volumes(fleet)),
                 "volume-attachment" => json(&view::attachments(fleet)),
+                "filesystem" => json(&view::filesystems(fleet)),
+                "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
                 "replica-set" => json(&view::replica_sets(fleet)),
                 "member" => json(&view::members(fleet)),
                 "policy" => json(&view::policies(fleet)),
@@ -224,7 +226,8 @@ impl Query {
     }
 }
 
-const KINDS: &str = "kinds are machine, volume, volume-attachment, policy, replica-set and member";
+const KINDS: &str =
+    "kinds are machine, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set and member";
 
 /// Asked with a body: the settings.
 const REHEARSE: &str = "/v1/audit/rehearse";

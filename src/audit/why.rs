@@ -145,6 +145,7 @@ fn looked_at(entry: &Entry) -> Looked {
         },
         "supervisor/storage" => match storage::Command::load(&entry.command) {
             Ok(storage::Command::Look { about }) => Looked::At(about),
+            Ok(storage::Command::Begin { .. } | storage::Command::Observe { .. }) => Looked::AtTheWorld,
             Err(_) => Looked::NotAtAll,
         },
         _ => Looked::NotAtAll,
@@ -178,9 +179,10 @@ fn order_of(earlier: &Entry, entry: &Entry) -> Option<(bailiwick_journal::Versio
             continue;
         }
         let order: Option<Order> = match machines::Event::load(body) {
-            _ if supervisor.name() == storage::View::NAME => {
-                storage::Event::load(body).ok().map(|storage::Event::Issued { order }| order)
-            }
+            _ if supervisor.name() == storage::View::NAME => match storage::Event::load(body) {
+                Ok(storage::Event::Issued { order }) => Some(order),
+                _ => None,
+            },
             Ok(machines::Event::Issued { order }) => Some(order),
             _ => None,
         };

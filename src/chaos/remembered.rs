@@ -207,7 +207,8 @@ impl Remembered {
         for (name, folded) in self.attachments.iter() {
             let (intent, target, presence) = match &folded.state.link {
                 Link::Waiting => continue,
-                Link::Attaching { target, effort } => (effort.intent, target, being_made(effort)),
+                Link::Attaching { target, effort, earlier: None } => (effort.intent, target, being_made(effort)),
+                Link::Attaching { target, effort, earlier: Some(_) } => (effort.intent, target, Presence::Present),
                 Link::Attached { intent, target, .. } => (*intent, target, Presence::Present),
                 Link::Detaching { of, target, effort } => (*of, target, being_removed(effort)),
             };
@@ -250,7 +251,7 @@ fn asked(call: Call) -> Option<(EffectId, Asked)> {
         Call::Volume { provider, call: VolumeCall::Create(create), .. } => Asked::Volume(provider?, create),
         Call::Volume { provider, call: VolumeCall::Attach(attach), .. } => Asked::Attachment(provider?, attach),
         // What its servers hold is not rebuilt: nothing of a set is made by a provider.
-        Call::Machine { .. } | Call::Volume { .. } | Call::ReplicaSet { .. } => return None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => return None,
     };
     Some((id, asked))
 }

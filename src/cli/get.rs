@@ -13,7 +13,7 @@ use crate::api::query::Query;
 
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
-    /// machines, volumes, volume-attachments, policies, replica-sets or members; with a name after a slash, that one alone
+    /// machines, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets or members; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
     /// At which moment: a position, a time, or how long ago (`-2h`)
@@ -46,11 +46,13 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "machine" | "machines" | "m" => Ok("machine"),
         "volume" | "volumes" | "v" => Ok("volume"),
         "volume-attachment" | "volume-attachments" | "attachment" | "attachments" | "va" => Ok("volume-attachment"),
+        "filesystem" | "filesystems" | "fs" => Ok("filesystem"),
+        "filesystem-attachment" | "filesystem-attachments" | "fa" => Ok("filesystem-attachment"),
         "policy" | "policies" => Ok("policy"),
         "replica-set" | "replica-sets" | "replicaset" | "replicasets" | "rs" => Ok("replica-set"),
         "member" | "members" => Ok("member"),
         _ => Err(CliError::usage(format!("there is no kind {text:?}"))
-            .next("kinds are machines, volumes, volume-attachments, policies, replica-sets and members")),
+            .next("kinds are machines, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets and members")),
     }
 }
 
@@ -91,6 +93,27 @@ pub(super) fn table(kind: &str, rows: &Value) -> Table {
             ("AGE", false, |row| age(&row["ageMs"])),
             ("DETAIL", false, |row| text(&row["detail"])),
             ("PATH", true, |row| text(&row["path"])),
+            ("UID", true, |row| text(&row["uid"])),
+        ],
+        "filesystem" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("STATUS", false, |row| status(&row["status"])),
+            ("SIZE", false, |row| text(&row["size"])),
+            ("PROVIDER", false, |row| text(&row["provider"])),
+            ("VOLUME", false, |row| text(&row["volume"])),
+            ("MACHINES", false, |row| list(&row["attachedTo"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("DETAIL", false, |row| text(&row["detail"])),
+            ("UID", true, |row| text(&row["uid"])),
+        ],
+        "filesystem-attachment" => &[
+            ("MACHINE", false, |row| text(&row["machine"])),
+            ("FILESYSTEM", false, |row| text(&row["filesystem"])),
+            ("STATUS", false, |row| status(&row["status"])),
+            ("MODE", false, |row| if row["readOnly"] == true { "read-only".into() } else { "read-write".into() }),
+            ("PATH", false, |row| text(&row["path"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("DETAIL", false, |row| text(&row["detail"])),
             ("UID", true, |row| text(&row["uid"])),
         ],
         "replica-set" => &[

@@ -7,6 +7,7 @@ use std::{
 
 use bailiwick_actors::{
     contract::Decider,
+    filesystem, filesystem_attachment,
     machine::{self, Instance},
     vocab::InstanceId,
     volume, volume_attachment,
@@ -120,6 +121,14 @@ fn entities(fleet: &Fleet) -> BTreeMap<String, Now> {
     for (name, folded) in fleet.attachments.iter().filter(|(_, folded)| folded.state.life.exists()) {
         let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance: None };
         entities.insert(format!("{}/{name}", volume_attachment::State::KIND), now);
+    }
+    for (name, folded) in fleet.filesystems.iter().filter(|(_, folded)| folded.state.life.exists()) {
+        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance: None };
+        entities.insert(format!("{}/{name}", filesystem::State::KIND), now);
+    }
+    for (name, folded) in fleet.filesystem_attachments.iter().filter(|(_, folded)| folded.state.life.exists()) {
+        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance: None };
+        entities.insert(format!("{}/{name}", filesystem_attachment::State::KIND), now);
     }
     entities
 }

@@ -17,6 +17,7 @@ use super::{
 pub struct Known {
     pub machines: BTreeSet<Name>,
     pub volumes: BTreeSet<Name>,
+    pub filesystems: BTreeSet<Name>,
 }
 
 /// A document as it was read, with the names of others in it.
@@ -29,7 +30,7 @@ pub(super) struct Read {
 /// A name of something else.
 #[derive(Debug)]
 pub(super) struct Reference {
-    /// `machine` or `volume`.
+    /// `machine`, `volume` or `filesystem`.
     pub kind: &'static str,
     pub name: Name,
     pub place: Place,
@@ -55,7 +56,11 @@ fn doubles(documents: &[Read], sources: &[Source], problems: &mut Problems) {
         }
         let stream = document.wish.stream();
         if let Some(place) = first.get(&stream) {
-            let field = if matches!(document.wish, Wish::VolumeAttachment { .. }) { "" } else { "metadata.name" };
+            let field = if matches!(document.wish, Wish::VolumeAttachment { .. } | Wish::FilesystemAttachment { .. }) {
+                ""
+            } else {
+                "metadata.name"
+            };
             let message = format!("{stream} is declared twice, first at {place}");
             let problem = Problem::new(document.place.clone(), field, Code::Duplicate, message);
             add(problem.next("keep one of them, or give it another name"), sources, problems);
@@ -68,15 +73,24 @@ fn doubles(documents: &[Read], sources: &[Source], problems: &mut Problems) {
 fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mut Problems) {
     let mut machines = known.machines.clone();
     let mut volumes = known.volumes.clone();
+    let mut filesystems = known.filesystems.clone();
     for Read { document, .. } in documents {
         match &document.wish {
             Wish::Machine { name, .. } => drop(machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(volumes.insert(name.clone())),
-            Wish::VolumeAttachment { .. } | Wish::Policy { .. } | Wish::ReplicaSet { .. } => (),
+            Wish::Filesystem { name, .. } => drop(filesystems.insert(name.clone())),
+            Wish::VolumeAttachment { .. }
+            | Wish::FilesystemAttachment { .. }
+            | Wish::Policy { .. }
+            | Wish::ReplicaSet { .. } => (),
         }
     }
     for reference in documents.iter().flat_map(|read| &read.references) {
-        let there = if reference.kind == "machine" { &machines } else { &volumes };
+        let there = match reference.kind {
+            "machine" => &machines,
+            "filesystem" => &filesystems,
+            _ => &volumes,
+        };
         if there.contains(&reference.name) {
             continue;
         }

@@ -21,7 +21,8 @@ use super::{
 use crate::text::cut;
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 5] = ["Machine", "Volume", "VolumeAttachment", "Policy", "ReplicaSet"];
+const KINDS: [&str; 7] =
+    ["Machine", "Volume", "VolumeAttachment", "Filesystem", "FilesystemAttachment", "Policy", "ReplicaSet"];
 
 /// Reads all documents of one text.
 pub(super) fn read_source(
@@ -82,6 +83,17 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
         "VolumeAttachment" => {
             let spec = storage::volume_attachment(&spec?, &mut references, reading);
             (root.node.at, storage::attachment_wish(&top, spec?, reading)?)
+        }
+        "Filesystem" => {
+            let metadata = Metadata::required(&top, &["name"], reading);
+            let spec = storage::filesystem(&spec?, reading);
+            let (at, name) = metadata?.name(reading)?;
+            (at, Wish::Filesystem { name, spec: spec? })
+        }
+        "FilesystemAttachment" => {
+            let spec = storage::filesystem_attachment(&spec?, &mut references, reading)?;
+            storage::named_as_bound(&top, &spec.stream_name(), reading)?;
+            (root.node.at, Wish::FilesystemAttachment { spec })
         }
         "Policy" => {
             let metadata = Metadata::required(&top, &["name"], reading);

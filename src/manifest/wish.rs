@@ -1,6 +1,8 @@
 //! What a manifest says once it has been read.
 
-use bailiwick_actors::{machine, policy, replica_set, vocab::Name, volume, volume_attachment};
+use bailiwick_actors::{
+    filesystem, filesystem_attachment, machine, policy, replica_set, vocab::Name, volume, volume_attachment,
+};
 use bailiwick_journal::{StreamId, digest, encode};
 
 use super::Place;
@@ -26,6 +28,8 @@ pub enum Wish {
     VolumeAttachment { spec: volume_attachment::Spec },
     Policy { name: Name, document: Box<policy::Document> },
     ReplicaSet { name: Name, spec: replica_set::Spec },
+    Filesystem { name: Name, spec: filesystem::Spec },
+    FilesystemAttachment { spec: filesystem_attachment::Spec },
 }
 
 impl Wish {
@@ -34,7 +38,11 @@ impl Wish {
         match self {
             Self::Machine { spec, .. } => Some(&spec.provider),
             Self::Volume { spec, .. } => Some(&spec.provider),
-            Self::VolumeAttachment { .. } | Self::Policy { .. } | Self::ReplicaSet { .. } => None,
+            Self::Filesystem { spec, .. } => Some(&spec.provider),
+            Self::VolumeAttachment { .. }
+            | Self::FilesystemAttachment { .. }
+            | Self::Policy { .. }
+            | Self::ReplicaSet { .. } => None,
         }
     }
 
@@ -46,6 +54,8 @@ impl Wish {
             Self::VolumeAttachment { spec } => encode(1, spec),
             Self::Policy { document, .. } => encode(1, &**document),
             Self::ReplicaSet { spec, .. } => encode(1, spec),
+            Self::Filesystem { spec, .. } => encode(1, spec),
+            Self::FilesystemAttachment { spec } => encode(1, spec),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.
@@ -61,6 +71,8 @@ impl Wish {
             Self::VolumeAttachment { spec } => ("volume-attachment", spec.stream_name()),
             Self::Policy { name, .. } => ("policy", name.to_string()),
             Self::ReplicaSet { name, .. } => ("replica-set", name.to_string()),
+            Self::Filesystem { name, .. } => ("filesystem", name.to_string()),
+            Self::FilesystemAttachment { spec } => ("filesystem-attachment", spec.stream_name()),
         };
         StreamId::new(kind, &name).expect("names and pairs of names are stream names")
     }

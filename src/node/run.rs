@@ -10,9 +10,10 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::Clock,
+    ports::{Clock, FilesystemProvider},
     shell::{AgentReport, AssembleError, Providers, Quiesce, Running, Stats, SupervisorActor, assemble},
     supervisor::machines,
+    vocab::SizeMib,
 };
 use bailiwick_journal::{Journal, LocalJournal};
 use tokio::sync::{mpsc as mpsc_async, oneshot};
@@ -28,6 +29,7 @@ use crate::{
         etcd::EtcdEngine,
         exec::ExecProvider,
         local::{LocalConfig, LocalProvider},
+        storage::{Filesystems, Ground, SystemRunner, Way},
     },
 };
 
@@ -128,6 +130,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<(
     let mut providers = Providers {
         machines: config.machine_providers.clone(),
         volumes: config.volume_providers.clone(),
+        filesystems: config.filesystem_providers.clone(),
         replica_sets: config.engines.clone(),
     };
     let etcd = "etcd".parse().expect("a valid name");
@@ -149,6 +152,10 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<(
         let name: bailiwick_actors::vocab::Name = "local".parse().expect("a valid name");
         providers.machines.insert(name.clone(), local.clone());
         providers.volumes.insert(name, local);
+        let name: bailiwick_actors::vocab::Name = "directory".parse().expect("a valid name");
+        if let Some(directories) = directories(config, clock) {
+            providers.filesystems.entry(name).or_insert(directories);
+        }
     }
     for exec in &config.exec {
         let cannot = |source| StartError::Io { action: "start a provider in", path: exec.dir.clone(), source };
@@ -174,6 +181,18 @@ async fn pass_on(mut reports: Reports, machines: actix::WeakAddr<SupervisorActor
             }
         }
     }
+}
+
+/// Plain directories as filesystems of local machines, promised from what is free now. Where others could change what leads
+/// to them there are none, and the node says so.
+fn directories(config: &Config, clock: &Arc<dyn Clock>) -> Option<Arc<dyn FilesystemProvider>> {
+    let path = config.data_dir.join("filesystems");
+    let offered = Ground::of_this_machine(&path, &[], Arc::new(SystemRunner::default()));
+    let ground =
+        offered.inspect_err(|error| tracing::warn!(%error, "filesystems of provider directory are not offered"));
+    let free = rustix::fs::statvfs(&config.data_dir).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize) >> 20);
+    let capacity = SizeMib(free.unwrap_or(0));
+    Some(Arc::new(Filesystems::new(Way::Directory { capacity }, Arc::new(ground.ok()?), clock.clone())))
 }
 
 /// Waits for the order to stop; the answer is why the node ends by itself, if it does.

@@ -388,7 +388,11 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
         match wish {
             Wish::Machine { name, .. } => drop(known.machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(known.volumes.insert(name.clone())),
-            Wish::VolumeAttachment { .. } | Wish::Policy { .. } | Wish::ReplicaSet { .. } => (),
+            Wish::Filesystem { name, .. } => drop(known.filesystems.insert(name.clone())),
+            Wish::VolumeAttachment { .. }
+            | Wish::FilesystemAttachment { .. }
+            | Wish::Policy { .. }
+            | Wish::ReplicaSet { .. } => (),
         }
     }
     wishes
@@ -417,6 +421,10 @@ fn provider(wish: &Wish) -> Option<Name> {
     match wish {
         Wish::Machine { spec, .. } => Some(spec.provider.clone()),
         Wish::Volume { spec, .. } => Some(spec.provider.clone()),
-        Wish::VolumeAttachment { .. } | Wish::Policy { .. } | Wish::ReplicaSet { .. } => None,
+        Wish::Filesystem { spec, .. } => Some(spec.provider.clone()),
+        Wish::VolumeAttachment { .. }
+        | Wish::FilesystemAttachment { .. }
+        | Wish::Policy { .. }
+        | Wish::ReplicaSet { .. } => None,
     }
 }

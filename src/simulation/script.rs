@@ -1,7 +1,7 @@
 //! What happens in a simulation, and when.
 
 use bailiwick_actors::{
-    machine, replica_set,
+    filesystem, filesystem_attachment, machine, replica_set,
     shell::AnyCommand,
     vocab::{Name, Zone},
     volume, volume_attachment,
@@ -132,6 +132,14 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
             Wish::Policy { document, .. } => {
                 AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
             }
+            Wish::Filesystem { spec, .. } => AnyCommand::Filesystem(filesystem::Command::Declare(spec.clone())),
+            Wish::FilesystemAttachment { spec } => {
+                let declare = filesystem_attachment::Command::Declare(spec.clone());
+                let of_filesystem = StreamId::new("filesystem", spec.filesystem.as_str()).expect("a name");
+                let reserve = filesystem::Command::ReserveAttachment { machine: spec.machine.clone() };
+                commands.push((of_filesystem, AnyCommand::Filesystem(reserve)));
+                AnyCommand::FilesystemAttachment(declare)
+            }
             Wish::ReplicaSet { spec, .. } => AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone())),
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));
@@ -161,6 +169,8 @@ pub(super) fn removal(stream: &StreamId) -> Option<AnyCommand> {
         "machine" => Some(AnyCommand::Machine(machine::Command::Remove)),
         "volume" => Some(AnyCommand::Volume(volume::Command::Remove)),
         "volume-attachment" => Some(AnyCommand::VolumeAttachment(volume_attachment::Command::Remove)),
+        "filesystem" => Some(AnyCommand::Filesystem(filesystem::Command::Remove)),
+        "filesystem-attachment" => Some(AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)),
         "replica-set" => Some(AnyCommand::ReplicaSet(replica_set::Command::Remove)),
         _ => None,
     }
@@ -172,6 +182,8 @@ pub(super) fn retrial(stream: &StreamId) -> Option<AnyCommand> {
         "machine" => Some(AnyCommand::Machine(machine::Command::RetryProvisioning)),
         "volume" => Some(AnyCommand::Volume(volume::Command::RetryProvisioning)),
         "volume-attachment" => Some(AnyCommand::VolumeAttachment(volume_attachment::Command::Retry)),
+        "filesystem" => Some(AnyCommand::Filesystem(filesystem::Command::RetryProvisioning)),
+        "filesystem-attachment" => Some(AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Retry)),
         _ => None,
     }
 }

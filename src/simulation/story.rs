@@ -4,7 +4,7 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     supervisor::{machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -93,6 +93,8 @@ fn line(entry: &Entry, epoch: Timestamp) -> Result<StoryLine, StoredError> {
         (_, volume::State::KIND, _) => told::<volume::State>(entry, epoch)?,
         (_, volume_attachment::State::KIND, _) => told::<volume_attachment::State>(entry, epoch)?,
         (_, policy::State::KIND, _) => told::<policy::State>(entry, epoch)?,
+        (_, filesystem::State::KIND, _) => told::<filesystem::State>(entry, epoch)?,
+        (_, filesystem_attachment::State::KIND, _) => told::<filesystem_attachment::State>(entry, epoch)?,
         (_, "supervisor", machines::View::NAME) => told::<machines::State>(entry, epoch)?,
         (_, "supervisor", storage::View::NAME) => told::<storage::State>(entry, epoch)?,
         (_, replica_set::State::KIND, _) => told::<replica_set::State>(entry, epoch)?,

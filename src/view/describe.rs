@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::{
     Blocker, Fleet, FleetError, blockers,
+    filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
     replica_sets::{MemberRow, ReplicaSetRow, members_of, replica_set_row},
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
 };
@@ -53,6 +54,8 @@ pub enum Row {
     Attachment(AttachmentRow),
     Policy(PolicyRow),
     ReplicaSet(Box<ReplicaSetRow>),
+    Filesystem(FilesystemRow),
+    FilesystemAttachment(FilesystemAttachmentRow),
 }
 
 /// One condition.
@@ -117,6 +120,16 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
             let row = Row::Attachment(attachment_row(fleet, name, folded));
             (volume_attachment::State::KIND, row, json(&folded.state.spec), folded.state.effort())
         }
+        filesystem::State::KIND => {
+            let Some(folded) = fleet.filesystems.folded(name) else { return Ok(None) };
+            let row = Row::Filesystem(filesystem_row(fleet, name, folded));
+            (filesystem::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+        }
+        filesystem_attachment::State::KIND => {
+            let Some(folded) = fleet.filesystem_attachments.folded(name) else { return Ok(None) };
+            let row = Row::FilesystemAttachment(filesystem_attachment_row(fleet, name, folded));
+            (filesystem_attachment::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+        }
         policy::State::KIND => {
             let Some(folded) = fleet.policies.folded(name) else { return Ok(None) };
             let row = Row::Policy(policy_row(fleet, name, folded));
@@ -135,6 +148,10 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         volume::State::KIND => history::<volume::State>(journal, fleet, entity, |state| state.status().into()),
         volume_attachment::State::KIND => {
             history::<volume_attachment::State>(journal, fleet, entity, |state| state.status().into())
+        }
+        filesystem::State::KIND => history::<filesystem::State>(journal, fleet, entity, |state| state.status().into()),
+        filesystem_attachment::State::KIND => {
+            history::<filesystem_attachment::State>(journal, fleet, entity, |state| state.status().into())
         }
         replica_set::State::KIND => {
             history::<replica_set::State>(journal, fleet, entity, |state| state.status().into())

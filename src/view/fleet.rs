@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Stored, StoredError},
-    machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     supervisor::machines,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
@@ -22,6 +22,9 @@ pub struct Fleet {
     /// What the machines supervisor has seen of the world.
     pub seen: machines::State,
     pub replica_sets: Fold<replica_set::State>,
+    pub filesystems: Fold<filesystem::State>,
+    /// By `machine:filesystem`.
+    pub filesystem_attachments: Fold<filesystem_attachment::State>,
     /// The last entry that was taken in.
     pub position: Position,
     /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
@@ -94,6 +97,8 @@ impl Fleet {
             }
         }
         self.replica_sets.apply(entry)?;
+        self.filesystems.apply(entry)?;
+        self.filesystem_attachments.apply(entry)?;
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
         if !existed && self.exists(&header.stream) {
@@ -110,6 +115,8 @@ impl Fleet {
             "volume" => self.volumes.get(name).map(|state| state.life),
             "volume-attachment" => self.attachments.get(name).map(|state| state.life),
             "replica-set" => self.replica_sets.get(name).map(|state| state.life),
+            "filesystem" => self.filesystems.get(name).map(|state| state.life),
+            "filesystem-attachment" => self.filesystem_attachments.get(name).map(|state| state.life),
             "policy" => self.policies.get(name).map(|_| Life::Alive),
             _ => None,
         }

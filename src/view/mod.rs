@@ -6,6 +6,7 @@
 mod alike;
 mod blockers;
 mod describe;
+mod filesystem_rows;
 mod fleet;
 mod harvest;
 mod log;
@@ -22,6 +23,7 @@ mod tests;
 pub use alike::{Group, NAMED_MAX};
 pub use blockers::{Blocker, blockers};
 pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe};
+pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachments, filesystems};
 pub use fleet::{Fleet, FleetError};
 pub use harvest::{DryRun, Unknown, harvest};
 pub use log::{LogFilter, log};

@@ -279,7 +279,7 @@ pub(super) fn stream<D: Decider>(name: &str) -> StreamId {
     StreamId::new(D::KIND, name).expect("the name of a stream of the journal")
 }
 
-fn next_try(effort: &Effort) -> Option<Timestamp> {
+pub(super) fn next_try(effort: &Effort) -> Option<Timestamp> {
     match &effort.outlook {
         Outlook::Waiting { until, .. } => Some(*until),
         Outlook::Trying | Outlook::GivenUp { .. } => None,
@@ -287,7 +287,7 @@ fn next_try(effort: &Effort) -> Option<Timestamp> {
 }
 
 /// What an effort waits for or ended with.
-fn effort_detail(effort: &Effort) -> Option<String> {
+pub(super) fn effort_detail(effort: &Effort) -> Option<String> {
     match &effort.outlook {
         Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {}", effort.attempt)),
         Outlook::Trying => None,

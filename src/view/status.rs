@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{
     Fleet,
     alike::{Group, groups},
+    filesystem_rows::{filesystem_attachments, filesystems},
     replica_sets::replica_sets,
     rows::{MachineRow, attachments, machines, volumes},
 };
@@ -105,6 +106,8 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("machine", machines(fleet), |row: &MachineRow| row.held.is_some() || row.withheld.is_some());
     look!("volume", volumes(fleet), |_: &_| false);
     look!("volume-attachment", attachments(fleet), |_: &_| false);
+    look!("filesystem", filesystems(fleet), |_: &_| false);
+    look!("filesystem-attachment", filesystem_attachments(fleet), |_: &_| false);
     look!("replica-set", replica_sets(fleet), |_: &_| false);
     looks
 }
@@ -156,7 +159,7 @@ pub fn declared(fleet: &Fleet) -> Vec<StreamId> {
         .iter()
         .map(|look| StreamId::new(look.kind, &look.name).expect("the name of a stream of the journal"))
         .collect();
-    streams.sort_by_key(|stream| (stream.kind() != "volume-attachment", stream.clone()));
+    streams.sort_by_key(|stream| (!stream.kind().ends_with("-attachment"), stream.clone()));
     streams
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{
     Fleet,
+    filesystem_rows::{filesystem_attachments, filesystems},
     rows::{attachments, machines, volumes},
 };
 
@@ -43,6 +44,12 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     }
     for row in attachments(fleet) {
         add("volume-attachment", &row.name, row.next_try_ms, row.detail);
+    }
+    for row in filesystems(fleet) {
+        add("filesystem", &row.name, row.next_try_ms, row.detail);
+    }
+    for row in filesystem_attachments(fleet) {
+        add("filesystem-attachment", &row.name, row.next_try_ms, row.detail);
     }
     all.sort();
     all.truncate(limit);

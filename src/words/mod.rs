@@ -3,6 +3,7 @@
 //! Texts are for people and may change with any release; what programs read are codes, numbers and types. Nothing here
 //! prints a value in the form that the compiler derives: what has no words of its own does not compile.
 
+mod filesystems;
 mod machines;
 mod names;
 mod policies;
@@ -14,7 +15,7 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     supervisor::{
         machines as machines_supervisor, replica_sets as replica_sets_supervisor, storage as storage_supervisor,
     },
@@ -136,6 +137,8 @@ fn told(entry: &Entry) -> Option<Told> {
         (volume::State::KIND, _) => tell::<volume::State>(entry),
         (volume_attachment::State::KIND, _) => tell::<volume_attachment::State>(entry),
         (policy::State::KIND, _) => tell::<policy::State>(entry),
+        (filesystem::State::KIND, _) => tell::<filesystem::State>(entry),
+        (filesystem_attachment::State::KIND, _) => tell::<filesystem_attachment::State>(entry),
         (replica_set::State::KIND, _) => tell::<replica_set::State>(entry),
         ("supervisor", machines_supervisor::View::NAME) => tell::<machines_supervisor::State>(entry),
         ("supervisor", storage_supervisor::View::NAME) => tell::<storage_supervisor::State>(entry),

@@ -3,13 +3,15 @@
 use bailiwick_journal::{Journal, StreamId};
 
 /// The kinds, with what else people call them.
-const KINDS: [(&str, &[&str]); 6] = [
+const KINDS: [(&str, &[&str]); 8] = [
     ("machine", &["machines", "m"]),
     ("volume", &["volumes", "vol", "v"]),
     (
         "volume-attachment",
         &["volume-attachments", "volumeattachment", "volumeattachments", "attachment", "attachments", "va"],
     ),
+    ("filesystem", &["filesystems", "fs"]),
+    ("filesystem-attachment", &["filesystem-attachments", "filesystemattachment", "filesystemattachments", "fa"]),
     ("policy", &["policies"]),
     ("replica-set", &["replica-sets", "replicaset", "replicasets", "rs"]),
     ("supervisor", &["supervisors"]),

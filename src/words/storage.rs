@@ -13,9 +13,16 @@ impl Words for volume::State {
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { machine } => format!("be kept for machine {machine}"),
             Command::ReleaseAttachment { machine } => format!("be free of machine {machine}"),
+            Command::DeclareOn { spec, machine } => {
+                format!("be declared with {} from provider {} at machine {machine}", spec.size, spec.provider)
+            }
+            Command::Create { place } => format!("be made where instance {} is", place.instance),
+            Command::Release => "be let go of with its data".into(),
+            Command::ReserveFilesystem { filesystem } => format!("be kept for filesystem {filesystem}"),
+            Command::ReleaseFilesystem { filesystem } => format!("be free of filesystem {filesystem}"),
             Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => match report {
-                Report::Created { attempt, volume } => {
+                Report::Made { attempt, volume, .. } | Report::Created { attempt, volume } => {
                     format!("take in that attempt {attempt} made {} as {}", volume.size, volume.volume_id)
                 }
                 Report::CreateFailed { attempt, fault } => {
@@ -50,6 +57,21 @@ impl Words for volume::State {
             Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "it is attached nowhere any more".into(),
+            Event::WantedOn { machine } => format!("it waits for an instance of machine {machine}"),
+            Event::CreateRequestedAt { place, .. } => {
+                format!("its storage is to be made where instance {} is", place.instance)
+            }
+            Event::Described { facts } => match &facts.hardware_id {
+                Some(hardware_id) => format!("its hardware is {hardware_id}"),
+                None => "its hardware has no name".into(),
+            },
+            Event::AttachedAtCreation { at_creation } => {
+                format!("it was attached to machine {} while it was made", at_creation.machine)
+            }
+            Event::ReleaseWanted => "its data is to stay".into(),
+            Event::FilesystemReserved { filesystem } => format!("it is kept for filesystem {filesystem}"),
+            Event::FilesystemReleased { filesystem } => format!("it is free of filesystem {filesystem}"),
+            Event::CreateDropped => "nothing of it was made".into(),
             Event::Removed => "it was removed".into(),
         }
     }
@@ -69,6 +91,8 @@ impl Words for volume_attachment::State {
                 format!("connect volume {} to instance {}", target.volume_id, target.instance)
             }
             Command::Detach { .. } => "let go of an instance that is going or gone".into(),
+            Command::TakeOver { info, .. } => format!("take in that it was attached at {} from the start", info.path),
+            Command::Reattach => "make sure that it is still attached".into(),
             Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
@@ -104,6 +128,9 @@ impl Words for volume_attachment::State {
             Event::AttemptBegun => "the next attempt began".into(),
             Event::RemovalBegan => "its removal began".into(),
             Event::Removed => "it was removed".into(),
+            Event::TakenOver { info, .. } => format!("it is attached at {} from the start", info.path),
+            Event::ReattachRequested { .. } => "it is made sure that it is still attached".into(),
+            Event::AttachDropped => "nothing of it was attached".into(),
         }
     }
 }

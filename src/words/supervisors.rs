@@ -1,7 +1,7 @@
 //! Supervisors in words: what they saw, and whom they told what.
 
 use bailiwick_actors::{
-    machine,
+    filesystem, filesystem_attachment, machine,
     ports::InstanceStatus,
     replica_set,
     supervisor::{
@@ -11,6 +11,7 @@ use bailiwick_actors::{
     },
     volume, volume_attachment,
 };
+use bailiwick_journal::StreamId;
 
 use super::{Words, count};
 
@@ -56,28 +57,53 @@ impl Words for machines::State {
 
 impl Words for storage::State {
     fn asked(command: &storage::Command) -> String {
-        let storage::Command::Look { about } = command;
-        let names: Vec<String> = about.iter().map(ToString::to_string).collect();
-        format!("look at {}", listed(&names, "entity").replace("entitys", "entities"))
+        match command {
+            storage::Command::Look { about } => format!("look at {}", entities(about)),
+            storage::Command::Begin { .. } => "begin a session".into(),
+            storage::Command::Observe { changes } => {
+                format!("take in what machines see: {}", devices_in_words(changes))
+            }
+        }
     }
 
     fn happened(event: &storage::Event) -> String {
-        let storage::Event::Issued { order } = event;
-        ordered(order)
+        match event {
+            storage::Event::Issued { order } => ordered(order),
+            storage::Event::SessionBegan { .. } => "a session began".into(),
+            storage::Event::Observed { changes } => devices_in_words(changes),
+            storage::Event::PutOff { about } => format!("{} are looked at once there is a policy", entities(about)),
+            storage::Event::TakenUp => "what was put off is looked at".into(),
+        }
     }
 }
 
 impl Words for replica_sets::State {
     fn asked(command: &replica_sets::Command) -> String {
         let replica_sets::Command::Look { about } = command;
-        let names: Vec<String> = about.iter().map(ToString::to_string).collect();
-        format!("look at {}", listed(&names, "entity").replace("entitys", "entities"))
+        format!("look at {}", entities(about))
     }
 
     fn happened(event: &replica_sets::Event) -> String {
         let replica_sets::Event::Issued { order } = event;
         ordered(order)
     }
+}
+
+fn entities(about: &[StreamId]) -> String {
+    let names: Vec<String> = about.iter().map(ToString::to_string).collect();
+    listed(&names, "entity").replace("entitys", "entities")
+}
+
+fn devices_in_words(changes: &[storage::DeviceChange]) -> String {
+    use storage::DeviceChange;
+    let word = |change: &DeviceChange| match change {
+        DeviceChange::Seen { machine, backing } => {
+            format!("volume {} is device {} of machine {machine}", backing.volume, backing.device.name)
+        }
+        DeviceChange::Gone { machine, volume } => format!("volume {volume} is no device of machine {machine} any more"),
+    };
+    let words: Vec<String> = changes.iter().map(word).collect();
+    listed(&words, "change")
 }
 
 /// An order: "machine/0 was told to let go of volume data".
@@ -87,6 +113,8 @@ pub fn ordered(order: &Order) -> String {
         Order::Volume { command, .. } => volume::State::asked(command),
         Order::VolumeAttachment { command, .. } => volume_attachment::State::asked(command),
         Order::ReplicaSet { command, .. } => replica_set::State::asked(command),
+        Order::Filesystem { command, .. } => filesystem::State::asked(command),
+        Order::FilesystemAttachment { command, .. } => filesystem_attachment::State::asked(command),
     };
     format!("{} was told to {asked}", order.target())
 }

@@ -239,8 +239,11 @@ fn an_attachment_names_what_is_declared_or_known() {
         problems(format!("{text}---\n{VOLUME}")),
         ["dangling-reference 3:17 spec.machine", "dangling-reference 3:28 spec.volume"]
     );
-    let known =
-        Known { machines: ["m".parse().expect("a name")].into(), volumes: ["vv".parse().expect("a name")].into() };
+    let known = Known {
+        machines: ["m".parse().expect("a name")].into(),
+        volumes: ["vv".parse().expect("a name")].into(),
+        ..Known::default()
+    };
     let manifest = manifest::parse(&[Source::new("a.yaml", text)], &known).expect("all known");
     assert_eq!(manifest.documents[0].wish.stream().as_str(), "volume-attachment/m:vv");
 }

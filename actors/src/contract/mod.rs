@@ -19,7 +19,8 @@ pub use decision::{Code, Decision, Verdict};
 pub use entity::{Entity, Request};
 pub use facts::{Facts, Known, PolicyInForce};
 pub use fold::{Fold, Folded};
-pub use retry::{Next, RetryRule};
+pub use retry::{Failed, Next, RetryReasons, RetryRule, RetryWord, try_again, wake};
 pub use stored::{Recorded, Stored, StoredError, StoredFacts};
 
 pub(crate) use decision::reasons;
+pub(crate) use retry::retry_reasons;

@@ -1,9 +1,10 @@
 //! Whether and when to try again.
 
+use super::{Decider, Decision};
 use crate::{
     policy::{Machines, Storage},
     schedule::backoff_ms,
-    vocab::{Effort, Fault, FaultClass, Timestamp},
+    vocab::{Effort, Fault, FaultClass, Outlook, Timestamp},
 };
 
 /// How often and how soon an operation is tried again. Comes from the policy.
@@ -51,5 +52,115 @@ impl RetryRule {
             FaultClass::Transient => Next::Retry { until },
             FaultClass::Unknown => Next::Ask { until },
         }
+    }
+}
+
+/// Why something was tried again, or was not: what all kinds that try say, each with its own reason of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryWord {
+    StaleReport,
+    WorthRetrying,
+    OutcomeUnknown,
+    RetriesExhausted,
+    NotRetryable,
+    RetryDue,
+    NotDueYet,
+    NothingWaits,
+    OperatorRetries,
+    NothingToRetry,
+}
+
+/// A kind's own reasons for trying again.
+pub trait RetryReasons: Sized {
+    /// The reason of this name.
+    fn of(word: RetryWord) -> Self;
+}
+
+/// Gives a kind whose reasons have the names of [`RetryWord`] the part that all kinds which try have in common.
+macro_rules! retry_reasons {
+    ($reason:ident) => {
+        impl $crate::contract::RetryReasons for $reason {
+            fn of(word: $crate::contract::RetryWord) -> Self {
+                use $crate::contract::RetryWord as Word;
+                match word {
+                    Word::StaleReport => Self::StaleReport,
+                    Word::WorthRetrying => Self::WorthRetrying,
+                    Word::OutcomeUnknown => Self::OutcomeUnknown,
+                    Word::RetriesExhausted => Self::RetriesExhausted,
+                    Word::NotRetryable => Self::NotRetryable,
+                    Word::RetryDue => Self::RetryDue,
+                    Word::NotDueYet => Self::NotDueYet,
+                    Word::NothingWaits => Self::NothingWaits,
+                    Word::OperatorRetries => Self::OperatorRetries,
+                    Word::NothingToRetry => Self::NothingToRetry,
+                }
+            }
+        }
+    };
+}
+pub(crate) use retry_reasons;
+
+/// A failed attempt, and what its kind says in either case.
+pub struct Failed<'a, D: Decider> {
+    pub effort: &'a Effort,
+    /// The attempt that the report is about.
+    pub attempt: u32,
+    pub fault: &'a Fault,
+    pub retry: fn(Timestamp, Fault) -> D::Event,
+    pub give_up: fn(Fault) -> D::Event,
+}
+
+impl<D: Decider> std::fmt::Debug for Failed<'_, D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Failed").field("attempt", &self.attempt).field("fault", &self.fault).finish_non_exhaustive()
+    }
+}
+
+impl<D: Decider> Failed<'_, D>
+where
+    D::Reason: RetryReasons,
+{
+    /// What follows: another attempt later, or none.
+    pub fn decide(self, rule: RetryRule, now: Timestamp) -> Decision<D> {
+        if !self.effort.is_trying(self.attempt) {
+            return Decision::nothing(D::Reason::of(RetryWord::StaleReport));
+        }
+        let fault = self.fault.clone();
+        let (word, event) = match rule.after(self.effort, self.fault, now) {
+            Next::Retry { until } => (RetryWord::WorthRetrying, (self.retry)(until, fault)),
+            Next::Ask { until } => (RetryWord::OutcomeUnknown, (self.retry)(until, fault)),
+            Next::Exhausted => (RetryWord::RetriesExhausted, (self.give_up)(fault)),
+            Next::Hopeless => (RetryWord::NotRetryable, (self.give_up)(fault)),
+        };
+        Decision::because(D::Reason::of(word), [event])
+    }
+}
+
+/// Something is due: the next attempt begins if it is the one that is waited for.
+pub fn wake<D: Decider>(effort: Option<&Effort>, now: Timestamp, begun: D::Event) -> Decision<D>
+where
+    D::Reason: RetryReasons,
+{
+    match effort.map(|effort| &effort.outlook) {
+        Some(Outlook::Waiting { until, .. }) if *until <= now => {
+            Decision::because(D::Reason::of(RetryWord::RetryDue), [begun])
+        }
+        Some(Outlook::Waiting { .. }) => Decision::nothing(D::Reason::of(RetryWord::NotDueYet)),
+        Some(Outlook::Trying | Outlook::GivenUp { .. }) | None => {
+            Decision::nothing(D::Reason::of(RetryWord::NothingWaits))
+        }
+    }
+}
+
+/// An operator asks to try again what was given up, or waits.
+pub fn try_again<D: Decider>(effort: Option<&Effort>, begun: D::Event) -> Decision<D>
+where
+    D::Reason: RetryReasons,
+{
+    match effort.map(|effort| &effort.outlook) {
+        Some(Outlook::GivenUp { .. } | Outlook::Waiting { .. }) => {
+            Decision::because(D::Reason::of(RetryWord::OperatorRetries), [begun])
+        }
+        Some(Outlook::Trying) | None => Decision::nothing(D::Reason::of(RetryWord::NothingToRetry)),
     }
 }

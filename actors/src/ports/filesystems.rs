@@ -95,6 +95,12 @@ pub trait FilesystemProvider: Send + Sync {
     /// the volume, a directory of the machine is kept.
     fn destroy_filesystems(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()>;
 
+    /// Lets go of the filesystems made under these ids and keeps their data; an absent one is a success. A provider that
+    /// cannot answers `unimplemented`, which is the default.
+    fn release_filesystems(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        Box::pin(std::future::ready(Ok(ids.iter().map(|_| Err(super::storage::cannot_release())).collect())))
+    }
+
     /// What is known about the filesystems made under these ids.
     fn lookup_filesystems(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedFilesystem>>;
 
@@ -110,4 +116,10 @@ pub trait FilesystemProvider: Send + Sync {
 
     /// What is known about the attachments made under these ids.
     fn lookup_filesystem_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<FilesystemAttachmentInfo>>;
+
+    /// What is under way for this id is not wanted any more: its call may end now, with the fault `canceled`. Answers at
+    /// once and promises nothing.
+    fn cancel(&self, id: EffectId) {
+        let _ = id;
+    }
 }

@@ -7,6 +7,7 @@ mod clock;
 mod filesystems;
 mod import;
 mod machines;
+mod operation;
 pub mod replica_set;
 mod storage;
 
@@ -18,6 +19,7 @@ pub use filesystems::{
 };
 pub use import::{ImportVolume, VolumeImporter};
 pub use machines::{Condition, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider};
+pub use operation::{Batch, Operation, Turn};
 pub use replica_set::ReplicaSetEngine;
 pub use storage::{AttachVolume, AttachmentInfo, CreateVolume, DetachVolume, ProvisionedVolume, VolumeProvider};
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BulkAnswer, Lookup, Progress};
-use crate::vocab::{EffectId, InstanceId, Name, SizeMib, Uid};
+use crate::vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid};
 
 /// One volume to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +72,12 @@ pub trait VolumeProvider: Send + Sync {
     /// `failed-precondition`.
     fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()>;
 
+    /// Lets go of the volumes made under these ids and keeps their data; an absent one is a success. A provider that cannot
+    /// answers `unimplemented`, which is the default.
+    fn release_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        Box::pin(std::future::ready(Ok(ids.iter().map(|_| Err(cannot_release())).collect())))
+    }
+
     /// What is known about the volumes made under these ids.
     fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>>;
 
@@ -96,4 +102,9 @@ pub trait VolumeProvider: Send + Sync {
         let _ = id;
         None
     }
+}
+
+/// What a provider that keeps no data of its own answers to a release.
+pub(super) fn cannot_release() -> Fault {
+    Fault::new(FaultCode::Unimplemented, "the provider cannot let go of storage without destroying it")
 }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
-    machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     supervisor::{self, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -64,6 +64,8 @@ impl<'j> Deciders<'j> {
             .with(machine::State::KIND, Redecider::<machine::State>::new(journal))
             .with(volume::State::KIND, Redecider::<volume::State>::new(journal))
             .with(volume_attachment::State::KIND, Redecider::<volume_attachment::State>::new(journal))
+            .with(filesystem::State::KIND, Redecider::<filesystem::State>::new(journal))
+            .with(filesystem_attachment::State::KIND, Redecider::<filesystem_attachment::State>::new(journal))
             .with(policy::State::KIND, Redecider::<policy::State>::new(journal))
             .with(replica_set::State::KIND, Redecider::<replica_set::State>::new(journal))
             .with(&supervisor(machines::View::NAME), Redecider::<machines::State>::of_supervisor(journal))

@@ -6,7 +6,16 @@ use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
-const KINDS: [&str; 6] = ["machine", "volume", "volume-attachment", "policy", "supervisor", "replica-set"];
+const KINDS: [&str; 8] = [
+    "machine",
+    "volume",
+    "volume-attachment",
+    "policy",
+    "supervisor",
+    "replica-set",
+    "filesystem",
+    "filesystem-attachment",
+];
 
 /// A view that lags behind the pass over the journal: it has a second reading of its own and only ever goes forward.
 pub(super) struct LaggingView<'j, V> {
@@ -84,5 +93,32 @@ impl<'j, V: View> LaggingView<'j, V> {
 impl<V: fmt::Debug> fmt::Debug for LaggingView<'_, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LaggingView").field("view", &self.view).field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        contract::Decider,
+        filesystem, filesystem_attachment, machine, policy,
+        supervisor::{machines, storage},
+        volume, volume_attachment,
+    };
+
+    #[test]
+    fn every_kind_that_a_supervisor_wants_is_read_again() {
+        for kind in [
+            machine::State::KIND,
+            volume::State::KIND,
+            volume_attachment::State::KIND,
+            filesystem::State::KIND,
+            filesystem_attachment::State::KIND,
+            policy::State::KIND,
+            storage::State::KIND,
+        ] {
+            let wanted = machines::View::wants(kind) || storage::View::wants(kind);
+            assert!(!wanted || KINDS.contains(&kind), "{kind}");
+        }
     }
 }

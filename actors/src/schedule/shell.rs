@@ -11,7 +11,7 @@ use bailiwick_journal::StreamId;
 use super::Timetable;
 use crate::{
     contract::Decider,
-    machine, replica_set,
+    filesystem, filesystem_attachment, machine, replica_set,
     shell::{AnyCommand, Ask, AskError, Kind, Origin, Registry, Services},
     vocab::{Timestamp, derived_uuid},
     volume, volume_attachment,
@@ -215,6 +215,8 @@ fn command(stream: &StreamId, due: Timestamp) -> Option<AnyCommand> {
         replica_set::State::KIND => replica_set::State::wake(due),
         volume::State::KIND => volume::State::wake(due),
         volume_attachment::State::KIND => volume_attachment::State::wake(due),
+        filesystem::State::KIND => filesystem::State::wake(due),
+        filesystem_attachment::State::KIND => filesystem_attachment::State::wake(due),
         _ => None,
     }
 }

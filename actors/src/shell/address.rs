@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    machine, policy, replica_set, volume, volume_attachment,
+    filesystem, filesystem_attachment, machine, policy, replica_set, volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -22,6 +22,8 @@ pub(super) enum AnyAddr {
     VolumeAttachment(Addr<EntityActor<volume_attachment::State>>),
     Policy(Addr<EntityActor<policy::State>>),
     ReplicaSet(Addr<EntityActor<replica_set::State>>),
+    Filesystem(Addr<EntityActor<filesystem::State>>),
+    FilesystemAttachment(Addr<EntityActor<filesystem_attachment::State>>),
 }
 
 /// The state of an entity, of whatever kind, for deciding about several in one step.
@@ -32,6 +34,8 @@ pub(super) enum AnyEntity {
     VolumeAttachment(Entity<volume_attachment::State>),
     Policy(Entity<policy::State>),
     ReplicaSet(Box<Entity<replica_set::State>>),
+    Filesystem(Entity<filesystem::State>),
+    FilesystemAttachment(Entity<filesystem_attachment::State>),
 }
 
 impl AnyEntity {
@@ -43,6 +47,8 @@ impl AnyEntity {
             Self::VolumeAttachment(entity) => read_on(entity, stream, services),
             Self::Policy(entity) => read_on(entity, stream, services),
             Self::ReplicaSet(entity) => read_on(entity, stream, services),
+            Self::Filesystem(entity) => read_on(entity, stream, services),
+            Self::FilesystemAttachment(entity) => read_on(entity, stream, services),
         }
     }
 
@@ -62,6 +68,10 @@ impl AnyEntity {
             }
             (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, origin, known),
             (Self::ReplicaSet(entity), AnyCommand::ReplicaSet(command)) => propose_on(entity, command, origin, known),
+            (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => propose_on(entity, command, origin, known),
+            (Self::FilesystemAttachment(entity), AnyCommand::FilesystemAttachment(command)) => {
+                propose_on(entity, command, origin, known)
+            }
             _ => Err(AskError::Misdirected { stream: stream.clone() }),
         }
     }
@@ -78,6 +88,8 @@ macro_rules! each_kind {
             AnyAddr::VolumeAttachment($inner) => $run,
             AnyAddr::Policy($inner) => $run,
             AnyAddr::ReplicaSet($inner) => $run,
+            AnyAddr::Filesystem($inner) => $run,
+            AnyAddr::FilesystemAttachment($inner) => $run,
         }
     };
 }
@@ -92,6 +104,12 @@ impl AnyAddr {
                 later(addr, Submit { command, origin, is_report })
             }
             (Self::Policy(addr), AnyCommand::Policy(command)) => later(addr, Submit { command, origin, is_report }),
+            (Self::Filesystem(addr), AnyCommand::Filesystem(command)) => {
+                later(addr, Submit { command, origin, is_report })
+            }
+            (Self::FilesystemAttachment(addr), AnyCommand::FilesystemAttachment(command)) => {
+                later(addr, Submit { command, origin, is_report })
+            }
             (Self::ReplicaSet(addr), AnyCommand::ReplicaSet(command)) => {
                 later(addr, Submit { command, origin, is_report })
             }
@@ -112,6 +130,8 @@ impl AnyAddr {
             Self::VolumeAttachment(addr) => of_kind!(addr, AnyEntity::VolumeAttachment),
             Self::Policy(addr) => of_kind!(addr, AnyEntity::Policy),
             Self::ReplicaSet(addr) => of_kind!(addr, |entity| AnyEntity::ReplicaSet(Box::new(entity))),
+            Self::Filesystem(addr) => of_kind!(addr, AnyEntity::Filesystem),
+            Self::FilesystemAttachment(addr) => of_kind!(addr, AnyEntity::FilesystemAttachment),
         }
     }
 
@@ -141,6 +161,8 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         volume_attachment::State::KIND => verdict_text::<volume_attachment::State>(entry),
         policy::State::KIND => verdict_text::<policy::State>(entry),
         replica_set::State::KIND => verdict_text::<replica_set::State>(entry),
+        filesystem::State::KIND => verdict_text::<filesystem::State>(entry),
+        filesystem_attachment::State::KIND => verdict_text::<filesystem_attachment::State>(entry),
         kind => Err(format!("{kind} is no kind of entity")),
     }
 }

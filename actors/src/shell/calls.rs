@@ -5,7 +5,8 @@ use bailiwick_journal::{Position, StreamId, Version};
 
 use crate::{
     ports::{
-        AttachVolume, CreateMachine, CreateVolume, DetachVolume,
+        AttachFilesystem, AttachVolume, CreateFilesystem, CreateMachine, CreateVolume, DetachFilesystem, DetachVolume,
+        Operation,
         replica_set::{Contact, Stamp, Step},
     },
     vocab::{EffectId, Name},
@@ -37,6 +38,13 @@ pub enum Call {
         contact: Contact,
         call: ReplicaSetCall,
     },
+    Filesystem {
+        stream: StreamId,
+        provider: Option<Name>,
+        id: EffectId,
+        attempt: u32,
+        call: FilesystemCall,
+    },
 }
 
 /// What a machine provider is asked.
@@ -62,39 +70,36 @@ pub enum VolumeCall {
     Destroy(EffectId),
     Attach(Box<AttachVolume>),
     Detach(DetachVolume),
+    Release(EffectId),
 }
 
-/// The groups of one turn, in the order in which they go out. Source: the batch order of Juju's storage provisioner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Operation {
-    DeleteMachine,
-    DeleteStray,
-    DestroyVolume,
-    CreateMachine,
-    CreateVolume,
-    DetachVolume,
-    AttachVolume,
-    LookAtReplicaSet,
-    StepReplicaSet,
-}
-
-impl Operation {
-    /// Whether its calls go out one by one: there is no bulk call, and one that hangs must not hold up others.
-    pub(super) fn is_single(self) -> bool {
-        matches!(self, Self::LookAtReplicaSet | Self::StepReplicaSet)
-    }
+/// What a filesystem provider is asked.
+#[derive(Clone, Debug)]
+pub enum FilesystemCall {
+    Create(Box<CreateFilesystem>),
+    Destroy(EffectId),
+    Release(EffectId),
+    Attach(Box<AttachFilesystem>),
+    Detach(DetachFilesystem),
 }
 
 impl Call {
-    pub(super) fn stream(&self) -> &StreamId {
+    /// The entity that it is for.
+    pub fn stream(&self) -> &StreamId {
         match self {
-            Self::Machine { stream, .. } | Self::Volume { stream, .. } | Self::ReplicaSet { stream, .. } => stream,
+            Self::Machine { stream, .. }
+            | Self::Volume { stream, .. }
+            | Self::Filesystem { stream, .. }
+            | Self::ReplicaSet { stream, .. } => stream,
         }
     }
 
-    pub(super) fn provider(&self) -> Option<&Name> {
+    /// Who is asked; none if nobody is named who could do it.
+    pub fn provider(&self) -> Option<&Name> {
         match self {
-            Self::Machine { provider, .. } | Self::Volume { provider, .. } => provider.as_ref(),
+            Self::Machine { provider, .. } | Self::Volume { provider, .. } | Self::Filesystem { provider, .. } => {
+                provider.as_ref()
+            }
             Self::ReplicaSet { engine, .. } => engine.as_ref(),
         }
     }
@@ -102,20 +107,24 @@ impl Call {
     /// The effect id: the same over all attempts.
     pub fn id(&self) -> EffectId {
         match self {
-            Self::Machine { id, .. } | Self::Volume { id, .. } | Self::ReplicaSet { id, .. } => *id,
+            Self::Machine { id, .. }
+            | Self::Volume { id, .. }
+            | Self::Filesystem { id, .. }
+            | Self::ReplicaSet { id, .. } => *id,
         }
     }
 
     /// The attempt, from 1.
     pub fn attempt(&self) -> u32 {
         match self {
-            Self::Machine { attempt, .. } | Self::Volume { attempt, .. } => *attempt,
+            Self::Machine { attempt, .. } | Self::Volume { attempt, .. } | Self::Filesystem { attempt, .. } => *attempt,
             // A step that failed is not tried again: what follows is planned anew.
             Self::ReplicaSet { .. } => 1,
         }
     }
 
-    pub(super) fn operation(&self) -> Operation {
+    /// What is asked.
+    pub fn operation(&self) -> Operation {
         match self {
             Self::Machine { call: MachineCall::Create(_), .. } => Operation::CreateMachine,
             Self::Machine { call: MachineCall::Delete(_), .. } => Operation::DeleteMachine,
@@ -124,6 +133,12 @@ impl Call {
             Self::Volume { call: VolumeCall::Destroy(_), .. } => Operation::DestroyVolume,
             Self::Volume { call: VolumeCall::Attach(_), .. } => Operation::AttachVolume,
             Self::Volume { call: VolumeCall::Detach(_), .. } => Operation::DetachVolume,
+            Self::Volume { call: VolumeCall::Release(_), .. } => Operation::ReleaseVolume,
+            Self::Filesystem { call: FilesystemCall::Create(_), .. } => Operation::CreateFilesystem,
+            Self::Filesystem { call: FilesystemCall::Destroy(_), .. } => Operation::DestroyFilesystem,
+            Self::Filesystem { call: FilesystemCall::Release(_), .. } => Operation::ReleaseFilesystem,
+            Self::Filesystem { call: FilesystemCall::Attach(_), .. } => Operation::AttachFilesystem,
+            Self::Filesystem { call: FilesystemCall::Detach(_), .. } => Operation::DetachFilesystem,
             Self::ReplicaSet { call: ReplicaSetCall::Look, .. } => Operation::LookAtReplicaSet,
             Self::ReplicaSet { call: ReplicaSetCall::Step { .. }, .. } => Operation::StepReplicaSet,
         }

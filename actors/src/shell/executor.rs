@@ -8,10 +8,13 @@ use tokio::sync::Semaphore;
 
 use super::{
     Providers, Registry, Services,
-    calls::{Call, Operation, Perform},
+    calls::{Call, Perform},
     perform::{perform, report},
 };
-use crate::vocab::{EffectId, Name};
+use crate::{
+    ports::{Operation, Turn as ReadyTurn},
+    vocab::{EffectId, Name},
+};
 
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -43,8 +46,19 @@ impl UnderWay {
             Operation::CreateMachine | Operation::DeleteMachine | Operation::DeleteStray => {
                 providers.machines.get(name).inspect(|provider| provider.cancel(self.id));
             }
-            Operation::CreateVolume | Operation::DestroyVolume | Operation::AttachVolume | Operation::DetachVolume => {
+            Operation::CreateVolume
+            | Operation::DestroyVolume
+            | Operation::ReleaseVolume
+            | Operation::AttachVolume
+            | Operation::DetachVolume => {
                 providers.volumes.get(name).inspect(|provider| provider.cancel(self.id));
+            }
+            Operation::CreateFilesystem
+            | Operation::DestroyFilesystem
+            | Operation::ReleaseFilesystem
+            | Operation::AttachFilesystem
+            | Operation::DetachFilesystem => {
+                providers.filesystems.get(name).inspect(|provider| provider.cancel(self.id));
             }
             // An engine cannot take back what it was asked; its answer is stale when it comes.
             Operation::LookAtReplicaSet | Operation::StepReplicaSet => (),
@@ -58,7 +72,7 @@ impl UnderWay {
 pub struct Executor {
     services: Rc<Services>,
     registry: actix::WeakAddr<Registry>,
-    ready: BTreeMap<(Operation, Option<Name>), BTreeMap<StreamId, Perform>>,
+    ready: ReadyTurn<StreamId, Perform>,
     busy: BTreeMap<StreamId, UnderWay>,
     /// What came while the entity's earlier call was under way; a newer one takes its place.
     next: BTreeMap<StreamId, Perform>,
@@ -72,7 +86,7 @@ impl Executor {
         Self {
             services,
             registry,
-            ready: BTreeMap::new(),
+            ready: ReadyTurn::default(),
             busy: BTreeMap::new(),
             next: BTreeMap::new(),
             permits: BTreeMap::new(),
@@ -90,11 +104,7 @@ impl Executor {
             return;
         }
         // What was wanted before and has not begun is not wanted any more.
-        for group in self.ready.values_mut() {
-            group.remove(&stream);
-        }
-        let key = (perform.call.operation(), perform.call.provider().cloned());
-        self.ready.entry(key).or_default().insert(stream, perform);
+        self.ready.add(perform.call.operation(), perform.call.provider().cloned(), stream, perform);
         if !self.turn_is_due {
             self.turn_is_due = true;
             ctx.notify(Turn);
@@ -125,11 +135,12 @@ impl Handler<Turn> for Executor {
 
     fn handle(&mut self, _: Turn, ctx: &mut Self::Context) {
         self.turn_is_due = false;
-        for ((operation, provider), group) in std::mem::take(&mut self.ready) {
+        for group in self.ready.take() {
             let calls_max = self.services.limits.calls_max;
-            let permits = self.permits.entry(provider).or_insert_with(|| Rc::new(Semaphore::new(calls_max))).clone();
-            let items: Vec<Perform> = group.into_values().collect();
-            let bulk_max = if operation.is_single() { 1 } else { self.services.limits.bulk_max };
+            let permits =
+                self.permits.entry(group.source).or_insert_with(|| Rc::new(Semaphore::new(calls_max))).clone();
+            let items: Vec<Perform> = group.items.into_iter().map(|(_, perform)| perform).collect();
+            let bulk_max = if group.operation.is_single() { 1 } else { self.services.limits.bulk_max };
             for batch in items.chunks(bulk_max) {
                 let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
                 self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call))));

@@ -5,7 +5,7 @@ use bailiwick_journal::StreamId;
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoView},
-    machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -39,6 +39,8 @@ pub enum AnyCommand {
     VolumeAttachment(volume_attachment::Command),
     Policy(policy::Command),
     ReplicaSet(replica_set::Command),
+    Filesystem(filesystem::Command),
+    FilesystemAttachment(filesystem_attachment::Command),
 }
 
 impl AnyCommand {
@@ -50,6 +52,8 @@ impl AnyCommand {
             Self::VolumeAttachment(_) => volume_attachment::State::KIND,
             Self::Policy(_) => policy::State::KIND,
             Self::ReplicaSet(_) => replica_set::State::KIND,
+            Self::Filesystem(_) => filesystem::State::KIND,
+            Self::FilesystemAttachment(_) => filesystem_attachment::State::KIND,
         }
     }
 
@@ -61,6 +65,8 @@ impl AnyCommand {
             Self::VolumeAttachment(command) => matches!(command, volume_attachment::Command::Report(_)),
             Self::ReplicaSet(command) => matches!(command, replica_set::Command::Report(_)),
             Self::Policy(_) => false,
+            Self::Filesystem(command) => matches!(command, filesystem::Command::Report(_)),
+            Self::FilesystemAttachment(command) => matches!(command, filesystem_attachment::Command::Report(_)),
         }
     }
 }

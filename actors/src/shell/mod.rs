@@ -25,7 +25,7 @@ pub use crate::{
     },
 };
 pub use assemble::{AssembleError, Resumed, Running, assemble};
-pub use calls::{Call, MachineCall, Perform, ReplicaSetCall, VolumeCall};
+pub use calls::{Call, FilesystemCall, MachineCall, Perform, ReplicaSetCall, VolumeCall};
 pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit};
 pub use executor::Executor;
 pub use kinds::{AnyCommand, Kind, Work};

@@ -7,12 +7,13 @@ use bailiwick_journal::{Position, StreamId};
 
 use super::{
     AnyCommand, Ask, AskError, Origin, Registry, Services,
-    calls::{Call, MachineCall, Operation, Perform, ReplicaSetCall, VolumeCall},
+    calls::{Call, FilesystemCall, MachineCall, Perform, ReplicaSetCall, VolumeCall},
 };
 use crate::{
-    machine,
+    filesystem, filesystem_attachment, machine,
     ports::{
-        Answer, AttachVolume, BulkAnswer, CreateMachine, CreateVolume, DetachVolume, Lookup, replica_set::Outcome,
+        Answer, AttachFilesystem, AttachVolume, BulkAnswer, CreateFilesystem, CreateMachine, CreateVolume,
+        DetachFilesystem, DetachVolume, FilesystemProvider, Lookup, Operation, replica_set::Outcome,
     },
     replica_set,
     vocab::{EffectId, Fault, FaultCode, Name, derived_uuid},
@@ -32,13 +33,19 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
     let policy = services.policy();
     let timeout_ms = match &first.call {
         Call::Machine { .. } | Call::ReplicaSet { .. } => policy.document.machines.call_timeout_ms,
-        Call::Volume { .. } => policy.document.storage.call_timeout_ms,
+        Call::Volume { .. } | Call::Filesystem { .. } => policy.document.storage.call_timeout_ms,
     };
     let limit = Duration::from_millis(timeout_ms);
     let name = first.call.provider().cloned();
     let machines = name.as_ref().and_then(|name| services.providers.machines.get(name)).cloned();
     let volumes = name.as_ref().and_then(|name| services.providers.volumes.get(name)).cloned();
-    match (first.call.operation(), machines, volumes) {
+    let operation = first.call.operation();
+    if let Some(provider) = name.as_ref().and_then(|name| services.providers.filesystems.get(name)).cloned()
+        && matches!(first.call, Call::Filesystem { .. })
+    {
+        return perform_filesystems(&*provider, operation, batch, limit).await;
+    }
+    match (operation, machines, volumes) {
         (Operation::CreateMachine, Some(provider), _) => {
             let lookup = |ids| provider.lookup(ids);
             let make = |machines| provider.create(machines);
@@ -61,6 +68,10 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
             let results = bulk(limit, batch.len(), provider.destroy_volumes(ids(&batch))).await;
             reports(batch, results, volume::shell::destroyed)
         }
+        (Operation::ReleaseVolume, _, Some(provider)) => {
+            let results = bulk(limit, batch.len(), provider.release_volumes(ids(&batch))).await;
+            reports(batch, results, volume::shell::destroyed)
+        }
         (Operation::AttachVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_attachments(ids);
             let make = |attachments| provider.attach_volumes(attachments);
@@ -73,6 +84,45 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         }
         (Operation::LookAtReplicaSet | Operation::StepReplicaSet, _, _) => replica_sets(services, batch, limit).await,
         (operation, _, _) => without_provider(operation, name.as_ref(), batch),
+    }
+}
+
+/// As [`perform`], for filesystems and their attachments.
+async fn perform_filesystems(
+    provider: &dyn FilesystemProvider,
+    operation: Operation,
+    batch: Batch,
+    limit: Duration,
+) -> Vec<Report> {
+    match operation {
+        Operation::CreateFilesystem => {
+            let lookup = |ids| provider.lookup_filesystems(ids);
+            let make = |filesystems| provider.create_filesystems(filesystems);
+            Making { wish: create_filesystem, lookup, make, command: filesystem::shell::created }
+                .run(batch, limit)
+                .await
+        }
+        Operation::DestroyFilesystem => {
+            let results = bulk(limit, batch.len(), provider.destroy_filesystems(ids(&batch))).await;
+            reports(batch, results, filesystem::shell::destroyed)
+        }
+        Operation::ReleaseFilesystem => {
+            let results = bulk(limit, batch.len(), provider.release_filesystems(ids(&batch))).await;
+            reports(batch, results, filesystem::shell::destroyed)
+        }
+        Operation::AttachFilesystem => {
+            let lookup = |ids| provider.lookup_filesystem_attachments(ids);
+            let make = |attachments| provider.attach_filesystems(attachments);
+            Making { wish: attach_filesystem, lookup, make, command: filesystem_attachment::shell::attached }
+                .run(batch, limit)
+                .await
+        }
+        Operation::DetachFilesystem => {
+            let wanted = batch.iter().filter_map(detach_filesystem).collect();
+            let results = bulk(limit, batch.len(), provider.detach_filesystems(wanted)).await;
+            reports(batch, results, filesystem_attachment::shell::detached)
+        }
+        other => without_provider(other, None, batch),
     }
 }
 
@@ -121,9 +171,15 @@ fn without_provider(operation: Operation, name: Option<&Name>, batch: Batch) -> 
             stray_reports(batch, results)
         }
         Operation::CreateVolume => fail(batch, &fault, volume::shell::created),
-        Operation::DestroyVolume => fail(batch, &fault, volume::shell::destroyed),
+        Operation::DestroyVolume | Operation::ReleaseVolume => fail(batch, &fault, volume::shell::destroyed),
         Operation::AttachVolume => fail(batch, &fault, volume_attachment::shell::attached),
         Operation::DetachVolume => fail(batch, &fault, volume_attachment::shell::detached),
+        Operation::CreateFilesystem => fail(batch, &fault, filesystem::shell::created),
+        Operation::DestroyFilesystem | Operation::ReleaseFilesystem => {
+            fail(batch, &fault, filesystem::shell::destroyed)
+        }
+        Operation::AttachFilesystem => fail(batch, &fault, filesystem_attachment::shell::attached),
+        Operation::DetachFilesystem => fail(batch, &fault, filesystem_attachment::shell::detached),
         Operation::LookAtReplicaSet | Operation::StepReplicaSet => Vec::new(),
     }
 }
@@ -160,7 +216,7 @@ fn ids(batch: &[Perform]) -> Vec<EffectId> {
 fn detach(item: &Perform) -> Option<DetachVolume> {
     match &item.call {
         Call::Volume { call: VolumeCall::Detach(detach), .. } => Some(detach.clone()),
-        Call::Volume { .. } | Call::Machine { .. } | Call::ReplicaSet { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 
@@ -252,21 +308,42 @@ impl<W, T, L, M> Making<W, T, L, M> {
 fn machine(item: &Perform) -> Option<CreateMachine> {
     match &item.call {
         Call::Machine { call: MachineCall::Create(create), .. } => Some((**create).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::ReplicaSet { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 
 fn volume(item: &Perform) -> Option<CreateVolume> {
     match &item.call {
         Call::Volume { call: VolumeCall::Create(create), .. } => Some(create.clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::ReplicaSet { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 
 fn attach(item: &Perform) -> Option<AttachVolume> {
     match &item.call {
         Call::Volume { call: VolumeCall::Attach(attach), .. } => Some((**attach).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::ReplicaSet { .. } => None,
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
+    }
+}
+
+fn create_filesystem(item: &Perform) -> Option<CreateFilesystem> {
+    match &item.call {
+        Call::Filesystem { call: FilesystemCall::Create(create), .. } => Some((**create).clone()),
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
+    }
+}
+
+fn attach_filesystem(item: &Perform) -> Option<AttachFilesystem> {
+    match &item.call {
+        Call::Filesystem { call: FilesystemCall::Attach(attach), .. } => Some((**attach).clone()),
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
+    }
+}
+
+fn detach_filesystem(item: &Perform) -> Option<DetachFilesystem> {
+    match &item.call {
+        Call::Filesystem { call: FilesystemCall::Detach(detach), .. } => Some(detach.clone()),
+        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 

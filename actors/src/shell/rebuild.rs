@@ -7,7 +7,7 @@ use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
 use super::{Kind, Work};
 use crate::{
     contract::{Decider, Entity, NoView, PolicyInForce, StoredError, View},
-    machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, policy, replica_set,
     supervisor::{machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -45,6 +45,8 @@ struct Folds {
     machines: BTreeMap<StreamId, Entity<machine::State>>,
     volumes: BTreeMap<StreamId, Entity<volume::State>>,
     attachments: BTreeMap<StreamId, Entity<volume_attachment::State>>,
+    filesystems: BTreeMap<StreamId, Entity<filesystem::State>>,
+    filesystem_attachments: BTreeMap<StreamId, Entity<filesystem_attachment::State>>,
     policies: BTreeMap<StreamId, Entity<policy::State>>,
     replica_sets: BTreeMap<StreamId, Entity<replica_set::State>>,
 }
@@ -80,6 +82,8 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
     owed(&folds.volumes, &mut rebuilt);
     owed(&folds.machines, &mut rebuilt);
     owed(&folds.attachments, &mut rebuilt);
+    owed(&folds.filesystems, &mut rebuilt);
+    owed(&folds.filesystem_attachments, &mut rebuilt);
     owed(&folds.replica_sets, &mut rebuilt);
     let default = folds.policies.iter().find(|(stream, _)| stream.name() == policy::default_name().as_str());
     if let Some((stream, entity)) = default {
@@ -96,6 +100,8 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Entry) -> Result<()
         volume::State::KIND => fold(&mut folds.volumes, entry)?,
         volume_attachment::State::KIND => fold(&mut folds.attachments, entry)?,
         policy::State::KIND => fold(&mut folds.policies, entry)?,
+        filesystem::State::KIND => fold(&mut folds.filesystems, entry)?,
+        filesystem_attachment::State::KIND => fold(&mut folds.filesystem_attachments, entry)?,
         replica_set::State::KIND => fold(&mut folds.replica_sets, entry)?,
         "supervisor" if stream.name() == machines::View::NAME => rebuilt.machines_supervisor.take_in(entry)?,
         "supervisor" if stream.name() == storage::View::NAME => rebuilt.storage_supervisor.take_in(entry)?,

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::{Known, NoView, PolicyInForce},
-    ports::{Clock, MachineProvider, ReplicaSetEngine, VolumeProvider},
+    ports::{Clock, FilesystemProvider, MachineProvider, ReplicaSetEngine, VolumeProvider},
     vocab::{Name, Timestamp},
 };
 
@@ -23,6 +23,8 @@ use crate::{
 pub struct Providers {
     pub machines: BTreeMap<Name, Arc<dyn MachineProvider>>,
     pub volumes: BTreeMap<Name, Arc<dyn VolumeProvider>>,
+    /// Those on volumes are made and mounted by the one named `managed`.
+    pub filesystems: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
     /// What keeps replica sets, by the name of the engine.
     pub replica_sets: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
 }
@@ -32,6 +34,7 @@ impl fmt::Debug for Providers {
         f.debug_struct("Providers")
             .field("machines", &self.machines.keys())
             .field("volumes", &self.volumes.keys())
+            .field("filesystems", &self.filesystems.keys())
             .field("replica_sets", &self.replica_sets.keys())
             .finish()
     }

@@ -1,6 +1,6 @@
 //! Orders: commands that a supervisor issues to entities.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Entry, Outcome, Position, StreamId, Version};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::Decider,
-    machine, replica_set,
+    filesystem, filesystem_attachment, machine, replica_set,
     vocab::{Name, derived_uuid},
     volume, volume_attachment,
 };
@@ -20,6 +20,8 @@ pub enum Order {
     Volume { volume: Name, command: volume::Command },
     VolumeAttachment { machine: Name, volume: Name, command: volume_attachment::Command },
     ReplicaSet { set: Name, command: replica_set::Command },
+    Filesystem { filesystem: Name, command: filesystem::Command },
+    FilesystemAttachment { machine: Name, filesystem: Name, command: filesystem_attachment::Command },
 }
 
 impl Order {
@@ -32,6 +34,10 @@ impl Order {
             Self::VolumeAttachment { machine, volume, .. } => {
                 (volume_attachment::State::KIND, format!("{machine}:{volume}"))
             }
+            Self::Filesystem { filesystem, .. } => (filesystem::State::KIND, filesystem.to_string()),
+            Self::FilesystemAttachment { machine, filesystem, .. } => {
+                (filesystem_attachment::State::KIND, format!("{machine}:{filesystem}"))
+            }
         };
         StreamId::new(kind, &name).expect("names and kinds are checked")
     }
@@ -41,6 +47,8 @@ impl Order {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Orders {
     open: BTreeMap<Uuid, Issued>,
+    /// The open ones by target, so that looking for one does not cost the number of all.
+    by_target: BTreeMap<StreamId, BTreeSet<Uuid>>,
     /// What was answered with nothing done, and at which version of the target: it is not said again before the target
     /// has changed.
     in_vain: BTreeMap<StreamId, (Order, Version)>,
@@ -62,15 +70,25 @@ impl Orders {
 
     /// An order was issued.
     pub fn issued(&mut self, supervisor: &StreamId, at: Version, by: Position, order: Order) {
-        self.open.insert(Self::command_id(supervisor, at), Issued { order, by });
+        let id = Self::command_id(supervisor, at);
+        self.by_target.entry(order.target()).or_default().insert(id);
+        self.open.insert(id, Issued { order, by });
     }
 
     /// Some entry was written: if it answers an order, that order is done with.
     pub fn answered(&mut self, entry: &Entry) {
         let header = &entry.header;
-        if let Some(issued) = self.open.remove(&header.meta.command_id)
-            && header.meta.outcome != Outcome::Done
-        {
+        let Some(issued) = self.open.remove(&header.meta.command_id) else {
+            return;
+        };
+        let target = issued.order.target();
+        if let Some(ids) = self.by_target.get_mut(&target) {
+            ids.remove(&header.meta.command_id);
+            if ids.is_empty() {
+                self.by_target.remove(&target);
+            }
+        }
+        if header.meta.outcome != Outcome::Done {
             self.in_vain.insert(header.stream.clone(), (issued.order, header.last_version()));
         }
     }
@@ -82,11 +100,11 @@ impl Orders {
 
     /// Whether the order makes sense now: it is not open already, and was not answered in vain since its target changed.
     pub fn is_news(&self, order: &Order, target_version: Version) -> bool {
-        let open = self.open.values().any(|issued| issued.order == *order);
-        let in_vain = self
-            .in_vain
-            .get(&order.target())
-            .is_some_and(|(said, version)| said == order && *version == target_version);
+        let target = order.target();
+        let mut ids = self.by_target.get(&target).into_iter().flatten();
+        let open = ids.any(|id| self.open.get(id).is_some_and(|issued| issued.order == *order));
+        let in_vain =
+            self.in_vain.get(&target).is_some_and(|(said, version)| said == order && *version == target_version);
         !open && !in_vain
     }
 }

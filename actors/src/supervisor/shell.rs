@@ -249,6 +249,8 @@ fn command(order: Order) -> AnyCommand {
         Order::Volume { command, .. } => AnyCommand::Volume(command),
         Order::VolumeAttachment { command, .. } => AnyCommand::VolumeAttachment(command),
         Order::ReplicaSet { command, .. } => AnyCommand::ReplicaSet(command),
+        Order::Filesystem { command, .. } => AnyCommand::Filesystem(command),
+        Order::FilesystemAttachment { command, .. } => AnyCommand::FilesystemAttachment(command),
     }
 }
 
@@ -341,7 +343,11 @@ impl Supervise for storage::State {
     type Watch = ();
 
     fn look(about: &BTreeSet<StreamId>) -> Option<storage::Command> {
-        (!about.is_empty()).then(|| storage::Command::Look { about: about.iter().cloned().collect() })
+        // A policy alone is looked at for what waits for one; beside others it says nothing of its own.
+        let is_policy = |stream: &&StreamId| stream.kind() == crate::policy::State::KIND;
+        let others: Vec<StreamId> = about.iter().filter(|stream| !is_policy(stream)).cloned().collect();
+        let about = if others.is_empty() { about.iter().cloned().collect() } else { others };
+        (!about.is_empty()).then_some(storage::Command::Look { about })
     }
 
     fn open_orders(view: &storage::View) -> Vec<(Uuid, Order, Position)> {

@@ -179,9 +179,8 @@ impl Desk {
         let machines: Vec<Name> = about.iter().filter_map(|stream| stream.name().parse().ok()).collect();
         let first = !machines.is_empty() && self.supervise_machines(machines::Command::Look { machines }).is_some();
         let about = std::mem::take(&mut self.storage_supervisor.changed);
-        let look = storage::Command::Look { about: about.into_iter().collect() };
-        let storage::Command::Look { about } = &look;
-        first | (!about.is_empty() && self.supervise_storage(look).is_some())
+        let about: Vec<StreamId> = about.into_iter().filter(|stream| stream.kind() != policy::State::KIND).collect();
+        first | (!about.is_empty() && self.supervise_storage(storage::Command::Look { about }).is_some())
     }
 
     /// The orders of the supervisors reach their targets. Whether there were any.
@@ -196,6 +195,9 @@ impl Desk {
                 Order::Machine { command, .. } => self.ask_machine(&stream, command, from),
                 Order::Volume { command, .. } => self.ask_volume(&stream, command, from),
                 Order::VolumeAttachment { command, .. } => self.ask_attachment(&stream, command, from),
+                Order::Filesystem { .. } | Order::FilesystemAttachment { .. } => {
+                    unreachable!("nobody declares filesystems at this desk")
+                }
                 // It has no supervisor of replica sets.
                 Order::ReplicaSet { .. } => continue,
             };
@@ -262,10 +264,12 @@ impl Desk {
                     let volume_id = InstanceId(format!("v-{}", stream.name()));
                     volume::Report::Created { attempt, volume: ProvisionedVolume { effect, volume_id, size } }
                 }
-                (volume::Effect::Destroy { attempt, .. }, Some(fault)) => {
+                (volume::Effect::Destroy { attempt, .. } | volume::Effect::Release { attempt, .. }, Some(fault)) => {
                     volume::Report::DestroyFailed { attempt, fault }
                 }
-                (volume::Effect::Destroy { attempt, .. }, None) => volume::Report::Destroyed { attempt },
+                (volume::Effect::Destroy { attempt, .. } | volume::Effect::Release { attempt, .. }, None) => {
+                    volume::Report::Destroyed { attempt }
+                }
             };
             let from = self.from("provider".into(), Some(cause));
             self.ask_volume(&stream, volume::Command::Report(report), from);
@@ -304,7 +308,7 @@ impl Desk {
         for (stream, entity) in &self.volumes {
             due.extend(entity.state().pending(&NoView).into_iter().filter_map(|effect| match effect {
                 volume::Effect::WakeAt(due) => Some((due, stream.clone())),
-                volume::Effect::Create { .. } | volume::Effect::Destroy { .. } => None,
+                volume::Effect::Create { .. } | volume::Effect::Destroy { .. } | volume::Effect::Release { .. } => None,
             }));
         }
         for (stream, entity) in &self.attachments {

@@ -20,6 +20,8 @@ pub struct Effort {
     /// When the first attempt began.
     pub since: Timestamp,
     pub outlook: Outlook,
+    /// Whether an attempt that is over may have left something behind all the same.
+    pub in_doubt: bool,
 }
 
 /// What comes next in an effort.
@@ -36,7 +38,7 @@ pub enum Outlook {
 impl Effort {
     /// The first attempt at an intent.
     pub fn begun(intent: Version, since: Timestamp) -> Self {
-        Self { intent, attempt: 1, spent: 0, since, outlook: Outlook::Trying }
+        Self { intent, attempt: 1, spent: 0, since, outlook: Outlook::Trying, in_doubt: false }
     }
 
     /// Whether a report about `attempt` concerns the attempt that is under way.
@@ -70,6 +72,19 @@ impl Effort {
     /// Takes in that the attempt failed and the next one begins at `until`.
     pub fn wait(&mut self, until: Timestamp, fault: Fault) {
         self.attempt = self.attempt.saturating_add(1);
+        self.in_doubt |= !fault.code.leaves_nothing();
         self.outlook = Outlook::Waiting { until, fault };
+    }
+
+    /// Takes in that the attempt failed and no other follows by itself.
+    pub fn give_up(&mut self, fault: Fault) {
+        self.in_doubt |= !fault.code.leaves_nothing();
+        self.outlook = Outlook::GivenUp { fault };
+    }
+
+    /// Whether something may be there: an attempt is under way, or one ended without saying that it left nothing. Only
+    /// when this is false can an intent be dropped without undoing it.
+    pub fn may_have_left_something(&self) -> bool {
+        self.in_doubt || self.outlook == Outlook::Trying
     }
 }

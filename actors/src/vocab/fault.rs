@@ -107,6 +107,14 @@ impl FaultCode {
     }
 }
 
+impl FaultCode {
+    /// Whether a provider that answers with this code says that it refused before it began: nothing was made, and nothing
+    /// has to be undone. Every other failure may leave something behind, and what was intended is undone by its id.
+    pub fn leaves_nothing(self) -> bool {
+        matches!(self, Self::InvalidArgument | Self::Unimplemented | Self::FailedPrecondition | Self::Unauthenticated)
+    }
+}
+
 /// Says that a text is no fault code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no such fault code")]

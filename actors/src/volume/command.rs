@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
@@ -26,6 +26,16 @@ pub enum Command {
     Wake { due: Timestamp },
     /// What the world reports.
     Report(Report),
+    /// It shall exist, made where this machine is: it waits until that machine has an instance.
+    DeclareOn { spec: Spec, machine: Name },
+    /// The machine that it waits for has an instance: make it there.
+    Create { place: Place },
+    /// It shall go once it is attached nowhere, and its provider lets go of it with its data.
+    Release,
+    /// A filesystem is about to be made on it.
+    ReserveFilesystem { filesystem: Name },
+    /// The filesystem on it is gone.
+    ReleaseFilesystem { filesystem: Name },
 }
 
 /// A report to a volume.
@@ -47,6 +57,14 @@ pub enum Report {
     DestroyFailed {
         attempt: u32,
         fault: Fault,
+    },
+    /// As `Created`, by a provider that tells more.
+    Made {
+        attempt: u32,
+        volume: ProvisionedVolume,
+        facts: VolumeFacts,
+        /// It was attached while it was made.
+        attached: Option<AtCreation>,
     },
 }
 

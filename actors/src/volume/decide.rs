@@ -1,10 +1,10 @@
 //! What should happen to a volume, and why.
 
-use super::{Command, Event, Reason, Rejection, Report, Spec, State, Storage};
+use super::{AtCreation, Command, Event, Place, Reason, Rejection, Report, Spec, State, Storage, VolumeFacts};
 use crate::{
-    contract::{self, Decision, Next, RetryRule},
+    contract::{self, Decision, Failed, RetryRule},
     ports::ProvisionedVolume,
-    vocab::{EffectId, Effort, Fault, FaultCode, Life, Name, Outlook, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, Life, Name, Timestamp},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -12,14 +12,22 @@ type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
-        Command::Declare(spec) => declare(state, spec, facts),
-        Command::Remove => remove(state, facts),
+        Command::Declare(spec) => declare(state, spec, None, facts),
+        Command::DeclareOn { spec, machine } => declare(state, spec, Some(machine), facts),
+        Command::Create { place } => create(state, place, facts),
+        Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
+        Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
         Command::RetryProvisioning => retry_provisioning(state),
         Command::ReserveAttachment { machine } => reserve_attachment(state, machine),
         Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
-        Command::Wake { .. } => wake(state, facts),
+        Command::ReserveFilesystem { filesystem } => reserve_filesystem(state, filesystem),
+        Command::ReleaseFilesystem { filesystem } => release_filesystem(state, filesystem),
+        Command::Wake { .. } => Ok(contract::wake(state.effort(), facts.now, Event::AttemptBegun)),
         Command::Report(report) => match report {
-            Report::Created { attempt, volume } => report_created(state, *attempt, volume, facts),
+            Report::Created { attempt, volume } => report_created(state, *attempt, volume, None, facts),
+            Report::Made { attempt, volume, facts: told, attached } => {
+                report_created(state, *attempt, volume, Some((told, attached.as_ref())), facts)
+            }
             Report::CreateFailed { attempt, fault } => report_create_failed(state, *attempt, fault, facts),
             Report::Destroyed { attempt } => report_destroyed(state, *attempt),
             Report::DestroyFailed { attempt, fault } => report_destroy_failed(state, *attempt, fault, facts),
@@ -27,16 +35,30 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     }
 }
 
-fn declare(state: &State, spec: &Spec, facts: &Facts<'_>) -> Verdict {
+/// On a machine it is made once that machine has an instance; anywhere, at once.
+fn declare(state: &State, spec: &Spec, machine: Option<&Name>, facts: &Facts<'_>) -> Verdict {
     let present = match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => return Err(Rejection::Leaving { life: state.life }),
         (Life::Alive, Some(present)) => present,
         (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
-            let events = [Event::Declared { spec: spec.clone() }, Event::CreateRequested { at: facts.now }];
-            return Ok(Decision::because(Reason::NewlyDeclared, events));
+            let declared = Event::Declared { spec: spec.clone() };
+            return Ok(match machine {
+                None => {
+                    let events = [declared, Event::CreateRequested { at: facts.now }];
+                    Decision::because(Reason::NewlyDeclared, events)
+                }
+                Some(machine) => {
+                    let events = [declared, Event::WantedOn { machine: machine.clone() }];
+                    Decision::because(Reason::WaitsForMachine, events)
+                }
+            });
         }
     };
-    let changed = [("spec.provider", present.provider != spec.provider), ("spec.size", present.size != spec.size)];
+    let changed = [
+        ("spec.provider", present.provider != spec.provider),
+        ("spec.size", present.size != spec.size),
+        ("spec.machine", state.wanted_on.as_ref() != machine),
+    ];
     for (field, differs) in changed {
         if differs {
             return Err(Rejection::Immutable { field: field.into() });
@@ -45,29 +67,57 @@ fn declare(state: &State, spec: &Spec, facts: &Facts<'_>) -> Verdict {
     Ok(Decision::nothing(Reason::AlreadyAsDeclared))
 }
 
-fn remove(state: &State, facts: &Facts<'_>) -> Verdict {
+fn create(state: &State, place: &Place, facts: &Facts<'_>) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive => (),
+    }
+    if state.storage != Storage::None {
+        return Ok(Decision::nothing(Reason::AlreadyBegun));
+    }
+    let event = Event::CreateRequestedAt { place: place.clone(), at: facts.now };
+    Ok(Decision::because(Reason::MachineReady, [event]))
+}
+
+fn remove(state: &State, first: Vec<Event>, asked: Reason, facts: &Facts<'_>) -> Verdict {
     match state.life {
         Life::Undeclared => return Err(Rejection::NotDeclared),
+        Life::Dead if !matches!(state.storage, Storage::Destroying { .. }) => {
+            return Ok(Decision::because(Reason::StorageLeft, after_death(state, facts.now)));
+        }
         Life::Dying | Life::Dead => return Ok(Decision::nothing(Reason::AlreadyGoing)),
         Life::Removed => return Ok(Decision::nothing(Reason::AlreadyGone)),
         Life::Alive => (),
     }
-    let mut events = vec![Event::RemovalBegan];
+    if let Some(filesystem) = &state.filesystem {
+        return Err(Rejection::HoldsFilesystem { filesystem: filesystem.clone() });
+    }
+    let mut events = first;
+    events.push(Event::RemovalBegan);
     if state.attached_to.is_some() {
         return Ok(Decision::because(Reason::RemovalBlocked, events));
     }
     events.extend(death(state, facts.now));
-    Ok(Decision::because(Reason::RemovalAsked, events))
+    Ok(Decision::because(asked, events))
 }
 
 /// It is attached nowhere: it dies, and its storage goes.
 fn death(state: &State, now: Timestamp) -> Vec<Event> {
+    let mut events = vec![Event::Died];
+    events.extend(after_death(state, now));
+    events
+}
+
+/// What is left to do for the dead: nothing if there is no storage, nor can there be any.
+fn after_death(state: &State, now: Timestamp) -> Vec<Event> {
     match &state.storage {
-        Storage::None => vec![Event::Died, Event::Removed],
-        Storage::Destroying { .. } => vec![Event::Died],
-        Storage::Creating(_) | Storage::Provisioned { .. } => {
-            vec![Event::Died, Event::DestroyRequested { at: now }]
+        Storage::Destroying { .. } => Vec::new(),
+        Storage::Creating(effort) if !effort.may_have_left_something() => {
+            vec![Event::CreateDropped, Event::Removed]
         }
+        Storage::None => vec![Event::Removed],
+        Storage::Creating(_) | Storage::Provisioned { .. } => vec![Event::DestroyRequested { at: now }],
     }
 }
 
@@ -75,12 +125,30 @@ fn retry_provisioning(state: &State) -> Verdict {
     if !state.life.exists() {
         return Err(Rejection::NotDeclared);
     }
-    match state.effort().map(|effort| &effort.outlook) {
-        Some(Outlook::GivenUp { .. } | Outlook::Waiting { .. }) => {
-            Ok(Decision::because(Reason::OperatorRetries, [Event::AttemptBegun]))
-        }
-        Some(Outlook::Trying) | None => Ok(Decision::nothing(Reason::NothingToRetry)),
+    Ok(contract::try_again(state.effort(), Event::AttemptBegun))
+}
+
+fn reserve_filesystem(state: &State, filesystem: &Name) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive => (),
     }
+    match &state.filesystem {
+        None => {
+            let event = Event::FilesystemReserved { filesystem: filesystem.clone() };
+            Ok(Decision::because(Reason::FilesystemWanted, [event]))
+        }
+        Some(present) => Err(Rejection::HoldsFilesystem { filesystem: present.clone() }),
+    }
+}
+
+fn release_filesystem(state: &State, filesystem: &Name) -> Verdict {
+    if state.filesystem.as_ref() != Some(filesystem) {
+        return Ok(Decision::nothing(Reason::FilesystemUnknown));
+    }
+    let event = Event::FilesystemReleased { filesystem: filesystem.clone() };
+    Ok(Decision::because(Reason::FilesystemGone, [event]))
 }
 
 fn reserve_attachment(state: &State, machine: &Name) -> Verdict {
@@ -111,17 +179,13 @@ fn release_attachment(state: &State, machine: &Name, facts: &Facts<'_>) -> Verdi
     Ok(Decision::because(Reason::AttachmentGone, events))
 }
 
-fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
-    let Some(Effort { outlook: Outlook::Waiting { until, .. }, .. }) = state.effort() else {
-        return Ok(Decision::nothing(Reason::NothingWaits));
-    };
-    if facts.now < *until {
-        return Ok(Decision::nothing(Reason::NotDueYet));
-    }
-    Ok(Decision::because(Reason::RetryDue, [Event::AttemptBegun]))
-}
-
-fn report_created(state: &State, attempt: u32, volume: &ProvisionedVolume, facts: &Facts<'_>) -> Verdict {
+fn report_created(
+    state: &State,
+    attempt: u32,
+    volume: &ProvisionedVolume,
+    told: Option<(&VolumeFacts, Option<&AtCreation>)>,
+    facts: &Facts<'_>,
+) -> Verdict {
     let Storage::Creating(effort) = &state.storage else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
@@ -137,7 +201,12 @@ fn report_created(state: &State, attempt: u32, volume: &ProvisionedVolume, facts
         let text = format!("the provider made only {} of what was asked for", volume.size);
         return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::OutOfRange, text), facts);
     }
-    Ok(Decision::because(Reason::StorageMade, [Event::Created { volume: volume.clone() }]))
+    let mut events = vec![Event::Created { volume: volume.clone() }];
+    if let Some((told, attached)) = told {
+        events.push(Event::Described { facts: told.clone() });
+        events.extend(attached.cloned().map(|at_creation| Event::AttachedAtCreation { at_creation }));
+    }
+    Ok(Decision::because(Reason::StorageMade, events))
 }
 
 fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
@@ -145,7 +214,8 @@ fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
-    after_failure(effort, attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
+    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::CreateGivenUp { fault } };
+    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
 }
 
 fn report_destroyed(state: &State, attempt: u32) -> Verdict {
@@ -163,27 +233,6 @@ fn report_destroy_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fac
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::DestroyRetryScheduled { until, fault };
-    after_failure(effort, attempt, fault, facts, retry, |fault| Event::DestroyGivenUp { fault })
-}
-
-/// What follows a failed attempt: another one later, or none.
-fn after_failure(
-    effort: &Effort,
-    attempt: u32,
-    fault: &Fault,
-    facts: &Facts<'_>,
-    retry: fn(Timestamp, Fault) -> Event,
-    give_up: fn(Fault) -> Event,
-) -> Verdict {
-    if !effort.is_trying(attempt) {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    }
-    let next = RetryRule::from(&facts.policy.storage).after(effort, fault, facts.now);
-    let fault = fault.clone();
-    Ok(match next {
-        Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
-        Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [give_up(fault)]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault)]),
-    })
+    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DestroyGivenUp { fault } };
+    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use super::{State, Storage};
-use crate::vocab::{Outlook, Timestamp};
+use super::{Removal, State, Storage};
+use crate::vocab::{Life, Outlook, Timestamp};
 
 /// Work in the outside world.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,6 +16,8 @@ pub enum Effect {
     Destroy { of: Version, attempt: u32 },
     /// Say when it is time.
     WakeAt(Timestamp),
+    /// Let go of what was made, or may have been made, under this intent, and leave its data.
+    Release { of: Version, attempt: u32 },
 }
 
 pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
@@ -23,8 +25,15 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
         return BTreeSet::new();
     };
     let attempt = effort.attempt;
+    // Nothing more is made for what is on its way out; what an attempt may have left is undone when it dies.
+    if matches!(state.storage, Storage::Creating(_)) && state.life != Life::Alive {
+        return BTreeSet::new();
+    }
     match (&effort.outlook, &state.storage) {
-        (Outlook::Trying, Storage::Destroying { of, .. }) => [Effect::Destroy { of: *of, attempt }].into(),
+        (Outlook::Trying, Storage::Destroying { of, .. }) => match state.removal {
+            Removal::Destroy => [Effect::Destroy { of: *of, attempt }].into(),
+            Removal::Release => [Effect::Release { of: *of, attempt }].into(),
+        },
         (Outlook::Trying, _) => [Effect::Create { intent: effort.intent, attempt }].into(),
         (Outlook::Waiting { until, .. }, _) => [Effect::WakeAt(*until)].into(),
         (Outlook::GivenUp { .. }, _) => BTreeSet::new(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
@@ -55,6 +55,33 @@ pub enum Event {
     /// It is attached nowhere.
     Died,
     Removed,
+    /// It is made where this machine is, once that has an instance.
+    WantedOn {
+        machine: Name,
+    },
+    /// As `CreateRequested`, at this place.
+    CreateRequestedAt {
+        place: Place,
+        at: Timestamp,
+    },
+    /// What its provider says of it beside its id and size.
+    Described {
+        facts: VolumeFacts,
+    },
+    /// It was attached while it was made: its attachment takes that over.
+    AttachedAtCreation {
+        at_creation: AtCreation,
+    },
+    /// When it goes, its data stays.
+    ReleaseWanted,
+    FilesystemReserved {
+        filesystem: Name,
+    },
+    FilesystemReleased {
+        filesystem: Name,
+    },
+    /// Nothing was made under the present intent, and nothing will be.
+    CreateDropped,
 }
 
 impl Stored for Event {

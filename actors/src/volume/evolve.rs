@@ -2,8 +2,8 @@
 
 use bailiwick_journal::Version;
 
-use super::{Event, State, Storage};
-use crate::vocab::{Effort, Life, Outlook};
+use super::{Event, Removal, State, Storage};
+use crate::vocab::{Effort, Life};
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
@@ -11,6 +11,16 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
         }
         Event::CreateRequested { at: since } => state.storage = Storage::Creating(Effort::begun(at, *since)),
+        Event::WantedOn { machine } => state.wanted_on = Some(machine.clone()),
+        Event::CreateRequestedAt { place, at: since } => {
+            state.place = Some(place.clone());
+            state.storage = Storage::Creating(Effort::begun(at, *since));
+        }
+        Event::Described { facts } => state.facts = Some(facts.clone()),
+        Event::AttachedAtCreation { at_creation } => state.at_creation = Some(at_creation.clone()),
+        Event::ReleaseWanted => state.removal = Removal::Release,
+        Event::FilesystemReserved { filesystem } => state.filesystem = Some(filesystem.clone()),
+        Event::FilesystemReleased { .. } => state.filesystem = None,
         Event::Created { volume } => {
             if let Storage::Creating(effort) = &state.storage {
                 state.storage = Storage::Provisioned { intent: effort.intent, volume: volume.clone() };
@@ -23,7 +33,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::CreateGivenUp { fault } | Event::DestroyGivenUp { fault } => {
             if let Some(effort) = effort_mut(state) {
-                effort.outlook = Outlook::GivenUp { fault: fault.clone() };
+                effort.give_up(fault.clone());
             }
         }
         Event::DestroyRequested { at: since } => {
@@ -35,14 +45,17 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             };
             state.storage = Storage::Destroying { of, effort: Effort::begun(at, *since) };
         }
-        Event::Destroyed => state.storage = Storage::None,
+        Event::Destroyed | Event::CreateDropped => state.storage = Storage::None,
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();
             }
         }
         Event::AttachmentReserved { machine } => state.attached_to = Some(machine.clone()),
-        Event::AttachmentReleased { .. } => state.attached_to = None,
+        Event::AttachmentReleased { .. } => {
+            state.attached_to = None;
+            state.at_creation = None;
+        }
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Died => state.life = Life::Dead,
         Event::Removed => state.life = Life::Removed,

@@ -10,6 +10,10 @@
 //!                    waiting                     waiting
 //! ```
 //!
+//! A volume that is made where a machine is waits, with no storage, until the storage supervisor names that machine's
+//! instance. What a dying volume was still waiting to try is not tried any more. A volume is not removed while a filesystem
+//! lives on it.
+//!
 //! A volume owns the set of its attachments, so it can never be dead while one exists, and it is attached to one machine
 //! at a time. Source: the life rules of Juju's storage provisioner.
 
@@ -31,7 +35,7 @@ pub use command::{Command, Report};
 pub use effect::Effect;
 pub use event::Event;
 pub use spec::Spec;
-pub use state::{State, Storage};
+pub use state::{AtCreation, Place, Removal, State, Storage, VolumeFacts};
 pub use verdict::{Reason, Rejection};
 
 use std::collections::BTreeSet;

@@ -15,12 +15,13 @@ impl Kind for State {
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
             Effect::Create { intent, attempt } => (EffectId::of(stream, *intent), *attempt),
-            Effect::Destroy { of, attempt } => (EffectId::of(stream, *of), *attempt),
+            Effect::Destroy { of, attempt } | Effect::Release { of, attempt } => (EffectId::of(stream, *of), *attempt),
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(volume)) => {
                 VolumeCall::Create(CreateVolume { id, volume, uid: self.uid(stream), size: spec.size })
             }
+            (Effect::Release { .. }, ..) => VolumeCall::Release(id),
             _ => VolumeCall::Destroy(id),
         };
         Work::Call(Box::new(Call::Volume { stream: stream.clone(), provider, id, attempt, call }))

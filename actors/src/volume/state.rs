@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Spec;
 use crate::{
-    ports::ProvisionedVolume,
-    vocab::{Effort, Life, Name, Outlook, Uid},
+    ports::{AttachmentInfo, ProvisionedVolume},
+    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Uid},
 };
 
 /// A volume.
@@ -20,6 +20,52 @@ pub struct State {
     pub storage: Storage,
     /// The machine that it is attached to, or about to be.
     pub attached_to: Option<Name>,
+    /// The machine that it is made at; none if it is made anywhere, at once.
+    pub wanted_on: Option<Name>,
+    /// Where it is or was made, if that mattered.
+    pub place: Option<Place>,
+    /// What its provider said of it.
+    pub facts: Option<VolumeFacts>,
+    /// The attachment that was made together with it, until its attachment has taken that over.
+    pub at_creation: Option<AtCreation>,
+    /// The filesystem that lives on it.
+    pub filesystem: Option<Name>,
+    /// How it goes.
+    pub removal: Removal,
+}
+
+/// How something goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Removal {
+    /// With its data.
+    #[default]
+    Destroy,
+    /// Its provider lets go of it and keeps the data.
+    Release,
+}
+
+/// The machine at which a volume is made.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    pub machine: Name,
+    pub machine_effect: EffectId,
+    pub instance: InstanceId,
+}
+
+/// What a provider says of a volume beside its id and size.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct VolumeFacts {
+    /// What stays the same wherever it is attached: serial number or world wide name.
+    pub hardware_id: Option<String>,
+    /// Whether it outlives the instance that it is attached to.
+    pub persistent: bool,
+}
+
+/// An attachment that was made together with a volume.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AtCreation {
+    pub machine: Name,
+    pub info: AttachmentInfo,
 }
 
 /// What the provider keeps for it.
@@ -64,6 +110,7 @@ impl State {
         match (&self.storage, self.life) {
             (_, Life::Undeclared) => "undeclared",
             (_, Life::Removed) => "removed",
+            (Storage::Creating(_), Life::Dying) => "dying",
             (Storage::Creating(effort) | Storage::Destroying { effort, .. }, _)
                 if matches!(effort.outlook, Outlook::GivenUp { .. }) =>
             {

@@ -3,14 +3,14 @@
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Command, Effect, Event, Reason, Rejection, Report, Spec, State, Storage};
+use super::{AtCreation, Command, Effect, Event, Place, Reason, Rejection, Report, Spec, State, Storage, VolumeFacts};
 use crate::{
     contract::{
         Decider, NoView,
         given::{Case, after, answer, case, hold, walk},
     },
     policy::Document,
-    ports::ProvisionedVolume,
+    ports::{AttachmentInfo, ProvisionedVolume},
     vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, Timestamp},
 };
 
@@ -162,15 +162,130 @@ fn table() -> Vec<Case<State>> {
             Ok((R::LastAttachmentGone, vec![released(), Event::Died, Event::DestroyRequested { at: NOW }])),
         ),
         case(reserved(), release("db"), Ok((R::AttachmentUnknown, vec![]))),
+        case([], declare_on("web"), Ok((R::WaitsForMachine, placed()))),
+        case(placed(), declare_on("web"), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(placed(), declare_on("db"), Err(Rejection::Immutable { field: "spec.machine".into() })),
+        case(
+            placed(),
+            Command::Create { place: place() },
+            Ok((R::MachineReady, vec![Event::CreateRequestedAt { place: place(), at: NOW }])),
+        ),
+        case(declared(), Command::Create { place: place() }, Ok((R::AlreadyBegun, vec![]))),
+        case(
+            declared(),
+            Command::Report(Report::Made {
+                attempt: 1,
+                volume: volume(2, 64),
+                facts: told(),
+                attached: Some(at_creation()),
+            }),
+            Ok((
+                R::StorageMade,
+                vec![
+                    Event::Created { volume: volume(2, 64) },
+                    Event::Described { facts: told() },
+                    Event::AttachedAtCreation { at_creation: at_creation() },
+                ],
+            )),
+        ),
+        case(
+            provisioned(),
+            Command::Release,
+            Ok((
+                R::ReleaseAsked,
+                vec![Event::ReleaseWanted, Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }],
+            )),
+        ),
+        // What refused before it began has left nothing to destroy.
+        case(
+            refused(),
+            Command::Remove,
+            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::CreateDropped, Event::Removed])),
+        ),
+        case(
+            [provisioned(), vec![Event::RemovalBegan, Event::Died]].concat(),
+            Command::Remove,
+            Ok((R::StorageLeft, vec![Event::DestroyRequested { at: NOW }])),
+        ),
+        case(
+            provisioned(),
+            Command::ReserveFilesystem { filesystem: name("files") },
+            Ok((R::FilesystemWanted, vec![Event::FilesystemReserved { filesystem: name("files") }])),
+        ),
+        case(holding(), Command::Remove, Err(Rejection::HoldsFilesystem { filesystem: name("files") })),
+        case(
+            holding(),
+            Command::ReserveFilesystem { filesystem: name("more") },
+            Err(Rejection::HoldsFilesystem { filesystem: name("files") }),
+        ),
+        case(
+            holding(),
+            Command::ReleaseFilesystem { filesystem: name("files") },
+            Ok((R::FilesystemGone, vec![Event::FilesystemReleased { filesystem: name("files") }])),
+        ),
+        case(holding(), Command::ReleaseFilesystem { filesystem: name("more") }, Ok((R::FilesystemUnknown, vec![]))),
     ]
+}
+
+fn declare_on(machine: &str) -> Command {
+    Command::DeclareOn { spec: spec(64), machine: name(machine) }
+}
+
+fn placed() -> Vec<Event> {
+    vec![Event::Declared { spec: spec(64) }, Event::WantedOn { machine: name("web") }]
+}
+
+fn place() -> Place {
+    let machine_effect = EffectId::of(&"machine/web".parse().expect("a stream"), Version(2));
+    Place { machine: name("web"), machine_effect, instance: InstanceId("i-1".into()) }
+}
+
+fn told() -> VolumeFacts {
+    VolumeFacts { hardware_id: Some("serial-1".into()), persistent: true }
+}
+
+fn at_creation() -> AtCreation {
+    AtCreation { machine: name("web"), info: AttachmentInfo { path: "/dev/sda1".into(), read_only: false } }
+}
+
+fn refused() -> Vec<Event> {
+    let event = Event::CreateRetryScheduled { until: Timestamp(5), fault: fault(FaultCode::FailedPrecondition) };
+    [declared(), vec![event]].concat()
+}
+
+fn holding() -> Vec<Event> {
+    [provisioned(), vec![Event::FilesystemReserved { filesystem: name("files") }]].concat()
+}
+
+#[test]
+fn what_is_dying_is_not_made_any_more() {
+    let dying = [waiting(5), vec![Event::AttachmentReserved { machine: name("web") }, Event::RemovalBegan]].concat();
+    assert_eq!(after::<State>(&dying).0.pending(&NoView), [].into());
+    // The failure was none that left nothing for certain.
+    let dead = [dying, vec![Event::Died, Event::DestroyRequested { at: NOW }]].concat();
+    assert_eq!(after::<State>(&dead).0.pending(&NoView), [Effect::Destroy { of: Version(2), attempt: 1 }].into());
+}
+
+#[test]
+fn what_is_released_is_not_destroyed() {
+    let going = [provisioned(), vec![Event::ReleaseWanted, Event::RemovalBegan, Event::Died]].concat();
+    let going = [going, vec![Event::DestroyRequested { at: NOW }]].concat();
+    assert_eq!(after::<State>(&going).0.pending(&NoView), [Effect::Release { of: Version(2), attempt: 1 }].into());
 }
 
 #[test]
 fn every_reason_and_rejection_has_its_case() {
     let mut policy = Document::default();
     policy.storage.attempts_max = 2;
-    let rejections =
-        ["not-declared", "leaving", "immutable", "attached-elsewhere", "still-reserved", "unknown-attempt"];
+    let rejections = [
+        "not-declared",
+        "leaving",
+        "immutable",
+        "attached-elsewhere",
+        "still-reserved",
+        "unknown-attempt",
+        "holds-filesystem",
+    ];
     hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
 }
 
@@ -205,7 +320,18 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     };
     let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
-    match kind % 12 {
+    match kind % 18 {
+        12 => declare_on(machine.as_str()),
+        13 => Command::Create { place: place() },
+        14 => Command::Release,
+        15 => Command::ReserveFilesystem { filesystem: name("files") },
+        16 => Command::ReleaseFilesystem { filesystem: name("files") },
+        17 => Command::Report(Report::Made {
+            attempt,
+            volume: volume(intent.0, 64),
+            facts: told(),
+            attached: value.is_multiple_of(2).then(at_creation),
+        }),
         0 | 1 => Command::Declare(spec(if value.is_multiple_of(5) { 65 } else { 64 })),
         2 => Command::Remove,
         3 => Command::RetryProvisioning,
@@ -231,7 +357,9 @@ proptest! {
             assert!(allowed, "{} to {}", before.life, state.life);
             assert!(!matches!(state.life, Dead | Removed) || state.attached_to.is_none(), "dead while attached");
             assert!(state.life != Removed || state.storage == Storage::None);
-            let waits = state.effort().and_then(|effort| match &effort.outlook {
+            assert!(!matches!(state.life, Dying | Dead | Removed) || state.filesystem.is_none(), "gone before its filesystem");
+            let being_made = matches!(state.storage, Storage::Creating(_));
+            let waits = state.effort().filter(|_| !being_made || state.life == Alive).and_then(|effort| match &effort.outlook {
                 Outlook::Waiting { until, .. } => Some(Effect::WakeAt(*until)),
                 Outlook::Trying | Outlook::GivenUp { .. } => None,
             });

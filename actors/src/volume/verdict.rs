@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    contract::{Code, Stored, reasons},
+    contract::{Code, Stored, reasons, retry_reasons},
     vocab::{Life, Name},
 };
 
@@ -32,8 +32,18 @@ reasons! {
         AttachmentGone = "attachment-gone", "its attachment is gone";
         LastAttachmentGone = "last-attachment-gone", "it is attached nowhere any more";
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
+        WaitsForMachine = "waits-for-machine", "it was declared and is made once its machine has an instance";
+        MachineReady = "machine-ready", "the machine that it is made at has an instance";
+        AlreadyBegun = "already-begun", "its storage is there, or being made, already";
+        ReleaseAsked = "release-asked", "it was asked to go without its data";
+        StorageLeft = "storage-left", "it is dead and its storage is still there";
+        FilesystemWanted = "filesystem-wanted", "a filesystem is to be made on it";
+        FilesystemGone = "filesystem-gone", "the filesystem on it is gone";
+        FilesystemUnknown = "filesystem-unknown", "no such filesystem lives on it";
     }
 }
+
+retry_reasons!(Reason);
 
 /// Why not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -50,6 +60,8 @@ pub enum Rejection {
     StillReserved,
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },
+    #[error("the filesystem {filesystem} lives on it; remove that first")]
+    HoldsFilesystem { filesystem: Name },
 }
 
 impl Code for Rejection {
@@ -61,6 +73,7 @@ impl Code for Rejection {
             Self::AttachedElsewhere { .. } => "attached-elsewhere",
             Self::StillReserved => "still-reserved",
             Self::UnknownAttempt { .. } => "unknown-attempt",
+            Self::HoldsFilesystem { .. } => "holds-filesystem",
         }
     }
 }

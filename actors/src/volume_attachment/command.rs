@@ -26,6 +26,10 @@ pub enum Command {
     Wake { due: Timestamp },
     /// What the world reports.
     Report(Report),
+    /// It was attached while its volume was made: take that over.
+    TakeOver { target: Target, info: AttachmentInfo },
+    /// It was attached in an earlier session: make sure that it still is.
+    Reattach,
 }
 
 /// A report to an attachment.

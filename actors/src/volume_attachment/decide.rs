@@ -2,9 +2,9 @@
 
 use super::{Command, Event, Link, Reason, Rejection, Report, Spec, State, Target};
 use crate::{
-    contract::{self, Decision, Next, RetryRule},
+    contract::{self, Decision, Failed, RetryRule},
     ports::AttachmentInfo,
-    vocab::{EffectId, Effort, Fault, Life, Outlook, Timestamp},
+    vocab::{EffectId, Fault, Life},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -17,7 +17,9 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Retry => retry(state),
         Command::Attach { target } => attach(state, target, facts),
         Command::Detach { machine_effect } => detach(state, *machine_effect, facts),
-        Command::Wake { .. } => wake(state, facts),
+        Command::TakeOver { target, info } => take_over(state, target, info),
+        Command::Reattach => reattach(state, facts),
+        Command::Wake { .. } => Ok(contract::wake(state.effort(), facts.now, Event::AttemptBegun)),
         Command::Report(report) => match report {
             Report::Attached { attempt, info } => report_attached(state, *attempt, info),
             Report::AttachFailed { attempt, fault } => report_attach_failed(state, *attempt, fault, facts),
@@ -44,29 +46,56 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
 fn remove(state: &State, facts: &Facts<'_>) -> Verdict {
     match state.life {
         Life::Undeclared => return Err(Rejection::NotDeclared),
+        Life::Dying if !matches!(state.link, Link::Detaching { .. }) => {
+            return Ok(Decision::because(Reason::LinkLeft, parting(state, facts)));
+        }
         Life::Dying | Life::Dead => return Ok(Decision::nothing(Reason::AlreadyGoing)),
         Life::Removed => return Ok(Decision::nothing(Reason::AlreadyGone)),
         Life::Alive => (),
     }
-    Ok(match &state.link {
-        Link::Waiting => Decision::because(Reason::NeverConnected, [Event::RemovalBegan, Event::Removed]),
-        Link::Attaching { .. } | Link::Attached { .. } => {
-            let events = [Event::RemovalBegan, Event::DetachRequested { at: facts.now }];
-            Decision::because(Reason::RemovalAsked, events)
-        }
-        Link::Detaching { .. } => Decision::because(Reason::RemovalAsked, [Event::RemovalBegan]),
-    })
+    let reason = if state.may_be_attached() { Reason::RemovalAsked } else { Reason::NeverConnected };
+    let mut events = vec![Event::RemovalBegan];
+    events.extend(parting(state, facts));
+    Ok(Decision::because(reason, events))
+}
+
+/// What is left to do for the dying: it is detached, unless it is attached nowhere for certain.
+fn parting(state: &State, facts: &Facts<'_>) -> Vec<Event> {
+    match &state.link {
+        Link::Waiting => vec![Event::Removed],
+        Link::Attaching { .. } if !state.may_be_attached() => vec![Event::AttachDropped, Event::Removed],
+        Link::Attaching { .. } | Link::Attached { .. } => vec![Event::DetachRequested { at: facts.now }],
+        Link::Detaching { .. } => Vec::new(),
+    }
 }
 
 fn retry(state: &State) -> Verdict {
     if !state.life.exists() {
         return Err(Rejection::NotDeclared);
     }
-    match state.effort().map(|effort| &effort.outlook) {
-        Some(Outlook::GivenUp { .. } | Outlook::Waiting { .. }) => {
-            Ok(Decision::because(Reason::OperatorRetries, [Event::AttemptBegun]))
+    Ok(contract::try_again(state.effort(), Event::AttemptBegun))
+}
+
+fn take_over(state: &State, target: &Target, info: &AttachmentInfo) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive => (),
+    }
+    if state.link != Link::Waiting {
+        return Ok(Decision::nothing(Reason::AlreadyConnected));
+    }
+    let event = Event::TakenOver { target: target.clone(), info: info.clone() };
+    Ok(Decision::because(Reason::AttachedAtCreation, [event]))
+}
+
+fn reattach(state: &State, facts: &Facts<'_>) -> Verdict {
+    match (state.life, &state.link) {
+        (Life::Alive, Link::Attached { .. }) => {
+            Ok(Decision::because(Reason::NewSession, [Event::ReattachRequested { at: facts.now }]))
         }
-        Some(Outlook::Trying) | None => Ok(Decision::nothing(Reason::NothingToRetry)),
+        (Life::Undeclared | Life::Removed, _) => Err(Rejection::NotDeclared),
+        (Life::Alive | Life::Dying | Life::Dead, _) => Ok(Decision::nothing(Reason::NotAttached)),
     }
 }
 
@@ -98,16 +127,6 @@ fn detach(state: &State, machine_effect: EffectId, facts: &Facts<'_>) -> Verdict
     }
 }
 
-fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
-    let Some(Effort { outlook: Outlook::Waiting { until, .. }, .. }) = state.effort() else {
-        return Ok(Decision::nothing(Reason::NothingWaits));
-    };
-    if facts.now < *until {
-        return Ok(Decision::nothing(Reason::NotDueYet));
-    }
-    Ok(Decision::because(Reason::RetryDue, [Event::AttemptBegun]))
-}
-
 fn report_attached(state: &State, attempt: u32, info: &AttachmentInfo) -> Verdict {
     let Link::Attaching { effort, .. } = &state.link else {
         return Ok(Decision::nothing(Reason::StaleReport));
@@ -123,7 +142,8 @@ fn report_attach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::AttachRetryScheduled { until, fault };
-    after_failure(effort, attempt, fault, facts, retry, |fault| Event::AttachGivenUp { fault })
+    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::AttachGivenUp { fault } };
+    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
 }
 
 fn report_detached(state: &State, attempt: u32) -> Verdict {
@@ -146,27 +166,6 @@ fn report_detach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::DetachRetryScheduled { until, fault };
-    after_failure(effort, attempt, fault, facts, retry, |fault| Event::DetachGivenUp { fault })
-}
-
-/// What follows a failed attempt: another one later, or none.
-fn after_failure(
-    effort: &Effort,
-    attempt: u32,
-    fault: &Fault,
-    facts: &Facts<'_>,
-    retry: fn(Timestamp, Fault) -> Event,
-    give_up: fn(Fault) -> Event,
-) -> Verdict {
-    if !effort.is_trying(attempt) {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    }
-    let next = RetryRule::from(&facts.policy.storage).after(effort, fault, facts.now);
-    let fault = fault.clone();
-    Ok(match next {
-        Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
-        Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [give_up(fault)]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault)]),
-    })
+    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DetachGivenUp { fault } };
+    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
 }

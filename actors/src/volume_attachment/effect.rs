@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick_journal::Version;
 
 use super::{Link, State};
-use crate::vocab::{Outlook, Timestamp};
+use crate::vocab::{Life, Outlook, Timestamp};
 
 /// Work in the outside world.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +23,10 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
         return BTreeSet::new();
     };
     let attempt = effort.attempt;
+    // Nothing is attached any more that is on its way out.
+    if matches!(state.link, Link::Attaching { .. }) && state.life != Life::Alive {
+        return BTreeSet::new();
+    }
     match (&effort.outlook, &state.link) {
         (Outlook::Trying, Link::Detaching { of, .. }) => [Effect::Detach { of: *of, attempt }].into(),
         (Outlook::Trying, _) => [Effect::Attach { intent: effort.intent, attempt }].into(),

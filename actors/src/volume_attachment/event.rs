@@ -47,6 +47,17 @@ pub enum Event {
     AttemptBegun,
     RemovalBegan,
     Removed,
+    /// It was attached while its volume was made.
+    TakenOver {
+        target: Target,
+        info: AttachmentInfo,
+    },
+    /// It is made sure, under the intent that it was attached under, that it still is.
+    ReattachRequested {
+        at: Timestamp,
+    },
+    /// Nothing was attached under the present intent, and nothing will be.
+    AttachDropped,
 }
 
 impl Stored for Event {

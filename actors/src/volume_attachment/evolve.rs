@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 
 use super::{Event, Link, State};
-use crate::vocab::{Effort, Life, Outlook};
+use crate::vocab::{Effort, Life};
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
@@ -11,10 +11,20 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
         }
         Event::AttachRequested { target, at: since } => {
-            state.link = Link::Attaching { target: target.clone(), effort: Effort::begun(at, *since) };
+            let effort = Effort::begun(at, *since);
+            state.link = Link::Attaching { target: target.clone(), effort, earlier: None };
+        }
+        Event::TakenOver { target, info } => {
+            state.link = Link::Attached { intent: at, target: target.clone(), info: info.clone() };
+        }
+        Event::ReattachRequested { at: since } => {
+            if let Link::Attached { intent, target, info } = &state.link {
+                let effort = Effort::begun(*intent, *since);
+                state.link = Link::Attaching { target: target.clone(), effort, earlier: Some(info.clone()) };
+            }
         }
         Event::Attached { info } => {
-            if let Link::Attaching { target, effort } = &state.link {
+            if let Link::Attaching { target, effort, .. } = &state.link {
                 state.link = Link::Attached { intent: effort.intent, target: target.clone(), info: info.clone() };
             }
         }
@@ -25,18 +35,18 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::AttachGivenUp { fault } | Event::DetachGivenUp { fault } => {
             if let Some(effort) = effort_mut(state) {
-                effort.outlook = Outlook::GivenUp { fault: fault.clone() };
+                effort.give_up(fault.clone());
             }
         }
         Event::DetachRequested { at: since } => {
             let (of, target) = match &state.link {
-                Link::Attaching { target, effort } => (effort.intent, target.clone()),
+                Link::Attaching { target, effort, .. } => (effort.intent, target.clone()),
                 Link::Attached { intent, target, .. } => (*intent, target.clone()),
                 Link::Detaching { .. } | Link::Waiting => return,
             };
             state.link = Link::Detaching { of, target, effort: Effort::begun(at, *since) };
         }
-        Event::Detached => state.link = Link::Waiting,
+        Event::Detached | Event::AttachDropped => state.link = Link::Waiting,
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();

@@ -40,6 +40,8 @@ pub enum Link {
     Attaching {
         target: Target,
         effort: Effort,
+        /// How it was attached before, if this only makes sure.
+        earlier: Option<AttachmentInfo>,
     },
     Attached {
         /// The version of the event that opened the intent it was made under.
@@ -48,11 +50,7 @@ pub enum Link {
         info: AttachmentInfo,
     },
     /// What was attached under `of` is being detached.
-    Detaching {
-        of: Version,
-        target: Target,
-        effort: Effort,
-    },
+    Detaching { of: Version, target: Target, effort: Effort },
 }
 
 impl State {
@@ -76,6 +74,15 @@ impl State {
                 Some(target)
             }
             Link::Waiting => None,
+        }
+    }
+
+    /// Whether something may be attached that has to be detached before it goes.
+    pub fn may_be_attached(&self) -> bool {
+        match &self.link {
+            Link::Waiting => false,
+            Link::Attaching { effort, earlier, .. } => earlier.is_some() || effort.may_have_left_something(),
+            Link::Attached { .. } | Link::Detaching { .. } => true,
         }
     }
 

@@ -171,7 +171,40 @@ fn table() -> Vec<Case<State>> {
         case(dying(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
         case(removed(), Command::Remove, Ok((R::AlreadyGone, vec![]))),
         case([], Command::Remove, Err(Rejection::NotDeclared)),
+        // What refused before it began has attached nothing.
+        case(
+            refused(),
+            Command::Remove,
+            Ok((R::NeverConnected, vec![Event::RemovalBegan, Event::AttachDropped, Event::Removed])),
+        ),
+        case(
+            [attached(), vec![Event::RemovalBegan]].concat(),
+            Command::Remove,
+            Ok((R::LinkLeft, vec![Event::DetachRequested { at: NOW }])),
+        ),
+        case(
+            declared(),
+            Command::TakeOver { target: target(2), info: info() },
+            Ok((R::AttachedAtCreation, vec![Event::TakenOver { target: target(2), info: info() }])),
+        ),
+        case(attached(), Command::Reattach, Ok((R::NewSession, vec![Event::ReattachRequested { at: NOW }]))),
+        case(attaching(), Command::Reattach, Ok((R::NotAttached, vec![]))),
     ]
+}
+
+fn refused() -> Vec<Event> {
+    let event = Event::AttachRetryScheduled { until: Timestamp(5), fault: fault(FaultCode::FailedPrecondition) };
+    [attaching(), vec![event]].concat()
+}
+
+#[test]
+fn making_sure_shares_the_intent_and_is_undone_like_it() {
+    let again = [attached(), vec![Event::ReattachRequested { at: NOW }]].concat();
+    let state = after::<State>(&again).0;
+    assert_eq!(state.pending(&NoView), [Effect::Attach { intent: Version(2), attempt: 1 }].into());
+    let failed = Event::AttachRetryScheduled { until: Timestamp(5), fault: fault(FaultCode::FailedPrecondition) };
+    let state = after::<State>(&[again, vec![failed]].concat()).0;
+    assert!(state.may_be_attached(), "it was attached before");
 }
 
 #[test]
@@ -195,7 +228,9 @@ fn command(state: &State, _version: Version, kind: u8, value: u8) -> Command {
     let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
     let at = u64::from(value % 2);
-    match kind % 12 {
+    match kind % 14 {
+        12 => Command::TakeOver { target: target(at), info: info() },
+        13 => Command::Reattach,
         0 | 1 => Command::Declare(spec(value.is_multiple_of(5))),
         2 => Command::Remove,
         3 => Command::Retry,
@@ -222,10 +257,15 @@ proptest! {
             assert!(state.life != Removed || state.link == Link::Waiting, "gone while connected");
             // What may be attached is let go of before anything else is attached.
             if let Link::Attaching { effort, .. } = &state.link {
-                let same = matches!(&before.link, Link::Attaching { effort: then, .. } if then.intent == effort.intent);
+                let same = match &before.link {
+                    Link::Attaching { effort: then, .. } => then.intent == effort.intent,
+                    Link::Attached { intent, .. } => *intent == effort.intent,
+                    _ => false,
+                };
                 assert!(same || before.link == Link::Waiting);
             }
-            let waits = state.effort().and_then(|effort| match &effort.outlook {
+            let being_made = matches!(state.link, Link::Attaching { .. });
+            let waits = state.effort().filter(|_| !being_made || state.life == Alive).and_then(|effort| match &effort.outlook {
                 Outlook::Waiting { until, .. } => Some(Effect::WakeAt(*until)),
                 Outlook::Trying | Outlook::GivenUp { .. } => None,
             });

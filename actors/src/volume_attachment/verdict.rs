@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    contract::{Code, Stored, reasons},
+    contract::{Code, Stored, reasons, retry_reasons},
     vocab::Life,
 };
 
@@ -33,8 +33,14 @@ reasons! {
         NeverConnected = "never-connected", "its removal was asked for and it was attached nowhere";
         AlreadyGoing = "already-going", "it is already on its way out";
         AlreadyGone = "already-gone", "there is nothing to remove";
+        AttachedAtCreation = "attached-at-creation", "it was attached while its volume was made";
+        NewSession = "new-session", "it was attached in an earlier session, which this one makes sure of";
+        NotAttached = "not-attached", "it is not attached now";
+        LinkLeft = "link-left", "it is dying and may still be attached";
     }
 }
+
+retry_reasons!(Reason);
 
 /// Why not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]

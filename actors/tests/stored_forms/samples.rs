@@ -2,9 +2,10 @@
 
 use bailiwick_actors::{
     contract::{Recorded, Stored, StoredFacts},
-    machine, policy,
+    filesystem, filesystem_attachment, machine, policy,
     ports::{
-        AttachmentInfo, Condition, InstanceStatus, MachineInstance, ProvisionedVolume,
+        AttachmentInfo, Backing, BlockDevice, Condition, FilesystemAttachmentInfo, InstanceStatus, MachineInstance,
+        ProvisionedFilesystem, ProvisionedVolume,
         replica_set::{
             Action, Change, Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, Observation,
             Outcome, Priority, Stamp, Step, StepReason,
@@ -188,10 +189,15 @@ pub(super) fn machine() -> Forms {
 }
 
 pub(super) fn volume() -> Forms {
-    use volume::{Command, Event, Reason, Rejection, Report, Spec};
+    use volume::{AtCreation, Command, Event, Place, Reason, Rejection, Report, Spec, VolumeFacts};
     let spec = Spec { provider: name("local"), size: SizeMib(64) };
     let made = ProvisionedVolume { effect: effect(2), volume_id: InstanceId("v-1".into()), size: SizeMib(65) };
     let machine = || name("web");
+    let filesystem = || name("files");
+    let place = || Place { machine: machine(), machine_effect: effect(1), instance: InstanceId("i-1".into()) };
+    let facts = || VolumeFacts { hardware_id: Some("serial-1".into()), persistent: true };
+    let info = AttachmentInfo { path: "/dev/sda1".into(), read_only: true };
+    let at_creation = || AtCreation { machine: machine(), info: info.clone() };
     let mut all = forms(
         "command",
         [
@@ -205,6 +211,17 @@ pub(super) fn volume() -> Forms {
             Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::ResourceExhausted) }),
             Command::Report(Report::Destroyed { attempt: 3 }),
             Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::FailedPrecondition) }),
+            Command::Report(Report::Made {
+                attempt: 5,
+                volume: made.clone(),
+                facts: facts(),
+                attached: Some(at_creation()),
+            }),
+            Command::DeclareOn { spec: spec.clone(), machine: machine() },
+            Command::Create { place: place() },
+            Command::Release,
+            Command::ReserveFilesystem { filesystem: filesystem() },
+            Command::ReleaseFilesystem { filesystem: filesystem() },
         ],
     );
     all.extend(forms(
@@ -225,6 +242,14 @@ pub(super) fn volume() -> Forms {
             Event::RemovalBegan,
             Event::Died,
             Event::Removed,
+            Event::WantedOn { machine: machine() },
+            Event::CreateRequestedAt { place: place(), at: AT },
+            Event::Described { facts: facts() },
+            Event::AttachedAtCreation { at_creation: at_creation() },
+            Event::ReleaseWanted,
+            Event::FilesystemReserved { filesystem: filesystem() },
+            Event::FilesystemReleased { filesystem: filesystem() },
+            Event::CreateDropped,
         ],
     ));
     let rejections = vec![
@@ -234,6 +259,7 @@ pub(super) fn volume() -> Forms {
         Rejection::AttachedElsewhere { machine: machine() },
         Rejection::StillReserved,
         Rejection::UnknownAttempt { attempt: 2 },
+        Rejection::HoldsFilesystem { filesystem: filesystem() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -267,6 +293,8 @@ pub(super) fn volume_attachment() -> Forms {
             Command::Report(Report::AttachFailed { attempt: 2, fault: fault(FaultCode::Canceled) }),
             Command::Report(Report::Detached { attempt: 3 }),
             Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
+            Command::TakeOver { target: target(), info: info.clone() },
+            Command::Reattach,
         ],
     );
     all.extend(forms(
@@ -274,6 +302,134 @@ pub(super) fn volume_attachment() -> Forms {
         [
             Event::Declared { spec },
             Event::AttachRequested { target: target(), at: AT },
+            Event::Attached { info: info.clone() },
+            Event::AttachRetryScheduled { until: AT, fault: fault(FaultCode::AlreadyExists) },
+            Event::AttachGivenUp { fault: fault(FaultCode::Unauthenticated) },
+            Event::DetachRequested { at: AT },
+            Event::Detached,
+            Event::DetachRetryScheduled { until: AT, fault: fault(FaultCode::Uninitialized) },
+            Event::DetachGivenUp { fault: fault(FaultCode::Internal) },
+            Event::AttemptBegun,
+            Event::RemovalBegan,
+            Event::Removed,
+            Event::TakenOver { target: target(), info },
+            Event::ReattachRequested { at: AT },
+            Event::AttachDropped,
+        ],
+    ));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dying },
+        Rejection::Immutable { field: "spec.readOnly".into() },
+        Rejection::UnknownAttempt { attempt: 2 },
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
+}
+
+fn backing() -> Backing {
+    let device = BlockDevice { name: "sdb".into(), size: SizeMib(65), hardware_id: Some("serial-1".into()) };
+    Backing { volume: name("data"), volume_effect: effect(2), device }
+}
+
+pub(super) fn filesystem() -> Forms {
+    use filesystem::{Command, Event, Reason, Rejection, Report, Spec};
+    let spec =
+        Spec { provider: name("loop"), size: SizeMib(64), backing: Some(name("data")), machine: Some(name("web")) };
+    let (filesystem_id, size) = (InstanceId("fs-1".into()), SizeMib(65));
+    let made = ProvisionedFilesystem { effect: effect(3), filesystem_id, size };
+    let machine = || name("web");
+    let mut all = forms(
+        "command",
+        [
+            Command::Declare(spec.clone()),
+            Command::Remove,
+            Command::Release,
+            Command::RetryProvisioning,
+            Command::ReserveAttachment { machine: machine() },
+            Command::ReleaseAttachment { machine: machine() },
+            Command::Create { backing: Some(backing()) },
+            Command::Wake { due: AT },
+            Command::Report(Report::Created { attempt: 1, filesystem: made.clone() }),
+            Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::FailedPrecondition) }),
+            Command::Report(Report::Destroyed { attempt: 3 }),
+            Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::Internal) }),
+        ],
+    );
+    all.extend(forms(
+        "event",
+        [
+            Event::Declared { spec },
+            Event::CreateRequested { backing: Some(backing()), at: AT },
+            Event::BackingChanged { backing: None },
+            Event::Created { filesystem: made },
+            Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::DataLoss) },
+            Event::CreateGivenUp { fault: fault(FaultCode::OutOfRange) },
+            Event::CreateDropped,
+            Event::DestroyRequested { at: AT },
+            Event::Destroyed,
+            Event::DestroyRetryScheduled { until: AT, fault: fault(FaultCode::Unknown) },
+            Event::DestroyGivenUp { fault: fault(FaultCode::PermissionDenied) },
+            Event::AttemptBegun,
+            Event::AttachmentReserved { machine: machine() },
+            Event::AttachmentReleased { machine: machine() },
+            Event::ReleaseWanted,
+            Event::RemovalBegan,
+            Event::Died,
+            Event::Removed,
+        ],
+    ));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dead },
+        Rejection::Immutable { field: "spec.size".into() },
+        Rejection::StillReserved,
+        Rejection::UnknownAttempt { attempt: 2 },
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
+}
+
+fn mount_target() -> filesystem_attachment::Target {
+    filesystem_attachment::Target {
+        provider: name("managed"),
+        machine_effect: effect(1),
+        instance: InstanceId("i-1".into()),
+        filesystem_effect: effect(3),
+        filesystem_id: InstanceId("fs-1".into()),
+        backing: Some(backing()),
+        path: Some("/srv/files".into()),
+    }
+}
+
+pub(super) fn filesystem_attachment() -> Forms {
+    use filesystem_attachment::{Command, Event, Reason, Rejection, Report, Spec};
+    let path = Some("/srv/files".to_owned());
+    let spec = Spec { machine: name("web"), filesystem: name("files"), path, read_only: true };
+    let info = FilesystemAttachmentInfo { mount_point: "/srv/files".into(), read_only: true };
+    let mut all = forms(
+        "command",
+        [
+            Command::Declare(spec.clone()),
+            Command::Remove,
+            Command::Retry,
+            Command::Attach { target: Box::new(mount_target()) },
+            Command::Detach { machine_effect: effect(1) },
+            Command::Wake { due: AT },
+            Command::Report(Report::Attached { attempt: 1, info: info.clone() }),
+            Command::Report(Report::AttachFailed { attempt: 2, fault: fault(FaultCode::Canceled) }),
+            Command::Report(Report::Detached { attempt: 3 }),
+            Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
+            Command::Reattach,
+        ],
+    );
+    all.extend(forms(
+        "event",
+        [
+            Event::Declared { spec },
+            Event::AttachRequested { target: mount_target(), at: AT },
             Event::Attached { info },
             Event::AttachRetryScheduled { until: AT, fault: fault(FaultCode::AlreadyExists) },
             Event::AttachGivenUp { fault: fault(FaultCode::Unauthenticated) },
@@ -284,12 +440,15 @@ pub(super) fn volume_attachment() -> Forms {
             Event::AttemptBegun,
             Event::RemovalBegan,
             Event::Removed,
+            Event::Retargeted { target: mount_target() },
+            Event::ReattachRequested { at: AT },
+            Event::AttachDropped,
         ],
     ));
     let rejections = vec![
         Rejection::NotDeclared,
         Rejection::Leaving { life: Life::Dying },
-        Rejection::Immutable { field: "spec.readOnly".into() },
+        Rejection::Immutable { field: "spec.path".into() },
         Rejection::UnknownAttempt { attempt: 2 },
     ];
     drop(forms("rejection", rejections.clone()));
@@ -339,7 +498,7 @@ pub(super) fn policy() -> Forms {
     all
 }
 
-fn orders() -> [Order; 3] {
+fn orders() -> [Order; 5] {
     [
         Order::Machine { machine: name("web"), command: machine::Command::Remove },
         Order::Volume { volume: name("data"), command: volume::Command::Remove },
@@ -347,6 +506,12 @@ fn orders() -> [Order; 3] {
             machine: name("web"),
             volume: name("data"),
             command: volume_attachment::Command::Attach { target: target() },
+        },
+        Order::Filesystem { filesystem: name("files"), command: filesystem::Command::Remove },
+        Order::FilesystemAttachment {
+            machine: name("web"),
+            filesystem: name("files"),
+            command: filesystem_attachment::Command::Attach { target: Box::new(mount_target()) },
         },
     ]
 }
@@ -371,7 +536,7 @@ pub(super) fn supervisor() -> Forms {
             Command::Observe { provider: provider(), as_of: AT, changes: claims },
         ],
     );
-    let [first, second, third] = orders();
+    let [first, second, third, ..] = orders();
     all.extend(forms(
         "machines.event",
         [
@@ -387,8 +552,23 @@ pub(super) fn supervisor() -> Forms {
         ],
     ));
     let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };
-    all.extend(forms("storage.command", [look]));
-    all.extend(forms("storage.event", orders().map(|order| storage::Event::Issued { order })));
+    let session = storage::Session {
+        static_providers: [name("local")].into(),
+        storage_dir: Some("/storage".into()),
+        waits_for_policy: true,
+    };
+    let changes = vec![
+        storage::DeviceChange::Seen { machine: name("web"), backing: backing() },
+        storage::DeviceChange::Gone { machine: name("web"), volume: name("data") },
+    ];
+    let begin = storage::Command::Begin { session: session.clone() };
+    all.extend(forms("storage.command", [look, begin, storage::Command::Observe { changes: changes.clone() }]));
+    let mut events: Vec<storage::Event> = orders().map(|order| storage::Event::Issued { order }).into();
+    events.push(storage::Event::SessionBegan { session });
+    events.push(storage::Event::Observed { changes });
+    events.push(storage::Event::PutOff { about: vec!["volume/data".parse().expect("a stream")] });
+    events.push(storage::Event::TakenUp);
+    all.extend(forms("storage.event", events));
     for (number, reason) in machines::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<machines::Reason, machines::Rejection>::Decided(*reason);
         all.push(form(format!("machines.reason.{number}"), &verdict));

@@ -1,6 +1,10 @@
-//! `kind: Volume` and `kind: VolumeAttachment`.
+//! `kind: Volume`, `kind: Filesystem` and their attachments.
 
-use bailiwick_actors::{vocab::SizeMib, volume, volume_attachment};
+use bailiwick_actors::{
+    filesystem, filesystem_attachment,
+    vocab::{Name, SizeMib},
+    volume, volume_attachment,
+};
 
 use crate::{
     manifest::{
@@ -43,19 +47,60 @@ pub(super) fn volume_attachment(
     reading: &mut Reading<'_>,
 ) -> Option<volume_attachment::Spec> {
     let fields = Fields::of(spec, &["machine", "volume", "readOnly"], reading)?;
-    let mut named = |kind: &'static str, reading: &mut Reading<'_>| {
-        let field = fields.require(kind, &format!("some-{kind}"), reading)?;
-        let name = field.name(reading)?;
-        references.push(Reference { kind, name: name.clone(), place: reading.place(field.node.at), field: field.path });
-        Some(name)
-    };
-    let machine = named("machine", reading);
-    let volume = named("volume", reading);
+    let machine = named("machine", &fields, references, reading);
+    let volume = named("volume", &fields, references, reading);
     let read_only = match fields.get("readOnly") {
         None => false,
         Some(field) => field.truth(reading)?,
     };
     Some(volume_attachment::Spec { machine: machine?, volume: volume?, read_only })
+}
+
+/// The name of another entity, which has to be there.
+fn named(
+    kind: &'static str,
+    fields: &Fields<'_>,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<Name> {
+    let field = fields.require(kind, &format!("some-{kind}"), reading)?;
+    let name = field.name(reading)?;
+    references.push(Reference { kind, name: name.clone(), place: reading.place(field.node.at), field: field.path });
+    Some(name)
+}
+
+/// A filesystem that its provider makes. (Those on volumes wait for machines to say which devices they see.)
+pub(super) fn filesystem(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<filesystem::Spec> {
+    let fields = Fields::of(spec, &["provider", "size"], reading)?;
+    let provider = fields.require("provider", "directory", reading).and_then(|field| field.name(reading));
+    let size = fields.require("size", "64M", reading).and_then(|field| size(&field, reading));
+    Some(filesystem::Spec { provider: provider?, size: size?, backing: None, machine: None })
+}
+
+pub(super) fn filesystem_attachment(
+    spec: &Field<'_>,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<filesystem_attachment::Spec> {
+    let fields = Fields::of(spec, &["machine", "filesystem", "path", "readOnly"], reading)?;
+    let machine = named("machine", &fields, references, reading);
+    let filesystem = named("filesystem", &fields, references, reading);
+    let path = match fields.get("path") {
+        None => None,
+        Some(field) => {
+            let text = field.line(reading)?;
+            if !text.starts_with('/') {
+                let message = format!("{:?} is no absolute path", cut(text, 60));
+                return field.refuse(reading, Code::BadName, message, "write a path that begins with `/`");
+            }
+            Some(text.to_owned())
+        }
+    };
+    let read_only = match fields.get("readOnly") {
+        None => false,
+        Some(field) => field.truth(reading)?,
+    };
+    Some(filesystem_attachment::Spec { machine: machine?, filesystem: filesystem?, path, read_only })
 }
 
 /// An attachment is named by what it binds, so metadata may be left out; a name that is given has to be the right one.
@@ -64,15 +109,21 @@ pub(super) fn attachment_wish(
     spec: volume_attachment::Spec,
     reading: &mut Reading<'_>,
 ) -> Option<Wish> {
+    named_as_bound(top, &spec.stream_name(), reading)?;
+    Some(Wish::VolumeAttachment { spec })
+}
+
+/// Whether metadata is left out or names what is bound.
+pub(super) fn named_as_bound(top: &Fields<'_>, name: &str, reading: &mut Reading<'_>) -> Option<()> {
     if let Some(metadata) = top.get("metadata")
         && let Some(field) = Fields::of(&metadata, &["name"], reading)?.get("name")
     {
         let text = field.line(reading)?;
-        if text != spec.stream_name() {
+        if text != name {
             let message = format!("{:?} is not what this attachment is called", cut(text, 60));
-            let next = format!("write `name: {}`, or leave metadata out", spec.stream_name());
+            let next = format!("write `name: {name}`, or leave metadata out");
             return field.refuse(reading, Code::BadName, message, next);
         }
     }
-    Some(Wish::VolumeAttachment { spec })
+    Some(())
 }

@@ -1,7 +1,8 @@
-//! The cases about storage: sizes, directives, pools, waiting, what is due when, and what providers run.
+//! The cases about storage: timelines, sizes, directives, pools, waiting, what is due when, and what providers run.
 
 mod providers;
 mod rules;
+mod timelines;
 
 use bailiwick::actors::{
     schedule::{Timetable, backoff_ms},
@@ -32,7 +33,7 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "sizes" => Plan::Run(size),
         "backoff" => Plan::Run(backoff),
         "schedule" => Plan::Run(schedule),
-        "timelines" => Plan::Skip("the storage supervisor is not built yet"),
+        "timelines" => Plan::Run(timelines::timeline),
         "directives" => Plan::Run(rules::directive),
         "directive_maps" => Plan::Run(rules::directive_map),
         "pool_names" => Plan::Run(rules::pool_name),

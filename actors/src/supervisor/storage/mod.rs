@@ -1,14 +1,24 @@
-//! The storage supervisor: brings machines, volumes and their attachments together, and takes them apart.
+//! The storage supervisor: brings machines, volumes, filesystems and their attachments together, and takes them apart.
 //!
-//! An attachment is attached once its machine runs and its volume is provisioned; it lets go when its machine's instance
-//! goes; it is removed when either side is dying; and once it is gone, both sides are told so.
+//! A volume that waits for a machine is made once that has an instance. An attachment is attached once its machine runs and
+//! its volume is provisioned; it lets go when its machine's instance goes; it is removed when either side is dying; and once
+//! it is gone, both sides are told so. Filesystems and their attachments are the same one floor higher, and on a volume they
+//! also wait for the device that their machine sees. What waits, waits for exactly what is missing: a change of it, or of
+//! what hangs on it, is looked at, and nothing else.
+//!
+//! What was attached in an earlier session is made sure of once. What a static provider makes is the business of whoever
+//! starts machines.
 
+mod filesystems;
 mod prerequisites;
 mod state;
+mod status;
 mod view;
+mod volumes;
 
 #[cfg(test)]
 mod tests;
 
-pub use state::{Command, Effect, Event, Reason, Rejection, State};
+pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, Session, State};
+pub use status::{StorageStatus, Told, of_filesystem, of_filesystem_attachment, of_volume, of_volume_attachment};
 pub use view::View;

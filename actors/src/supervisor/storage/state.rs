@@ -1,4 +1,4 @@
-//! What the supervisor may be told, and what it answers. All it knows is in its view.
+//! What the supervisor may be told, and what it answers. All it knows of others is in its view.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,76 @@ use uuid::Uuid;
 use super::{View, prerequisites};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Stored, Verdict, reasons},
+    ports::Backing,
     supervisor::Order,
+    vocab::Name,
 };
 
-/// It has seen nothing that is not in the journal already.
+/// What it put off until there is a policy; everything else is in the journal already.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State;
+pub struct State {
+    pub(super) put_off: BTreeSet<StreamId>,
+}
 
 /// What it may be told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
-    /// These machines, volumes and attachments have changed: look whether something follows.
+    /// These machines, volumes, filesystems and attachments have changed: look whether something follows.
     Look { about: Vec<StreamId> },
+    /// A session begins: what was attached in earlier ones is made sure of, once.
+    Begin { session: Session },
+    /// What machines see of the devices beneath filesystems has changed.
+    Observe { changes: Vec<DeviceChange> },
+}
+
+/// What holds from one start to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Providers that can only work while a machine is started; whoever starts machines uses them, not this supervisor.
+    pub static_providers: BTreeSet<Name>,
+    /// Where filesystems are mounted that name no path; absolute. None leaves it to their providers.
+    pub storage_dir: Option<String>,
+    /// Whether nothing is done before the first revision of a policy.
+    pub waits_for_policy: bool,
+}
+
+/// A device came or went on a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeviceChange {
+    /// The volume is seen there as this device, for the first time or as another one than before.
+    Seen { machine: Name, backing: Backing },
+    /// The volume is not seen there any more.
+    Gone { machine: Name, volume: Name },
+}
+
+impl DeviceChange {
+    /// The volume that it is about.
+    pub fn volume(&self) -> &Name {
+        match self {
+            Self::Seen { backing, .. } => &backing.volume,
+            Self::Gone { volume, .. } => volume,
+        }
+    }
 }
 
 /// What happened to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    Issued { order: Order },
+    Issued {
+        order: Order,
+    },
+    SessionBegan {
+        session: Session,
+    },
+    Observed {
+        changes: Vec<DeviceChange>,
+    },
+    /// There is no policy yet: these are looked at once there is.
+    PutOff {
+        about: Vec<StreamId>,
+    },
+    /// What was put off was looked at.
+    TakenUp,
 }
 
 /// An order that waits for its target's answer.
@@ -41,6 +93,9 @@ reasons! {
     pub enum Reason {
         OrdersFollow = "orders-follow", "something follows from what is seen";
         NothingFollows = "nothing-follows", "nothing follows from what is seen";
+        SessionBegins = "session-begins", "a session begins";
+        DevicesChanged = "devices-changed", "machines see other devices than before";
+        AwaitsPolicy = "awaits-policy", "there is no policy yet";
     }
 }
 
@@ -74,17 +129,56 @@ impl Decider for State {
     type View = View;
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
-        let Command::Look { about } = command;
-        let orders = prerequisites::orders(facts.view, &about.iter().cloned().collect());
-        if orders.is_empty() {
-            return Ok(Decision::nothing(Reason::NothingFollows));
-        }
-        Ok(Decision::because(Reason::OrdersFollow, orders.into_iter().map(|order| Event::Issued { order })))
+        Ok(match command {
+            Command::Look { about } => look(self, about, facts.view),
+            Command::Begin { session } => {
+                Decision::because(Reason::SessionBegins, [Event::SessionBegan { session: session.clone() }])
+            }
+            Command::Observe { changes } => observe(changes, facts.view),
+        })
     }
 
-    fn evolve(&mut self, _at: Version, _event: &Event) {}
+    fn evolve(&mut self, _at: Version, event: &Event) {
+        match event {
+            Event::PutOff { about } => self.put_off.extend(about.iter().cloned()),
+            Event::TakenUp => self.put_off.clear(),
+            Event::Issued { .. } | Event::SessionBegan { .. } | Event::Observed { .. } => (),
+        }
+    }
 
     fn pending(&self, view: &View) -> BTreeSet<Effect> {
         view.orders.open().map(|(command, _)| Effect::Send { command: *command }).collect()
     }
+}
+
+fn look(state: &State, about: &[StreamId], view: &View) -> Decision<State> {
+    if view.awaits_policy() {
+        let about: Vec<StreamId> = about.iter().filter(|stream| !state.put_off.contains(*stream)).cloned().collect();
+        if about.is_empty() {
+            return Decision::nothing(Reason::AwaitsPolicy);
+        }
+        return Decision::because(Reason::AwaitsPolicy, [Event::PutOff { about }]);
+    }
+    let taken_up = (!state.put_off.is_empty()).then_some(Event::TakenUp);
+    let about: BTreeSet<StreamId> = about.iter().chain(&state.put_off).cloned().collect();
+    let orders = prerequisites::orders(view, &about);
+    let events: Vec<Event> =
+        taken_up.into_iter().chain(orders.into_iter().map(|order| Event::Issued { order })).collect();
+    if events.is_empty() {
+        return Decision::nothing(Reason::NothingFollows);
+    }
+    Decision::because(Reason::OrdersFollow, events)
+}
+
+/// Takes in what is news. What follows from it follows from the next look.
+fn observe(changes: &[DeviceChange], view: &View) -> Decision<State> {
+    let is_news = |change: &&DeviceChange| match change {
+        DeviceChange::Seen { machine, backing } => view.device(machine, &backing.volume) != Some(backing),
+        DeviceChange::Gone { machine, volume } => view.device(machine, volume).is_some(),
+    };
+    let changes: Vec<DeviceChange> = changes.iter().filter(is_news).cloned().collect();
+    if changes.is_empty() {
+        return Decision::nothing(Reason::NothingFollows);
+    }
+    Decision::because(Reason::DevicesChanged, [Event::Observed { changes }])
 }

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
-use super::{Command, Event, Reason, State, View};
+use super::{Command, DeviceChange, Event, Reason, Session, State, View};
 use crate::{
     contract::{Decider, Decision, Facts, Stored, View as _},
-    machine,
+    filesystem, filesystem_attachment, machine,
     policy::Document,
-    ports::{AttachmentInfo, InstanceStatus, MachineInstance, ProvisionedVolume},
+    ports::{
+        AttachmentInfo, Backing, BlockDevice, FilesystemAttachmentInfo, InstanceStatus, MachineInstance,
+        ProvisionedFilesystem, ProvisionedVolume,
+    },
     supervisor::{Order, Orders},
     vocab::{EffectId, InstanceId, Name, SizeMib, Timestamp},
     volume, volume_attachment,
@@ -74,10 +77,15 @@ impl Seen {
         let policy = Document::default();
         let (now, journal) = (Timestamp(9), Uuid::nil());
         let facts = Facts { stream: &own, next: Version(1), now, policy: &policy, view: &self.view, journal };
-        let decision = State.decide(&Command::Look { about: vec![stream(about)] }, &facts).expect("it refuses nothing");
+        let decision =
+            State::default().decide(&Command::Look { about: vec![stream(about)] }, &facts).expect("it refuses nothing");
         let Decision { reason, events } = decision;
         assert_eq!(reason == Reason::NothingFollows, events.is_empty());
-        events.into_iter().map(|Event::Issued { order }| order).collect()
+        let order = |event| match event {
+            Event::Issued { order } => order,
+            other => panic!("{other:?} is no order"),
+        };
+        events.into_iter().map(order).collect()
     }
 }
 
@@ -211,4 +219,153 @@ fn both_sides_are_told_that_an_attachment_is_gone_and_then_it_is_forgotten() {
     seen = seen.then("volume/data", stored([volume::Event::AttachmentReleased { machine: name("web") }]));
     assert_eq!(seen.look("volume-attachment/web:data"), []);
     assert_eq!(seen.view.attachments.iter().count(), 0, "nobody holds it any more");
+}
+
+fn backing(device: &str) -> Backing {
+    let device = BlockDevice { name: device.into(), size: SizeMib(64), hardware_id: None };
+    Backing { volume: name("data"), volume_effect: effect("volume/data", 2), device }
+}
+
+fn seen_as(device: &str) -> Vec<Body> {
+    let change = DeviceChange::Seen { machine: name("web"), backing: backing(device) };
+    stored([Event::Observed { changes: vec![change] }])
+}
+
+/// The filesystem `files` on the volume `data`, to be mounted on `web`.
+fn files_declared(seen: Seen) -> Seen {
+    let spec = filesystem::Spec {
+        provider: name("local"),
+        size: SizeMib(64),
+        backing: Some(name("data")),
+        machine: Some(name("web")),
+    };
+    let mount =
+        filesystem_attachment::Spec { machine: name("web"), filesystem: name("files"), path: None, read_only: false };
+    let reserved = volume::Event::FilesystemReserved { filesystem: name("files") };
+    seen.then("volume/data", stored([reserved]))
+        .then(
+            "filesystem/files",
+            stored([
+                filesystem::Event::Declared { spec },
+                filesystem::Event::AttachmentReserved { machine: name("web") },
+            ]),
+        )
+        .then("filesystem-attachment/web:files", stored([filesystem_attachment::Event::Declared { spec: mount }]))
+}
+
+fn files_made(seen: Seen) -> Seen {
+    let (effect, filesystem_id) = (effect("filesystem/files", 3), InstanceId("sdb".into()));
+    let filesystem = ProvisionedFilesystem { effect, filesystem_id, size: SizeMib(64) };
+    let request = filesystem::Event::CreateRequested { backing: Some(backing("sdb")), at: Timestamp(5) };
+    seen.then("filesystem/files", stored([request, filesystem::Event::Created { filesystem }]))
+}
+
+fn files_mounted(seen: Seen) -> Seen {
+    let target = filesystem_attachment::Target {
+        provider: name("managed"),
+        machine_effect: effect("machine/web", 2),
+        instance: InstanceId("i-1".into()),
+        filesystem_effect: effect("filesystem/files", 3),
+        filesystem_id: InstanceId("sdb".into()),
+        backing: Some(backing("sdb")),
+        path: None,
+    };
+    let info = FilesystemAttachmentInfo { mount_point: "/srv/files".into(), read_only: false };
+    seen.then(
+        "filesystem-attachment/web:files",
+        stored([
+            filesystem_attachment::Event::AttachRequested { target, at: Timestamp(6) },
+            filesystem_attachment::Event::Attached { info },
+        ]),
+    )
+}
+
+#[test]
+fn a_filesystem_on_a_volume_waits_for_exactly_its_device() {
+    let seen = files_declared(attached());
+    assert_eq!(seen.look("filesystem/files"), []);
+    let seen = seen.then("supervisor/storage", seen_as("sdb"));
+    let create = filesystem::Command::Create { backing: Some(backing("sdb")) };
+    let create = Order::Filesystem { filesystem: name("files"), command: create };
+    for about in ["filesystem/files", "volume/data"] {
+        assert_eq!(seen.look(about), std::slice::from_ref(&create), "{about}");
+    }
+}
+
+#[test]
+fn a_filesystem_is_mounted_once_it_is_made_and_its_device_seen() {
+    let made = files_made(files_declared(attached()));
+    assert_eq!(made.look("filesystem/files"), [], "no device is seen");
+    let seen = made.then("supervisor/storage", seen_as("sdc"));
+    let orders = seen.look("volume/data");
+    let [Order::FilesystemAttachment { command: filesystem_attachment::Command::Attach { target }, .. }] = &orders[..]
+    else {
+        panic!("{orders:?}");
+    };
+    assert_eq!(target.backing, Some(backing("sdc")), "what is seen now counts, not what it was made on");
+    assert_eq!(target.provider, name("managed"));
+}
+
+#[test]
+fn a_volume_is_not_detached_before_what_is_mounted_from_it() {
+    let seen = files_mounted(files_made(files_declared(attached())).then("supervisor/storage", seen_as("sdb")));
+    let seen = seen.then("machine/web", stored([machine::Event::RemovalBegan]));
+    let unmount = Order::FilesystemAttachment {
+        machine: name("web"),
+        filesystem: name("files"),
+        command: filesystem_attachment::Command::Remove,
+    };
+    let orders = seen.look("machine/web");
+    assert!(orders.iter().all(|order| *order == unmount) && !orders.is_empty(), "{orders:?}");
+    let unmounted = stored([
+        filesystem_attachment::Event::RemovalBegan,
+        filesystem_attachment::Event::DetachRequested { at: Timestamp(8) },
+        filesystem_attachment::Event::Detached,
+        filesystem_attachment::Event::Removed,
+    ]);
+    let orders = seen.then("filesystem-attachment/web:files", unmounted).look("filesystem-attachment/web:files");
+    assert!(orders.contains(&order(volume_attachment::Command::Remove)), "{orders:?}");
+}
+
+#[test]
+fn a_volume_is_told_that_its_filesystem_is_gone_and_then_that_is_forgotten() {
+    let gone = stored([
+        filesystem::Event::AttachmentReleased { machine: name("web") },
+        filesystem::Event::RemovalBegan,
+        filesystem::Event::Died,
+        filesystem::Event::Removed,
+    ]);
+    let unmounted = stored([filesystem_attachment::Event::RemovalBegan, filesystem_attachment::Event::Removed]);
+    let seen = files_made(files_declared(attached()))
+        .then("filesystem-attachment/web:files", unmounted)
+        .then("filesystem/files", gone);
+    let command = volume::Command::ReleaseFilesystem { filesystem: name("files") };
+    assert_eq!(seen.look("filesystem/files"), [Order::Volume { volume: name("data"), command }]);
+    let told = stored([volume::Event::FilesystemReleased { filesystem: name("files") }]);
+    let seen = seen.then("volume/data", told);
+    assert_eq!(seen.look("volume/data"), []);
+    assert_eq!(seen.view.filesystems.iter().count(), 0);
+    assert_eq!(seen.view.filesystem_attachments.iter().count(), 0);
+}
+
+#[test]
+fn what_earlier_sessions_attached_is_made_sure_of_once() {
+    let session = Session::default();
+    let seen = attached().then("supervisor/storage", stored([Event::SessionBegan { session }]));
+    let again = order(volume_attachment::Command::Reattach);
+    assert_eq!(seen.look("volume/data"), [again]);
+    let info = AttachmentInfo { path: "/vol".into(), read_only: false };
+    let done = stored([
+        volume_attachment::Event::ReattachRequested { at: Timestamp(8) },
+        volume_attachment::Event::Attached { info },
+    ]);
+    assert_eq!(seen.then("volume-attachment/web:data", done).look("volume/data"), []);
+}
+
+#[test]
+fn a_static_provider_is_left_to_whoever_starts_machines() {
+    let session = Session { static_providers: [name("local")].into(), ..Session::default() };
+    let seen = declared().then("supervisor/storage", stored([Event::SessionBegan { session }]));
+    let seen = seen.then("machine/web", machine_runs()).then("volume/data", volume_made());
+    assert_eq!(seen.look("machine/web"), []);
 }

@@ -1,54 +1,119 @@
 //! What the storage supervisor looks at.
 
-use bailiwick_journal::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::Event;
+use bailiwick_journal::{Entry, StreamId};
+
+use super::{DeviceChange, Event, Session};
 use crate::{
     contract::{self, Decider, Fold, Stored, StoredError},
-    machine,
+    filesystem, filesystem_attachment,
+    machine::{self, Instance},
+    policy,
+    ports::{Backing, MachineInstance},
     supervisor::Orders,
-    vocab::{Life, Name},
+    vocab::{Life, Name, Timestamp},
     volume, volume_attachment,
 };
 
-/// Machines, volumes and attachments that exist, and the orders that wait for an answer.
+/// Machines, volumes, filesystems and attachments that exist, what machines see of them, and the orders that wait for an
+/// answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     pub machines: Fold<machine::State>,
     pub volumes: Fold<volume::State>,
     /// By `machine:volume`; a removed one stays until both sides have let go of it.
     pub attachments: Fold<volume_attachment::State>,
+    pub filesystems: Fold<filesystem::State>,
+    /// By `machine:filesystem`; as with volumes.
+    pub filesystem_attachments: Fold<filesystem_attachment::State>,
     pub orders: Orders,
+    /// The devices that volumes are seen as, by machine and volume.
+    devices: BTreeMap<(Name, Name), Backing>,
+    session: Option<Session>,
+    session_began: Timestamp,
+    /// The attachments that were made, or made sure of, in this session.
+    fresh: BTreeSet<StreamId>,
+    has_policy: bool,
+    /// Who may have something to do when an entity changes.
+    dependents: BTreeMap<StreamId, BTreeSet<StreamId>>,
 }
 
 impl View {
     /// The name of the supervisor's stream.
     pub const NAME: &'static str = "storage";
+
+    /// The device that a volume is seen as on a machine.
+    pub fn device(&self, machine: &Name, volume: &Name) -> Option<&Backing> {
+        self.devices.get(&(machine.clone(), volume.clone()))
+    }
+
+    /// Who may have something to do when this entity changes.
+    pub(super) fn dependents(&self, stream: &StreamId) -> impl Iterator<Item = &StreamId> {
+        self.dependents.get(stream).into_iter().flatten()
+    }
+
+    /// The instance of a machine that runs.
+    pub(super) fn running(&self, machine: &Name) -> Option<&MachineInstance> {
+        match &self.machines.get(machine.as_str())?.instance {
+            Instance::Running { instance, .. } => Some(instance),
+            Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
+        }
+    }
+
+    /// Whether a provider only works while a machine is started.
+    pub(super) fn is_static(&self, provider: &Name) -> bool {
+        self.session.as_ref().is_some_and(|session| session.static_providers.contains(provider))
+    }
+
+    /// Whether an attachment that is made was made in an earlier session.
+    pub(super) fn is_of_earlier_session(&self, stream: &StreamId) -> bool {
+        self.session.is_some() && !self.fresh.contains(stream)
+    }
+
+    pub(super) fn storage_dir(&self) -> Option<&str> {
+        self.session.as_ref().and_then(|session| session.storage_dir.as_deref())
+    }
+
+    pub(super) fn awaits_policy(&self) -> bool {
+        !self.has_policy && self.session.as_ref().is_some_and(|session| session.waits_for_policy)
+    }
 }
 
 impl contract::View for View {
     fn wants(kind: &str) -> bool {
-        matches!(kind, "machine" | "volume" | "volume-attachment" | "supervisor")
+        matches!(
+            kind,
+            "machine"
+                | "volume"
+                | "volume-attachment"
+                | "filesystem"
+                | "filesystem-attachment"
+                | "policy"
+                | "supervisor"
+        )
     }
 
     fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
         let stream = &entry.header.stream;
         let name = stream.name();
         match stream.kind() {
-            "supervisor" if name == Self::NAME => {
-                for (at, body) in entry.versioned_events() {
-                    let Event::Issued { order } = Event::load(body)?;
-                    self.orders.issued(stream, at, entry.header.position, order);
-                }
+            "supervisor" if name == Self::NAME => return self.apply_own(entry),
+            "supervisor" => return Ok(()),
+            policy::State::KIND => {
+                self.has_policy |= !entry.events.is_empty();
                 return Ok(());
             }
-            "supervisor" => return Ok(()),
             _ => (),
         }
         self.machines.apply(entry)?;
         self.volumes.apply(entry)?;
         self.attachments.apply(entry)?;
+        self.filesystems.apply(entry)?;
+        self.filesystem_attachments.apply(entry)?;
         self.orders.answered(entry);
+        self.note_attached(entry)?;
+        self.note_dependents(stream);
         match stream.kind() {
             machine::State::KIND if self.machines.get(name).is_some_and(|m| m.life == Life::Removed) => {
                 self.machines.remove(name);
@@ -61,11 +126,123 @@ impl contract::View for View {
         for (machine, volume) in touched(entry)? {
             self.forget_if_over(&machine, &volume);
         }
+        self.forget_filesystems_if_over(stream);
         Ok(())
     }
 }
 
 impl View {
+    fn apply_own(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        for (at, body) in entry.versioned_events() {
+            match Event::load(body)? {
+                Event::Issued { order } => {
+                    self.orders.issued(&entry.header.stream, at, entry.header.position, order);
+                }
+                Event::SessionBegan { session } => {
+                    self.session = Some(session);
+                    self.session_began = Timestamp(entry.header.meta.time_ms);
+                    self.fresh.clear();
+                }
+                Event::Observed { changes } => changes.into_iter().for_each(|change| self.observe(change)),
+                Event::PutOff { .. } | Event::TakenUp => (),
+            }
+        }
+        Ok(())
+    }
+
+    fn observe(&mut self, change: DeviceChange) {
+        match change {
+            DeviceChange::Seen { machine, backing } => {
+                self.devices.insert((machine, backing.volume.clone()), backing);
+            }
+            DeviceChange::Gone { machine, volume } => drop(self.devices.remove(&(machine, volume))),
+        }
+    }
+
+    /// What was attached just now need not be made sure of.
+    fn note_attached(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        if self.session.is_none() || Timestamp(entry.header.meta.time_ms) < self.session_began {
+            return Ok(());
+        }
+        let stream = &entry.header.stream;
+        for body in &entry.events {
+            let is_attached = match stream.kind() {
+                volume_attachment::State::KIND => {
+                    use volume_attachment::Event;
+                    matches!(Event::load(body)?, Event::Attached { .. } | Event::TakenOver { .. })
+                }
+                filesystem_attachment::State::KIND => {
+                    use filesystem_attachment::Event;
+                    matches!(Event::load(body)?, Event::Attached { .. })
+                }
+                _ => false,
+            };
+            if is_attached {
+                self.fresh.insert(stream.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// An entity hangs on those that it names.
+    fn note_dependents(&mut self, stream: &StreamId) {
+        let name = stream.name();
+        let mut on = Vec::new();
+        match stream.kind() {
+            volume::State::KIND => {
+                let machine = self.volumes.get(name).and_then(|state| state.wanted_on.clone());
+                on.extend(machine.map(|machine| (machine::State::KIND, machine.to_string())));
+            }
+            filesystem::State::KIND => {
+                let spec = self.filesystems.get(name).and_then(|state| state.spec.clone());
+                let (machine, volume) = spec.map(|spec| (spec.machine, spec.backing)).unwrap_or_default();
+                on.extend(machine.map(|machine| (machine::State::KIND, machine.to_string())));
+                on.extend(volume.map(|volume| (volume::State::KIND, volume.to_string())));
+            }
+            volume_attachment::State::KIND => {
+                if let Some((machine, volume)) = name.split_once(':') {
+                    on.push((machine::State::KIND, machine.to_owned()));
+                    on.push((volume::State::KIND, volume.to_owned()));
+                }
+            }
+            filesystem_attachment::State::KIND => {
+                if let Some((machine, filesystem)) = name.split_once(':') {
+                    on.push((machine::State::KIND, machine.to_owned()));
+                    on.push((filesystem::State::KIND, filesystem.to_owned()));
+                    // Where it is mounted decides when the volume beneath may be detached there.
+                    let beneath = self.filesystems.get(filesystem).and_then(|state| state.backing());
+                    if let Some(volume) = beneath
+                        && let Ok(attachment) =
+                            StreamId::new(volume_attachment::State::KIND, &format!("{machine}:{volume}"))
+                    {
+                        self.dependents.entry(stream.clone()).or_default().insert(attachment);
+                    }
+                }
+            }
+            _ => (),
+        }
+        for (kind, name) in on {
+            if let Ok(other) = StreamId::new(kind, &name) {
+                self.dependents.entry(other).or_default().insert(stream.clone());
+            }
+        }
+    }
+
+    /// Nobody waits for what is forgotten.
+    fn forget_dependent(&mut self, stream: &StreamId, on: &[(&str, &str)]) {
+        for (kind, name) in on {
+            let Ok(other) = StreamId::new(kind, name) else { continue };
+            if let Some(dependents) = self.dependents.get_mut(&other) {
+                dependents.remove(stream);
+                if dependents.is_empty() {
+                    self.dependents.remove(&other);
+                }
+            }
+        }
+        self.dependents.remove(stream);
+        self.fresh.remove(stream);
+    }
+
     /// An attachment that is removed, and that neither side holds any more, is of no further interest.
     fn forget_if_over(&mut self, machine: &str, volume: &str) {
         let name = format!("{machine}:{volume}");
@@ -79,6 +256,72 @@ impl View {
             .is_some_and(|state| state.attached_to.as_ref().is_some_and(|name| held(name, machine)));
         if removed && !machine_holds && !volume_holds {
             self.attachments.remove(&name);
+            if let Ok(stream) = StreamId::new(volume_attachment::State::KIND, &name) {
+                self.forget_dependent(&stream, &[(machine::State::KIND, machine), (volume::State::KIND, volume)]);
+            }
+        }
+    }
+
+    /// The same for filesystems and their attachments.
+    fn forget_filesystems_if_over(&mut self, stream: &StreamId) {
+        let name = stream.name();
+        let about: Vec<String> = match stream.kind() {
+            filesystem_attachment::State::KIND => vec![name.to_owned()],
+            filesystem::State::KIND => self
+                .dependents(stream)
+                .filter(|other| other.kind() == filesystem_attachment::State::KIND)
+                .map(|other| other.name().to_owned())
+                .collect(),
+            _ => Vec::new(),
+        };
+        for attachment in about {
+            let Some((machine, filesystem)) = attachment.split_once(':') else { continue };
+            let is_over = self.filesystem_attachments.get(&attachment).is_some_and(|state| state.life == Life::Removed);
+            let held = self
+                .filesystems
+                .get(filesystem)
+                .is_some_and(|state| state.attached_to.iter().any(|name| name.as_str() == machine));
+            if is_over && !held {
+                self.filesystem_attachments.remove(&attachment);
+                if let Ok(stream) = StreamId::new(filesystem_attachment::State::KIND, &attachment) {
+                    let on = [(machine::State::KIND, machine), (filesystem::State::KIND, filesystem)];
+                    self.forget_dependent(&stream, &on);
+                }
+            }
+        }
+        // The volume beneath holds it until it was told.
+        let (kind, name) = match stream.kind() {
+            filesystem::State::KIND => (filesystem::State::KIND, Some(name.to_owned())),
+            volume::State::KIND => {
+                let gone = |other: &&StreamId| {
+                    other.kind() == filesystem::State::KIND
+                        && self.filesystems.get(other.name()).is_some_and(|state| state.life == Life::Removed)
+                };
+                (filesystem::State::KIND, self.dependents(stream).find(gone).map(|other| other.name().to_owned()))
+            }
+            _ => return,
+        };
+        let Some(name) = name else { return };
+        let Some(state) = self.filesystems.get(&name).filter(|state| state.life == Life::Removed) else { return };
+        let spec = state.spec.clone();
+        let (machine, volume) = spec.map(|spec| (spec.machine, spec.backing)).unwrap_or_default();
+        let held = volume.as_ref().is_some_and(|volume| {
+            let state = self.volumes.get(volume.as_str());
+            state.is_some_and(|state| state.filesystem.as_ref().is_some_and(|held| held.as_str() == name))
+        });
+        if !held {
+            self.filesystems.remove(&name);
+            if let Ok(stream) = StreamId::new(kind, &name) {
+                let mut on = Vec::new();
+                on.extend(machine.as_ref().map(|machine| (machine::State::KIND, machine.as_str())));
+                on.extend(volume.as_ref().map(|volume| (volume::State::KIND, volume.as_str())));
+                let attachments: Vec<StreamId> = self.dependents(&stream).cloned().collect();
+                self.forget_dependent(&stream, &on);
+                // Attachments that are not gone yet go on hanging on it.
+                if !attachments.is_empty() {
+                    self.dependents.insert(stream, attachments.into_iter().collect());
+                }
+            }
         }
     }
 }

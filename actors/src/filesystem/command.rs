@@ -1,0 +1,59 @@
+//! What may be asked of a filesystem, and what the world may report to it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Spec;
+use crate::{
+    contract::Stored,
+    ports::{Backing, ProvisionedFilesystem},
+    vocab::{Fault, Name, Timestamp},
+};
+
+/// A command to a filesystem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// It shall exist, like this.
+    Declare(Spec),
+    /// It shall go once it is mounted nowhere, with its data where its provider keeps none.
+    Remove,
+    /// It shall go once it is mounted nowhere, and its provider lets go of it with its data.
+    Release,
+    /// Try again what was given up, or waits.
+    RetryProvisioning,
+    /// An attachment to this machine is about to be made.
+    ReserveAttachment { machine: Name },
+    /// The attachment to this machine is gone.
+    ReleaseAttachment { machine: Name },
+    /// Everything that it needs is there: make it, on this device if it lives on a volume.
+    Create { backing: Option<Backing> },
+    /// Something that was waited for is due.
+    Wake { due: Timestamp },
+    /// What the world reports.
+    Report(Report),
+}
+
+/// A report to a filesystem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Report {
+    /// The provider has made it, or found it again.
+    Created {
+        attempt: u32,
+        filesystem: ProvisionedFilesystem,
+    },
+    CreateFailed {
+        attempt: u32,
+        fault: Fault,
+    },
+    /// The provider has destroyed or released it, or confirmed its absence.
+    Destroyed {
+        attempt: u32,
+    },
+    DestroyFailed {
+        attempt: u32,
+        fault: Fault,
+    },
+}
+
+impl Stored for Command {
+    const SCHEMA: u16 = 1;
+}

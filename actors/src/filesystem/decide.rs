@@ -1,0 +1,196 @@
+//! What should happen to a filesystem, and why.
+
+use super::{Command, Event, Reason, Rejection, Report, Spec, State, Storage};
+use crate::{
+    contract::{self, Decision, Failed, RetryRule},
+    ports::{Backing, ProvisionedFilesystem},
+    vocab::{EffectId, Fault, FaultCode, Life, Name, Outlook, Timestamp},
+};
+
+type Facts<'a> = contract::Facts<'a, State>;
+type Verdict = contract::Verdict<State>;
+
+pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
+    match command {
+        Command::Declare(spec) => declare(state, spec),
+        Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
+        Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
+        Command::RetryProvisioning => retry_provisioning(state),
+        Command::ReserveAttachment { machine } => reserve_attachment(state, machine),
+        Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
+        Command::Create { backing } => create(state, backing.as_ref(), facts),
+        Command::Wake { .. } => Ok(contract::wake(state.effort(), facts.now, Event::AttemptBegun)),
+        Command::Report(report) => match report {
+            Report::Created { attempt, filesystem } => report_created(state, *attempt, filesystem, facts),
+            Report::CreateFailed { attempt, fault } => report_create_failed(state, *attempt, fault, facts),
+            Report::Destroyed { attempt } => report_destroyed(state, *attempt),
+            Report::DestroyFailed { attempt, fault } => report_destroy_failed(state, *attempt, fault, facts),
+        },
+    }
+}
+
+fn declare(state: &State, spec: &Spec) -> Verdict {
+    let present = match (state.life, &state.spec) {
+        (Life::Dying | Life::Dead, _) => return Err(Rejection::Leaving { life: state.life }),
+        (Life::Alive, Some(present)) => present,
+        (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
+            return Ok(Decision::because(Reason::NewlyDeclared, [Event::Declared { spec: spec.clone() }]));
+        }
+    };
+    let changed = [
+        ("spec.provider", present.provider != spec.provider),
+        ("spec.size", present.size != spec.size),
+        ("spec.volume", present.backing != spec.backing),
+        ("spec.machine", present.machine != spec.machine),
+    ];
+    match changed.into_iter().find(|(_, differs)| *differs) {
+        Some((field, _)) => Err(Rejection::Immutable { field: field.into() }),
+        None => Ok(Decision::nothing(Reason::AlreadyAsDeclared)),
+    }
+}
+
+fn create(state: &State, backing: Option<&Backing>, facts: &Facts<'_>) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive => (),
+    }
+    match &state.storage {
+        Storage::None => {
+            let event = Event::CreateRequested { backing: backing.cloned(), at: facts.now };
+            Ok(Decision::because(Reason::NeedsMet, [event]))
+        }
+        Storage::Creating { backing: then, effort }
+            if then.as_ref() != backing && effort.outlook != Outlook::Trying =>
+        {
+            Ok(Decision::because(Reason::DeviceMoved, [Event::BackingChanged { backing: backing.cloned() }]))
+        }
+        Storage::Creating { .. } | Storage::Provisioned { .. } | Storage::Destroying { .. } => {
+            Ok(Decision::nothing(Reason::AlreadyBegun))
+        }
+    }
+}
+
+fn remove(state: &State, first: Vec<Event>, asked: Reason, facts: &Facts<'_>) -> Verdict {
+    match state.life {
+        Life::Undeclared => return Err(Rejection::NotDeclared),
+        Life::Dead if !matches!(state.storage, Storage::Destroying { .. }) => {
+            return Ok(Decision::because(Reason::StorageLeft, after_death(state, facts.now)));
+        }
+        Life::Dying | Life::Dead => return Ok(Decision::nothing(Reason::AlreadyGoing)),
+        Life::Removed => return Ok(Decision::nothing(Reason::AlreadyGone)),
+        Life::Alive => (),
+    }
+    let mut events = first;
+    events.push(Event::RemovalBegan);
+    if !state.attached_to.is_empty() {
+        return Ok(Decision::because(Reason::RemovalBlocked, events));
+    }
+    events.extend(death(state, facts.now));
+    Ok(Decision::because(asked, events))
+}
+
+/// It is mounted nowhere: it dies, and its storage goes.
+fn death(state: &State, now: Timestamp) -> Vec<Event> {
+    let is_under_way = state.effort().is_some_and(|effort| effort.outlook == Outlook::Trying);
+    if state.backing().is_some() && !is_under_way {
+        // Only data on its volume: it goes with that.
+        return vec![Event::Died, Event::Removed];
+    }
+    let mut events = vec![Event::Died];
+    events.extend(after_death(state, now));
+    events
+}
+
+/// What is left to do for the dead: nothing if there is no storage, nor can there be any.
+fn after_death(state: &State, now: Timestamp) -> Vec<Event> {
+    match &state.storage {
+        Storage::Destroying { .. } => Vec::new(),
+        Storage::Creating { effort, .. } if !effort.may_have_left_something() => {
+            vec![Event::CreateDropped, Event::Removed]
+        }
+        Storage::None => vec![Event::Removed],
+        Storage::Creating { .. } | Storage::Provisioned { .. } => vec![Event::DestroyRequested { at: now }],
+    }
+}
+
+fn retry_provisioning(state: &State) -> Verdict {
+    if !state.life.exists() {
+        return Err(Rejection::NotDeclared);
+    }
+    Ok(contract::try_again(state.effort(), Event::AttemptBegun))
+}
+
+fn reserve_attachment(state: &State, machine: &Name) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive => (),
+    }
+    if state.attached_to.contains(machine) {
+        return Err(Rejection::StillReserved);
+    }
+    let event = Event::AttachmentReserved { machine: machine.clone() };
+    Ok(Decision::because(Reason::AttachmentWanted, [event]))
+}
+
+fn release_attachment(state: &State, machine: &Name, facts: &Facts<'_>) -> Verdict {
+    if !state.attached_to.contains(machine) {
+        return Ok(Decision::nothing(Reason::AttachmentUnknown));
+    }
+    let mut events = vec![Event::AttachmentReleased { machine: machine.clone() }];
+    if state.life == Life::Dying && state.attached_to.len() == 1 {
+        events.extend(death(state, facts.now));
+        return Ok(Decision::because(Reason::LastAttachmentGone, events));
+    }
+    Ok(Decision::because(Reason::AttachmentGone, events))
+}
+
+fn report_created(state: &State, attempt: u32, made: &ProvisionedFilesystem, facts: &Facts<'_>) -> Verdict {
+    let Storage::Creating { effort, .. } = &state.storage else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if made.effect != EffectId::of(facts.stream, effort.intent) {
+        // A provider that answers with something else has not made what was asked for.
+        let text = format!("the provider answered with filesystem {}", made.filesystem_id);
+        return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);
+    }
+    if effort.attempt < attempt {
+        return Err(Rejection::UnknownAttempt { attempt });
+    }
+    // One on a volume is as large as the volume is.
+    let wanted = state.spec.as_ref().filter(|spec| spec.backing.is_none()).map(|spec| spec.size);
+    if wanted.is_some_and(|wanted| made.size < wanted) {
+        let text = format!("the provider made only {} of what was asked for", made.size);
+        return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::OutOfRange, text), facts);
+    }
+    Ok(Decision::because(Reason::StorageMade, [Event::Created { filesystem: made.clone() }]))
+}
+
+fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
+    let Storage::Creating { effort, .. } = &state.storage else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
+    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::CreateGivenUp { fault } };
+    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
+}
+
+fn report_destroyed(state: &State, attempt: u32) -> Verdict {
+    let Storage::Destroying { effort, .. } = &state.storage else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if effort.attempt < attempt {
+        return Err(Rejection::UnknownAttempt { attempt });
+    }
+    Ok(Decision::because(Reason::StorageAbsent, [Event::Destroyed, Event::Removed]))
+}
+
+fn report_destroy_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
+    let Storage::Destroying { effort, .. } = &state.storage else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    let retry = |until, fault| Event::DestroyRetryScheduled { until, fault };
+    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DestroyGivenUp { fault } };
+    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
+}

@@ -1,0 +1,41 @@
+//! What the world still owes a filesystem.
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::Version;
+
+use super::{Removal, State, Storage};
+use crate::vocab::{Life, Outlook, Timestamp};
+
+/// Work in the outside world.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Make the filesystem of this intent.
+    Create { intent: Version, attempt: u32 },
+    /// Destroy what was made, or may have been made, under this intent.
+    Destroy { of: Version, attempt: u32 },
+    /// Let go of what was made, or may have been made, under this intent, and leave its data.
+    Release { of: Version, attempt: u32 },
+    /// Say when it is time.
+    WakeAt(Timestamp),
+}
+
+pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
+    let Some(effort) = state.effort() else {
+        return BTreeSet::new();
+    };
+    let attempt = effort.attempt;
+    // Nothing more is made for what is on its way out; what an attempt may have left is undone when it dies.
+    if matches!(state.storage, Storage::Creating { .. }) && state.life != Life::Alive {
+        return BTreeSet::new();
+    }
+    match (&effort.outlook, &state.storage) {
+        (Outlook::Trying, Storage::Destroying { of, .. }) => match state.removal {
+            Removal::Destroy => [Effect::Destroy { of: *of, attempt }].into(),
+            Removal::Release => [Effect::Release { of: *of, attempt }].into(),
+        },
+        (Outlook::Trying, _) => [Effect::Create { intent: effort.intent, attempt }].into(),
+        (Outlook::Waiting { until, .. }, _) => [Effect::WakeAt(*until)].into(),
+        (Outlook::GivenUp { .. }, _) => BTreeSet::new(),
+    }
+}

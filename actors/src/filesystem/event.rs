@@ -1,0 +1,71 @@
+//! What happened to a filesystem.
+
+use serde::{Deserialize, Serialize};
+
+use super::Spec;
+use crate::{
+    contract::Stored,
+    ports::{Backing, ProvisionedFilesystem},
+    vocab::{Fault, Name, Timestamp},
+};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// It exists from now on, under a new uid.
+    Declared {
+        spec: Spec,
+    },
+    /// An intent to make it is open: its effect id follows from this event's version.
+    CreateRequested {
+        backing: Option<Backing>,
+        at: Timestamp,
+    },
+    /// The device beneath it is called otherwise now; the intent stays.
+    BackingChanged {
+        backing: Option<Backing>,
+    },
+    Created {
+        filesystem: ProvisionedFilesystem,
+    },
+    CreateRetryScheduled {
+        until: Timestamp,
+        fault: Fault,
+    },
+    CreateGivenUp {
+        fault: Fault,
+    },
+    /// Nothing was made under the present intent, and nothing will be.
+    CreateDropped,
+    /// An intent to undo what the present intent made, or may have made.
+    DestroyRequested {
+        at: Timestamp,
+    },
+    Destroyed,
+    DestroyRetryScheduled {
+        until: Timestamp,
+        fault: Fault,
+    },
+    DestroyGivenUp {
+        fault: Fault,
+    },
+    /// The next attempt at whatever waits has begun.
+    AttemptBegun,
+    AttachmentReserved {
+        machine: Name,
+    },
+    AttachmentReleased {
+        machine: Name,
+    },
+    /// When it goes, its data stays.
+    ReleaseWanted,
+    /// It is dying: it is mounted nowhere anew.
+    RemovalBegan,
+    /// It is mounted nowhere.
+    Died,
+    Removed,
+}
+
+impl Stored for Event {
+    const SCHEMA: u16 = 1;
+}

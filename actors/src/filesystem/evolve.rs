@@ -1,0 +1,68 @@
+//! How events change a filesystem.
+
+use bailiwick_journal::Version;
+
+use super::{Event, Removal, State, Storage};
+use crate::vocab::{Effort, Life};
+
+pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
+    match event {
+        Event::Declared { spec } => {
+            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
+        }
+        Event::CreateRequested { backing, at: since } => {
+            state.storage = Storage::Creating { backing: backing.clone(), effort: Effort::begun(at, *since) };
+        }
+        Event::BackingChanged { backing: now } => {
+            if let Storage::Creating { backing, .. } = &mut state.storage {
+                *backing = now.clone();
+            }
+        }
+        Event::Created { filesystem } => {
+            if let Storage::Creating { effort, .. } = &state.storage {
+                state.storage = Storage::Provisioned { intent: effort.intent, filesystem: filesystem.clone() };
+            }
+        }
+        Event::CreateRetryScheduled { until, fault } | Event::DestroyRetryScheduled { until, fault } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.wait(*until, fault.clone());
+            }
+        }
+        Event::CreateGivenUp { fault } | Event::DestroyGivenUp { fault } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.give_up(fault.clone());
+            }
+        }
+        Event::DestroyRequested { at: since } => {
+            let of = match &state.storage {
+                Storage::Creating { effort, .. } => effort.intent,
+                Storage::Provisioned { intent, .. } => *intent,
+                Storage::Destroying { of, .. } => *of,
+                Storage::None => return,
+            };
+            state.storage = Storage::Destroying { of, effort: Effort::begun(at, *since) };
+        }
+        Event::Destroyed | Event::CreateDropped => state.storage = Storage::None,
+        Event::AttemptBegun => {
+            if let Some(effort) = effort_mut(state) {
+                effort.begin();
+            }
+        }
+        Event::AttachmentReserved { machine } => drop(state.attached_to.insert(machine.clone())),
+        Event::AttachmentReleased { machine } => drop(state.attached_to.remove(machine)),
+        Event::ReleaseWanted => state.removal = Removal::Release,
+        Event::RemovalBegan => state.life = Life::Dying,
+        Event::Died => state.life = Life::Dead,
+        Event::Removed => {
+            state.life = Life::Removed;
+            state.storage = Storage::None;
+        }
+    }
+}
+
+fn effort_mut(state: &mut State) -> Option<&mut Effort> {
+    match &mut state.storage {
+        Storage::Creating { effort, .. } | Storage::Destroying { effort, .. } => Some(effort),
+        Storage::None | Storage::Provisioned { .. } => None,
+    }
+}

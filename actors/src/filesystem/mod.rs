@@ -1,0 +1,65 @@
+//! Filesystems.
+//!
+//! ```text
+//! life       undeclared ─▶ alive ─▶ dying ─▶ dead ─▶ removed ─▶ (declared again) alive
+//!                          waits for its attachments ┘    └ its storage is gone
+//!
+//! storage    none ─▶ creating ─▶ provisioned ─▶ destroying ─▶ none
+//!              │      │   ▲                       │   ▲
+//!              │      ▼   │ due                   ▼   │ due
+//!              │     waiting                     waiting
+//!              └ until the storage supervisor sees what it needs: nothing, or the device of the volume that it lives on
+//! ```
+//!
+//! A filesystem owns the set of its attachments, so it can never be dead while one exists. One on a volume is nothing but
+//! data on that volume: once it is mounted nowhere it is gone without a call, and the volume, which it holds until then,
+//! may go after it. Source: the life rules of Juju's storage provisioner.
+
+mod command;
+mod decide;
+mod effect;
+mod event;
+mod evolve;
+mod spec;
+mod state;
+mod verdict;
+
+#[cfg(feature = "shell")]
+pub(crate) mod shell;
+#[cfg(test)]
+mod tests;
+
+pub use command::{Command, Report};
+pub use effect::Effect;
+pub use event::Event;
+pub use spec::Spec;
+pub use state::{MANAGED, Removal, State, Storage};
+pub use verdict::{Reason, Rejection};
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::Version;
+
+use crate::contract::{Decider, Facts, NoView, Verdict};
+
+impl Decider for State {
+    const KIND: &'static str = "filesystem";
+    type Command = Command;
+    type Event = Event;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type Effect = Effect;
+    type View = NoView;
+
+    fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
+        decide::decide(self, command, facts)
+    }
+
+    fn evolve(&mut self, at: Version, event: &Event) {
+        evolve::evolve(self, at, event);
+    }
+
+    fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
+        effect::pending(self)
+    }
+}

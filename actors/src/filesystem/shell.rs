@@ -1,0 +1,55 @@
+//! Filesystem effects as provider calls.
+
+use bailiwick_journal::StreamId;
+
+use super::{Command, Effect, Report, State, Storage};
+use crate::{
+    ports::{CreateFilesystem, ProvisionedFilesystem},
+    shell::{AnyCommand, Call, FilesystemCall, Kind, Work},
+    vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
+};
+
+impl Kind for State {
+    fn work(&self, stream: &StreamId, effect: &Effect) -> Work {
+        let (id, attempt) = match effect {
+            Effect::WakeAt(due) => return Work::WakeAt(*due),
+            Effect::Create { intent, attempt } => (EffectId::of(stream, *intent), *attempt),
+            Effect::Destroy { of, attempt } | Effect::Release { of, attempt } => (EffectId::of(stream, *of), *attempt),
+        };
+        let backing = match &self.storage {
+            Storage::Creating { backing, .. } => backing.clone(),
+            Storage::None | Storage::Provisioned { .. } | Storage::Destroying { .. } => None,
+        };
+        let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
+            (Effect::Create { .. }, Some(spec), Ok(filesystem)) => {
+                let (uid, size) = (self.uid(stream), spec.size);
+                FilesystemCall::Create(Box::new(CreateFilesystem { id, filesystem, uid, size, backing }))
+            }
+            (Effect::Release { .. }, ..) => FilesystemCall::Release(id),
+            _ => FilesystemCall::Destroy(id),
+        };
+        let provider = self.source();
+        Work::Call(Box::new(Call::Filesystem { stream: stream.clone(), provider, id, attempt, call }))
+    }
+
+    fn wake(due: Timestamp) -> Option<AnyCommand> {
+        Some(AnyCommand::Filesystem(Command::Wake { due }))
+    }
+}
+
+/// How a create went, as a command.
+pub(crate) fn created(attempt: u32, result: Result<ProvisionedFilesystem, Fault>) -> AnyCommand {
+    AnyCommand::Filesystem(Command::Report(match result {
+        Ok(filesystem) => Report::Created { attempt, filesystem },
+        Err(fault) => Report::CreateFailed { attempt, fault },
+    }))
+}
+
+/// How a destroy or release went, as a command. What is not there any more is gone.
+pub(crate) fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+    AnyCommand::Filesystem(Command::Report(match result {
+        Ok(()) => Report::Destroyed { attempt },
+        Err(fault) if fault.code == FaultCode::NotFound => Report::Destroyed { attempt },
+        Err(fault) => Report::DestroyFailed { attempt, fault },
+    }))
+}

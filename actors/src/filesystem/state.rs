@@ -1,0 +1,115 @@
+//! What is true of a filesystem now.
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{StreamId, Version};
+use serde::{Deserialize, Serialize};
+
+use super::Spec;
+use crate::{
+    ports::{Backing, ProvisionedFilesystem},
+    vocab::{Effort, Life, Name, Outlook, Uid},
+};
+
+/// The name of the one that makes and mounts filesystems on volumes, whoever makes the volumes.
+pub const MANAGED: &str = "managed";
+
+/// A filesystem.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub life: Life,
+    /// The version of the event that declared it: its uid follows from it.
+    pub declared_at: Version,
+    /// What was declared last; none before the first declaration.
+    pub spec: Option<Spec>,
+    pub storage: Storage,
+    /// The machines that it is mounted on, or about to be.
+    pub attached_to: BTreeSet<Name>,
+    /// How it goes.
+    pub removal: Removal,
+}
+
+/// What the provider keeps for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Storage {
+    /// Nothing: it waits for what it needs, or is not wanted any more.
+    #[default]
+    None,
+    Creating {
+        backing: Option<Backing>,
+        effort: Effort,
+    },
+    Provisioned {
+        /// The version of the event that opened the intent it was made under.
+        intent: Version,
+        filesystem: ProvisionedFilesystem,
+    },
+    /// What was made under `of` is being destroyed, or let go of.
+    Destroying {
+        of: Version,
+        effort: Effort,
+    },
+}
+
+/// How a filesystem goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Removal {
+    #[default]
+    Destroy,
+    /// Its provider lets go of it and keeps the data.
+    Release,
+}
+
+impl State {
+    /// The filesystem's uid; meaningless before it was declared.
+    pub fn uid(&self, stream: &StreamId) -> Uid {
+        Uid::of(stream, self.declared_at)
+    }
+
+    /// The volume that it lives on.
+    pub fn backing(&self) -> Option<&Name> {
+        self.spec.as_ref().and_then(|spec| spec.backing.as_ref())
+    }
+
+    /// Who makes and mounts it: its provider, or for one on a volume [`MANAGED`].
+    pub fn source(&self) -> Option<Name> {
+        let spec = self.spec.as_ref()?;
+        match spec.backing {
+            Some(_) => Some(MANAGED.parse().expect("a valid name")),
+            None => Some(spec.provider.clone()),
+        }
+    }
+
+    /// The work in the outside world that is under way or waits.
+    pub fn effort(&self) -> Option<&Effort> {
+        match &self.storage {
+            Storage::Creating { effort, .. } | Storage::Destroying { effort, .. } => Some(effort),
+            Storage::None | Storage::Provisioned { .. } => None,
+        }
+    }
+
+    /// Whether it is there to be used.
+    pub fn is_ready(&self) -> bool {
+        self.life == Life::Alive && matches!(self.storage, Storage::Provisioned { .. })
+    }
+
+    /// One word for people: `available`, `reserved`, `creating`, `failed`.
+    pub fn status(&self) -> &'static str {
+        match (&self.storage, self.life) {
+            (_, Life::Undeclared) => "undeclared",
+            (_, Life::Removed) => "removed",
+            (Storage::Creating { .. }, Life::Dying) => "dying",
+            (Storage::Creating { effort, .. } | Storage::Destroying { effort, .. }, _)
+                if matches!(effort.outlook, Outlook::GivenUp { .. }) =>
+            {
+                "failed"
+            }
+            (Storage::Creating { .. }, _) => "creating",
+            (Storage::Destroying { .. }, _) => "destroying",
+            (_, Life::Dying) => "dying",
+            (Storage::Provisioned { .. }, _) if !self.attached_to.is_empty() => "reserved",
+            (Storage::Provisioned { .. }, _) => "available",
+            (Storage::None, _) => "pending",
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Every reason and rejection of a filesystem, and what holds along every walk.
+
+use bailiwick_journal::{StreamId, Version};
+use proptest::{collection::vec, prelude::*};
+
+use super::{Command, Effect, Event, Reason, Rejection, Report, Spec, State, Storage};
+use crate::{
+    contract::{
+        Decider, NoView,
+        given::{Case, after, case, hold, walk},
+    },
+    policy::Document,
+    ports::{Backing, BlockDevice, ProvisionedFilesystem},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, Timestamp},
+};
+
+const NOW: Timestamp = Timestamp(100_000);
+
+fn stream() -> StreamId {
+    "filesystem/files".parse().expect("a stream")
+}
+
+fn name(text: &str) -> Name {
+    text.parse().expect("a name")
+}
+
+fn spec(size: u64, backing: Option<&str>) -> Spec {
+    Spec { provider: name("local"), size: SizeMib(size), backing: backing.map(name), machine: None }
+}
+
+fn backing(device: &str) -> Option<Backing> {
+    let volume_effect = EffectId::of(&"volume/data".parse().expect("a stream"), Version(2));
+    let device = BlockDevice { name: device.into(), size: SizeMib(64), hardware_id: None };
+    Some(Backing { volume: name("data"), volume_effect, device })
+}
+
+fn made(at: u64, size: u64) -> ProvisionedFilesystem {
+    let effect = EffectId::of(&stream(), Version(at));
+    ProvisionedFilesystem { effect, filesystem_id: InstanceId("fs-1".into()), size: SizeMib(size) }
+}
+
+fn fault(code: FaultCode) -> Fault {
+    Fault::new(code, "no")
+}
+
+fn declared() -> Vec<Event> {
+    vec![Event::Declared { spec: spec(64, None) }]
+}
+
+fn on_volume() -> Vec<Event> {
+    vec![Event::Declared { spec: spec(64, Some("data")) }]
+}
+
+fn creating() -> Vec<Event> {
+    [declared(), vec![Event::CreateRequested { backing: None, at: Timestamp(1) }]].concat()
+}
+
+fn retry(code: FaultCode, until: u64) -> Event {
+    Event::CreateRetryScheduled { until: Timestamp(until), fault: fault(code) }
+}
+
+fn waiting(until: u64) -> Vec<Event> {
+    [creating(), vec![retry(FaultCode::Unavailable, until)]].concat()
+}
+
+fn provisioned() -> Vec<Event> {
+    [creating(), vec![Event::Created { filesystem: made(2, 64) }]].concat()
+}
+
+fn provisioned_on_volume() -> Vec<Event> {
+    let request = Event::CreateRequested { backing: backing("sdb"), at: Timestamp(1) };
+    [on_volume(), vec![request, Event::Created { filesystem: made(2, 64) }]].concat()
+}
+
+fn reserved(past: Vec<Event>) -> Vec<Event> {
+    [past, vec![Event::AttachmentReserved { machine: name("web") }]].concat()
+}
+
+fn dying() -> Vec<Event> {
+    [reserved(provisioned()), vec![Event::RemovalBegan]].concat()
+}
+
+fn dead() -> Vec<Event> {
+    [provisioned(), vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: Timestamp(5) }]].concat()
+}
+
+fn removed() -> Vec<Event> {
+    [dead(), vec![Event::Destroyed, Event::Removed]].concat()
+}
+
+fn created(attempt: u32, at: u64, size: u64) -> Command {
+    Command::Report(Report::Created { attempt, filesystem: made(at, size) })
+}
+
+fn failed(attempt: u32, code: FaultCode) -> Command {
+    Command::Report(Report::CreateFailed { attempt, fault: fault(code) })
+}
+
+fn table() -> Vec<Case<State>> {
+    use Reason as R;
+    let create = |backing| Command::Create { backing };
+    let reserve = || Command::ReserveAttachment { machine: name("web") };
+    let release = |machine| Command::ReleaseAttachment { machine: name(machine) };
+    let released = || Event::AttachmentReleased { machine: name("web") };
+    let on_device = || {
+        let request = Event::CreateRequested { backing: backing("sdb"), at: Timestamp(1) };
+        [on_volume(), vec![request, retry(FaultCode::Unavailable, 5)]].concat()
+    };
+    vec![
+        case([], Command::Declare(spec(64, None)), Ok((R::NewlyDeclared, declared()))),
+        case(removed(), Command::Declare(spec(64, None)), Ok((R::NewlyDeclared, declared()))),
+        case(declared(), Command::Declare(spec(64, None)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(
+            declared(),
+            Command::Declare(spec(64, Some("data"))),
+            Err(Rejection::Immutable { field: "spec.volume".into() }),
+        ),
+        case(dead(), Command::Declare(spec(64, None)), Err(Rejection::Leaving { life: Life::Dead })),
+        case(
+            on_volume(),
+            create(backing("sdb")),
+            Ok((R::NeedsMet, vec![Event::CreateRequested { backing: backing("sdb"), at: NOW }])),
+        ),
+        case(
+            on_device(),
+            create(backing("sdc")),
+            Ok((R::DeviceMoved, vec![Event::BackingChanged { backing: backing("sdc") }])),
+        ),
+        case(creating(), create(None), Ok((R::AlreadyBegun, vec![]))),
+        case([], create(None), Err(Rejection::NotDeclared)),
+        case(creating(), created(1, 2, 64), Ok((R::StorageMade, vec![Event::Created { filesystem: made(2, 64) }]))),
+        case(creating(), created(2, 2, 64), Err(Rejection::UnknownAttempt { attempt: 2 })),
+        case(provisioned(), created(1, 2, 64), Ok((R::StaleReport, vec![]))),
+        case(
+            creating(),
+            failed(1, FaultCode::Unavailable),
+            Ok((R::WorthRetrying, vec![retry(FaultCode::Unavailable, 130_000)])),
+        ),
+        case(
+            creating(),
+            failed(1, FaultCode::Aborted),
+            Ok((R::OutcomeUnknown, vec![retry(FaultCode::Aborted, 130_000)])),
+        ),
+        case(
+            creating(),
+            failed(1, FaultCode::InvalidArgument),
+            Ok((R::NotRetryable, vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument) }])),
+        ),
+        case(
+            [waiting(5), vec![Event::AttemptBegun]].concat(),
+            failed(2, FaultCode::Unavailable),
+            Ok((R::RetriesExhausted, vec![Event::CreateGivenUp { fault: fault(FaultCode::Unavailable) }])),
+        ),
+        case(waiting(100_000), Command::Wake { due: NOW }, Ok((R::RetryDue, vec![Event::AttemptBegun]))),
+        case(waiting(100_001), Command::Wake { due: NOW }, Ok((R::NotDueYet, vec![]))),
+        case(creating(), Command::Wake { due: NOW }, Ok((R::NothingWaits, vec![]))),
+        case(waiting(5), Command::RetryProvisioning, Ok((R::OperatorRetries, vec![Event::AttemptBegun]))),
+        case(creating(), Command::RetryProvisioning, Ok((R::NothingToRetry, vec![]))),
+        case(
+            dead(),
+            Command::Report(Report::Destroyed { attempt: 1 }),
+            Ok((R::StorageAbsent, vec![Event::Destroyed, Event::Removed])),
+        ),
+        case(
+            provisioned(),
+            Command::Remove,
+            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }])),
+        ),
+        // On a volume it is nothing but data there, and goes without a call.
+        case(
+            provisioned_on_volume(),
+            Command::Remove,
+            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::Removed])),
+        ),
+        case(
+            provisioned(),
+            Command::Release,
+            Ok((
+                R::ReleaseAsked,
+                vec![Event::ReleaseWanted, Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }],
+            )),
+        ),
+        case(reserved(provisioned()), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan]))),
+        case(
+            [provisioned(), vec![Event::RemovalBegan, Event::Died]].concat(),
+            Command::Remove,
+            Ok((R::StorageLeft, vec![Event::DestroyRequested { at: NOW }])),
+        ),
+        case(dying(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
+        case(removed(), Command::Remove, Ok((R::AlreadyGone, vec![]))),
+        case(
+            declared(),
+            reserve(),
+            Ok((R::AttachmentWanted, vec![Event::AttachmentReserved { machine: name("web") }])),
+        ),
+        case(reserved(declared()), reserve(), Err(Rejection::StillReserved)),
+        case(reserved(declared()), release("web"), Ok((R::AttachmentGone, vec![released()]))),
+        case(
+            dying(),
+            release("web"),
+            Ok((R::LastAttachmentGone, vec![released(), Event::Died, Event::DestroyRequested { at: NOW }])),
+        ),
+        case(declared(), release("db"), Ok((R::AttachmentUnknown, vec![]))),
+    ]
+}
+
+#[test]
+fn every_reason_and_rejection_has_its_case() {
+    let mut policy = Document::default();
+    policy.storage.attempts_max = 2;
+    let rejections = ["not-declared", "leaving", "immutable", "still-reserved", "unknown-attempt"];
+    hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
+}
+
+#[test]
+fn what_is_dying_is_not_made_any_more() {
+    let dying = [reserved(waiting(5)), vec![Event::RemovalBegan]].concat();
+    assert_eq!(after::<State>(&dying).0.pending(&NoView), [].into());
+}
+
+#[test]
+fn one_on_a_volume_is_made_by_the_one_that_manages_them() {
+    assert_eq!(after::<State>(&on_volume()).0.source(), Some(name("managed")));
+    assert_eq!(after::<State>(&declared()).0.source(), Some(name("local")));
+}
+
+fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
+    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
+    let intent = match &state.storage {
+        Storage::Creating { effort, .. } => effort.intent,
+        Storage::Provisioned { intent, .. } => *intent,
+        Storage::Destroying { of, .. } => *of,
+        Storage::None => version,
+    };
+    let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
+    let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
+    match kind % 14 {
+        0 | 1 => Command::Declare(spec(64, value.is_multiple_of(5).then_some("data"))),
+        2 => Command::Remove,
+        3 => Command::RetryProvisioning,
+        4 => Command::ReserveAttachment { machine },
+        5 => Command::ReleaseAttachment { machine },
+        6 => Command::Wake { due: Timestamp(0) },
+        7 | 8 => created(attempt, if value.is_multiple_of(7) { 1 } else { intent.0 }, 60 + u64::from(value % 8)),
+        9 => failed(attempt, fault.code),
+        10 => Command::Report(Report::Destroyed { attempt }),
+        11 => Command::Create { backing: value.is_multiple_of(2).then(|| backing("sdb")).flatten() },
+        12 => Command::Release,
+        _ => Command::Report(Report::DestroyFailed { attempt, fault }),
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_walk_leaves_what_a_filesystem_promises(dice in vec((any::<u8>(), any::<u8>(), any::<u32>()), 0..60)) {
+        walk::<State>(&stream(), &Document::default(), &dice, command, |before, state, _| {
+            use Life::{Alive, Dead, Dying, Removed, Undeclared};
+            let allowed = before.life == state.life || matches!(
+                (before.life, state.life),
+                (Undeclared | Removed, Alive) | (Alive, Dying | Dead | Removed) | (Dying, Dead | Removed) | (Dead, Removed)
+            );
+            assert!(allowed, "{} to {}", before.life, state.life);
+            assert!(!matches!(state.life, Dead | Removed) || state.attached_to.is_empty(), "dead while attached");
+            assert!(state.life != Removed || state.storage == Storage::None);
+            let being_made = matches!(state.storage, Storage::Creating { .. });
+            let waits = state.effort().filter(|_| !being_made || state.life == Alive).and_then(|effort| match &effort.outlook {
+                Outlook::Waiting { until, .. } => Some(Effect::WakeAt(*until)),
+                Outlook::Trying | Outlook::GivenUp { .. } => None,
+            });
+            assert!(waits.is_none_or(|wake| state.pending(&NoView).contains(&wake)), "who waits is woken");
+        });
+    }
+}

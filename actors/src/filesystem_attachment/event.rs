@@ -1,0 +1,64 @@
+//! What happened to a filesystem attachment.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Spec, Target};
+use crate::{
+    contract::Stored,
+    ports::FilesystemAttachmentInfo,
+    vocab::{Fault, Timestamp},
+};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// It exists from now on, under a new uid.
+    Declared {
+        spec: Spec,
+    },
+    /// An intent to mount it is open: its effect id follows from this event's version.
+    AttachRequested {
+        target: Target,
+        at: Timestamp,
+    },
+    Attached {
+        info: FilesystemAttachmentInfo,
+    },
+    AttachRetryScheduled {
+        until: Timestamp,
+        fault: Fault,
+    },
+    AttachGivenUp {
+        fault: Fault,
+    },
+    /// An intent to undo what the present intent did, or may have done.
+    DetachRequested {
+        at: Timestamp,
+    },
+    Detached,
+    DetachRetryScheduled {
+        until: Timestamp,
+        fault: Fault,
+    },
+    DetachGivenUp {
+        fault: Fault,
+    },
+    /// The next attempt at whatever waits has begun.
+    AttemptBegun,
+    RemovalBegan,
+    Removed,
+    /// What it is mounted from is called otherwise now; the intent stays.
+    Retargeted {
+        target: Target,
+    },
+    /// It is made sure, under the intent that it was attached under, that it still is.
+    ReattachRequested {
+        at: Timestamp,
+    },
+    /// Nothing was attached under the present intent, and nothing will be.
+    AttachDropped,
+}
+
+impl Stored for Event {
+    const SCHEMA: u16 = 1;
+}

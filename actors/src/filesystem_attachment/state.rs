@@ -1,0 +1,114 @@
+//! What is true of a filesystem attachment now.
+
+use bailiwick_journal::{StreamId, Version};
+use serde::{Deserialize, Serialize};
+
+use super::Spec;
+use crate::{
+    ports::{Backing, FilesystemAttachmentInfo},
+    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Uid},
+};
+
+/// A filesystem attachment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub life: Life,
+    /// The version of the event that declared it: its uid follows from it.
+    pub declared_at: Version,
+    /// What was declared last; none before the first declaration.
+    pub spec: Option<Spec>,
+    pub link: Link,
+}
+
+/// The real thing at both ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The provider that does the mounting.
+    pub provider: Name,
+    pub machine_effect: EffectId,
+    pub instance: InstanceId,
+    pub filesystem_effect: EffectId,
+    pub filesystem_id: InstanceId,
+    /// The device beneath it, if it lives on a volume.
+    pub backing: Option<Backing>,
+    /// Where it is wanted; none leaves it to the provider.
+    pub path: Option<String>,
+}
+
+/// How machine and filesystem are connected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Link {
+    /// Not, and nothing is under way.
+    #[default]
+    Waiting,
+    Attaching {
+        target: Target,
+        effort: Effort,
+        /// How it was attached before, if this only makes sure.
+        earlier: Option<FilesystemAttachmentInfo>,
+    },
+    Attached {
+        /// The version of the event that opened the intent it was made under.
+        intent: Version,
+        target: Target,
+        info: FilesystemAttachmentInfo,
+    },
+    /// What was attached under `of` is being detached.
+    Detaching { of: Version, target: Target, effort: Effort },
+}
+
+impl State {
+    /// The attachment's uid; meaningless before it was declared.
+    pub fn uid(&self, stream: &StreamId) -> Uid {
+        Uid::of(stream, self.declared_at)
+    }
+
+    /// The work in the outside world that is under way or waits.
+    pub fn effort(&self) -> Option<&Effort> {
+        match &self.link {
+            Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => Some(effort),
+            Link::Waiting | Link::Attached { .. } => None,
+        }
+    }
+
+    /// What it is or was connected to.
+    pub fn target(&self) -> Option<&Target> {
+        match &self.link {
+            Link::Attaching { target, .. } | Link::Attached { target, .. } | Link::Detaching { target, .. } => {
+                Some(target)
+            }
+            Link::Waiting => None,
+        }
+    }
+
+    /// Whether something may be attached that has to be detached before it goes.
+    pub fn may_be_attached(&self) -> bool {
+        match &self.link {
+            Link::Waiting => false,
+            Link::Attaching { effort, earlier, .. } => earlier.is_some() || effort.may_have_left_something(),
+            Link::Attached { .. } | Link::Detaching { .. } => true,
+        }
+    }
+
+    /// Whether the workloads can use the filesystem.
+    pub fn is_ready(&self) -> bool {
+        self.life == Life::Alive && matches!(self.link, Link::Attached { .. })
+    }
+
+    /// One word for people: `attached`, `attaching`, `waiting`, `failed`.
+    pub fn status(&self) -> &'static str {
+        match (&self.link, self.life) {
+            (_, Life::Undeclared) => "undeclared",
+            (_, Life::Removed) => "removed",
+            (Link::Attaching { effort, .. } | Link::Detaching { effort, .. }, _)
+                if matches!(effort.outlook, Outlook::GivenUp { .. }) =>
+            {
+                "failed"
+            }
+            (Link::Attaching { .. }, _) => "attaching",
+            (Link::Detaching { .. }, _) => "detaching",
+            (Link::Attached { .. }, _) => "attached",
+            (Link::Waiting, _) => "waiting",
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Every reason and rejection of a filesystem attachment, and what holds along every walk.
+
+use bailiwick_journal::{StreamId, Version};
+use proptest::{collection::vec, prelude::*};
+
+use super::{Command, Effect, Event, Link, Reason, Rejection, Report, Spec, State, Target};
+use crate::{
+    contract::{
+        Decider, NoView,
+        given::{Case, after, case, hold, walk},
+    },
+    policy::Document,
+    ports::FilesystemAttachmentInfo,
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, Timestamp},
+};
+
+const NOW: Timestamp = Timestamp(100_000);
+
+fn stream() -> StreamId {
+    "filesystem-attachment/web:data".parse().expect("a stream")
+}
+
+fn name(text: &str) -> Name {
+    text.parse().expect("a name")
+}
+
+fn spec(read_only: bool) -> Spec {
+    Spec { machine: name("web"), filesystem: name("data"), path: None, read_only }
+}
+
+fn effect(kind: &str, at: u64) -> EffectId {
+    EffectId::of(&kind.parse().expect("a stream"), Version(at))
+}
+
+fn target(at: u64) -> Target {
+    Target {
+        provider: name("local"),
+        machine_effect: effect("machine/web", at),
+        instance: InstanceId("i-1".into()),
+        filesystem_effect: effect("filesystem/data", 2),
+        filesystem_id: InstanceId("fs-1".into()),
+        backing: None,
+        path: Some("/srv/data".into()),
+    }
+}
+
+fn info() -> FilesystemAttachmentInfo {
+    FilesystemAttachmentInfo { mount_point: "/vol/data".into(), read_only: false }
+}
+
+fn fault(code: FaultCode) -> Fault {
+    Fault::new(code, "no")
+}
+
+fn declared() -> Vec<Event> {
+    vec![Event::Declared { spec: spec(false) }]
+}
+
+fn attaching() -> Vec<Event> {
+    [declared(), vec![Event::AttachRequested { target: target(2), at: Timestamp(1) }]].concat()
+}
+
+fn attached() -> Vec<Event> {
+    [attaching(), vec![Event::Attached { info: info() }]].concat()
+}
+
+fn pausing(until: u64) -> Vec<Event> {
+    let event = Event::AttachRetryScheduled { until: Timestamp(until), fault: fault(FaultCode::Unavailable) };
+    [attaching(), vec![event]].concat()
+}
+
+fn given_up() -> Vec<Event> {
+    [attaching(), vec![Event::AttachGivenUp { fault: fault(FaultCode::InvalidArgument) }]].concat()
+}
+
+fn letting_go() -> Vec<Event> {
+    [attached(), vec![Event::DetachRequested { at: Timestamp(5) }]].concat()
+}
+
+fn dying() -> Vec<Event> {
+    [attached(), vec![Event::RemovalBegan, Event::DetachRequested { at: Timestamp(5) }]].concat()
+}
+
+fn removed() -> Vec<Event> {
+    [dying(), vec![Event::Detached, Event::Removed]].concat()
+}
+
+fn failed(attempt: u32, code: FaultCode) -> Command {
+    Command::Report(Report::AttachFailed { attempt, fault: fault(code) })
+}
+
+fn table() -> Vec<Case<State>> {
+    use Reason as R;
+    let scheduled = |code| Event::AttachRetryScheduled { until: Timestamp(130_000), fault: fault(code) };
+    let detach = |at| Command::Detach { machine_effect: effect("machine/web", at) };
+    vec![
+        case([], Command::Declare(spec(false)), Ok((R::NewlyDeclared, declared()))),
+        case(removed(), Command::Declare(spec(false)), Ok((R::NewlyDeclared, declared()))),
+        case(attached(), Command::Declare(spec(false)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(attached(), Command::Declare(spec(true)), Err(Rejection::Immutable { field: "spec.readOnly".into() })),
+        case(dying(), Command::Declare(spec(false)), Err(Rejection::Leaving { life: Life::Dying })),
+        case(
+            declared(),
+            Command::Attach { target: Box::new(target(2)) },
+            Ok((R::BothReady, vec![Event::AttachRequested { target: target(2), at: NOW }])),
+        ),
+        case(attached(), Command::Attach { target: Box::new(target(2)) }, Ok((R::AlreadyConnected, vec![]))),
+        case([], Command::Attach { target: Box::new(target(2)) }, Err(Rejection::NotDeclared)),
+        case(
+            attaching(),
+            Command::Report(Report::Attached { attempt: 1, info: info() }),
+            Ok((R::LinkMade, vec![Event::Attached { info: info() }])),
+        ),
+        case(
+            attaching(),
+            Command::Report(Report::Attached { attempt: 3, info: info() }),
+            Err(Rejection::UnknownAttempt { attempt: 3 }),
+        ),
+        case(attached(), Command::Report(Report::Attached { attempt: 1, info: info() }), Ok((R::StaleReport, vec![]))),
+        case(
+            attaching(),
+            failed(1, FaultCode::Unavailable),
+            Ok((R::WorthRetrying, vec![scheduled(FaultCode::Unavailable)])),
+        ),
+        case(
+            attaching(),
+            failed(1, FaultCode::Canceled),
+            Ok((R::OutcomeUnknown, vec![scheduled(FaultCode::Canceled)])),
+        ),
+        case(
+            attaching(),
+            failed(1, FaultCode::InvalidArgument),
+            Ok((R::NotRetryable, vec![Event::AttachGivenUp { fault: fault(FaultCode::InvalidArgument) }])),
+        ),
+        case(
+            [pausing(5), vec![Event::AttemptBegun]].concat(),
+            failed(2, FaultCode::Unavailable),
+            Ok((R::RetriesExhausted, vec![Event::AttachGivenUp { fault: fault(FaultCode::Unavailable) }])),
+        ),
+        case(pausing(100_000), Command::Wake { due: NOW }, Ok((R::RetryDue, vec![Event::AttemptBegun]))),
+        case(pausing(100_001), Command::Wake { due: NOW }, Ok((R::NotDueYet, vec![]))),
+        case(attached(), Command::Wake { due: NOW }, Ok((R::NothingWaits, vec![]))),
+        case(given_up(), Command::Retry, Ok((R::OperatorRetries, vec![Event::AttemptBegun]))),
+        case(attached(), Command::Retry, Ok((R::NothingToRetry, vec![]))),
+        case(removed(), Command::Retry, Err(Rejection::NotDeclared)),
+        case(attached(), detach(2), Ok((R::MachineWent, vec![Event::DetachRequested { at: NOW }]))),
+        case(attached(), detach(9), Ok((R::NotConnectedThere, vec![]))),
+        case(
+            letting_go(),
+            Command::Report(Report::Detached { attempt: 1 }),
+            Ok((R::LinkUndone, vec![Event::Detached])),
+        ),
+        case(
+            dying(),
+            Command::Report(Report::Detached { attempt: 1 }),
+            Ok((R::LinkUndoneForGood, vec![Event::Detached, Event::Removed])),
+        ),
+        case(
+            letting_go(),
+            Command::Report(Report::DetachFailed { attempt: 1, fault: fault(FaultCode::Internal) }),
+            Ok((
+                R::WorthRetrying,
+                vec![Event::DetachRetryScheduled { until: Timestamp(130_000), fault: fault(FaultCode::Internal) }],
+            )),
+        ),
+        case(
+            attached(),
+            Command::Remove,
+            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::DetachRequested { at: NOW }])),
+        ),
+        case(letting_go(), Command::Remove, Ok((R::RemovalAsked, vec![Event::RemovalBegan]))),
+        case(declared(), Command::Remove, Ok((R::NeverConnected, vec![Event::RemovalBegan, Event::Removed]))),
+        case(dying(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
+        case(removed(), Command::Remove, Ok((R::AlreadyGone, vec![]))),
+        case([], Command::Remove, Err(Rejection::NotDeclared)),
+        // What refused before it began has attached nothing.
+        case(
+            refused(),
+            Command::Remove,
+            Ok((R::NeverConnected, vec![Event::RemovalBegan, Event::AttachDropped, Event::Removed])),
+        ),
+        case(
+            [attached(), vec![Event::RemovalBegan]].concat(),
+            Command::Remove,
+            Ok((R::LinkLeft, vec![Event::DetachRequested { at: NOW }])),
+        ),
+        case(
+            pausing(5),
+            Command::Attach { target: Box::new(target(3)) },
+            Ok((R::TargetMoved, vec![Event::Retargeted { target: target(3) }])),
+        ),
+        case(attached(), Command::Reattach, Ok((R::NewSession, vec![Event::ReattachRequested { at: NOW }]))),
+        case(attaching(), Command::Reattach, Ok((R::NotAttached, vec![]))),
+    ]
+}
+
+fn refused() -> Vec<Event> {
+    let event = Event::AttachRetryScheduled { until: Timestamp(5), fault: fault(FaultCode::FailedPrecondition) };
+    [attaching(), vec![event]].concat()
+}
+
+#[test]
+fn making_sure_shares_the_intent_and_is_undone_like_it() {
+    let again = [attached(), vec![Event::ReattachRequested { at: NOW }]].concat();
+    let state = after::<State>(&again).0;
+    assert_eq!(state.pending(&NoView), [Effect::Attach { intent: Version(2), attempt: 1 }].into());
+    let failed = Event::AttachRetryScheduled { until: Timestamp(5), fault: fault(FaultCode::FailedPrecondition) };
+    let state = after::<State>(&[again, vec![failed]].concat()).0;
+    assert!(state.may_be_attached(), "it was attached before");
+}
+
+#[test]
+fn every_reason_and_rejection_has_its_case() {
+    let mut policy = Document::default();
+    policy.storage.attempts_max = 2;
+    let rejections = ["not-declared", "leaving", "immutable", "unknown-attempt"];
+    hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
+}
+
+#[test]
+fn what_was_attached_under_one_intent_is_detached_under_it() {
+    let owed = |events: &[Event]| after::<State>(events).0.pending(&NoView);
+    assert_eq!(owed(&attaching()), [Effect::Attach { intent: Version(2), attempt: 1 }].into());
+    assert_eq!(owed(&letting_go()), [Effect::Detach { of: Version(2), attempt: 1 }].into());
+    let again = [letting_go(), vec![Event::Detached, Event::AttachRequested { target: target(9), at: NOW }]].concat();
+    assert_eq!(owed(&again), [Effect::Attach { intent: Version(6), attempt: 1 }].into());
+}
+
+fn command(state: &State, _version: Version, kind: u8, value: u8) -> Command {
+    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
+    let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
+    let at = u64::from(value % 2);
+    match kind % 14 {
+        12 => Command::Attach { target: Box::new(target(at + 1)) },
+        13 => Command::Reattach,
+        0 | 1 => Command::Declare(spec(value.is_multiple_of(5))),
+        2 => Command::Remove,
+        3 => Command::Retry,
+        4 | 5 => Command::Attach { target: Box::new(target(at)) },
+        6 => Command::Detach { machine_effect: effect("machine/web", at) },
+        7 => Command::Wake { due: Timestamp(0) },
+        8 => Command::Report(Report::Attached { attempt, info: info() }),
+        9 => Command::Report(Report::AttachFailed { attempt, fault }),
+        10 => Command::Report(Report::Detached { attempt }),
+        _ => Command::Report(Report::DetachFailed { attempt, fault }),
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_walk_leaves_what_a_filesystem_attachment_promises(dice in vec((any::<u8>(), any::<u8>(), any::<u32>()), 0..60)) {
+        walk::<State>(&stream(), &Document::default(), &dice, command, |before, state, _| {
+            use Life::{Alive, Dying, Removed, Undeclared};
+            let allowed = before.life == state.life || matches!(
+                (before.life, state.life),
+                (Undeclared | Removed, Alive) | (Alive, Dying | Removed) | (Dying, Removed)
+            );
+            assert!(allowed, "{} to {}", before.life, state.life);
+            assert!(state.life != Removed || state.link == Link::Waiting, "gone while connected");
+            // What may be attached is let go of before anything else is attached.
+            if let Link::Attaching { effort, .. } = &state.link {
+                let same = match &before.link {
+                    Link::Attaching { effort: then, .. } => then.intent == effort.intent,
+                    Link::Attached { intent, .. } => *intent == effort.intent,
+                    _ => false,
+                };
+                assert!(same || before.link == Link::Waiting);
+            }
+            let being_made = matches!(state.link, Link::Attaching { .. });
+            let waits = state.effort().filter(|_| !being_made || state.life == Alive).and_then(|effort| match &effort.outlook {
+                Outlook::Waiting { until, .. } => Some(Effect::WakeAt(*until)),
+                Outlook::Trying | Outlook::GivenUp { .. } => None,
+            });
+            assert!(waits.is_none_or(|wake| state.pending(&NoView).contains(&wake)), "who waits is woken");
+        });
+    }
+}

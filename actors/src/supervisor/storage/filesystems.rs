@@ -1,0 +1,176 @@
+//! What filesystems and their attachments are told.
+
+use bailiwick_journal::StreamId;
+
+use super::{View, volumes::version};
+use crate::{
+    filesystem::{self, Storage},
+    filesystem_attachment::{self, Command, Link, Target},
+    machine,
+    ports::Backing,
+    storage_rules::default_mount_point,
+    supervisor::Order,
+    vocab::{Life, Name, Outlook},
+    volume,
+};
+
+/// What a filesystem should be told; if it is gone, what the volume beneath is told.
+pub(super) fn filesystem(view: &View, filesystem: &Name) -> Vec<Order> {
+    let Some(folded) = view.filesystems.folded(filesystem.as_str()) else {
+        return Vec::new();
+    };
+    let state = &folded.state;
+    let command = match (state.life, &state.storage) {
+        (Life::Removed, _) => return release(view, filesystem, state).into_iter().collect(),
+        (Life::Alive, Storage::None) => create(view, state),
+        // What a later attempt is made on is what is seen then.
+        (Life::Alive, Storage::Creating { backing, effort })
+            if backing.is_some() && effort.outlook != Outlook::Trying =>
+        {
+            create(view, state)
+                .filter(|create| !matches!(create, filesystem::Command::Create { backing: now } if now == backing))
+        }
+        (Life::Dead, Storage::None | Storage::Creating { .. } | Storage::Provisioned { .. }) => {
+            Some(filesystem::Command::Remove)
+        }
+        _ => None,
+    };
+    let order = command.map(|command| Order::Filesystem { filesystem: filesystem.clone(), command });
+    order.filter(|order| view.orders.is_news(order, folded.version)).into_iter().collect()
+}
+
+/// It is made once everything that it needs is there: nothing, or the device of the volume beneath.
+fn create(view: &View, state: &filesystem::State) -> Option<filesystem::Command> {
+    let spec = state.spec.as_ref()?;
+    if spec.backing.is_none() && view.is_static(&spec.provider) {
+        return None;
+    }
+    let backing = match &spec.backing {
+        None => None,
+        Some(volume) => Some(device(view, state, volume)?.clone()),
+    };
+    Some(filesystem::Command::Create { backing })
+}
+
+/// The device of the volume beneath, on the machine that the filesystem is bound to or mounted on.
+fn device<'v>(view: &'v View, state: &filesystem::State, volume: &Name) -> Option<&'v Backing> {
+    let bound = state.spec.as_ref().and_then(|spec| spec.machine.as_ref());
+    bound.into_iter().chain(&state.attached_to).find_map(|machine| view.device(machine, volume))
+}
+
+fn release(view: &View, filesystem: &Name, state: &filesystem::State) -> Option<Order> {
+    let volume = state.backing()?;
+    let held = view.volumes.get(volume.as_str())?.filesystem.as_ref() == Some(filesystem);
+    let command = volume::Command::ReleaseFilesystem { filesystem: filesystem.clone() };
+    let order = Order::Volume { volume: volume.clone(), command };
+    (held && view.orders.is_news(&order, version(&view.volumes, volume))).then_some(order)
+}
+
+/// What an attachment should be told; if it is gone, what its filesystem is told.
+pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, filesystem: &Name) -> Vec<Order> {
+    let Some(folded) = view.filesystem_attachments.folded(stream.name()) else {
+        return Vec::new();
+    };
+    if folded.state.life == Life::Removed {
+        return let_go(view, machine, filesystem).into_iter().collect();
+    }
+    let command = next(view, &folded.state, stream, machine, filesystem);
+    let order = command.map(|command| Order::FilesystemAttachment {
+        machine: machine.clone(),
+        filesystem: filesystem.clone(),
+        command,
+    });
+    order.filter(|order| view.orders.is_news(order, folded.version)).into_iter().collect()
+}
+
+/// What an attachment that exists should do next, if anything.
+fn next(
+    view: &View,
+    attachment: &filesystem_attachment::State,
+    stream: &StreamId,
+    machine: &Name,
+    filesystem: &Name,
+) -> Option<Command> {
+    let state = view.filesystems.get(filesystem.as_str());
+    let source = attachment.target().map(|target| target.provider.clone());
+    let source = source.or_else(|| state.and_then(filesystem::State::source));
+    let is_static = source.is_some_and(|source| view.is_static(&source));
+    match attachment.life {
+        Life::Alive => (),
+        Life::Dying if is_static && attachment.may_be_attached() => return None,
+        // It was told already, unless it came to be dying in another way.
+        Life::Dying if !matches!(attachment.link, Link::Detaching { .. }) => return Some(Command::Remove),
+        Life::Undeclared | Life::Dying | Life::Dead | Life::Removed => return None,
+    }
+    let machine_state = view.machines.get(machine.as_str());
+    // What runs on it still uses the filesystem.
+    if machine_state.is_some_and(machine::State::is_draining) {
+        return None;
+    }
+    let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
+    if leaving(machine_state.map(|m| m.life)) || leaving(state.map(|f| f.life)) {
+        return Some(Command::Remove);
+    }
+    if is_static {
+        return None;
+    }
+    let running = view.running(machine);
+    let target = state.and_then(|state| target(view, attachment, state, machine));
+    match &attachment.link {
+        Link::Waiting => Some(Command::Attach { target: Box::new(target?) }),
+        Link::Attaching { target: then, .. } | Link::Attached { target: then, .. } => {
+            // Of a machine that nobody knows nothing follows.
+            machine_state?;
+            if running.is_none_or(|instance| instance.effect != then.machine_effect) {
+                return Some(Command::Detach { machine_effect: then.machine_effect });
+            }
+            match &attachment.link {
+                // What a later attempt mounts is what is seen then.
+                Link::Attaching { effort, .. } if effort.outlook != Outlook::Trying => {
+                    target.filter(|target| target != then).map(|target| Command::Attach { target: Box::new(target) })
+                }
+                Link::Attached { .. } if target.is_some() && view.is_of_earlier_session(stream) => {
+                    Some(Command::Reattach)
+                }
+                _ => None,
+            }
+        }
+        Link::Detaching { .. } => None,
+    }
+}
+
+/// What is mounted, and where; none while something is missing: the filesystem, the machine's instance, or the device.
+fn target(
+    view: &View,
+    attachment: &filesystem_attachment::State,
+    state: &filesystem::State,
+    machine: &Name,
+) -> Option<Target> {
+    let spec = attachment.spec.as_ref()?;
+    let instance = view.running(machine)?;
+    let Storage::Provisioned { filesystem: provisioned, .. } = &state.storage else {
+        return None;
+    };
+    let backing = match state.backing() {
+        None => None,
+        Some(volume) => Some(view.device(machine, volume)?.clone()),
+    };
+    let wanted = spec.path.clone().filter(|path| !path.is_empty());
+    Some(Target {
+        provider: state.source()?,
+        machine_effect: instance.effect,
+        instance: instance.instance.clone(),
+        filesystem_effect: provisioned.effect,
+        filesystem_id: provisioned.filesystem_id.clone(),
+        backing,
+        path: wanted.or_else(|| view.storage_dir().map(|dir| default_mount_point(dir, &spec.filesystem))),
+    })
+}
+
+/// A filesystem lets go of an attachment that is gone.
+fn let_go(view: &View, machine: &Name, filesystem: &Name) -> Option<Order> {
+    let held = view.filesystems.get(filesystem.as_str())?.attached_to.contains(machine);
+    let command = filesystem::Command::ReleaseAttachment { machine: machine.clone() };
+    let order = Order::Filesystem { filesystem: filesystem.clone(), command };
+    (held && view.orders.is_news(&order, version(&view.filesystems, filesystem))).then_some(order)
+}

@@ -1,0 +1,163 @@
+//! What volumes and their attachments are told.
+
+use bailiwick_journal::{StreamId, Version};
+
+use super::View;
+use crate::{
+    contract::{Decider, Fold},
+    machine,
+    supervisor::Order,
+    vocab::{Life, Name},
+    volume::{self, Place, Storage},
+    volume_attachment::{self, Command, Link, Target},
+};
+
+/// What a volume should be told, if anything.
+pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
+    let folded = view.volumes.folded(volume.as_str())?;
+    let state = &folded.state;
+    let command = match (state.life, &state.storage) {
+        (Life::Alive, Storage::None) => volume::Command::Create { place: place(view, state)? },
+        (Life::Dead, Storage::None | Storage::Creating(_) | Storage::Provisioned { .. }) => volume::Command::Remove,
+        _ => return None,
+    };
+    let order = Order::Volume { volume, command };
+    view.orders.is_news(&order, folded.version).then_some(order)
+}
+
+/// Where a volume that waits for a machine is made, once that has an instance.
+fn place(view: &View, state: &volume::State) -> Option<Place> {
+    let machine = state.wanted_on.as_ref()?;
+    if view.is_static(&state.spec.as_ref()?.provider) {
+        return None;
+    }
+    let instance = view.running(machine)?;
+    Some(Place { machine: machine.clone(), machine_effect: instance.effect, instance: instance.instance.clone() })
+}
+
+/// What an attachment should be told; if it is gone, what both sides are told.
+pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume: &Name) -> Vec<Order> {
+    let Some(folded) = view.attachments.folded(stream.name()) else {
+        return Vec::new();
+    };
+    if folded.state.life == Life::Removed {
+        return releases(view, machine, volume);
+    }
+    let Some(command) = next(view, &folded.state, stream, machine, volume) else {
+        return Vec::new();
+    };
+    if matches!(command, Command::Remove)
+        && let Some((filesystem, state)) = mounted(view, machine, volume)
+    {
+        // What is mounted from it goes first.
+        return state.into_iter().flat_map(|()| unmount(view, machine, &filesystem)).collect();
+    }
+    let order = Order::VolumeAttachment { machine: machine.clone(), volume: volume.clone(), command };
+    view.orders.is_news(&order, folded.version).then_some(order).into_iter().collect()
+}
+
+/// What an attachment that exists should do next, if anything.
+fn next(
+    view: &View,
+    attachment: &volume_attachment::State,
+    stream: &StreamId,
+    machine: &Name,
+    volume: &Name,
+) -> Option<Command> {
+    let volume_state = view.volumes.get(volume.as_str());
+    let provider = attachment.target().map(|target| &target.provider);
+    let provider = provider.or_else(|| volume_state.and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider));
+    let is_static = provider.is_some_and(|provider| view.is_static(provider));
+    match attachment.life {
+        Life::Alive => (),
+        // It was told already, unless it came to be dying in another way.
+        Life::Dying if is_static && attachment.may_be_attached() => return None,
+        Life::Dying if !matches!(attachment.link, Link::Detaching { .. }) => return Some(Command::Remove),
+        Life::Undeclared | Life::Dying | Life::Dead | Life::Removed => return None,
+    }
+    let machine_state = view.machines.get(machine.as_str());
+    // What runs on it still uses the volume.
+    if machine_state.is_some_and(machine::State::is_draining) {
+        return None;
+    }
+    let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
+    if leaving(machine_state.map(|m| m.life)) || leaving(volume_state.map(|v| v.life)) {
+        return Some(Command::Remove);
+    }
+    if is_static {
+        return None;
+    }
+    let running = view.running(machine);
+    let target = volume_state.zip(running).and_then(|(state, instance)| {
+        let Storage::Provisioned { volume: provisioned, .. } = &state.storage else {
+            return None;
+        };
+        Some(Target {
+            provider: state.spec.as_ref()?.provider.clone(),
+            machine_effect: instance.effect,
+            instance: instance.instance.clone(),
+            volume_effect: provisioned.effect,
+            volume_id: provisioned.volume_id.clone(),
+        })
+    });
+    match &attachment.link {
+        Link::Waiting => {
+            let target = target?;
+            let at_creation = volume_state.and_then(|state| state.at_creation.as_ref().zip(state.place.as_ref()));
+            match at_creation {
+                Some((made, place)) if made.machine == *machine && place.machine_effect == target.machine_effect => {
+                    Some(Command::TakeOver { target, info: made.info.clone() })
+                }
+                _ => Some(Command::Attach { target }),
+            }
+        }
+        Link::Attaching { target: then, .. } | Link::Attached { target: then, .. } => {
+            // Of a machine that nobody knows nothing follows.
+            machine_state?;
+            if running.is_none_or(|instance| instance.effect != then.machine_effect) {
+                return Some(Command::Detach { machine_effect: then.machine_effect });
+            }
+            let is_attached = matches!(attachment.link, Link::Attached { .. });
+            let is_due = is_attached && target.is_some() && view.is_of_earlier_session(stream);
+            is_due.then_some(Command::Reattach)
+        }
+        Link::Detaching { .. } => None,
+    }
+}
+
+/// The filesystem on this volume, if it is mounted on this machine or may be; with a mark if it was not told to go yet.
+fn mounted(view: &View, machine: &Name, volume: &Name) -> Option<(Name, Option<()>)> {
+    let filesystem = view.volumes.get(volume.as_str())?.filesystem.clone()?;
+    let state = view.filesystem_attachments.get(&format!("{machine}:{filesystem}"))?;
+    let is_there = state.life.exists() && state.may_be_attached();
+    is_there.then(|| (filesystem, (state.life == Life::Alive).then_some(())))
+}
+
+fn unmount(view: &View, machine: &Name, filesystem: &Name) -> Option<Order> {
+    let folded = view.filesystem_attachments.folded(&format!("{machine}:{filesystem}"))?;
+    let command = crate::filesystem_attachment::Command::Remove;
+    let order = Order::FilesystemAttachment { machine: machine.clone(), filesystem: filesystem.clone(), command };
+    view.orders.is_news(&order, folded.version).then_some(order)
+}
+
+/// Machine and volume let go of an attachment that is gone.
+fn releases(view: &View, machine: &Name, volume: &Name) -> Vec<Order> {
+    let mut orders = Vec::new();
+    let machine_holds = view.machines.get(machine.as_str()).is_some_and(|state| state.attachments.contains(volume));
+    if machine_holds {
+        let command = machine::Command::ReleaseAttachment { volume: volume.clone() };
+        orders.push((Order::Machine { machine: machine.clone(), command }, version(&view.machines, machine)));
+    }
+    let volume_holds =
+        view.volumes.get(volume.as_str()).is_some_and(|state| state.attached_to.as_ref() == Some(machine));
+    if volume_holds {
+        let command = volume::Command::ReleaseAttachment { machine: machine.clone() };
+        orders.push((Order::Volume { volume: volume.clone(), command }, version(&view.volumes, volume)));
+    }
+    orders.retain(|(order, version)| view.orders.is_news(order, *version));
+    orders.into_iter().map(|(order, _)| order).collect()
+}
+
+pub(super) fn version<D: Decider>(fold: &Fold<D>, name: &Name) -> Version {
+    fold.folded(name.as_str()).map_or(Version::ZERO, |folded| folded.version)
+}
