@@ -17,8 +17,8 @@ fn idle_actors_leave_memory_and_come_back() {
         }
         let (to, command) = attachment("m0");
         let again = told(&node, ask(&to, command, "again")).await.unwrap();
-        // Nobody declared the machine, so the attachment was removed; its versions go on all the same.
-        assert!(again.version.0 > 1, "it knows what it was: {again:?}");
+        // Nobody declared the machine yet, so the attachment waits as it was declared.
+        assert_eq!(again.code, "already-as-declared", "it knows what it was: {again:?}");
     });
 }
 

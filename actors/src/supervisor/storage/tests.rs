@@ -206,6 +206,36 @@ fn an_attachment_is_removed_when_either_side_is_leaving() {
 }
 
 #[test]
+fn an_attachment_hears_of_a_machine_that_was_gone_before_anybody_looked() {
+    let gone = [machine::Event::RemovalBegan, machine::Event::Died, machine::Event::Removed];
+    let seen = files_mounted(files_made(files_declared(attached()))).then("machine/web", stored(gone));
+    let unmount = Order::FilesystemAttachment {
+        machine: name("web"),
+        filesystem: name("files"),
+        command: filesystem_attachment::Command::Remove,
+    };
+    assert!(seen.look("machine/web").contains(&unmount), "{:?}", seen.look("machine/web"));
+    let unmounted = [filesystem_attachment::Event::RemovalBegan, filesystem_attachment::Event::Removed];
+    let seen = seen.then("filesystem-attachment/web:files", stored(unmounted));
+    let orders = seen.look("filesystem-attachment/web:files");
+    assert!(orders.contains(&order(volume_attachment::Command::Remove)), "{orders:?}");
+    let detached = [volume_attachment::Event::RemovalBegan, volume_attachment::Event::Removed];
+    let seen = seen.then("volume-attachment/web:data", stored(detached));
+    let to_volume =
+        Order::Volume { volume: name("data"), command: volume::Command::ReleaseAttachment { machine: name("web") } };
+    assert_eq!(seen.look("volume-attachment/web:data"), [to_volume], "whoever is gone is told nothing");
+    assert_eq!(seen.view.machines.iter().count(), 0, "nobody waits for it any more");
+}
+
+#[test]
+fn attachments_wait_while_the_workloads_of_their_machine_end() {
+    let seen = files_mounted(files_made(files_declared(attached())));
+    let ending = [machine::Event::RemovalBegan, machine::Event::DrainBegan { until: Timestamp(99), at: Timestamp(8) }];
+    let seen = seen.then("machine/web", stored(ending));
+    assert_eq!(seen.look("machine/web"), []);
+}
+
+#[test]
 fn both_sides_are_told_that_an_attachment_is_gone_and_then_it_is_forgotten() {
     let gone = stored([volume_attachment::Event::RemovalBegan, volume_attachment::Event::Removed]);
     let mut seen = attached().then("volume-attachment/web:data", gone);

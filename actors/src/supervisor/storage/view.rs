@@ -55,7 +55,8 @@ impl View {
 
     /// The instance of a machine that runs.
     pub(super) fn running(&self, machine: &Name) -> Option<&MachineInstance> {
-        match &self.machines.get(machine.as_str())?.instance {
+        let state = self.machines.get(machine.as_str()).filter(|state| state.life != Life::Removed)?;
+        match &state.instance {
             Instance::Running { instance, .. } => Some(instance),
             Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
         }
@@ -115,9 +116,6 @@ impl contract::View for View {
         self.note_attached(entry)?;
         self.note_dependents(stream);
         match stream.kind() {
-            machine::State::KIND if self.machines.get(name).is_some_and(|m| m.life == Life::Removed) => {
-                self.machines.remove(name);
-            }
             volume::State::KIND if self.volumes.get(name).is_some_and(|v| v.life == Life::Removed) => {
                 self.volumes.remove(name);
             }
@@ -127,6 +125,7 @@ impl contract::View for View {
             self.forget_if_over(&machine, &volume);
         }
         self.forget_filesystems_if_over(stream);
+        self.forget_machine_if_over(stream);
         Ok(())
     }
 }
@@ -248,8 +247,8 @@ impl View {
         let name = format!("{machine}:{volume}");
         let removed = self.attachments.get(&name).is_some_and(|attachment| attachment.life == Life::Removed);
         let held = |name: &Name, other: &str| name.as_str() == other;
-        let machine_holds =
-            self.machines.get(machine).is_some_and(|state| state.attachments.iter().any(|name| held(name, volume)));
+        let present = self.machines.get(machine).filter(|state| state.life != Life::Removed);
+        let machine_holds = present.is_some_and(|state| state.attachments.iter().any(|name| held(name, volume)));
         let volume_holds = self
             .volumes
             .get(volume)
@@ -262,7 +261,35 @@ impl View {
         }
     }
 
-    /// The same for filesystems and their attachments.
+    /// A machine that is gone is forgotten once no attachment is left that still has to hear of it: one that was forced to go,
+    /// or had nothing to go, may be gone before anybody looks.
+    fn forget_machine_if_over(&mut self, stream: &StreamId) {
+        let machine = match stream.kind() {
+            machine::State::KIND => stream.name(),
+            volume_attachment::State::KIND | filesystem_attachment::State::KIND => {
+                stream.name().split_once(':').map_or("", |(machine, _)| machine)
+            }
+            _ => return,
+        };
+        if self.machines.get(machine).is_none_or(|state| state.life != Life::Removed) {
+            return;
+        }
+        let Ok(own) = StreamId::new(machine::State::KIND, machine) else { return };
+        let is_waited_for = self.dependents(&own).any(|other| match other.kind() {
+            volume_attachment::State::KIND => {
+                self.attachments.get(other.name()).is_some_and(|state| state.life.exists())
+            }
+            filesystem_attachment::State::KIND => {
+                self.filesystem_attachments.get(other.name()).is_some_and(|state| state.life.exists())
+            }
+            _ => false,
+        });
+        if !is_waited_for {
+            self.machines.remove(machine);
+        }
+    }
+
+    /// As with attachments of volumes, for filesystems and their attachments.
     fn forget_filesystems_if_over(&mut self, stream: &StreamId) {
         let name = stream.name();
         let about: Vec<String> = match stream.kind() {

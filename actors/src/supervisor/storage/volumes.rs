@@ -143,7 +143,8 @@ fn unmount(view: &View, machine: &Name, filesystem: &Name) -> Option<Order> {
 /// Machine and volume let go of an attachment that is gone.
 fn releases(view: &View, machine: &Name, volume: &Name) -> Vec<Order> {
     let mut orders = Vec::new();
-    let machine_holds = view.machines.get(machine.as_str()).is_some_and(|state| state.attachments.contains(volume));
+    let present = view.machines.get(machine.as_str()).filter(|state| state.life != Life::Removed);
+    let machine_holds = present.is_some_and(|state| state.attachments.contains(volume));
     if machine_holds {
         let command = machine::Command::ReleaseAttachment { volume: volume.clone() };
         orders.push((Order::Machine { machine: machine.clone(), command }, version(&view.machines, machine)));
