@@ -248,20 +248,22 @@ fn a_copy_of_sled_that_was_taking_its_place_is_what_is_read() {
 #[test]
 fn a_damaged_sled_that_alone_has_the_older_history_is_refused_and_left_as_it_was() {
     let place = tempfile::tempdir().unwrap();
-    let dir = place.path().join("journal");
-    let keep = || {
-        let mut config = config(&dir);
+    let keep = |dir: &Path| {
+        let mut config = config(dir);
         config.settings.log_keep = LogKeep::Checkpoint;
         config
     };
-    let (journal, _) = LocalJournal::open(keep()).unwrap();
+    let made = place.path().join("journal");
+    let (journal, _) = LocalJournal::open(keep(&made)).unwrap();
     write(&journal, 900);
     let entries = all(&journal);
     journal.close().unwrap();
     drop(journal);
-    let whole = std::fs::read(dir.join("sled/db")).unwrap();
+    let whole = std::fs::read(made.join("sled/db")).unwrap();
     for (number, at) in [whole.len() / 3, whole.len() / 2, whole.len() - 3_000].into_iter().enumerate() {
-        // given a sled that was cut, or a bit of which was changed
+        // given a sled that was cut, or a bit of which was changed; a journal that opens with it has its own from then on
+        let dir = place.path().join(number.to_string());
+        copy(&made, &dir);
         let mut bytes = whole.clone();
         if number % 2 == 0 {
             bytes.truncate(at)
@@ -270,7 +272,7 @@ fn a_damaged_sled_that_alone_has_the_older_history_is_refused_and_left_as_it_was
         }
         std::fs::write(dir.join("sled/db"), &bytes).unwrap();
         // when the journal is opened
-        match LocalJournal::open(keep()) {
+        match LocalJournal::open(keep(&dir)) {
             // then it has all of it, or it is refused, and sled is what it was
             Ok((journal, _)) => assert_holds(&journal, &entries),
             Err(OpenError::Integrity { .. } | OpenError::OnlyInStore { .. }) => {
@@ -280,10 +282,21 @@ fn a_damaged_sled_that_alone_has_the_older_history_is_refused_and_left_as_it_was
             }
             Err(error) => panic!("{error}"),
         }
-        std::fs::write(dir.join("sled/db"), &whole).unwrap();
     }
-    let (journal, _) = LocalJournal::open(keep()).unwrap();
+    let (journal, _) = LocalJournal::open(keep(&made)).unwrap();
     assert_holds(&journal, &entries);
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 #[test]
