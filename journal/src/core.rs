@@ -220,6 +220,15 @@ impl Core {
         self.stored_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// The store is not behind, if it has everything: what went into it may never have been counted as written.
+    pub(crate) fn level_lag(&self) {
+        // What is written is counted while the state is being changed, so both are of one moment.
+        let state = self.state();
+        if self.stored() >= state.head.block {
+            self.stored_bytes.store(self.written_bytes(), Ordering::Relaxed);
+        }
+    }
+
     /// How far the store is behind.
     pub(crate) fn lag_bytes(&self) -> u64 {
         self.written_bytes().saturating_sub(self.stored_bytes())

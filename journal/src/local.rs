@@ -25,7 +25,8 @@ use crate::{
     crash,
     disk::{Disk, Lock, OsDisk, SimulatedDisk},
     head::HeadFile,
-    keeper::{Ending, Keeper},
+    keeper::{Ending, Intervals, Keeper, Unopened},
+    leave::Destination,
     note,
     open::{self, Asked, Opened},
     pack::Packer,
@@ -139,9 +140,9 @@ impl LocalJournal {
         let (keep, archive) = (settings.log_keep, settings.log_archive.clone());
         let asked = Asked { new_id: id, segment_bytes, may_trust, keep, archive };
         let opened = open::open(disk, store, &asked)?;
-        let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, leaving, folder, last_segment } =
+        let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, leaving, folder, store_synced } =
             opened;
-        let (begins_later, opened_tip) = (later.is_some(), tip);
+        let trusted = later.as_ref().map(|later| (tip, later.read_from, later.as_left));
         let shared = Arc::new(Shared::default());
         let mut writer = Writer {
             core: core.clone(),
@@ -162,19 +163,33 @@ impl LocalJournal {
         let space = (disk.clone(), SpaceWatch::new(settings.space_floor_bytes));
         let packer = Packer::new(folder.clone(), core.journal);
         let trouble = store_trouble.clone();
+        let intervals = Intervals {
+            folder: folder.clone(),
+            epoch: report.epoch,
+            known: trusted.map_or(0, |(_, read_from, _)| read_from - 1),
+            changed: 0,
+        };
+        let only_in_store = leaving.as_ref().is_some_and(|leaving| leaving.to == Destination::Nowhere);
+        let unopened = trusted.map(|(tip, _, as_left)| {
+            let failing = shared.clone();
+            Unopened { tip: tip.block, as_left, fail: Box::new(move |problem| drop(failing.fail(problem))) }
+        });
+        let place = later.map(|later| later.store).or_else(|| store.for_later());
         let keeper = Keeper::new(core.clone(), head_file.clone(), space, blocks, &settings, packer, trouble)
-            .opens_later(later.or_else(|| store.for_later()), begins_later.then_some(tip.block))
+            .opens_later(place, unopened)
+            .goes_on_from(store_synced)
+            .marks_intervals((may_trust && !only_in_store).then_some(intervals))
             .lets_leave(leaving);
-        core.set_being_read(begins_later);
-        core.await_store(begins_later);
+        core.set_being_read(trusted.is_some());
+        core.await_store(trusted.is_some());
         let work = match settings.threads {
             Threads::Inline => Work::inline(writer, keeper),
             Threads::Own => Work::start(writer, keeper, &settings, &shared)
                 .map_err(open::io_error(&*disk, "start the threads for"))?,
         };
         let verification = Verification::default();
-        if let Some(door) = work.door().filter(|_| begins_later) {
-            let reading = behind::reading_behind(&core, &shared, &disk, (opened_tip, last_segment), report.epoch, door);
+        if let Some((door, trusted)) = work.door().zip(trusted) {
+            let reading = behind::reading_behind(&core, &shared, &disk, trusted, report.epoch, door);
             verification.start(reading).map_err(open::io_error(&*disk, "start the threads for"))?;
         }
         crash::point("after-open");

@@ -1,5 +1,5 @@
-//! Reads behind the opening what a checkpoint was trusted for: every full segment, block by block, against the index and
-//! against the block store. Slowly: whoever opened the journal comes first.
+//! Reads behind the opening what a checkpoint was trusted for: every full segment, block by block, against the index, and
+//! the block store against the whole log. Slowly: whoever opened the journal comes first.
 //!
 //! `open/trust.rs` tells what is promised. What is damaged in the log is taken from the store, and the store is built
 //! anew from the log; both are noted in the journal. What neither has whole fails the journal.
@@ -67,8 +67,10 @@ pub(crate) struct Reading {
     pub disk: Arc<dyn Disk>,
     /// Where the log ended at the opening.
     pub tip: Tip,
-    /// The segment that was read at the opening; those before it are still to be read.
-    pub last: u32,
+    /// What is in the segments from this one on was read at the opening; those before it are still to be read.
+    pub read_from: u32,
+    /// Whether the store is what a stop in order left, so that its newest blocks need not be looked at.
+    pub store_as_left: bool,
     /// Has the block store built anew from the log.
     pub rebuild_store: Box<dyn Fn(String) + Send>,
     pub note: Box<dyn Fn(&JournalNote) + Send>,
@@ -84,7 +86,13 @@ impl Verification {
         let run = move || {
             let outcome = reading.run(&state);
             let progress = match outcome {
-                Ok(()) => Progress::Done,
+                Ok(()) => {
+                    // Without it the next opening reads everything.
+                    if let Err(error) = checkpoint::put_back(&*reading.disk) {
+                        tracing::warn!(%error, "the index checkpoint stays taken up");
+                    }
+                    Progress::Done
+                }
                 Err(Some(problem)) => {
                     // Without it the next opening reads everything, and refuses or repairs.
                     if let Err(error) = checkpoint::remove(&*reading.disk) {
@@ -185,7 +193,7 @@ impl Reading {
         }
         let mut tip = Tip::genesis(self.core.journal);
         let (mut filled, mut store_trouble) = (0, None::<String>);
-        for number in 1..self.last {
+        for number in 1..self.read_from {
             let begun = Instant::now();
             let unreadable = |error: io::Error| Some(format!("segment {number} of the log cannot be read: {error}"));
             let mut read = self.read(number, tip).map_err(unreadable)?;
@@ -208,6 +216,9 @@ impl Reading {
             }
         }
         self.ends_there(tip)?;
+        if store_trouble.is_none() && !self.store_as_left {
+            store_trouble = self.compare_newest(shared)?;
+        }
         if let Some(problem) = &store_trouble {
             tracing::warn!(%problem, "the block store is damaged and is built anew from the log");
             (self.rebuild_store)(problem.clone());
@@ -234,9 +245,9 @@ impl Reading {
         Ok(Segment { scanned, blocks, behind })
     }
 
-    /// The last segment was read at the opening: the chain has to lead there.
+    /// What came behind was read at the opening: the chain has to lead there.
     fn ends_there(&self, tip: Tip) -> Result<(), GivenUp> {
-        let first = self.core.state().index.segment(self.last).0;
+        let first = self.core.state().index.segment(self.read_from).0;
         let mut hash = self.tip.hash;
         if first <= self.tip.block {
             let block = self.core.load(&[first]).map_err(|error| Some(error.to_string()))?;
@@ -244,6 +255,24 @@ impl Reading {
             hash = header.map(|header| header.previous).ok_or_else(|| Some("a block is in no place".to_owned()))?;
         }
         if tip.hash == hash { Ok(()) } else { Err(Some("the chain does not lead to the log's end".into())) }
+    }
+
+    /// The blocks that were read at the opening, as far as the store has to have the same.
+    fn compare_newest(&self, shared: &Shared) -> Result<Option<String>, GivenUp> {
+        let first = self.core.state().index.segment(self.read_from).0;
+        for from in (first..=self.tip.block).step_by(BLOCKS_AT_ONCE) {
+            let last = self.tip.block.min(from + BLOCKS_AT_ONCE as u64 - 1);
+            let mut blocks = Vec::new();
+            for number in from..=last {
+                let logged = self.core.read_logged(number).map_err(|error| Some(error.to_string()))?;
+                let header = frame::peek(&logged).map_err(|_| Some(format!("block {number} cannot be read")))?;
+                blocks.push((number, header.hash));
+            }
+            if let Some(problem) = self.compare(&blocks, shared)? {
+                return Ok(Some(problem));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether the store has the same blocks; what is wrong with it, if it has not.

@@ -32,8 +32,8 @@ impl Work {
         let bell = Arc::new(Bell::default());
         bell.ring();
         let keeping = {
-            let bell = bell.clone();
-            std::thread::Builder::new().name("journal-store".into()).spawn(move || keeper::run(keeper, &bell))?
+            let keeper = keeper.hears(bell.clone());
+            std::thread::Builder::new().name("journal-store".into()).spawn(move || keeper::run(keeper))?
         };
         let committing = {
             let (queue, bell, shared) = (queue.clone(), bell.clone(), shared.clone());

@@ -25,7 +25,7 @@ pub(super) fn reading_behind(
     core: &Arc<Core>,
     shared: &Arc<Shared>,
     disk: &Arc<dyn Disk>,
-    (tip, last): (Tip, u32),
+    (tip, read_from, store_as_left): (Tip, u32, bool),
     epoch: u64,
     door: Door,
 ) -> Reading {
@@ -55,7 +55,8 @@ pub(super) fn reading_behind(
         core: core.clone(),
         disk: disk.clone(),
         tip,
-        last,
+        read_from,
+        store_as_left,
         rebuild_store: Box::new(move |problem| bell.build_anew(problem)),
         note: Box::new(note),
         fail: Box::new(move |problem| drop(failing.fail(problem))),

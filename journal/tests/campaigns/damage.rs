@@ -10,7 +10,7 @@ use std::{
 
 use bailiwick_journal::{
     Entry, IntegrityReport, Journal, LocalJournal, NOTE_STREAM, OpenError, Position, ReadOnlyJournal, Snapshots,
-    VerificationProgress, Version, check,
+    Version, check,
 };
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ use crate::{
     dice::Dice,
     runner::{Failure, Place, Plan, Tally, copy, files},
     stores::{self, Store},
-    workload,
+    workload::{self, Behind},
 };
 
 /// What is damaged.
@@ -112,17 +112,12 @@ fn one(
             whole(&journal, store).map_err(|story| context(format!("{story}; it had said: {report}")))?;
             let lost = report.head.position.0 < store.entries.len() as u64;
             tally.add("gone by a checkpoint", u64::from(report.by_checkpoint));
-            let behind = journal.wait_for_verification();
-            if behind != VerificationProgress::Done {
-                return Err(context(format!(
-                    "found behind the opening and not repaired: {:?}",
-                    journal.stats().failed
-                )));
-            }
+            tally.add("gone by a checkpoint after a kill", u64::from(report.by_checkpoint && !report.clean));
+            let repaired = workload::is_right_behind(&journal, Behind::WhatCanBeRepaired).map_err(context)?;
             // Once more: what is repaired behind the opening is then in use.
             whole(&journal, store)
                 .map_err(|story| context(format!("{story}; once all was read; it had said: {report}")))?;
-            tally.add("of them repaired behind it", u64::from(repaired_behind(&journal)));
+            tally.add("of them repaired behind it", u64::from(repaired));
             tally.one(match (report.repaired(), report.torn_cut.is_some() || lost) {
                 (true, _) => "repaired",
                 (false, true) => "torn end cut",
@@ -189,11 +184,6 @@ fn behind_are_notes(note: &Arc<Entry>, more: &[Arc<Entry>]) -> bool {
     let code =
         |entry: &Arc<Entry>, code: &str| entry.header.stream.as_str() == NOTE_STREAM && entry.header.meta.code == code;
     code(note, "writer-opened") && more.iter().all(|more| code(more, "history-repaired"))
-}
-
-fn repaired_behind(journal: &dyn Journal) -> bool {
-    let newest = NOTE_STREAM.parse().ok().and_then(|stream| journal.read_stream_back(&stream).next());
-    newest.and_then(Result::ok).is_some_and(|note| note.header.meta.code == "history-repaired")
 }
 
 fn snapshot_is_right(dir: &Path, store: &Store) -> Result<(), String> {

@@ -15,6 +15,8 @@
 
 mod arguments;
 mod damage;
+#[path = "../shared/deadline.rs"]
+mod deadline;
 mod dice;
 mod failing;
 mod full_disk;

@@ -77,7 +77,9 @@ pub fn make(place: &Path, killed: bool, dice: &mut Dice) -> Result<Store, String
     let acknowledged = if killed { behind_last(&entries, &told) } else { entries.len() };
     let aside = place.join("aside");
     copy(&dir, &aside).map_err(|error| problem(&error))?;
-    let opened = LocalJournal::open(workload::config(&aside, settings()));
+    // Read in full, so that it says what the store had.
+    let settings = Settings { index_checkpoint: false, ..settings() };
+    let opened = LocalJournal::open(workload::config(&aside, settings));
     let (_, report) = opened.map_err(|error| problem(&error))?;
     let stored_block = tip_block - report.caught_up_blocks;
     Ok(Store { dir, yesterday, killed, torn, entries, acknowledged, tip_block, stored_block, snapshot })

@@ -12,8 +12,8 @@ use std::{
 };
 
 use bailiwick_journal::{
-    Body, Config, Draft, Entry, EntryKind, Journal, LogKeep, Meta, NOTE_STREAM, Outcome, PolicyRef, Position, Settings,
-    Snapshot, Snapshots, StreamId, Threads, Version, digest,
+    Body, Config, Draft, Entry, EntryKind, Journal, LocalJournal, LogKeep, Meta, NOTE_STREAM, Outcome, PolicyRef,
+    Position, Settings, Snapshot, Snapshots, StreamId, Threads, VerificationProgress, Version, digest,
 };
 use uuid::Uuid;
 
@@ -319,6 +319,28 @@ pub fn read_all(journal: &dyn Journal) -> Result<Vec<Arc<Entry>>, String> {
     Ok(entries)
 }
 
+/// What may be found behind an opening by a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behind {
+    NothingToRepair,
+    WhatCanBeRepaired,
+}
+
+/// Waits until everything was read behind an opening by a checkpoint; whether something had to be repaired.
+pub fn is_right_behind(journal: &LocalJournal, behind: Behind) -> Result<bool, String> {
+    let read = journal.wait_for_verification();
+    if read != VerificationProgress::Done {
+        let failed = journal.stats().failed;
+        return Err(format!("found behind the opening and not repaired: {failed:?}"));
+    }
+    let newest = NOTE_STREAM.parse().ok().and_then(|stream| journal.read_stream_back(&stream).next());
+    let repaired = newest.and_then(Result::ok).is_some_and(|note| note.header.meta.code == "history-repaired");
+    if repaired && behind == Behind::NothingToRepair {
+        return Err("something was repaired behind the opening, and nothing was damaged".into());
+    }
+    Ok(repaired)
+}
+
 /// Every saved state is one that was saved, or is taken as missing; how many there are.
 pub fn snapshots_are_whole(dir: &Path, writers: u16) -> Result<u64, String> {
     let snapshots = Snapshots::in_dir(dir);
@@ -347,7 +369,7 @@ pub fn settings(threads: Threads, segment_bytes: u64) -> Settings {
         let (segment_bytes, log_keep) = (segment_bytes / 4, LogKeep::Checkpoint);
         return Settings { threads, segment_bytes, checkpoint_bytes: segment_bytes, log_keep, ..Settings::default() };
     }
-    Settings { threads, segment_bytes, checkpoint_bytes: 2 * segment_bytes, ..Settings::default() }
+    Settings { threads, segment_bytes, checkpoint_bytes: segment_bytes, ..Settings::default() }
 }
 
 /// Whether the log keeps only what the block store does not have durably.
