@@ -27,7 +27,7 @@ use crate::{
     runner::{Failure, Place, Plan, Tally},
     shim::{self, Base, Recording},
     stores,
-    workload::{self, Acknowledged, Shape},
+    workload::{self, Acknowledged, Behind, Shape},
 };
 
 /// Cuts of one chain of recordings, and of one recording.
@@ -96,14 +96,14 @@ fn record(plan: &Plan, trial: u64, base: &Base, library: &Path, place: &Path) ->
         in_flight: if inline { 1 } else { 1 + dice.below(8) as u16 },
         shape: if dice.one_in(2) { None } else { Some(*dice.pick(&Shape::ALL)) },
         inline,
-        segment_kib: 16 << dice.below(4),
+        segment_kib: 4 << dice.below(6),
         appends: 8 + dice.below(24) as u32,
         planted: false,
     };
     let place = place.canonicalize().map_err(|error| error.to_string())?;
     let (dir, log) = (place.join("recorded"), place.join("recording"));
     let _ = std::fs::remove_dir_all(&dir);
-    base.put(&dir).map_err(|error| error.to_string())?;
+    base.put(&dir).and_then(|()| stores::times_as_remembered(&dir)).map_err(|error| error.to_string())?;
     let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
     command.args(["--child", "kill"]).arg(&dir).args(life.words());
     // After a cut, something may have to be repaired.
@@ -125,7 +125,7 @@ fn record(plan: &Plan, trial: u64, base: &Base, library: &Path, place: &Path) ->
 fn opens(left: &Base, told: &[Acknowledged], place: &Path, tally: &mut Tally, trial: u64) -> Result<(), String> {
     let dir = place.join("cut");
     let _ = std::fs::remove_dir_all(&dir);
-    left.put(&dir).map_err(|error| error.to_string())?;
+    left.put(&dir).and_then(|()| stores::times_as_remembered(&dir)).map_err(|error| error.to_string())?;
     let settings = workload::settings(Threads::Own, 64 * 1024);
     let opened = LocalJournal::open(workload::config(&dir, settings.clone()));
     let (journal, report) = opened.map_err(|error| format!("REFUSED: {error}"))?;
@@ -143,6 +143,11 @@ fn opens(left: &Base, told: &[Acknowledged], place: &Path, tally: &mut Tally, tr
     if let Some(problem) = report.store_unavailable {
         return Err(format!("no block store: {problem}"));
     }
+    tally.add("gone by a checkpoint", u64::from(report.by_checkpoint));
+    let repaired = workload::is_right_behind(&journal, Behind::WhatCanBeRepaired)?;
+    tally.add("sleds built anew behind it", u64::from(repaired));
+    // Once more: what was opened or made behind the opening is then in use.
+    workload::verify(&workload::read_all(&journal)?, told)?;
     // Every so often, whether it goes on as a journal like any other.
     if trial.is_multiple_of(5) {
         stores::append(&journal, u32::MAX, 3)?;
