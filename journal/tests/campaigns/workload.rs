@@ -310,11 +310,13 @@ fn same(entry: &Entry, draft: &Draft) -> Result<(), &'static str> {
 
 /// Every entry of a journal, or what is wrong.
 pub fn read_all(journal: &dyn Journal) -> Result<Vec<Arc<Entry>>, String> {
-    let read = journal.read(Position(1), journal.head().position, &bailiwick_journal::Filter::all());
+    // A note may come behind it meanwhile.
+    let to = journal.head().position;
+    let read = journal.read(Position(1), to, &bailiwick_journal::Filter::all());
     let entries: Vec<_> =
         read.collect::<Result<_, _>>().map_err(|error| format!("an entry cannot be read: {error}"))?;
-    if entries.len() as u64 != journal.head().position.0 {
-        return Err(format!("{} entries were read of {}", entries.len(), journal.head().position));
+    if entries.len() as u64 != to.0 {
+        return Err(format!("{} entries were read of {to}", entries.len()));
     }
     Ok(entries)
 }
