@@ -39,8 +39,8 @@ pub struct Settings {
     /// Only with threads of the journal's own.
     pub compress_when_idle: bool,
     /// Whether checkpoints of the index are left, at a stop in order and behind the commits as full segments become more, and
-    /// an opening goes by one: it is ready sooner, and reads the inside of full segments behind the opening. Not without
-    /// threads of its own.
+    /// an opening goes by one: it is ready sooner, and reads the inside of full segments behind the opening; without threads of
+    /// its own a part of it with each append.
     pub index_checkpoint: bool,
     /// How much of the log stays.
     pub log_keep: LogKeep,

@@ -136,7 +136,7 @@ impl LocalJournal {
         crash::point("before-open");
         // A segment must hold its marks and a block; the upper bound keeps offsets within 32 bits.
         let segment_bytes = settings.segment_bytes.clamp(4096, 256 * 1024 * 1024);
-        let may_trust = settings.threads == Threads::Own && settings.index_checkpoint;
+        let may_trust = settings.index_checkpoint;
         let (keep, archive) = (settings.log_keep, settings.log_archive.clone());
         let asked = Asked { new_id: id, segment_bytes, may_trust, keep, archive };
         let opened = open::open(disk, store, &asked)?;
@@ -183,14 +183,18 @@ impl LocalJournal {
         core.set_being_read(trusted.is_some());
         core.await_store(trusted.is_some());
         let work = match settings.threads {
-            Threads::Inline => Work::inline(writer, keeper),
+            Threads::Inline => Work::inline(writer, keeper, &shared),
             Threads::Own => Work::start(writer, keeper, &settings, &shared)
                 .map_err(open::io_error(&*disk, "start the threads for"))?,
         };
         let verification = Verification::default();
-        if let Some((door, trusted)) = work.door().zip(trusted) {
-            let reading = behind::reading_behind(&core, &shared, &disk, trusted, report.epoch, door);
-            verification.start(reading).map_err(open::io_error(&*disk, "start the threads for"))?;
+        if let Some((tip, read_from, _)) = trusted {
+            let trusted = (tip, read_from);
+            let reading = behind::reading_behind(&core, &shared, &disk, trusted, report.epoch, work.door());
+            match settings.threads {
+                Threads::Inline => verification.start_here(reading),
+                Threads::Own => verification.start(reading).map_err(open::io_error(&*disk, "start the threads for"))?,
+            }
         }
         crash::point("after-open");
         let closed = AtomicBool::new(false);
@@ -335,6 +339,9 @@ impl Journal for LocalJournal {
             Err((error, done)) => return answer(done, Err(error)),
         };
         self.work.hand_in(request, &self.shared);
+        if self.settings.threads == Threads::Inline {
+            self.verification.step();
+        }
     }
 
     fn version(&self, stream: &StreamId) -> Version {

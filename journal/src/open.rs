@@ -94,7 +94,7 @@ pub(crate) struct Asked {
     /// The id of a new journal.
     pub new_id: Uuid,
     pub segment_bytes: u64,
-    /// Whether there will be threads that read behind the opening what a checkpoint is trusted for.
+    /// Whether somebody reads behind the opening what a checkpoint is trusted for.
     pub may_trust: bool,
     pub keep: LogKeep,
     pub archive: Option<PathBuf>,

@@ -40,7 +40,7 @@ enum Found {
 
 impl Keeper {
     /// Opens a store that was left for later; builds it anew if it does not open or has not what it should.
-    pub(super) fn open_now(&mut self) {
+    pub(crate) fn open_now(&mut self) {
         let (Some(unopened), Some(place)) = (self.unopened.take(), &self.place) else { return };
         let (core, synced) = (&*self.core, self.synced);
         let open = || -> Result<OpenStore, String> {
@@ -82,7 +82,7 @@ impl Keeper {
     }
 
     /// Takes nothing from the store that is there, and brings everything into a new one.
-    pub(super) fn build_anew(&mut self, problem: &str) {
+    pub(crate) fn build_anew(&mut self, problem: &str) {
         tracing::warn!(problem, "the block store is built anew from the log");
         self.let_go();
         let Some(place) = self.place.take() else { return };

@@ -172,14 +172,21 @@ pub fn run_simulated(plan: &Plan) -> Result<String, Failure> {
     let tally = plan.run(ROUNDS, |first, behind, tally| {
         let mut dice = Dice::of(&[plan.seed, first]);
         let mut disk = SimulatedDisk::new();
-        let mut store = MemoryStore::new();
+        // Half of them with a store that is believed: all that was put into it is there after the cut.
+        let durable = dice.one_in(2);
+        let mut store = if durable { MemoryStore::durable() } else { MemoryStore::new() };
         let mut told = Vec::new();
         for trial in first..behind {
             let failed = |story| Failure { trial, story: format!("trial {trial}: {story}") };
             let cut = one_simulated(plan, trial, &disk, &store, &mut told, &mut dice).map_err(failed)?;
-            check_simulated(&cut.after_kill(), &told, &mut dice, tally).map_err(failed)?;
-            // Of the store, a beginning is left, or nothing.
-            store = if dice.one_in(2) { MemoryStore::new() } else { beginning(&store, &mut dice) };
+            let left = if durable { store.copy() } else { MemoryStore::new() };
+            check_simulated(&cut.after_kill(), &left, &told, &mut dice, tally).map_err(failed)?;
+            // Of one that is not, a beginning is left, or nothing.
+            store = match (durable, dice.one_in(2)) {
+                (true, _) => store.copy(),
+                (false, true) => MemoryStore::new(),
+                (false, false) => beginning(&store, &mut dice),
+            };
             disk = cut;
         }
         Ok(())
@@ -210,11 +217,11 @@ fn one_simulated(
 
 fn check_simulated(
     disk: &SimulatedDisk,
+    store: &dyn Store,
     told: &[Acknowledged],
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> Result<(), String> {
-    let store: &dyn Store = &MemoryStore::new();
     let settings = workload::settings(Threads::Inline, 4096 + dice.below(32 * 1024));
     let opened = LocalJournal::open_with(Arc::new(disk.clone()), store, workload::ID, 1_000, settings);
     let (journal, report) = opened.map_err(|error| format!("REFUSED: {error}"))?;
@@ -224,7 +231,10 @@ fn check_simulated(
     tally.add("entries read", found.entries);
     tally.add("torn ends cut", u64::from(report.torn_cut.is_some()));
     tally.add("heads written anew", u64::from(report.head_rewritten));
-    stores::append(&journal, u32::MAX, 2).map(drop)
+    tally.add("gone by a checkpoint", u64::from(report.by_checkpoint));
+    stores::append(&journal, u32::MAX, 2)?;
+    workload::is_right_behind(&journal, Behind::NothingToRepair)?;
+    workload::verify(&workload::read_all(&journal)?, told).map(drop)
 }
 
 fn beginning(store: &MemoryStore, dice: &mut Dice) -> MemoryStore {

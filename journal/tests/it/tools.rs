@@ -35,6 +35,11 @@ pub fn write(journal: &dyn Journal, count: u64) {
     }
 }
 
+/// Has the next opening read everything before it goes on.
+pub fn without_checkpoint(disk: &SimulatedDisk) {
+    disk.remove("index.checkpoint").unwrap();
+}
+
 /// A journal with entries, stopped in order, and what it held.
 pub struct Stopped {
     pub disk: SimulatedDisk,
