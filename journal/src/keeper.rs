@@ -36,92 +36,33 @@ const TURN_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The store's writing end.
 pub(crate) struct Keeper {
-    core: Arc<Core>,
-    head_file: Arc<HeadFile>,
-    disk: Arc<dyn Disk>,
-    space: SpaceWatch,
-    blocks: Option<Box<dyn Blocks>>,
-    checkpoint_bytes: u64,
-    /// How far the store may fall behind while much is committed.
-    lag_bytes_max: u64,
-    compress_when_idle: bool,
-    bytes_since: u64,
-    synced: u64,
-    packer: Packer,
-    trouble: Arc<Mutex<Option<String>>>,
+    pub core: Arc<Core>,
+    pub head_file: Arc<HeadFile>,
+    pub disk: Arc<dyn Disk>,
+    pub space: SpaceWatch,
+    pub settings: Settings,
+    /// The store, if it is open.
+    pub blocks: Option<Box<dyn Blocks>>,
+    /// Blocks up to this one are durable in it: it has said so.
+    pub synced: u64,
+    /// What was put into it since.
+    pub bytes_since: u64,
     /// The store's place, where it can be opened behind the opening or built anew.
-    place: Option<Box<dyn Store>>,
-    unopened: Option<Unopened>,
+    pub place: Option<Box<dyn Store>>,
+    /// What is known of the store, if it is to be opened behind the opening.
+    pub unopened: Option<Unopened>,
+    pub packer: Packer,
     /// Where full segments go, if they go.
-    leaving: Option<Leaving>,
+    pub leaving: Option<Leaving>,
     /// When index checkpoints are made, if they are.
-    intervals: Option<Intervals>,
+    pub intervals: Option<Intervals>,
+    /// Where it says why the store is no longer used.
+    pub trouble: Arc<Mutex<Option<String>>>,
     /// Where it is called.
-    bell: Arc<Bell>,
+    pub bell: Arc<Bell>,
 }
 
 impl Keeper {
-    pub(crate) fn new(
-        core: Arc<Core>,
-        head_file: Arc<HeadFile>,
-        (disk, space): (Arc<dyn Disk>, SpaceWatch),
-        blocks: Option<Box<dyn Blocks>>,
-        settings: &Settings,
-        packer: Packer,
-        trouble: Arc<Mutex<Option<String>>>,
-    ) -> Self {
-        let (checkpoint_bytes, lag_bytes_max) = (settings.checkpoint_bytes, settings.store_lag_bytes);
-        Self {
-            core,
-            head_file,
-            disk,
-            space,
-            blocks,
-            checkpoint_bytes,
-            lag_bytes_max,
-            compress_when_idle: settings.compress_when_idle,
-            bytes_since: 0,
-            synced: 0,
-            packer,
-            trouble,
-            place: None,
-            unopened: None,
-            leaving: None,
-            intervals: None,
-            bell: Arc::default(),
-        }
-    }
-
-    /// Where the store is, and what is known of it if it is not open yet.
-    pub(crate) fn opens_later(mut self, place: Option<Box<dyn Store>>, unopened: Option<Unopened>) -> Self {
-        (self.place, self.unopened) = (place, unopened);
-        self
-    }
-
-    /// The store has said before that it has everything up to this block durably.
-    pub(crate) fn goes_on_from(mut self, synced: u64) -> Self {
-        self.synced = synced;
-        self
-    }
-
-    /// Leaves index checkpoints while the journal runs.
-    pub(crate) fn marks_intervals(mut self, intervals: Option<Intervals>) -> Self {
-        self.intervals = intervals;
-        self
-    }
-
-    /// Where it is called from now on.
-    pub(crate) fn hears(mut self, bell: Arc<Bell>) -> Self {
-        self.bell = bell;
-        self
-    }
-
-    /// Full segments do not stay.
-    pub(crate) fn lets_leave(mut self, leaving: Option<Leaving>) -> Self {
-        self.leaving = leaving;
-        self
-    }
-
     /// Lets segments go that the store has durably. What cannot go stays, and is tried again after the next checkpoint.
     fn let_leave(&mut self) {
         let Some(leaving) = self.leaving.as_ref().filter(|_| !self.core.is_being_read()) else { return };
@@ -162,7 +103,7 @@ impl Keeper {
                 return;
             }
             let busy = self.core.written_bytes() - before > BUSY_BYTES;
-            let bound = if busy { self.lag_bytes_max } else { 0 };
+            let bound = if busy { self.settings.store_lag_bytes } else { 0 };
             let until = self.core.stored_bytes() + TURN_BYTES;
             while self.is_behind() && self.core.lag_bytes() > bound && self.core.stored_bytes() < until {
                 self.store_some();
@@ -176,7 +117,7 @@ impl Keeper {
             self.follow();
             // Looked at before the last look at the blocks: whoever rings after that is heard.
             let called = self.bell.is_called_within(Duration::ZERO);
-            let packs = self.compress_when_idle && !self.is_full();
+            let packs = self.settings.compress_when_idle && !self.is_full();
             if called || !(self.is_behind() || packs && self.pack_next()) {
                 break;
             }
@@ -221,7 +162,7 @@ impl Keeper {
         let (stored, last) = (self.core.stored(), self.core.state().head.block);
         let numbers: Vec<u64> = (stored + 1..=last.min(stored + BLOCKS_AT_ONCE)).collect();
         self.guarded("put", |this| this.store(&numbers));
-        if self.blocks.is_some() && self.bytes_since >= self.checkpoint_bytes {
+        if self.blocks.is_some() && self.bytes_since >= self.settings.checkpoint_bytes {
             self.checkpoint();
         }
     }

@@ -134,7 +134,7 @@ pub use import::{ImportError, LineProblem, import, import_on};
 pub use integrity::{IntegrityReport, MissingEvents, Problem, ProblemKind};
 pub use journal::*;
 pub use local::{CloseError, LocalJournal, Stats};
-pub use note::{JournalNote, NOTE_STREAM};
+pub use note::{JournalNote, NOTE_STREAM, WriterOpened};
 pub use open::OpenReport;
 pub use queue::QueueLimits;
 pub use readonly::ReadOnlyJournal;

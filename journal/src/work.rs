@@ -33,12 +33,9 @@ impl Work {
 
     pub(crate) fn start(writer: Writer, keeper: Keeper, settings: &Settings, shared: &Arc<Shared>) -> io::Result<Self> {
         let queue = Arc::new(Queue::new(settings.queue));
-        let bell = Arc::new(Bell::default());
+        let bell = keeper.bell.clone();
         bell.ring();
-        let keeping = {
-            let keeper = keeper.hears(bell.clone());
-            std::thread::Builder::new().name("journal-store".into()).spawn(move || keeper::run(keeper))?
-        };
+        let keeping = { std::thread::Builder::new().name("journal-store".into()).spawn(move || keeper::run(keeper))? };
         let committing = {
             let (queue, bell, shared) = (queue.clone(), bell.clone(), shared.clone());
             let run = move || commit_thread(writer, &queue, &bell, &shared);

@@ -1,6 +1,6 @@
 //! The block store is behind, damaged or gone; the log is whole.
 
-use bailiwick_journal::{Journal, JournalNote, blocks::MemoryStore, disk::SimulatedDisk, testing::all};
+use bailiwick_journal::{Journal, JournalNote, WriterOpened, blocks::MemoryStore, disk::SimulatedDisk, testing::all};
 
 use crate::tools::{Stopped, frames, open, reopened, segment, stopped, without_checkpoint, write};
 
@@ -13,7 +13,7 @@ fn equal_after_a_clean_stop_goes() {
     let note = journal.read_stream_back(&"node/journal".parse().unwrap()).next().unwrap().unwrap();
     assert!(matches!(
         JournalNote::decode(&note.events[0]),
-        Ok(JournalNote::WriterOpened { epoch: 2, clean: true, caught_up_blocks: 0, .. })
+        Ok(JournalNote::WriterOpened(WriterOpened { epoch: 2, clean: true, caught_up_blocks: 0, .. }))
     ));
 }
 
