@@ -96,7 +96,6 @@ impl Keeper {
     /// Stores what is durable in large pieces. While much is being committed the store falls behind, up to its bound:
     /// whoever appends waits for the log alone, and reads are answered from memory or the log meanwhile.
     fn follow(&mut self) {
-        self.core.set_segments_to_pack(self.packer.waiting(self.core.state().index.last_segment()));
         while self.is_behind() {
             let before = self.core.written_bytes();
             if self.bell.is_called_within(GATHER) {
@@ -145,7 +144,7 @@ impl Keeper {
                 intervals.note_change(segment);
             }
         }
-        self.core.set_segments_to_pack(self.packer.waiting(current));
+        self.core.set_packed_before(self.packer.next());
         packed.is_some()
     }
 

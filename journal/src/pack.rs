@@ -20,7 +20,6 @@ use crate::{
 pub(crate) struct Packer {
     disk: Arc<dyn Disk>,
     journal: Uuid,
-    /// Segments before this one are compressed, or could not be.
     next: u32,
 }
 
@@ -29,9 +28,9 @@ impl Packer {
         Self { disk, journal, next: 1 }
     }
 
-    /// Segments before `current`, the one that is written, that were not looked at yet.
-    pub(crate) fn waiting(&self, current: u32) -> u32 {
-        current.saturating_sub(self.next)
+    /// Segments before this one are compressed, or could not be.
+    pub(crate) fn next(&self) -> u32 {
+        self.next
     }
 
     /// Compresses the next segment before `current`, if it is not compressed yet; answers its number once it is.
