@@ -16,8 +16,12 @@ pub(crate) mod document;
 #[cfg(feature = "mongodb")]
 mod driver;
 pub(crate) mod errors;
+#[cfg(not(feature = "mongodb"))]
+mod not_built;
 mod reading;
 mod status;
+#[cfg(test)]
+mod tests;
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,6 +44,8 @@ use document::{document, int};
 use errors::{Asked, code, outcome};
 use reading::Reading;
 
+use super::access::Environment;
+
 /// How long a server may wait for a majority, before and after it has taken a configuration.
 const CHANGE_TIME: Duration = Duration::from_secs(15);
 /// How long a secondary may take to catch up before a primary gives way. Source: the server's default.
@@ -50,6 +56,15 @@ const STAND_ASIDE_S: i64 = 60;
 const INITIATE_TIME: Duration = Duration::from_secs(60);
 /// What a command may take beyond the time that the server was given for it.
 const ON_THE_WAY: Duration = Duration::from_secs(5);
+
+/// The engine `mongodb`, as this program was built: with MongoDB's own driver, or saying how to build it with that.
+pub fn engine(environment: Environment) -> Arc<dyn ReplicaSetEngine> {
+    #[cfg(feature = "mongodb")]
+    let admin = Driver::new(environment);
+    #[cfg(not(feature = "mongodb"))]
+    let admin = not_built::NotBuilt::instead_of(environment);
+    Arc::new(MongoEngine::new(Arc::new(admin)))
+}
 
 /// An engine that asks MongoDB servers.
 #[derive(Clone)]

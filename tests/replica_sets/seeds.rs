@@ -272,7 +272,9 @@ impl Run {
             }
             Trouble::Remove(number) | Trouble::RemoveAnyway(number) => {
                 let alive = self.seen.view.machines.iter().count();
-                if alive >= 4 || matches!(trouble, Trouble::RemoveAnyway(_)) {
+                // A set begins on its first seat and nowhere else, so that it cannot begin twice.
+                let may_go = number != 1 || !self.world.voting(&name("db")).is_empty();
+                if (alive >= 4 && may_go) || matches!(trouble, Trouble::RemoveAnyway(_)) {
                     let remove = AnyCommand::Machine(machine::Command::Remove);
                     ask(running, &format!("machine/m{number}"), remove, &id).await.expect("it is recorded");
                 }

@@ -227,7 +227,7 @@ mod tests {
         let config = Config::read(changed(&[Change::Join { member: joins.clone() }])).unwrap();
         assert_eq!(config.members()[3], joins);
         let after = config.changed(&[Change::Promote { member: MemberId(8) }]).unwrap();
-        let member = &Config::read(after).unwrap().members()[3];
+        let member = Config::read(after).unwrap().members()[3].clone();
         assert!(member.is_electable() && member.other == joins.other);
     }
 
