@@ -9,6 +9,25 @@
 //! configuration is committed by a majority; it goes one version further, so that the server refuses it if another one came
 //! first; at most one member gains or loses a vote; it is never forced; and everything that is not changed is carried along
 //! as it was read. A server's answer that leaves open what it did is unknown.
+//!
+//! Guards here, and which test fails without them (unit tests beside them; `tests/replica_sets/adapter.rs` and `seeds.rs`).
+//! Who votes, odd counts, majorities before and after, orphans and addresses are the decision's: its own table stands in
+//! `supervisor::peer_group`; flags and reading back are the replica set's, see `replica_set`.
+//!
+//! | guard | where | test |
+//! |---|---|---|
+//! | one vote per write | `config::changed` | `more_than_one_vote_in_a_write_is_refused` |
+//! | a write only on a configuration that a majority has | `MongoEngine::write`, `reading` | `no_write_before_a_majority_has_the_one_before` |
+//! | a write only on the configuration of the plan | `MongoEngine::write` | `every_engine_keeps_this` |
+//! | a primary of an earlier election is not believed | `reading` | `a_primary_of_an_earlier_election_is_not_believed` |
+//! | who the primary cannot reach is not healthy | `reading::statuses` | `who_the_primary_cannot_reach_is_not_healthy_though_it_answers_us` |
+//! | all that say they are primary are told | `reading::statuses` | `two_that_say_they_are_primary_are_both_told` |
+//! | only the one primary that is meant is asked to step down | `MongoEngine::give_way` | `nobody_is_asked_to_step_down_while_two_say_that_they_lead` |
+//! | somebody has to be able to follow | `MongoEngine::give_way` | `who_cannot_be_elected_follows_nobody` |
+//! | an answer that leaves it open is unknown | `errors` | `what_was_refused_before_it_was_installed_is_refused_and_the_rest_is_unknown` |
+//! | unknown fields, tags, settings and priorities are carried | `config::changed` | `what_an_operator_tuned_stays_through_every_step` |
+//! | there is no set only if all that answer say so | `reading::why_nobody` | `there_is_no_set_only_if_all_that_answer_say_so` |
+//! | no secret in a text | `access`, `driver` | `one_server_is_asked_once_with_credentials_that_nobody_sees` |
 
 mod admin;
 mod config;
