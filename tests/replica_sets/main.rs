@@ -1,5 +1,6 @@
 //! Engines of replica sets: one suite that every engine passes, and real etcd servers.
 
+mod adapter;
 mod conformance;
 mod etcd;
 mod lab;

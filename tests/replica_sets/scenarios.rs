@@ -10,7 +10,7 @@ use bailiwick_actors::{
 use crate::{
     lab::name,
     node::history,
-    seeds::{Ended, Run, Trouble},
+    seeds::{Ended, Kept, Run, Trouble},
 };
 
 /// The steps that were begun, in short: `j` joins, `+` and `-` a vote, `x` removed, `m` moved, `>` steps down.
@@ -36,13 +36,13 @@ fn steps(run: &Run) -> Vec<String> {
 }
 
 /// Runs it to its end: everything settles, no step did harm, everybody who voted was flagged, and history replays.
-fn settled(flavor: Flavor, script: &[(u64, Trouble)]) -> Run {
-    let mut run = Run::scripted(flavor, script);
+fn settled(kept: Kept, script: &[(u64, Trouble)]) -> Run {
+    let mut run = Run::scripted(kept, script);
     let ended = run.run();
-    assert_eq!(ended, Ended::Settled, "{}", run.story());
+    assert_eq!(ended, Ended::Settled, "{kept:?}: {}", run.story());
     let mut wrong = run.world.wrong();
     wrong.extend(run.unflagged());
-    assert!(wrong.is_empty(), "{wrong:?}\n{}", run.story());
+    assert!(wrong.is_empty(), "{kept:?}: {wrong:?}\n{}", run.story());
     assert_replays(&run.bench.journal);
     run
 }
@@ -60,8 +60,8 @@ fn voting(run: &Run) -> Vec<String> {
 /// Guard: the primary steps down before it loses its vote (`plan::take_votes`).
 #[test]
 fn the_machine_of_the_primary_is_removed() {
-    for flavor in [Flavor::Mongodb, Flavor::Etcd] {
-        let run = settled(flavor, &[(300, Trouble::Remove(1))]);
+    for kept in Kept::ALL {
+        let run = settled(kept, &[(300, Trouble::Remove(1))]);
         let steps = steps(&run);
         let down = steps.iter().position(|step| step.starts_with("1>")).expect("it steps down");
         let lost = steps.iter().position(|step| step == "-1" || step.contains("x1")).expect("it goes");
@@ -80,8 +80,8 @@ fn of_two_machines_the_primarys_goes() {
         (600, Trouble::RemoveAnyway(3)),
         (900, Trouble::RemoveAnyway(1)),
     ];
-    for flavor in [Flavor::Mongodb, Flavor::Etcd] {
-        let run = settled(flavor, &script);
+    for kept in Kept::ALL {
+        let run = settled(kept, &script);
         assert_eq!(voting(&run), ["m2"], "{:?}", steps(&run));
     }
 }
@@ -90,31 +90,38 @@ fn of_two_machines_the_primarys_goes() {
 /// Guard: flags go down with the committed configuration only (`replica_set::evolve`); `settled` asks for it at every step.
 #[test]
 fn a_dying_member_stays_flagged_until_its_vote_is_gone() {
-    let run = settled(Flavor::Mongodb, &[(300, Trouble::Crash(3)), (301, Trouble::Remove(3))]);
-    let history = history(&run.bench.journal);
-    let is_lowered = |(_, state, _): &&(u64, bailiwick_actors::replica_set::State, _)| {
-        let seen = state.seen.as_ref();
-        seen.is_some_and(|seen| seen.configuration.members.len() >= 3) && !state.flags.iter().any(|id| id.0 == 3)
-    };
-    let first = history.iter().find(is_lowered).expect("it is lowered in the end");
-    let members = &first.1.seen.as_ref().expect("it was seen").configuration.members;
-    assert!(!members.iter().any(|member| member.id.0 == 3 && member.is_voter()), "it votes no more when it is lowered");
+    for kept in Kept::BY_MONGODB {
+        let run = settled(kept, &[(300, Trouble::Crash(3)), (301, Trouble::Remove(3))]);
+        let history = history(&run.bench.journal);
+        let is_lowered = |(_, state, _): &&(u64, bailiwick_actors::replica_set::State, _)| {
+            let seen = state.seen.as_ref();
+            seen.is_some_and(|seen| seen.configuration.members.len() >= 3) && !state.flags.iter().any(|id| id.0 == 3)
+        };
+        let first = history.iter().find(is_lowered).expect("it is lowered in the end");
+        let members = &first.1.seen.as_ref().expect("it was seen").configuration.members;
+        assert!(
+            !members.iter().any(|member| member.id.0 == 3 && member.is_voter()),
+            "it votes no more when it is lowered"
+        );
+    }
 }
 
 /// Juju 13535: two managers edited the set at once, each on its own view.
 /// Guard: a step names what it was planned on (`decide::take_step`), and the engine refuses another configuration.
 #[test]
 fn somebody_else_edits_the_set_at_the_same_time() {
-    let run = settled(Flavor::Mongodb, &[(300, Trouble::StrangerTakesVote(2)), (301, Trouble::EnableHa(5))]);
-    assert_eq!(voting(&run).len(), 5, "what somebody took is given back: {:?}", steps(&run));
+    for kept in Kept::BY_MONGODB {
+        let run = settled(kept, &[(300, Trouble::StrangerTakesVote(2)), (301, Trouble::EnableHa(5))]);
+        assert_eq!(voting(&run).len(), 5, "what somebody took is given back: {:?}", steps(&run));
+    }
 }
 
 /// Juju 13521: a member that was reached elsewhere was removed and added in one write, under the same id.
 /// Guard: an address changes in place, alone (`plan::move_voter`).
 #[test]
 fn a_voter_is_reached_at_another_address() {
-    for flavor in [Flavor::Mongodb, Flavor::Etcd] {
-        let run = settled(flavor, &[(300, Trouble::Move(2)), (301, Trouble::Move(3))]);
+    for kept in Kept::ALL {
+        let run = settled(kept, &[(300, Trouble::Move(2)), (301, Trouble::Move(3))]);
         let steps = steps(&run);
         assert!(steps.contains(&"m2".to_owned()) && steps.contains(&"m3".to_owned()), "one by one: {steps:?}");
         assert!(!steps.iter().any(|step| step.contains('x')), "nobody was removed: {steps:?}");
@@ -125,48 +132,51 @@ fn a_voter_is_reached_at_another_address() {
 /// Guard: after a step down everything is looked at again before anything else is done (`replica_set::decide`).
 #[test]
 fn after_a_step_down_everything_is_looked_at_again() {
-    let run = settled(Flavor::Mongodb, &[(300, Trouble::Remove(1))]);
-    let history = history(&run.bench.journal);
-    let phase = |at: usize| &history[at].1.phase;
-    let down = (0..history.len()).find(
-        |at| matches!(phase(*at), Phase::Stepping { step, .. } if matches!(step.action, Action::StepDown { .. })),
-    );
-    let down = down.expect("it steps down");
-    let next = (down + 1..history.len()).find(|at| matches!(phase(*at), Phase::Stepping { .. }));
-    let looked = (down..next.unwrap_or(history.len())).any(|at| *phase(at) == Phase::Looking);
-    assert!(looked, "{}", run.story());
+    for kept in Kept::BY_MONGODB {
+        let run = settled(kept, &[(300, Trouble::Remove(1))]);
+        let history = history(&run.bench.journal);
+        let phase = |at: usize| &history[at].1.phase;
+        let down = (0..history.len()).find(
+            |at| matches!(phase(*at), Phase::Stepping { step, .. } if matches!(step.action, Action::StepDown { .. })),
+        );
+        let down = down.expect("it steps down");
+        let next = (down + 1..history.len()).find(|at| matches!(phase(*at), Phase::Stepping { .. }));
+        let looked = (down..next.unwrap_or(history.len())).any(|at| *phase(at) == Phase::Looking);
+        assert!(looked, "{}", run.story());
+    }
 }
 
 /// Juju 8699: with an even number of voters the leader lost its vote, and a leader that went did not hand over.
 /// Guard: the primary is not the one left out (`votes::leave_one_out`).
 #[test]
 fn with_an_even_number_of_machines_another_one_than_the_leader_has_no_vote() {
-    let run = settled(
-        Flavor::Mongodb,
-        &[(300, Trouble::Remove(5)), (400, Trouble::Remove(4)), (500, Trouble::RemoveAnyway(3))],
-    );
-    let steps = steps(&run);
-    assert_eq!(voting(&run).len(), 1, "two voters survive no more than one: {steps:?}");
-    assert_eq!(run.world.leader(&name("db")).map(|leader| leader.to_string()), voting(&run).pop());
-    assert!(!steps.iter().any(|step| step.contains('>')), "the leader stays: {steps:?}");
+    for kept in Kept::BY_MONGODB {
+        let run =
+            settled(kept, &[(300, Trouble::Remove(5)), (400, Trouble::Remove(4)), (500, Trouble::RemoveAnyway(3))]);
+        let steps = steps(&run);
+        assert_eq!(voting(&run).len(), 1, "two voters survive no more than one: {steps:?}");
+        assert_eq!(run.world.leader(&name("db")).map(|leader| leader.to_string()), voting(&run).pop());
+        assert!(!steps.iter().any(|step| step.contains('>')), "the leader stays: {steps:?}");
+    }
 }
 
 /// Juju, 2019: a machine that was removed by force left a voting stranger behind, which blocked every change for ever.
 /// Guard: an orphan is demoted and removed, and stops nothing (`roll`, `desired::stays`).
 #[test]
 fn a_voting_stranger_is_removed_and_stops_nothing() {
-    let run =
-        settled(Flavor::Mongodb, &[(300, Trouble::Crash(2)), (301, Trouble::Remove(2)), (310, Trouble::EnableHa(3))]);
-    let steps = steps(&run);
-    assert!(place(&steps, "-2") < steps.iter().position(|step| step.contains("x2")).expect("it goes"), "{steps:?}");
-    assert_eq!(voting(&run), ["m1", "m3", "m4"]);
+    for kept in Kept::BY_MONGODB {
+        let run = settled(kept, &[(300, Trouble::Crash(2)), (301, Trouble::Remove(2)), (310, Trouble::EnableHa(3))]);
+        let steps = steps(&run);
+        assert!(place(&steps, "-2") < steps.iter().position(|step| step.contains("x2")).expect("it goes"), "{steps:?}");
+        assert_eq!(voting(&run), ["m1", "m3", "m4"]);
+    }
 }
 
 /// etcd: a member whose data was lost was started again with an empty directory under its old identity.
 /// Guard: it is removed and joins anew (`replica_sets::plan::has_lost_its_data`).
 #[test]
 fn a_member_that_lost_its_data_joins_anew_under_another_id() {
-    let run = settled(Flavor::Etcd, &[(300, Trouble::LoseData(3))]);
+    let run = settled(Kept::Model(Flavor::Etcd), &[(300, Trouble::LoseData(3))]);
     let steps = steps(&run);
     let gone = place(&steps, "x3");
     assert!(steps[gone..].contains(&"jm3".to_owned()), "{steps:?}");
