@@ -1,20 +1,24 @@
-//! Replica sets and their members as rows, and what is planned with them.
+//! Replica sets as rows, and what is planned with them.
 
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::Folded,
-    ports::replica_set::{Member, MemberState},
+    ports::replica_set::MemberState,
     replica_set::{Phase, State},
     supervisor::{
         peer_group::{Finding, NotChosen},
         replica_sets::{Plan, plan},
     },
-    vocab::{Life, Name},
+    vocab::Name,
 };
 use serde::Serialize;
 
-use super::{Fleet, rows::stream};
+use super::{
+    Fleet,
+    members::{MemberRow, rows},
+    rows::stream,
+};
 use crate::words::{reason_in_words, step_in_words};
 
 /// A replica set.
@@ -49,70 +53,24 @@ pub struct ReplicaSetRow {
     pub changed_ms: u64,
 }
 
-/// A member of a replica set, as it was seen last.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MemberRow {
-    /// `set:id`.
-    pub name: String,
-    pub set: String,
-    /// None if no machine stands behind it.
-    pub machine: Option<String>,
-    /// As text: the numbers of some engines are larger than JSON readers take.
-    pub id: String,
-    pub address: String,
-    pub votes: bool,
-    /// Whether it votes, or may by now.
-    pub flagged: bool,
-    pub state: &'static str,
-    pub healthy: bool,
-    pub tags: BTreeMap<String, String>,
-}
-
 /// The replica sets that exist, by name.
 pub fn replica_sets(fleet: &Fleet) -> Vec<ReplicaSetRow> {
     let existing = fleet.replica_sets.iter().filter(|(_, folded)| folded.state.life.exists());
     existing.map(|(name, folded)| replica_set_row(fleet, name, folded)).collect()
 }
 
-/// The members of all replica sets, by set and in the order of the configuration.
-pub fn members(fleet: &Fleet) -> Vec<MemberRow> {
-    let existing = fleet.replica_sets.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
-    existing.flat_map(|(name, folded)| members_of(name, &folded.state)).collect()
-}
-
-/// The members of one set.
-pub(super) fn members_of(set: &str, state: &State) -> Vec<MemberRow> {
-    let Some(seen) = &state.seen else { return Vec::new() };
-    let row = |member: &Member| {
-        let status = seen.statuses.iter().rfind(|status| status.id == member.id);
-        MemberRow {
-            name: format!("{set}:{}", member.id),
-            set: set.to_owned(),
-            machine: member.machine_tag().map(str::to_owned),
-            id: member.id.to_string(),
-            address: member.address.clone(),
-            votes: member.is_voter(),
-            flagged: state.flags.contains(&member.id),
-            state: status.map_or(MemberState::Unknown, |status| status.state).name(),
-            healthy: status.is_some_and(|status| status.healthy),
-            tags: member.tags.clone(),
-        }
-    };
-    seen.configuration.members.iter().map(row).collect()
-}
-
 /// What the supervisor would do now, in words.
 #[derive(Default)]
-struct Planned {
-    steps: Vec<String>,
-    held: Option<String>,
-    not_chosen: BTreeMap<String, String>,
-    findings: Vec<String>,
-    is_at_rest: bool,
+pub(super) struct Planned {
+    pub steps: Vec<String>,
+    pub held: Option<String>,
+    /// By machine.
+    pub not_chosen: BTreeMap<String, String>,
+    pub findings: Vec<String>,
+    pub is_at_rest: bool,
 }
 
-fn planned(fleet: &Fleet, name: &str, state: &State) -> Planned {
+pub(super) fn planned(fleet: &Fleet, name: &str, state: &State) -> Planned {
     let Ok(set) = name.parse::<Name>() else { return Planned::default() };
     let in_words = |step: &_| format!("{}, because {}", step_in_words(step), reason_in_words(step).1);
     match plan(&fleet.machines, &set, state) {
@@ -135,9 +93,12 @@ fn planned(fleet: &Fleet, name: &str, state: &State) -> Planned {
 
 pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>) -> ReplicaSetRow {
     let (state, stream) = (&folded.state, stream::<State>(name));
-    let Planned { steps, held, not_chosen, findings, is_at_rest } = planned(fleet, name, state);
-    let members = members_of(name, state);
-    let leader = members.iter().find(|member| member.healthy && member.state == MemberState::Primary.name());
+    let planned = planned(fleet, name, state);
+    let mut members = rows(fleet, name, state, &planned);
+    members.retain(|member| member.id.is_some());
+    let Planned { steps, held, not_chosen, findings, is_at_rest } = planned;
+    let leads = |member: &&MemberRow| member.healthy && member.state == Some(MemberState::Primary.name());
+    let leader = members.iter().find(leads);
     let (until, fault) = match &state.phase {
         Phase::Waiting { until, fault, .. } => (Some(*until), Some(fault)),
         Phase::Idle | Phase::Looking | Phase::Settled | Phase::Stepping { .. } => (None, None),
@@ -147,7 +108,8 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
         Phase::Stepping { step, .. } => Some(format!("under way: {}", step_in_words(step))),
         _ => None,
     };
-    let sick = members.iter().find(|member| !member.healthy).map(|member| format!("member {} is not well", member.id));
+    let sick =
+        members.iter().find(|member| !member.healthy).map(|member| format!("member {} is not well", member.name));
     let next = steps.first().map(|step| format!("next: {step}"));
     let spec = state.spec.as_ref();
     let all_well = leader.is_some() && members.iter().all(|member| member.healthy);

@@ -1,5 +1,7 @@
 //! At least one example of every variant of every stored form.
 
+pub(super) mod members;
+
 use bailiwick_actors::{
     contract::{Recorded, Stored, StoredFacts},
     filesystem, filesystem_attachment, machine, policy,
@@ -98,6 +100,8 @@ pub(super) fn machine() -> Forms {
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
             Command::GiveUp { effect: effect(1) },
             Command::Reprieve { effect: effect(1) },
+            Command::Engage { set: name("db") },
+            Command::Disengage { set: name("db") },
             Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
             Command::Report(Report::StrayDeleteFailed {
                 effect: effect(1),
@@ -165,6 +169,9 @@ pub(super) fn machine() -> Forms {
             Event::DrainEnded { outcome: DrainOutcome::TimedOut },
             Event::DrainEnded { outcome: DrainOutcome::Silent },
             Event::DrainEnded { outcome: DrainOutcome::Forced },
+            Event::Engaged { set: name("db") },
+            Event::Disengaged { set: name("db") },
+            Event::Skipped { what: Skipped::Membership { set: name("db") } },
         ],
     ));
     let rejections = vec![
@@ -574,10 +581,13 @@ pub(super) fn supervisor() -> Forms {
         all.push(form(format!("machines.reason.{number}"), &verdict));
     }
     let look = replica_sets::Command::Look { about: vec!["replica-set/db".parse().expect("a stream")] };
-    all.extend(forms("replica-sets.command", [look]));
+    let about = vec!["member/db:web".parse().expect("a stream")];
+    all.extend(forms("replica-sets.command", [look, replica_sets::Command::LookAfter { about }]));
     let command = replica_set::Command::TakeStep { step: steps().remove(1), seen: Version(3) };
     let order = Order::ReplicaSet { set: name("db"), command };
-    all.extend(forms("replica-sets.event", [replica_sets::Event::Issued { order }]));
+    let told = Order::Member { set: name("db"), machine: name("web"), command: members::forget() };
+    let issued = [order, told].map(|order| replica_sets::Event::Issued { order });
+    all.extend(forms("replica-sets.event", issued));
     for (number, reason) in replica_sets::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<replica_sets::Reason, replica_sets::Rejection>::Decided(*reason);
         all.push(form(format!("replica-sets.reason.{number}"), &verdict));
