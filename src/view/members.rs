@@ -130,8 +130,7 @@ fn is_followed(row: &mut MemberRow, fleet: &Fleet, name: &str, folded: &Folded<m
 
 /// What its set has seen of it.
 fn seen_row(set: &str, state: &ReplicaSet, member: &Member) -> MemberRow {
-    let statuses = state.seen.iter().flat_map(|seen| &seen.statuses);
-    let status = statuses.filter(|status| status.id == member.id).last();
+    let status = state.seen.as_ref().and_then(|seen| seen.status(member.id));
     MemberRow {
         name: format!("{set}:{}", member.id),
         set: set.to_owned(),

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use bailiwick_actors::{
     contract::Folded,
     ports::replica_set::MemberState,
-    replica_set::{Phase, State},
+    replica_set::{Endpoint, Phase, Spec, State, addresses::AddressFault},
     supervisor::{
         peer_group::{Finding, NotChosen},
         replica_sets::{Plan, plan},
     },
-    vocab::Name,
+    vocab::{Life, Name},
 };
 use serde::Serialize;
 
@@ -45,12 +45,24 @@ pub struct ReplicaSetRow {
     pub not_chosen: BTreeMap<String, String>,
     /// What somebody should know.
     pub findings: Vec<String>,
+    /// Where its servers are to be found, as was published last, by machine.
+    pub endpoints: BTreeMap<String, EndpointRow>,
     pub age_ms: u64,
     pub next_try_ms: Option<u64>,
     pub detail: Option<String>,
     pub uid: String,
     pub version: u64,
     pub changed_ms: u64,
+}
+
+/// Where a server is to be found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointRow {
+    /// For those who ask.
+    pub addresses: Vec<String>,
+    /// For other members.
+    pub internal: Option<String>,
 }
 
 /// The replica sets that exist, by name.
@@ -128,12 +140,33 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
         held,
         not_chosen,
         findings,
+        endpoints: state.published.iter().flat_map(|it| &it.servers).map(endpoint_row).collect(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: until.map(|until| until.0),
         uid: state.uid(&stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }
+}
+
+fn endpoint_row((machine, endpoint): (&Name, &Endpoint)) -> (String, EndpointRow) {
+    let addresses = endpoint.addresses.iter().cloned().collect();
+    (machine.to_string(), EndpointRow { addresses, internal: endpoint.internal.clone() })
+}
+
+/// The steps that would follow if a set were declared like this, in words; what is to be waited for, if nobody knows yet.
+pub fn steps_towards(fleet: &Fleet, name: &str, spec: &Spec) -> Vec<String> {
+    let present = fleet.replica_sets.get(name).filter(|state| state.life == Life::Alive);
+    let Some(present) = present else {
+        let first = spec.seats.first().map(|seat| seat.machine.to_string()).unwrap_or_default();
+        return vec![format!("the set is looked for, and begins on machine {first} if there is none yet")];
+    };
+    let wanted = State { spec: Some(spec.clone()), ..present.clone() };
+    let Planned { steps, held, .. } = planned(fleet, name, &wanted);
+    if !wanted.is_settled() {
+        return vec!["something is under way; the steps follow from what is read after it".into()];
+    }
+    steps.into_iter().chain(held.map(|held| format!("then nothing: {held}"))).collect()
 }
 
 fn not_chosen(why: &NotChosen) -> String {
@@ -144,7 +177,7 @@ fn not_chosen(why: &NotChosen) -> String {
         NotChosen::VotersFull { max } => format!("there are {max} voters already"),
         NotChosen::MembersFull { max } => format!("there are {max} members already"),
         NotChosen::LearnersFull { max } => format!("{max} without a vote is all that the engine allows"),
-        NotChosen::Address { .. } => "its machine does not run, or has no address for it".into(),
+        NotChosen::Address { fault } => bad_address(*fault).into(),
         NotChosen::AddressTaken => "another member is reached at its address".into(),
     }
 }
@@ -155,12 +188,22 @@ fn finding(finding: &Finding) -> String {
         Finding::SecondOfMachine { machine, member, kept } => {
             format!("member {member} stands for machine {machine} as {kept} does")
         }
-        Finding::BadAddress { machine, .. } => format!("machine {machine} does not run, or has no address"),
+        Finding::BadAddress { machine, fault } => format!("machine {machine}: {}", bad_address(*fault)),
         Finding::AddressTaken { machine } => format!("another member is reached at the address of machine {machine}"),
         Finding::NoAddress { member } => format!("member {member} has no address"),
         Finding::LastVoterStays { member } => format!("member {member} is the last voter and stays"),
         Finding::EvenForNow { voters } => format!("{voters} voters until another one is ready"),
         Finding::SeveralPrimaries { members } => format!("{members} members say that they lead"),
         Finding::IdUsedAgain { member } => format!("the id {member} is used again"),
+    }
+}
+
+fn bad_address(fault: AddressFault) -> &'static str {
+    match fault {
+        AddressFault::NoneUsable => "its machine does not run, or has no address that others can reach",
+        AddressFault::SeveralUsable => {
+            "several of its addresses are equally good; set spec.space, or leave one of them"
+        }
+        AddressFault::NoneInSpace => "its machine does not run, or none of its addresses is in the space of the set",
     }
 }

@@ -118,12 +118,7 @@ impl Run {
         let engine = Arc::new(ModelEngine::new(world.clone(), clock.clone()));
         let (journal, machines) = (MemoryJournal::new(&format!("seed {seed}")), World::new(seed));
         let bench = Bench { journal, machines, clock: clock.clone(), engine };
-        let seat = |number: u16| Seat {
-            machine: name(&format!("m{number}")),
-            address: format!("10.0.0.{number}"),
-            peer_port: 7,
-            client_port: 7,
-        };
+        let seat = |number: u16| Seat::at(name(&format!("m{number}")), &format!("10.0.0.{number}"), 7, 7);
         let seats = (1..=5).map(seat).collect();
         let script = script(&mut Dice::named(seed, "trouble"));
         world.set_faults(ModelFaults::nasty());
@@ -241,7 +236,7 @@ impl Run {
                 }
             }
             Trouble::Move(number) => {
-                self.seats[usize::from(number) - 1].address = format!("10.1.{}.{number}", self.next);
+                self.seats[usize::from(number) - 1].addresses[0].value = format!("10.1.{}.{number}", self.next);
                 self.declare(running).await;
             }
             Trouble::StrangerTakesVote(number) => self.world.take_vote(&name("db"), &machine(number), now),

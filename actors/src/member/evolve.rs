@@ -12,7 +12,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Seated { seat } => state.seat.clone_from(seat),
         Event::TaskBegan { task } => (state.task, state.because) = (Some(*task), Some(task.because)),
         Event::TaskEnded => state.task = None,
-        Event::Joined { seen } => state.seen = Some(seen.clone()),
+        Event::Joined { seen } => (state.seen, state.last_id) = (Some(seen.clone()), Some(seen.id)),
         Event::Moved { address } => {
             if let Some(seen) = &mut state.seen {
                 seen.address.clone_from(address);

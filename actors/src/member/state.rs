@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Part, Picture, Sighting, Task};
 use crate::{
-    ports::replica_set::StepReason,
+    ports::replica_set::{MemberId, StepReason},
     vocab::{Life, Uid},
 };
 
@@ -21,6 +21,8 @@ pub struct State {
     pub seat: Option<String>,
     /// As the configuration and the servers have it; none while it is in no configuration.
     pub seen: Option<Sighting>,
+    /// The id that it has, or had last: where a configuration is not committed, it may have it still.
+    pub last_id: Option<MemberId>,
     /// What the step that is on its way does with it.
     pub task: Option<Task>,
     /// Whether it votes, or may by now.

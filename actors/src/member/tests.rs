@@ -188,7 +188,7 @@ proptest! {
             match kind {
                 0 => Command::Forget { as_of },
                 1..=3 => follow(Picture { task: (value > 128).then(joins), ..picture(as_of.0) }),
-                _ => follow(seen(as_of.0, u64::from(value % 3), value % 2 == 0)),
+                _ => follow(seen(as_of.0, u64::from(value % 3), value.is_multiple_of(2))),
             }
         };
         walk::<State>(&stream(), &Document::default(), &dice, command, |before, now, events| {

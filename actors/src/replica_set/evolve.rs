@@ -2,7 +2,7 @@
 
 use bailiwick_journal::Version;
 
-use super::{Event, Phase, State, flags, rhythm::Retries};
+use super::{Event, Phase, Spec, State, flags, rhythm::Retries};
 use crate::{
     ports::replica_set::{Action, Member, Observation},
     vocab::{Fault, FaultCode, Life, Timestamp},
@@ -10,11 +10,11 @@ use crate::{
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
-        Event::Declared { spec } => {
-            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
-            begin(state, at, Phase::Looking);
-        }
+        Event::Declared { spec } => declare(state, at, spec.clone()),
+        Event::DeclaredV1 { spec } => declare(state, at, spec.clone().into()),
         Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
+        Event::SpecChangedV1 { spec } => state.spec = Some(spec.clone().into()),
+        Event::Published { endpoints } => state.published = Some(endpoints.clone()),
         Event::ServersWanted { servers } => {
             if let Some(spec) = &mut state.spec {
                 spec.servers = *servers;
@@ -76,6 +76,11 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             begin(state, at, Phase::Idle);
         }
     }
+}
+
+fn declare(state: &mut State, at: Version, spec: Spec) {
+    *state = State { life: Life::Alive, declared_at: at, spec: Some(spec), ..State::default() };
+    begin(state, at, Phase::Looking);
 }
 
 fn begin(state: &mut State, at: Version, phase: Phase) {

@@ -2,7 +2,7 @@
 
 use bailiwick_journal::{StreamId, Version};
 
-use super::{Command, Effect, Phase, Report, State};
+use super::{Command, Effect, Phase, Report, Seat, Spec, State};
 use crate::{
     ports::{
         ReplicaSetEngine,
@@ -36,13 +36,14 @@ impl Kind for State {
 impl State {
     /// Where its servers can be asked.
     pub fn contact(&self, stream: &StreamId) -> Contact {
-        let seats = self.spec.iter().flat_map(|spec| &spec.seats);
-        let server = |seat: &super::Seat| Server {
-            machine: seat.machine.clone(),
-            client: seat.client(),
-            peer: Some(seat.peer()),
+        let server = |spec: &Spec, seat: &Seat| {
+            let (space, one_host) = (spec.space.as_ref(), spec.one_host);
+            let client = seat.client(space, one_host)?;
+            Some(Server { machine: seat.machine.clone(), client, peer: seat.peer(space, one_host).ok() })
         };
-        Contact { set: stream.name().parse().expect("names are checked"), servers: seats.map(server).collect() }
+        let seats = self.spec.iter().flat_map(|spec| spec.seats.iter().map(move |seat| (spec, seat)));
+        let servers = seats.filter_map(|(spec, seat)| server(spec, seat)).collect();
+        Contact { set: stream.name().parse().expect("names are checked"), servers }
     }
 }
 

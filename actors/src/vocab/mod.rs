@@ -1,5 +1,6 @@
 //! Words that all kinds share.
 
+mod address;
 mod effort;
 mod fault;
 mod harvest;
@@ -9,6 +10,7 @@ mod phase;
 mod size;
 mod time;
 
+pub use address::{Address, Scope};
 pub use effort::{Effort, Outlook};
 pub use fault::{Fault, FaultClass, FaultCode, InvalidFaultCode};
 pub use harvest::{HarvestMode, InvalidHarvestMode};

@@ -95,7 +95,9 @@ fn choices(snapshot: &Snapshot, roll: &Roll<'_>) -> Vec<Result<String, AddressFa
     let machines = roll.machines.iter().zip(&roll.seat_of);
     let space = snapshot.space.as_deref();
     machines
-        .map(|(machine, seat)| addresses::choose(machine, snapshot.port, space, snapshot.one_host, present(seat)))
+        .map(|(machine, seat)| {
+            addresses::choose(&machine.addresses, snapshot.port, space, snapshot.one_host, present(seat))
+        })
         .collect()
 }
 
@@ -190,8 +192,13 @@ impl<'a> Target<'a> {
             let id = self.roll.machines[machine].id.clone();
             // Who was a member before comes back like anybody else: what its member had is forgotten.
             let (snapshot, machine_there) = (self.snapshot, self.roll.machines[machine]);
-            let choice =
-                addresses::choose(machine_there, snapshot.port, snapshot.space.as_deref(), snapshot.one_host, None);
+            let choice = addresses::choose(
+                &machine_there.addresses,
+                snapshot.port,
+                snapshot.space.as_deref(),
+                snapshot.one_host,
+                None,
+            );
             let address = match choice {
                 Ok(address) => address,
                 Err(fault) => {

@@ -32,7 +32,7 @@ pub(super) fn engagements(view: &View, set: &Name, folded: &Folded<ReplicaSet>, 
         Phase::Stepping { step, .. } | Phase::Waiting { step: Some(step), .. } => counted_on_by(step, state),
         Phase::Idle | Phase::Looking | Phase::Settled | Phase::Waiting { step: None, .. } => BTreeSet::new(),
     };
-    let wanted: BTreeSet<Name> = counted_on(view, state).into_iter().chain(needed.iter().cloned()).collect();
+    let wanted: BTreeSet<Name> = counted_on(view, set, state).into_iter().chain(needed.iter().cloned()).collect();
     let engaged = |machine: &Name| view.machines.get(machine.as_str()).is_some_and(|it| it.engaged.contains(set));
     let mut orders: Vec<Order> = Vec::new();
     let mut say = |machine: &Name, command: machine::Command| {

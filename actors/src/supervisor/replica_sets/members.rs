@@ -14,6 +14,9 @@ use crate::{
     vocab::{Life, Name},
 };
 
+/// The members of a set that are followed, by machine.
+type Known<'a> = BTreeMap<Name, &'a Folded<member::State>>;
+
 /// What the members of a set have to hear, by machine.
 ///
 /// While the set is being read back nothing is told: what a step has done is known when it was read.
@@ -22,8 +25,8 @@ pub(super) fn tidings(view: &View, set: &Name, folded: &Folded<ReplicaSet>) -> V
     if state.life == Life::Alive && state.phase == Phase::Looking {
         return Vec::new();
     }
-    let pictures = pictures(state, folded.version);
     let known = view.members_of(set);
+    let pictures = pictures(state, folded.version, &known);
     let machines: BTreeSet<&Name> = pictures.keys().chain(known.keys()).collect();
     let order = |machine: &Name| {
         let present = known.get(machine);
@@ -56,25 +59,27 @@ fn is_told(view: &View, order: &Order) -> bool {
 
 /// A picture of everybody who has a seat, is in the configuration, or is about to be; none of a set that is not looked
 /// after.
-fn pictures(state: &ReplicaSet, as_of: Version) -> BTreeMap<Name, Picture> {
+fn pictures(state: &ReplicaSet, as_of: Version, known: &Known<'_>) -> BTreeMap<Name, Picture> {
     let mut pictures: BTreeMap<Name, Picture> = BTreeMap::new();
     let Some(spec) = state.spec.as_ref().filter(|_| state.life == Life::Alive) else { return pictures };
     let blank = || Picture { as_of, seat: None, seen: None, task: None, flagged: false };
     for seat in &spec.seats {
-        pictures.insert(seat.machine.clone(), Picture { seat: Some(seat.peer()), ..blank() });
+        let place = seat.peer(spec.space.as_ref(), spec.one_host).ok();
+        pictures.insert(seat.machine.clone(), Picture { seat: place, ..blank() });
     }
     let machine_of = machines(state);
     for (machine, member) in standing(state) {
         let picture = pictures.entry(machine).or_insert_with(blank);
-        let statuses = state.seen.iter().flat_map(|seen| &seen.statuses);
-        let status = statuses.filter(|status| status.id == member.id).last();
+        let status = state.seen.as_ref().and_then(|seen| seen.status(member.id));
         picture.seen = Some(Sighting::of(member, status));
-        picture.flagged = state.flags.contains(&member.id);
     }
     if let Phase::Stepping { step, .. } = &state.phase {
         for (machine, task) in tasks(step, &machine_of) {
             pictures.entry(machine).or_insert_with(blank).task = Some(task);
         }
+    }
+    for machine in flagged(state, known) {
+        pictures.entry(machine).or_insert_with(blank).flagged = true;
     }
     pictures
 }
@@ -86,7 +91,7 @@ fn machines(state: &ReplicaSet) -> BTreeMap<MemberId, Name> {
 }
 
 /// The member that stands for each machine: of several one that votes, of these the one with the lowest id.
-fn standing(state: &ReplicaSet) -> BTreeMap<Name, &Member> {
+pub(super) fn standing(state: &ReplicaSet) -> BTreeMap<Name, &Member> {
     let mut members: Vec<&Member> = state.seen.iter().flat_map(|seen| &seen.configuration.members).collect();
     members.sort_by_key(|member| (!member.is_voter(), member.id));
     let mut standing = BTreeMap::new();
@@ -130,12 +135,21 @@ pub(super) fn counted_on_by(step: &Step, state: &ReplicaSet) -> BTreeSet<Name> {
     tasks(step, &machines(state)).into_iter().filter(counts).map(|(machine, _)| machine).collect()
 }
 
+/// The machines whose members vote or may vote. One that is in no configuration any more may vote all the same while that
+/// configuration is not committed.
+fn flagged(state: &ReplicaSet, known: &Known<'_>) -> BTreeSet<Name> {
+    let present = standing(state).into_iter().map(|(machine, member)| (machine, member.id));
+    let had = known.iter().filter_map(|(machine, folded)| Some((machine.clone(), folded.state.last_id?)));
+    present.chain(had).filter(|(_, id)| state.flags.contains(id)).map(|(machine, _)| machine).collect()
+}
+
 /// The machines on which a set counts as it is: those of flagged members; those of all members while they are not going.
-pub(super) fn counted_on(view: &View, state: &ReplicaSet) -> BTreeSet<Name> {
+pub(super) fn counted_on(view: &View, set: &Name, state: &ReplicaSet) -> BTreeSet<Name> {
     if state.life != Life::Alive {
         return BTreeSet::new();
     }
     let is_alive = |machine: &Name| view.machines.get(machine.as_str()).is_some_and(|it| it.life == Life::Alive);
-    let counts = |(machine, member): &(Name, &Member)| state.flags.contains(&member.id) || is_alive(machine);
-    standing(state).into_iter().filter(counts).map(|(machine, _)| machine).collect()
+    let mut counted_on = flagged(state, &view.members_of(set));
+    counted_on.extend(standing(state).into_keys().filter(is_alive));
+    counted_on
 }

@@ -9,6 +9,7 @@
 mod engagements;
 mod members;
 mod plan;
+mod publication;
 mod state;
 mod view;
 

@@ -6,7 +6,7 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, engagements::engagements, members::tidings, plan::plan};
+use super::{View, engagements::engagements, members::tidings, plan::plan, publication::news};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Stored, Verdict, reasons},
     machine, member,
@@ -143,6 +143,7 @@ fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
         let engagements = engagements(view, &set, folded, next.as_ref());
         orders.extend(tidings(view, &set, folded));
         orders.extend(engagements.orders);
+        orders.extend(news(&set, folded).filter(|order| view.orders.is_news(order, folded.version)));
         orders.extend(next.filter(|_| !engagements.awaited).and_then(|step| take(view, &set, step)));
     }
     orders

@@ -4,7 +4,8 @@ use std::{borrow::Cow, collections::BTreeSet, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
-use super::snapshot::{Address, Machine, Scope};
+use super::Seat;
+use crate::vocab::{Address, Name, Scope};
 
 /// Why a machine's addresses give no address for its member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -66,7 +67,7 @@ pub fn all_host_ports(addresses: &[Address], port: u16) -> Vec<String> {
 }
 
 /// The space that is set; an empty name sets none.
-pub(super) fn space_set(space: Option<&str>) -> Option<&str> {
+pub(crate) fn space_set(space: Option<&str>) -> Option<&str> {
     space.filter(|name| !name.is_empty())
 }
 
@@ -74,16 +75,16 @@ pub(super) fn space_set(space: Option<&str>) -> Option<&str> {
 ///
 /// # Errors
 /// `NoneUsable` leaves the address as it is; the others fail the calculation.
-pub(super) fn as_juju(
-    machine: &Machine,
+pub(crate) fn as_juju(
+    addresses: &[Address],
     port: u16,
     space: Option<&str>,
     present: Option<&str>,
 ) -> Result<String, AddressFault> {
     if let Some(space) = space_set(space) {
-        return in_space(&machine.addresses, port, space).map_err(|_| AddressFault::NoneInSpace);
+        return in_space(addresses, port, space).map_err(|_| AddressFault::NoneInSpace);
     }
-    one_of(internal(&machine.addresses, port), present, |host, present| host == present)
+    one_of(internal(addresses, port), present, |host, present| host == present)
 }
 
 /// Our choice: as Juju's, but never an address that means something else elsewhere (unless all are on one host), and an
@@ -91,14 +92,14 @@ pub(super) fn as_juju(
 ///
 /// # Errors
 /// If there is no address to choose; a member that is there keeps its present one.
-pub(super) fn choose(
-    machine: &Machine,
+pub(crate) fn choose(
+    addresses: &[Address],
     port: u16,
     space: Option<&str>,
     one_host: bool,
     present: Option<&str>,
 ) -> Result<String, AddressFault> {
-    let mut usable = machine.addresses.iter().filter(|address| one_host || !address.is_local());
+    let mut usable = addresses.iter().filter(|address| one_host || !address.is_local());
     if let Some(space) = space_set(space) {
         let found = usable.find(|address| address.space.as_deref() == Some(space));
         return found.map(|address| address.host_port(port)).ok_or(AddressFault::NoneInSpace);
@@ -125,7 +126,7 @@ fn one_of(mut hosts: Vec<String>, present: Option<&str>, same: fn(&str, &str) ->
 }
 
 /// The same text for every spelling of one `host:port`: an IPv6 address can be written in many ways, a name in any case.
-pub(super) fn same_host(host_port: &str) -> Cow<'_, str> {
+pub(crate) fn same_host(host_port: &str) -> Cow<'_, str> {
     let spelled = |ip: IpAddr, port: &str| format!("[{ip}]:{port}");
     if let Some((host, port)) = host_port.strip_prefix('[').and_then(|rest| rest.split_once("]:"))
         && let Ok(ip) = host.parse::<IpAddr>()
@@ -138,58 +139,75 @@ pub(super) fn same_host(host_port: &str) -> Cow<'_, str> {
     Cow::Borrowed(host_port)
 }
 
+impl Seat {
+    /// Where other members reach its server, by the rules of its set.
+    ///
+    /// # Errors
+    /// If its addresses give none.
+    pub fn peer(&self, space: Option<&Name>, one_host: bool) -> Result<String, AddressFault> {
+        choose(&self.addresses, self.peer_port, space.map(Name::as_str), one_host, None)
+    }
+
+    /// Where its server is asked: where other members reach it, else at the first address of the best class, else at the
+    /// first one.
+    pub fn client(&self, space: Option<&Name>, one_host: bool) -> Option<String> {
+        let port = self.client_port;
+        let chosen = choose(&self.addresses, port, space.map(Name::as_str), one_host, None).ok();
+        let first = || self.addresses.first().map(|address| address.host_port(port));
+        chosen.or_else(|| internal(&self.addresses, port).into_iter().next()).or_else(first)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocab::Life;
 
-    fn machine(addresses: &[(&str, Scope, Option<&str>)]) -> Machine {
+    fn addresses(all: &[(&str, Scope, Option<&str>)]) -> Vec<Address> {
         let address = |(value, scope, space): &(&str, Scope, Option<&str>)| Address {
             value: (*value).into(),
             scope: *scope,
             space: space.map(Into::into),
             port: None,
         };
-        let addresses = addresses.iter().map(address).collect();
-        Machine { id: "1".into(), wants_vote: true, life: Life::Alive, addresses }
+        all.iter().map(address).collect()
     }
 
     #[test]
     fn loopback_and_link_local_are_refused_even_in_the_space() {
-        let machine = machine(&[
+        let addresses = addresses(&[
             ("127.0.0.1", Scope::LocalMachine, Some("ha")),
             ("fe80::1", Scope::Unknown, Some("ha")),
             ("10.0.0.1", Scope::LocalCloud, Some("ha")),
         ]);
-        assert_eq!(choose(&machine, 1, Some("ha"), false, None), Ok("10.0.0.1:1".into()));
-        assert_eq!(as_juju(&machine, 1, Some("ha"), None), Ok("127.0.0.1:1".into()));
+        assert_eq!(choose(&addresses, 1, Some("ha"), false, None), Ok("10.0.0.1:1".into()));
+        assert_eq!(as_juju(&addresses, 1, Some("ha"), None), Ok("127.0.0.1:1".into()));
     }
 
     #[test]
     fn loopback_is_enough_on_one_host() {
-        let loopback = machine(&[("127.0.0.1", Scope::LocalMachine, None)]);
+        let loopback = addresses(&[("127.0.0.1", Scope::LocalMachine, None)]);
         assert_eq!(choose(&loopback, 1, None, false, None), Err(AddressFault::NoneUsable));
         assert_eq!(choose(&loopback, 1, None, true, None), Ok("127.0.0.1:1".into()));
-        let both = machine(&[("127.0.0.1", Scope::LocalMachine, None), ("10.0.0.1", Scope::LocalCloud, None)]);
+        let both = addresses(&[("127.0.0.1", Scope::LocalMachine, None), ("10.0.0.1", Scope::LocalCloud, None)]);
         assert_eq!(choose(&both, 1, None, true, None), Ok("10.0.0.1:1".into()));
     }
 
     #[test]
     fn an_address_listed_twice_is_one() {
-        let machine = machine(&[
+        let addresses = addresses(&[
             ("2001:db8::a", Scope::LocalCloud, None),
             ("2001:DB8:0::A", Scope::LocalCloud, None),
             ("2001:db8::a", Scope::LocalCloud, Some("x")),
         ]);
-        assert_eq!(choose(&machine, 1, None, false, None), Ok("[2001:db8::a]:1".into()));
-        assert_eq!(as_juju(&machine, 1, None, None), Err(AddressFault::SeveralUsable));
+        assert_eq!(choose(&addresses, 1, None, false, None), Ok("[2001:db8::a]:1".into()));
+        assert_eq!(as_juju(&addresses, 1, None, None), Err(AddressFault::SeveralUsable));
     }
 
     #[test]
     fn a_member_keeps_its_address_among_several() {
-        let machine = machine(&[("10.0.0.1", Scope::Public, None), ("10.0.0.2", Scope::Public, None)]);
-        assert_eq!(choose(&machine, 1, None, false, Some("10.0.0.2:1")), Ok("10.0.0.2:1".into()));
-        assert_eq!(choose(&machine, 1, None, false, Some("10.0.0.3:1")), Err(AddressFault::SeveralUsable));
+        let addresses = addresses(&[("10.0.0.1", Scope::Public, None), ("10.0.0.2", Scope::Public, None)]);
+        assert_eq!(choose(&addresses, 1, None, false, Some("10.0.0.2:1")), Ok("10.0.0.2:1".into()));
+        assert_eq!(choose(&addresses, 1, None, false, Some("10.0.0.3:1")), Err(AddressFault::SeveralUsable));
     }
 
     #[test]
