@@ -2,6 +2,7 @@
 
 mod conformance;
 mod etcd;
+mod guards;
 mod lab;
 mod model;
 mod node;

@@ -1,11 +1,16 @@
 //! How events change a replica set.
 
+use std::collections::BTreeSet;
+
 use bailiwick_journal::Version;
 
 use super::{Event, Phase, Spec, State, flags, rhythm::Retries};
 use crate::{
-    ports::replica_set::{Action, Member, Observation},
-    vocab::{Fault, FaultCode, Life, Timestamp},
+    ports::replica_set::{Action, Member, MemberId, Observation},
+    vocab::{
+        Fault, FaultCode, Life, Timestamp,
+        guard::{self, Guard},
+    },
 };
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
@@ -45,6 +50,10 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::StepBegun { step, base, at: since } => {
             state.flags = flags::before(&state.flags, step);
+            if !guard::holds(Guard::FlagsFollowTheCommitted) {
+                let leaving: BTreeSet<MemberId> = step.action.leaving().collect();
+                state.flags.retain(|id| !leaving.contains(id));
+            }
             if matches!(step.action, Action::Initiate { .. }) {
                 state.initiating_since.get_or_insert(*since);
             }
@@ -57,6 +66,9 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             begin(state, at, Phase::Looking);
         }
         Event::SteppedDown { until } => {
+            if !guard::holds(Guard::LookAfterStepDown) {
+                return begin(state, at, Phase::Settled);
+            }
             let fault = Fault::new(FaultCode::Unavailable, "the primary gave way; another one follows");
             after_step(state, at, *until, &fault);
         }

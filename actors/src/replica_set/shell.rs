@@ -6,10 +6,13 @@ use super::{Command, Effect, Phase, Report, Seat, Spec, State};
 use crate::{
     ports::{
         ReplicaSetEngine,
-        replica_set::{Action, Contact, Observation, Outcome, Server, Stamp, Step},
+        replica_set::{Action, Change, Contact, Observation, Outcome, Server, Stamp, Step},
     },
     shell::{AnyCommand, Call, Kind, ReplicaSetCall, Work},
-    vocab::{EffectId, Fault, FaultCode, Timestamp},
+    vocab::{
+        EffectId, Fault, FaultCode, Timestamp,
+        guard::{self, Guard},
+    },
 };
 
 impl Kind for State {
@@ -79,6 +82,9 @@ pub(crate) async fn take(
         return Outcome::Unknown(Fault::new(FaultCode::Unknown, text));
     }
     match step.action {
+        Action::Write { changes } if !guard::holds(Guard::PlannedOnWhatIsThere) => {
+            overwrite(engine, contact, base, changes).await
+        }
         Action::Write { changes } => engine.change(contact, base, changes).await,
         Action::Initiate { first } => engine.initiate(contact, first).await,
         Action::StepDown { primary, successor } => {
@@ -97,6 +103,15 @@ pub(crate) async fn take(
     }
 }
 
+/// What a manager does that insists on its own view: if the configuration is another one, it is written on that.
+async fn overwrite(engine: &dyn ReplicaSetEngine, contact: Contact, base: Stamp, changes: Vec<Change>) -> Outcome {
+    let first = engine.change(contact.clone(), base, changes.clone()).await;
+    match (&first, engine.observe(contact.clone()).await) {
+        (Outcome::Refused(_), Ok(now)) => engine.change(contact, now.configuration.stamp, changes).await,
+        _ => first,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::{
@@ -108,9 +123,7 @@ mod tests {
     use crate::{
         ports::{
             Answer,
-            replica_set::{
-                Change, Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, StepReason,
-            },
+            replica_set::{Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, StepReason},
         },
         vocab::Name,
     };

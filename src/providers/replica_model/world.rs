@@ -51,6 +51,8 @@ struct World {
     sets: BTreeMap<Name, Set>,
     /// Servers that are down, or were: since when they are as they are.
     servers: BTreeMap<Name, Server>,
+    /// Who loses its vote to somebody else, right before the next write of ours.
+    intruder: Option<(Name, Name)>,
     /// What must never be, and was.
     wrong: Vec<String>,
 }
@@ -93,6 +95,7 @@ impl ModelWorld {
             faults: ModelFaults::default(),
             sets: BTreeMap::new(),
             servers: BTreeMap::new(),
+            intruder: None,
             wrong: Vec::new(),
         })))
     }
@@ -142,6 +145,9 @@ impl ModelWorld {
     pub(super) fn write(&self, contact: &Contact, base: Stamp, action: &Action, now: Timestamp) -> Result<(), Fault> {
         let world = &mut *self.lock();
         world.settle(&contact.set, now);
+        if let Some((set, machine)) = world.intruder.take() {
+            world.take_vote(&set, &machine, now);
+        }
         world.write(&contact.set, Some(contact), base, action, now)
     }
 

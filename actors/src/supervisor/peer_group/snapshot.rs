@@ -1,6 +1,6 @@
 //! What a decision about a replica set is made from: machines, the configuration as it was read, and who is how.
 
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,19 @@ pub struct Machine {
     pub addresses: Vec<Address>,
 }
 
+impl Rank {
+    fn of(text: &str) -> Self {
+        text.parse().map_or(Self::Text, Self::Number)
+    }
+}
+
 impl MachineId {
+    /// How an id stands to the one of this text, which is not made for it.
+    pub(super) fn beside(text: &str) -> impl Fn(&Self) -> Ordering {
+        let rank = Rank::of(text);
+        move |id| id.rank.cmp(&rank).then_with(|| id.text.as_str().cmp(text))
+    }
+
     /// The id as it was given.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -62,7 +74,7 @@ impl MachineId {
 
 impl From<String> for MachineId {
     fn from(text: String) -> Self {
-        Self { rank: text.parse().map_or(Rank::Text, Rank::Number), text }
+        Self { rank: Rank::of(&text), text }
     }
 }
 

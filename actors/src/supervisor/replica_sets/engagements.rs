@@ -15,7 +15,10 @@ use crate::{
     ports::replica_set::Step,
     replica_set::{Phase, State as ReplicaSet},
     supervisor::Order,
-    vocab::{Life, Name},
+    vocab::{
+        Life, Name,
+        guard::{self, Guard},
+    },
 };
 
 /// What the machines of a set have to hear before `next` is taken, and whether it has to wait for that.
@@ -51,6 +54,9 @@ pub(super) fn engagements(view: &View, set: &Name, folded: &Folded<ReplicaSet>, 
         |machine: &&Name| is_known && engaged(machine) && !wanted.contains(*machine) && !under_way.contains(*machine);
     for machine in view.machines_of(set).iter().filter(let_go) {
         say(machine, machine::Command::Disengage { set: set.clone() });
+    }
+    if !guard::holds(Guard::MachinesWaitForTheirSets) {
+        return Engagements { awaited: false, orders: Vec::new() };
     }
     Engagements { awaited: needed.iter().any(|machine| !engaged(machine)), orders }
 }

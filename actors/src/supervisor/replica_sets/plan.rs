@@ -8,7 +8,10 @@ use crate::{
     ports::replica_set::{Action, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Step, StepReason},
     replica_set::{Seat, Spec, State as ReplicaSet},
     supervisor::peer_group::{Address, Machine, Policy, Snapshot, Verdict, decide},
-    vocab::{Life, Name},
+    vocab::{
+        Life, Name,
+        guard::{self, Guard},
+    },
 };
 
 /// What follows for a set at this moment.
@@ -115,5 +118,5 @@ fn has_lost_its_data(machines: &Fold<machine::State>, set: &Name, member: &Membe
     let machine = member.machine_tag().and_then(|machine| machines.get(machine));
     let Some(Node::Reporting { conditions, .. }) = machine.map(|machine| &machine.node) else { return false };
     let says_so = conditions.get(&data_lost_condition(set)).is_some_and(|condition| !condition.healthy);
-    says_so && !is_spared
+    says_so && !is_spared && guard::holds(Guard::LostDataJoinsAnew)
 }
