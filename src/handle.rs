@@ -1,5 +1,8 @@
 //! How a node is asked.
 
+pub mod offer;
+mod wanted;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
@@ -15,28 +18,31 @@ use bailiwick_actors::{
     machine::{self, Instance, Removal},
     ports::Clock,
     shell::{
-        AgentReport, Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Heartbeat, Limits, Origin, Registry,
-        RegistryStats, Running, Stats, SupervisorActor,
+        AgentReport, Answer, AnyCommand, Ask, AskError, AskGroup, DevicesSeen, GroupAnswer, Heartbeat, Limits, Origin,
+        Registry, RegistryStats, Running, Stats, SupervisorActor,
     },
-    supervisor::machines,
+    supervisor::{
+        machines,
+        storage::{self, Sighted},
+    },
     vocab::{EffectId, Life, Name, Timestamp},
-    volume_attachment::Link,
 };
 use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+pub use self::offer::{NotOffered, Offer};
+use self::wanted::wanted;
 use crate::{
-    api::wire::agent,
-    manifest::{Document, Known, Wish},
-    plan::{Action, Plan, Prune, Step, plan, removal},
+    api::wire::{agent, storage::Device},
+    manifest::{Document, Known},
+    plan::{Action, Plan, Prune, Step, mounted_from, plan, removal},
+    providers::machine_storage::Desk,
     view::{Fleet, FleetError},
 };
 
 /// The provider whose machines have agents.
 const LOCAL: &str = "local";
-/// The interval of reports while an agent is about to be told more, in milliseconds.
-const SOON_MS: u64 = 200;
 
 /// Asks a running node. Can be cloned and sent; works on any runtime.
 #[derive(Clone, Debug)]
@@ -49,14 +55,15 @@ struct Shared {
     clock: Arc<dyn Clock>,
     registry: Addr<Registry>,
     machines: Addr<SupervisorActor<machines::State>>,
+    storage: Addr<SupervisorActor<storage::State>>,
+    /// What lies between the node and the agents of its machines.
+    desk: Arc<Desk>,
     /// What was folded so far; brought up to date when somebody looks.
     fleet: Mutex<Fleet>,
     /// What the agent of each machine was told last, by this node.
     told: Mutex<BTreeMap<Name, agent::Answer>>,
     admission: Semaphore,
-    /// Those of machines and volumes, and those of filesystems.
-    providers: BTreeSet<Name>,
-    filesystem_providers: BTreeSet<Name>,
+    offer: Offer,
 }
 
 impl std::fmt::Debug for Shared {
@@ -82,8 +89,11 @@ pub enum ApplyError {
     #[error("{} refused", refusing(.refusals))]
     Refused { refusals: Vec<Answer> },
     /// Nobody here could make it; nothing was applied.
-    #[error("{entity} asks for provider {provider}, and this node has none of that name")]
-    NoProvider { entity: StreamId, provider: Name, known: String },
+    /// A volume is not detached while a filesystem on it is mounted.
+    #[error("{entity} waits for {by}, which is mounted from it")]
+    StillMounted { entity: StreamId, by: StreamId },
+    #[error(transparent)]
+    NotOffered(#[from] NotOffered),
     #[error(transparent)]
     Ask(#[from] AskError),
     #[error(transparent)]
@@ -95,23 +105,24 @@ fn refusing(refusals: &[Answer]) -> String {
 }
 
 impl Handle {
-    pub(crate) fn new(journal: Arc<LocalJournal>, clock: Arc<dyn Clock>, running: &Running, limits: Limits) -> Self {
+    pub(crate) fn new(
+        journal: Arc<LocalJournal>,
+        clock: Arc<dyn Clock>,
+        running: &Running,
+        desk: Arc<Desk>,
+        offer: Offer,
+        limits: Limits,
+    ) -> Self {
         let shared = Shared {
             journal,
             clock,
             registry: running.registry.clone(),
             machines: running.supervisors.machines.clone(),
+            storage: running.supervisors.storage.clone(),
+            desk,
             fleet: Mutex::new(Fleet::default()),
             told: Mutex::default(),
-            filesystem_providers: running.services.providers.filesystems.keys().cloned().collect(),
-            providers: running
-                .services
-                .providers
-                .machines
-                .keys()
-                .chain(running.services.providers.volumes.keys())
-                .cloned()
-                .collect(),
+            offer,
             admission: Semaphore::new(limits.asks_max),
         };
         Self { shared: Arc::new(shared) }
@@ -167,16 +178,7 @@ impl Handle {
     /// If an entity refuses, or the node cannot answer.
     pub async fn apply(&self, documents: &[Document], prune: Prune, id: Uuid) -> Result<Applied, ApplyError> {
         let plan = self.plan(documents, prune)?;
-        for document in documents {
-            let offered = match document.wish {
-                Wish::Filesystem { .. } => &self.shared.filesystem_providers,
-                _ => &self.shared.providers,
-            };
-            if let Some(provider) = document.wish.provider().filter(|name| !offered.contains(name)) {
-                let entity = document.wish.stream();
-                return Err(ApplyError::NoProvider { entity, provider: provider.clone(), known: listed(offered) });
-            }
-        }
+        self.look(|fleet| self.shared.offer.check(fleet, documents))??;
         let wishes: Vec<_> = documents.iter().map(|document| document.wish.digest()).collect();
         self.carry_out(plan, id, digest(format!("apply {prune:?} {wishes:?}").as_bytes())).await
     }
@@ -186,7 +188,13 @@ impl Handle {
     /// # Errors
     /// As [`Handle::apply`].
     pub async fn remove(&self, streams: &[StreamId], how: Removal, id: Uuid) -> Result<Applied, ApplyError> {
-        let plan = self.look(|fleet| removal(fleet, streams, how))?;
+        let (plan, mounted) = self.look(|fleet| {
+            let plan = removal(fleet, streams, how, &self.shared.offer.inside);
+            (plan, held_by_mount(fleet, streams).filter(|_| !how.force))
+        })?;
+        if let Some((entity, by)) = mounted {
+            return Err(ApplyError::StillMounted { entity, by });
+        }
         let content = match how == Removal::default() {
             true => format!("remove {streams:?}"),
             false => format!("remove {streams:?} {how:?}"),
@@ -238,6 +246,31 @@ impl Handle {
         Ok(answer)
     }
 
+    /// Whether this is the instance of a machine that runs.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn runs(&self, machine: &Name, effect: EffectId) -> Result<bool, ReadError> {
+        self.look(|fleet| {
+            let state = fleet.machines.get(machine.as_str());
+            matches!(state.map(|state| &state.instance), Some(Instance::Running { instance, .. }) if instance.effect == effect)
+        })
+    }
+
+    /// Jobs for the agents of machines.
+    pub(crate) fn desk(&self) -> Arc<Desk> {
+        self.shared.desk.clone()
+    }
+
+    /// Hands on which block devices an agent sees. One that is not taken in now comes with the next report again.
+    pub fn devices_seen(&self, machine: &Name, instance: EffectId, devices: Vec<Device>) {
+        let sighted = |seen: Device| Sighted { device: seen.device, volume: seen.volume };
+        let devices = devices.into_iter().map(sighted).collect();
+        if let Err(error) = self.shared.storage.try_send(DevicesSeen { machine: machine.clone(), instance, devices }) {
+            tracing::debug!(%machine, %error, "what the agent sees is looked at later");
+        }
+    }
+
     /// The local machines whose agents were not told by this node what is wanted of them now. What is declared is so only
     /// when they were: a change of workloads, or a new attachment, is nothing before its machine has heard of it; and after
     /// a start of the node this is how a machine shows that it is still there.
@@ -287,10 +320,6 @@ impl Handle {
     }
 }
 
-fn listed(names: &BTreeSet<Name>) -> String {
-    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
 /// What was done, as the first answers say it.
 fn plan_of(answers: &[Answer]) -> Plan {
     let mut plan = Plan::default();
@@ -299,7 +328,7 @@ fn plan_of(answers: &[Answer]) -> Plan {
             "newly-declared" | "waits-for-machine" => Action::Create,
             "spec-differs" | "revised" => Action::Change,
             "removal-asked" | "removal-drains" | "removal-blocked" | "removal-forced" | "instance-spared"
-            | "never-connected" | "release-asked" => Action::Remove,
+            | "never-connected" | "release-asked" | "awaits-filesystem" => Action::Remove,
             // Reservations are part of their attachments.
             "attachment-wanted" | "filesystem-wanted" => continue,
             _ => Action::Unchanged,
@@ -307,6 +336,17 @@ fn plan_of(answers: &[Answer]) -> Plan {
         plan.steps.push(Step { action, entity: answer.stream.to_string(), fields: Vec::new() });
     }
     plan
+}
+
+/// The first attachment among these whose volume is mounted from, where neither its volume nor its machine goes too: then
+/// nobody would detach it afterwards.
+fn held_by_mount(fleet: &Fleet, streams: &[StreamId]) -> Option<(StreamId, StreamId)> {
+    let goes = |kind: &str, name: &str| streams.iter().any(|stream| stream.kind() == kind && stream.name() == name);
+    streams.iter().find_map(|stream| {
+        let (machine, volume) = stream.name().split_once(':')?;
+        let mount = mounted_from(fleet, stream)?;
+        (!goes("machine", machine) && !goes("volume", volume)).then(|| (stream.clone(), mount))
+    })
 }
 
 /// The names that documents may point at although they do not declare them.
@@ -320,41 +360,6 @@ pub fn known(fleet: &Fleet) -> Known {
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
     }
-}
-
-/// What this instance of the machine should look like; none if it is not the one that runs.
-fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<agent::Answer> {
-    let state = fleet.machines.get(machine.as_str())?;
-    let Instance::Running { instance, .. } = &state.instance else {
-        return None;
-    };
-    if instance.effect != effect {
-        return None;
-    }
-    let workload = |workload: &machine::Workload| agent::Workload {
-        name: workload.name.clone(),
-        command: workload.command.clone(),
-        env: workload.env.clone(),
-    };
-    // Whoever is being drained, or was, runs nothing any more.
-    let runs = state.spec.iter().filter(|_| state.drain.is_none());
-    let workloads = runs.flat_map(|spec| &spec.workloads).map(workload).collect();
-    let volume = |volume: &Name| {
-        let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;
-        let Link::Attached { target, info, .. } = &attachment.link else {
-            return None;
-        };
-        (target.machine_effect == effect).then(|| agent::AttachedVolume {
-            name: volume.clone(),
-            path: info.path.clone().into(),
-            read_only: info.read_only,
-        })
-    };
-    let volumes: Vec<_> = state.attachments.iter().filter_map(volume).collect();
-    // While a volume is on its way, the agent asks again soon.
-    let is_soon = volumes.len() < state.attachments.len() || state.is_draining();
-    let interval_ms = if is_soon { SOON_MS } else { agent::default_interval_ms() };
-    Some(agent::Answer { workloads, volumes, interval_ms, stop: false })
 }
 
 fn operator(id: Uuid) -> Origin {

@@ -96,9 +96,9 @@ impl From<ApplyError> for CliError {
                 told
             }
             ApplyError::Read(error) => error.into(),
-            ApplyError::NoProvider { ref known, .. } => {
-                Self::new(Exit::Refused, "no-provider", error.to_string()).next(format!("this node has {known}"))
-            }
+            ApplyError::StillMounted { ref by, .. } => Self::new(Exit::Refused, "still-mounted", error.to_string())
+                .next(format!("`bailiwick delete {by}` first")),
+            ApplyError::NotOffered(not) => Self::new(Exit::Refused, not.code(), not.to_string()).next(not.next()),
             ApplyError::Ask(error) => {
                 let told = Self::new(Exit::Error, "not-answered", error.to_string());
                 error.source().into_iter().fold(told, |told, cause| told.because(cause))

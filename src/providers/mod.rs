@@ -5,6 +5,7 @@ pub mod check;
 pub mod etcd;
 pub mod exec;
 pub mod local;
+pub mod machine_storage;
 pub mod replica_model;
 pub mod simulated;
 pub mod storage;

@@ -128,7 +128,11 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
     for wish in wishes {
         let command = match wish {
             Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
-            Wish::Volume { spec, .. } => AnyCommand::Volume(volume::Command::Declare(spec.clone())),
+            Wish::Volume { spec, machine: None, .. } => AnyCommand::Volume(volume::Command::Declare(spec.clone())),
+            Wish::Volume { spec, machine: Some(machine), .. } => {
+                let (spec, machine) = (spec.clone(), machine.clone());
+                AnyCommand::Volume(volume::Command::DeclareOn { spec, machine })
+            }
             Wish::Policy { document, .. } => {
                 AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
             }

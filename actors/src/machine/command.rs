@@ -42,6 +42,10 @@ pub enum Command {
     GiveUp { effect: EffectId },
     /// Its time is over, but its zone was silent as a whole and is not any more: it gets some more. A supervisor's order.
     Reprieve { effect: EffectId },
+    /// A filesystem is about to be mounted here.
+    ReserveMount { filesystem: Name },
+    /// The filesystem is not mounted here any more.
+    ReleaseMount { filesystem: Name },
 }
 
 /// In which way a machine goes.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, draining, foreign, health, hold, is_overdue,
+    State, Step, draining, foreign, hanging, health, hold, is_overdue,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -22,8 +22,10 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Remove => remove(state, Removal::default(), facts),
         Command::RemoveWith(removal) => remove(state, *removal, facts),
         Command::RetryProvisioning => retry_provisioning(state, facts),
-        Command::ReserveAttachment { volume } => reserve_attachment(state, volume),
-        Command::ReleaseAttachment { volume } => release_attachment(state, volume, facts),
+        Command::ReserveAttachment { volume } => hanging::reserve_attachment(state, volume),
+        Command::ReleaseAttachment { volume } => hanging::release_attachment(state, volume, facts),
+        Command::ReserveMount { filesystem } => hanging::reserve_mount(state, filesystem),
+        Command::ReleaseMount { filesystem } => hanging::release_mount(state, filesystem, facts),
         Command::Wake { .. } => wake(state, facts),
         Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
         Command::Unhold => hold::unhold(state, facts),
@@ -94,7 +96,7 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
             events.extend(drain);
             return Ok(Decision::because(Reason::RemovalDrains, events));
         }
-        if !state.attachments.is_empty() {
+        if state.holds_storage() {
             return Ok(Decision::because(Reason::RemovalBlocked, events));
         }
     } else if state.is_draining() {
@@ -102,7 +104,9 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     }
     let skipped = |volume: &Name| Event::Skipped { what: Skipped::Attachment { volume: volume.clone() } };
     events.extend(state.attachments.iter().map(skipped));
-    let waits_for_nothing = state.attachments.is_empty() && !state.is_draining();
+    let skipped = |filesystem: &Name| Event::Skipped { what: Skipped::Mount { filesystem: filesystem.clone() } };
+    events.extend(state.mounts.iter().map(skipped));
+    let waits_for_nothing = !state.holds_storage() && !state.is_draining();
     let reason = if waits_for_nothing { Reason::RemovalAsked } else { Reason::RemovalForced };
     let death = death(&after, facts);
     let is_spared = death.iter().any(|event| matches!(event, Event::InstanceLeft { .. }));
@@ -171,31 +175,6 @@ fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {
         }
         Instance::None | Instance::Running { .. } => foreign::retry(state),
     }
-}
-
-fn reserve_attachment(state: &State, volume: &Name) -> Verdict {
-    match state.life {
-        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
-        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
-        Life::Alive => (),
-    }
-    if state.attachments.contains(volume) {
-        return Err(Rejection::StillReserved);
-    }
-    Ok(Decision::because(Reason::AttachmentWanted, [Event::AttachmentReserved { volume: volume.clone() }]))
-}
-
-fn release_attachment(state: &State, volume: &Name, facts: &Facts<'_>) -> Verdict {
-    if !state.attachments.contains(volume) {
-        return Ok(Decision::nothing(Reason::AttachmentUnknown));
-    }
-    let mut events = vec![Event::AttachmentReleased { volume: volume.clone() }];
-    let last = state.attachments.len() == 1;
-    if state.life == Life::Dying && last && !state.is_draining() {
-        events.extend(death(state, facts));
-        return Ok(Decision::because(Reason::LastAttachmentGone, events));
-    }
-    Ok(Decision::because(Reason::AttachmentGone, events))
 }
 
 fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
@@ -301,7 +280,7 @@ fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
     if state.is_draining() {
         // Nothing is left to be drained; whatever waited for that goes on.
         match state.life {
-            Life::Dying if !state.attachments.is_empty() => (),
+            Life::Dying if state.holds_storage() => (),
             Life::Dying => events.extend([Event::Died, Event::DeleteRequested { at: facts.now }]),
             _ => events.push(Event::DeleteRequested { at: facts.now }),
         }

@@ -152,6 +152,12 @@ pub enum Event {
     DrainEnded {
         outcome: DrainOutcome,
     },
+    MountReserved {
+        filesystem: Name,
+    },
+    MountReleased {
+        filesystem: Name,
+    },
 }
 
 /// What a forced removal did not wait for.
@@ -161,6 +167,8 @@ pub enum Skipped {
     Attachment { volume: Name },
     /// The provider has not confirmed that this instance is gone: it may be an orphan from now on.
     DeletionOf { effect: EffectId },
+    /// This filesystem may still be mounted.
+    Mount { filesystem: Name },
 }
 
 /// Why an instance stays where its machine is not.

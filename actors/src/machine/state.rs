@@ -26,6 +26,8 @@ pub struct State {
     pub drain: Option<Drain>,
     /// The volumes that are attached here, or about to be.
     pub attachments: BTreeSet<Name>,
+    /// The filesystems that are mounted here, or about to be.
+    pub mounts: BTreeSet<Name>,
     /// The operator's hand on it: nothing happens to it by itself.
     pub hold: Option<Hold>,
     /// Its instance stays when it goes.

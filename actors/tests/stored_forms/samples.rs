@@ -13,7 +13,7 @@ use bailiwick_actors::{
     },
     replica_set,
     supervisor::{Order, machines, replica_sets, storage},
-    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, Timestamp, Zone},
+    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, SkippedStorage, Timestamp, Zone},
     volume, volume_attachment,
 };
 use bailiwick_journal::Version;
@@ -105,6 +105,8 @@ pub(super) fn machine() -> Forms {
                 fault: fault(FaultCode::OutOfRange),
             }),
             Command::Report(Report::Drained { effect: effect(1) }),
+            Command::ReserveMount { filesystem: name("files") },
+            Command::ReleaseMount { filesystem: name("files") },
         ],
     );
     all.extend(forms(
@@ -165,6 +167,9 @@ pub(super) fn machine() -> Forms {
             Event::DrainEnded { outcome: DrainOutcome::TimedOut },
             Event::DrainEnded { outcome: DrainOutcome::Silent },
             Event::DrainEnded { outcome: DrainOutcome::Forced },
+            Event::MountReserved { filesystem: name("files") },
+            Event::MountReleased { filesystem: name("files") },
+            Event::Skipped { what: Skipped::Mount { filesystem: name("files") } },
         ],
     ));
     let rejections = vec![
@@ -222,6 +227,9 @@ pub(super) fn volume() -> Forms {
             Command::Release,
             Command::ReserveFilesystem { filesystem: filesystem() },
             Command::ReleaseFilesystem { filesystem: filesystem() },
+            Command::RemoveWithFilesystem,
+            Command::Import { spec: spec.clone(), volume_id: InstanceId("old.img".into()), machine: Some(machine()) },
+            Command::RemoveForced,
         ],
     );
     all.extend(forms(
@@ -250,6 +258,10 @@ pub(super) fn volume() -> Forms {
             Event::FilesystemReserved { filesystem: filesystem() },
             Event::FilesystemReleased { filesystem: filesystem() },
             Event::CreateDropped,
+            Event::ImportWanted { volume_id: InstanceId("old.img".into()) },
+            Event::Skipped { what: SkippedStorage::Attachment { machine: machine() } },
+            Event::Skipped { what: SkippedStorage::Filesystem { filesystem: filesystem() } },
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
         ],
     ));
     let rejections = vec![
@@ -295,6 +307,7 @@ pub(super) fn volume_attachment() -> Forms {
             Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
             Command::TakeOver { target: target(), info: info.clone() },
             Command::Reattach,
+            Command::RemoveForced,
         ],
     );
     all.extend(forms(
@@ -315,6 +328,7 @@ pub(super) fn volume_attachment() -> Forms {
             Event::TakenOver { target: target(), info },
             Event::ReattachRequested { at: AT },
             Event::AttachDropped,
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
         ],
     ));
     let rejections = vec![
@@ -355,6 +369,7 @@ pub(super) fn filesystem() -> Forms {
             Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::FailedPrecondition) }),
             Command::Report(Report::Destroyed { attempt: 3 }),
             Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::Internal) }),
+            Command::RemoveForced,
         ],
     );
     all.extend(forms(
@@ -378,6 +393,7 @@ pub(super) fn filesystem() -> Forms {
             Event::RemovalBegan,
             Event::Died,
             Event::Removed,
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
         ],
     ));
     let rejections = vec![
@@ -423,6 +439,7 @@ pub(super) fn filesystem_attachment() -> Forms {
             Command::Report(Report::Detached { attempt: 3 }),
             Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
             Command::Reattach,
+            Command::RemoveForced,
         ],
     );
     all.extend(forms(
@@ -443,6 +460,7 @@ pub(super) fn filesystem_attachment() -> Forms {
             Event::Retargeted { target: mount_target() },
             Event::ReattachRequested { at: AT },
             Event::AttachDropped,
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
         ],
     ));
     let rejections = vec![
