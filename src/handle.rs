@@ -15,7 +15,7 @@ use std::{
 use actix::Addr;
 use bailiwick_actors::{
     contract::Decider,
-    machine::{self, Instance, Removal},
+    machine::{self, Instance},
     ports::Clock,
     shell::{
         AgentReport, Answer, AnyCommand, Ask, AskError, AskGroup, DevicesSeen, GroupAnswer, Heartbeat, Limits, Origin,
@@ -25,7 +25,8 @@ use bailiwick_actors::{
         machines,
         storage::{self, Sighted},
     },
-    vocab::{EffectId, Life, Name, Timestamp},
+    vocab::{EffectId, InstanceId, Life, Name, Timestamp},
+    volume,
 };
 use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
 use tokio::sync::Semaphore;
@@ -36,7 +37,7 @@ use self::wanted::wanted;
 use crate::{
     api::wire::{agent, storage::Device},
     manifest::{Document, Known},
-    plan::{Action, Plan, Prune, Step, mounted_from, plan, removal},
+    plan::{Action, Going, Plan, Prune, Step, mounted_from, plan, removal},
     providers::machine_storage::Desk,
     view::{Fleet, FleetError},
 };
@@ -80,6 +81,16 @@ pub struct Applied {
     pub answers: Vec<Answer>,
     /// Whether this is the first answer to the same id, told again.
     pub repeated: bool,
+}
+
+/// A volume that is there already, to be taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportVolume {
+    pub name: Name,
+    pub spec: volume::Spec,
+    /// What its provider calls it.
+    pub volume_id: InstanceId,
+    pub machine: Option<Name>,
 }
 
 /// Why an apply did nothing.
@@ -187,7 +198,7 @@ impl Handle {
     ///
     /// # Errors
     /// As [`Handle::apply`].
-    pub async fn remove(&self, streams: &[StreamId], how: Removal, id: Uuid) -> Result<Applied, ApplyError> {
+    pub async fn remove(&self, streams: &[StreamId], how: Going, id: Uuid) -> Result<Applied, ApplyError> {
         let (plan, mounted) = self.look(|fleet| {
             let plan = removal(fleet, streams, how, &self.shared.offer.inside);
             (plan, held_by_mount(fleet, streams).filter(|_| !how.force))
@@ -195,10 +206,26 @@ impl Handle {
         if let Some((entity, by)) = mounted {
             return Err(ApplyError::StillMounted { entity, by });
         }
-        let content = match how == Removal::default() {
+        let content = match how == Going::default() {
             true => format!("remove {streams:?}"),
             false => format!("remove {streams:?} {how:?}"),
         };
+        self.carry_out(plan, id, digest(content.as_bytes())).await
+    }
+
+    /// Has a volume that is there already taken over as one of ours. The same id again gets the first answer.
+    ///
+    /// # Errors
+    /// As [`Handle::apply`].
+    pub async fn import(&self, wish: &ImportVolume, id: Uuid) -> Result<Applied, ApplyError> {
+        let ImportVolume { name, spec, volume_id, machine } = wish.clone();
+        let stream = StreamId::new(volume::State::KIND, name.as_str()).expect("names are checked");
+        self.look(|fleet| self.shared.offer.check_volume(fleet, &stream, &spec.provider, machine.as_ref()))??;
+        let content = format!("import {stream} {spec:?} {volume_id} {machine:?}");
+        let command = AnyCommand::Volume(volume::Command::Import { spec, volume_id, machine });
+        let mut plan = Plan::default();
+        plan.steps.push(Step { action: Action::Create, entity: stream.to_string(), fields: Vec::new() });
+        plan.commands.push((stream, command));
         self.carry_out(plan, id, digest(content.as_bytes())).await
     }
 

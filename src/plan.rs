@@ -79,13 +79,25 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
     plan
 }
 
+/// In which way entities go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Going {
+    /// Nothing is waited for.
+    pub force: bool,
+    /// The instances of machines stay.
+    pub keep_instance: bool,
+    /// The data of volumes and filesystems stays.
+    pub release: bool,
+}
+
 /// What has to be asked so that these entities go.
 ///
 /// With force, those that are on their way out already are asked again. What providers of `inside` have made at a machine
 /// goes with it.
-pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal, inside: &BTreeSet<Name>) -> Plan {
+pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSet<Name>) -> Plan {
     let mut plan = Plan::default();
     // What hangs on them goes first, and is said.
+    let named: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let mut streams: Vec<StreamId> = streams.to_vec();
     let bound: Vec<StreamId> = streams.iter().flat_map(|stream| inside_of(fleet, stream, inside)).collect();
     streams.extend(bound);
@@ -96,17 +108,18 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal, insid
     streams.dedup();
     streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
     for stream in streams {
-        let is_machine = stream.kind() == machine::State::KIND;
+        // Force is for what was named; what only hangs on that goes in order.
+        let how = Going { force: how.force && named.contains(&stream), ..how };
         let life = fleet.life(&stream);
-        if life == Some(Life::Alive) || (how.force && is_machine && fleet.exists(&stream)) {
-            let follows = !how.force
-                && (waits_for_workloads(fleet, &stream, &asked) || mounted_from(fleet, &stream).is_some());
+        if life == Some(Life::Alive) || (how.force && fleet.exists(&stream)) {
+            let follows =
+                !how.force && (waits_for_workloads(fleet, &stream, &asked) || mounted_from(fleet, &stream).is_some());
             let removed = plan.commands.len();
             let has_filesystem = || {
                 let on_it = fleet.volumes.get(stream.name()).and_then(|state| state.filesystem.clone());
                 on_it.is_some_and(|name| !is_alive(fleet, &name) || asked.contains(&filesystem(&name)))
             };
-            if !how.force && stream.kind() == volume::State::KIND && has_filesystem() {
+            if how == Going::default() && stream.kind() == volume::State::KIND && has_filesystem() {
                 plan.step(Action::Remove, &stream, Vec::new());
                 plan.commands.push((stream, AnyCommand::Volume(volume::Command::RemoveWithFilesystem)));
             } else {
@@ -280,7 +293,8 @@ impl Plan {
                     let filesystem = StreamId::new(kind, spec.filesystem.as_str()).expect("names are checked");
                     let command = filesystem::Command::ReserveAttachment { machine: spec.machine.clone() };
                     self.commands.push((filesystem, AnyCommand::Filesystem(command)));
-                    let machine = StreamId::new(machine::State::KIND, spec.machine.as_str()).expect("names are checked");
+                    let machine =
+                        StreamId::new(machine::State::KIND, spec.machine.as_str()).expect("names are checked");
                     let command = machine::Command::ReserveMount { filesystem: spec.filesystem.clone() };
                     self.commands.push((machine, AnyCommand::Machine(command)));
                 }
@@ -370,24 +384,37 @@ impl Plan {
         );
         for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
             match prune {
-                Prune::Yes => self.remove(stream, machine::Removal::default()),
+                Prune::Yes => self.remove(stream, Going::default()),
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),
             }
         }
     }
 
-    fn remove(&mut self, stream: StreamId, how: machine::Removal) {
+    fn remove(&mut self, stream: StreamId, how: Going) {
+        let of_machine = machine::Removal { force: how.force, keep_instance: how.keep_instance };
         let command = match stream.kind() {
-            machine::State::KIND if how != machine::Removal::default() => {
-                AnyCommand::Machine(machine::Command::RemoveWith(how))
+            machine::State::KIND if of_machine != machine::Removal::default() => {
+                AnyCommand::Machine(machine::Command::RemoveWith(of_machine))
             }
             machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
-            volume::State::KIND => AnyCommand::Volume(volume::Command::Remove),
-            volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Remove),
-            filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::Remove),
-            filesystem_attachment::State::KIND => {
-                AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)
-            }
+            volume::State::KIND => AnyCommand::Volume(match how {
+                Going { force: true, .. } => volume::Command::RemoveForced,
+                Going { release: true, .. } => volume::Command::Release,
+                Going { .. } => volume::Command::Remove,
+            }),
+            volume_attachment::State::KIND => AnyCommand::VolumeAttachment(match how.force {
+                true => volume_attachment::Command::RemoveForced,
+                false => volume_attachment::Command::Remove,
+            }),
+            filesystem::State::KIND => AnyCommand::Filesystem(match how {
+                Going { force: true, .. } => filesystem::Command::RemoveForced,
+                Going { release: true, .. } => filesystem::Command::Release,
+                Going { .. } => filesystem::Command::Remove,
+            }),
+            filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(match how.force {
+                true => filesystem_attachment::Command::RemoveForced,
+                false => filesystem_attachment::Command::Remove,
+            }),
             replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
             _ => return,
         };

@@ -76,8 +76,14 @@ impl Link {
         devices: Vec<Device>,
     ) -> Exchange {
         self.sequence += 1;
-        let report =
-            Report { effect: self.effect, boot_id: self.boot_id, sequence: self.sequence, conditions, workloads, devices };
+        let report = Report {
+            effect: self.effect,
+            boot_id: self.boot_id,
+            sequence: self.sequence,
+            conditions,
+            workloads,
+            devices,
+        };
         let sent = self.client.send_json(Method::POST, &self.path, &report, Some(&self.token)).await;
         match sent.map_err(|error: ClientError| chain(&error)).and_then(sensible) {
             Ok(answer) => {

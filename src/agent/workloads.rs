@@ -47,12 +47,7 @@ impl Workloads {
     }
 
     /// Runs exactly these from now on.
-    pub fn follow(
-        &mut self,
-        workloads: &[Workload],
-        volumes: &[AttachedVolume],
-        filesystems: &[MountedFilesystem],
-    ) {
+    pub fn follow(&mut self, workloads: &[Workload], volumes: &[AttachedVolume], filesystems: &[MountedFilesystem]) {
         let mut wanted: BTreeMap<&Name, Run> =
             workloads.iter().map(|workload| (&workload.name, self.run(workload, volumes, filesystems))).collect();
         for (name, kept) in &mut self.kept {

@@ -119,8 +119,10 @@ impl From<ApplyError> for Failure {
         match error {
             ApplyError::Ask(error) => error.into(),
             ApplyError::Read(error) => error.into(),
-            ApplyError::StillMounted { ref by, .. } => Self::new(StatusCode::CONFLICT, "still-mounted", error.to_string())
-                .next(&format!("`bailiwick delete {by}` first")),
+            ApplyError::StillMounted { ref by, .. } => {
+                Self::new(StatusCode::CONFLICT, "still-mounted", error.to_string())
+                    .next(&format!("`bailiwick delete {by}` first"))
+            }
             ApplyError::NotOffered(not) => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, not.code(), not.to_string()).next(&not.next())
             }

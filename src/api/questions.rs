@@ -21,6 +21,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/node", web::get().to(node))
         .route("/status", web::get().to(status))
         .route("/pending", web::get().to(pending))
+        .route("/storage", web::get().to(storage))
         .route("/log", web::get().to(log))
         .route("/schedule", web::get().to(schedule))
         .route("/audit/replay", web::get().to(replay))
@@ -53,6 +54,10 @@ async fn node(shared: web::Data<Shared>) -> Answer {
 
 async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
     answer(&shared, Query::Status { at: at(&parameters)? }).await
+}
+
+async fn storage(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Storage { at: at(&parameters)? }).await
 }
 
 async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {

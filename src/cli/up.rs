@@ -6,7 +6,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bailiwick_actors::machine::Removal;
 use bailiwick_journal::{LogKeep, Settings, StreamId};
 use clap::{Args, ValueEnum};
 use tokio::{
@@ -29,7 +28,7 @@ use crate::{
     client::ClientError,
     config::journal_dir,
     manifest,
-    plan::{Action, Prune},
+    plan::{Action, Going, Prune},
     view::{self, Fleet},
 };
 
@@ -324,7 +323,7 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
         progress.say("nothing is declared");
         return Ok(());
     }
-    handle.remove(&entities, Removal::default(), Uuid::new_v4()).await?;
+    handle.remove(&entities, Going::default(), Uuid::new_v4()).await?;
     let begun = Instant::now();
     let mut looks = interval(LOOK);
     loop {

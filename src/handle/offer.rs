@@ -36,7 +36,9 @@ pub enum NotOffered {
     OtherMachine { entity: StreamId, inside: Name },
     #[error("{entity} is to be made on volume {volume}, which is a file of provider {provider} and no block device")]
     NoDevice { entity: StreamId, volume: Name, provider: Name },
-    #[error("{entity} is to be inside of machine {machine}, and nothing of ours works in machines of provider {provider}")]
+    #[error(
+        "{entity} is to be inside of machine {machine}, and nothing of ours works in machines of provider {provider}"
+    )]
     NoAgent { entity: StreamId, machine: Name, provider: Name },
 }
 
@@ -122,6 +124,21 @@ impl Offer {
             },
             Wish::Policy { .. } | Wish::ReplicaSet { .. } => Ok(()),
         }
+    }
+
+    /// Whether a volume can be had of this provider, at this machine.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn check_volume(
+        &self,
+        fleet: &Fleet,
+        entity: &StreamId,
+        provider: &Name,
+        machine: Option<&Name>,
+    ) -> Result<(), NotOffered> {
+        self.named(entity, provider, &self.volumes)?;
+        self.has_machine(fleet, &[], entity, provider, machine)
     }
 
     fn named(&self, entity: &StreamId, provider: &Name, offered: &BTreeSet<Name>) -> Result<(), NotOffered> {

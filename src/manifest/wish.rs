@@ -23,14 +23,34 @@ pub struct Document {
 /// What one document asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
-    Machine { name: Name, spec: machine::Spec },
+    Machine {
+        name: Name,
+        spec: machine::Spec,
+    },
     /// At this machine, if one is named.
-    Volume { name: Name, spec: volume::Spec, machine: Option<Name> },
-    VolumeAttachment { spec: volume_attachment::Spec },
-    Policy { name: Name, document: Box<policy::Document> },
-    ReplicaSet { name: Name, spec: replica_set::Spec },
-    Filesystem { name: Name, spec: filesystem::Spec },
-    FilesystemAttachment { spec: filesystem_attachment::Spec },
+    Volume {
+        name: Name,
+        spec: volume::Spec,
+        machine: Option<Name>,
+    },
+    VolumeAttachment {
+        spec: volume_attachment::Spec,
+    },
+    Policy {
+        name: Name,
+        document: Box<policy::Document>,
+    },
+    ReplicaSet {
+        name: Name,
+        spec: replica_set::Spec,
+    },
+    Filesystem {
+        name: Name,
+        spec: filesystem::Spec,
+    },
+    FilesystemAttachment {
+        spec: filesystem_attachment::Spec,
+    },
 }
 
 impl Wish {

@@ -14,6 +14,7 @@ mod moment;
 mod replica_sets;
 mod rows;
 mod status;
+mod storage_rows;
 mod upcoming;
 mod why_not;
 
@@ -31,5 +32,6 @@ pub use moment::{At, position_at, position_of};
 pub use replica_sets::{MemberRow, ReplicaSetRow, members, replica_sets};
 pub use rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachments, machines, policies, volumes};
 pub use status::{Count, Pending, Status, Trouble, declared, near_matches, pending, status};
+pub use storage_rows::{StorageRow, storage};
 pub use upcoming::{Upcoming, upcoming};
 pub use why_not::{Unmet, WANTED, WhyNot, why_not};

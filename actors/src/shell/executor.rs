@@ -145,7 +145,9 @@ impl Handler<Turn> for Executor {
             let bulk_max = if group.operation.is_single() { 1 } else { self.services.limits.bulk_max };
             for batch in items.chunks(bulk_max) {
                 let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
-                self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call, &group.source))));
+                self.busy.extend(
+                    streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call, &group.source))),
+                );
                 self.services.calls.set(self.services.calls.get() + streams.len());
                 let services = self.services.clone();
                 let registry = self.registry.clone();

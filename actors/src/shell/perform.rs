@@ -12,9 +12,7 @@ use super::{
 };
 use crate::{
     filesystem, filesystem_attachment, machine,
-    ports::{
-        Answer, BulkAnswer, FilesystemProvider, ImportVolume, Lookup, Operation, replica_set::Outcome,
-    },
+    ports::{Answer, BulkAnswer, FilesystemProvider, ImportVolume, Lookup, Operation, replica_set::Outcome},
     replica_set,
     vocab::{EffectId, Fault, FaultCode, Name, derived_uuid},
     volume, volume_attachment,
@@ -84,7 +82,9 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         (Operation::AttachVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_attachments(ids);
             let make = |attachments| provider.attach_volumes(attachments);
-            Making { wish: wishes::attach, lookup, make, command: volume_attachment::shell::attached }.run(batch, limit).await
+            Making { wish: wishes::attach, lookup, make, command: volume_attachment::shell::attached }
+                .run(batch, limit)
+                .await
         }
         (Operation::DetachVolume, _, Some(provider)) => {
             let wanted = batch.iter().filter_map(wishes::detach).collect();

@@ -71,13 +71,7 @@ fn declare(state: &State, spec: &Spec, machine: Option<&Name>, facts: &Facts<'_>
 }
 
 /// As [`declare`], for what its provider has already. Asked again with the same it is declared already.
-fn import(
-    state: &State,
-    spec: &Spec,
-    volume_id: &InstanceId,
-    machine: Option<&Name>,
-    facts: &Facts<'_>,
-) -> Verdict {
+fn import(state: &State, spec: &Spec, volume_id: &InstanceId, machine: Option<&Name>, facts: &Facts<'_>) -> Verdict {
     if state.life == Life::Alive && state.import.as_ref() != Some(volume_id) {
         return Err(Rejection::Immutable { field: "spec.import".into() });
     }

@@ -13,7 +13,9 @@ use bailiwick_actors::{
     },
     replica_set,
     supervisor::{Order, machines, replica_sets, storage},
-    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, SkippedStorage, Timestamp, Zone},
+    vocab::{
+        EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, SkippedStorage, Timestamp, Zone,
+    },
     volume, volume_attachment,
 };
 use bailiwick_journal::Version;

@@ -1,6 +1,9 @@
 //! What an operator asks to be changed, and what is answered.
 
-use bailiwick_actors::policy::Document;
+use bailiwick_actors::{
+    policy::Document,
+    vocab::{InstanceId, Name},
+};
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -52,6 +55,26 @@ pub struct Remove {
     /// The instances of machines stay.
     #[serde(default, rename = "keepInstance")]
     pub keep_instance: bool,
+    /// Volumes and filesystems go without their data: their providers let go of it.
+    #[serde(default)]
+    pub release: bool,
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
+/// `POST /v1/import`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Import {
+    /// What the volume is called from now on.
+    pub entity: StreamId,
+    pub provider: Name,
+    /// What its provider calls it.
+    pub volume_id: InstanceId,
+    #[serde(default)]
+    pub machine: Option<Name>,
+    /// At least so many MiB.
+    pub size_mib: u64,
     #[serde(default)]
     pub id: Option<Uuid>,
 }

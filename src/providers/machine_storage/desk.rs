@@ -19,7 +19,7 @@ use crate::api::wire::storage::{Ask, Job, Orders, Work};
 /// An agent that waits for jobs is answered after this time, with or without any.
 const WAIT: Duration = Duration::from_secs(10);
 /// An agent that asked so recently is there, although it is not asking right now.
-const FRESH: Duration = Duration::from_secs(2);
+const FRESH: Duration = Duration::from_millis(300);
 /// More than this is handed over with the next question.
 const JOBS_AT_ONCE: usize = 1_000;
 
@@ -82,9 +82,9 @@ impl Desk {
 
     /// Whether the agent of a machine asks for jobs.
     pub(super) fn is_linked(&self, machine: &Name) -> bool {
-        self.lock().get(machine).is_some_and(|machine| {
-            0 < machine.asking || machine.asked.is_some_and(|asked| asked.elapsed() < FRESH)
-        })
+        self.lock()
+            .get(machine)
+            .is_some_and(|machine| 0 < machine.asking || machine.asked.is_some_and(|asked| asked.elapsed() < FRESH))
     }
 
     /// The jobs that wait for agents.

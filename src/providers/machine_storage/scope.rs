@@ -57,7 +57,7 @@ impl fmt::Debug for Inside {
 }
 
 /// How often it is looked whether the machine that is waited for is still there.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const LOOK_AGAIN: Duration = Duration::from_millis(300);
 
 impl MachineScope for Inside {
     fn volumes(&self, machine: &Name) -> Option<Arc<dyn VolumeProvider>> {
@@ -87,10 +87,9 @@ impl WithoutMachine {
             | Work::AttachVolume(_)
             | Work::CreateFilesystem(_)
             | Work::AttachFilesystem(_) => Self::Refused,
-            Work::DestroyVolume(_)
-            | Work::DetachVolume(_)
-            | Work::DestroyFilesystem(_)
-            | Work::DetachFilesystem(_) => Self::Gone(Value::Null),
+            Work::DestroyVolume(_) | Work::DetachVolume(_) | Work::DestroyFilesystem(_) | Work::DetachFilesystem(_) => {
+                Self::Gone(Value::Null)
+            }
             Work::LookupVolume(_) | Work::LookupAttachment(_) | Work::LookupFilesystem(_) | Work::LookupMount(_) => {
                 Self::Gone(serde_json::to_value(Lookup::<()>::Absent).unwrap_or_default())
             }

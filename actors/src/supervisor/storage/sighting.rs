@@ -46,12 +46,7 @@ pub fn changes(view: &View, machine: &Name, instance: EffectId, seen: &[Sighted]
 }
 
 /// The storage of a volume that is attached to this instance.
-fn provisioned<'v>(
-    view: &'v View,
-    machine: &Name,
-    volume: &Name,
-    instance: EffectId,
-) -> Option<&'v ProvisionedVolume> {
+fn provisioned<'v>(view: &'v View, machine: &Name, volume: &Name, instance: EffectId) -> Option<&'v ProvisionedVolume> {
     let attachment = view.attachments.get(&format!("{machine}:{volume}"))?;
     let target = match &attachment.link {
         Link::Attached { target, .. } | Link::Attaching { target, earlier: Some(_), .. } => target,
@@ -63,12 +58,7 @@ fn provisioned<'v>(
     }
 }
 
-fn device_of<'s>(
-    view: &View,
-    volume: &Name,
-    made: &ProvisionedVolume,
-    seen: &'s [Sighted],
-) -> Option<&'s BlockDevice> {
+fn device_of<'s>(view: &View, volume: &Name, made: &ProvisionedVolume, seen: &'s [Sighted]) -> Option<&'s BlockDevice> {
     let facts = view.volumes.get(volume.as_str()).and_then(|state| state.facts.as_ref());
     let serial = facts.and_then(|facts| facts.hardware_id.as_ref());
     let fits = |sighted: &&Sighted| match sighted.volume {
