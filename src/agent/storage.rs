@@ -141,6 +141,6 @@ impl UnderWay {
 
     fn end(&self, done: &[Outcome]) {
         let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        done.iter().for_each(|outcome| drop(jobs.remove(&outcome.job)));
+        jobs.retain(|job| done.iter().all(|outcome| outcome.job != *job));
     }
 }

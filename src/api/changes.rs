@@ -66,7 +66,7 @@ async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<
     let applied = shared.node.remove(&remove.entities, how, id).await?;
     let blocked = shared.node.look(|fleet| {
         let all = remove.entities.iter().flat_map(|entity| blockers(fleet, entity));
-        all.map(|Blocker { entity, by, why }| Blocked { entity, by, why }).collect()
+        all.map(|Blocker { entity, by, why, since_ms }| Blocked { entity, by, why, since_ms }).collect()
     })?;
     Ok(web::Json(Changed { blocked, ..changed(applied) }))
 }

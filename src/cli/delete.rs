@@ -1,5 +1,6 @@
 //! `bailiwick delete`: asks entities to go.
 
+use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::StreamId;
 use clap::Args;
 use uuid::Uuid;
@@ -54,7 +55,8 @@ pub(super) fn main(global: &Global, args: DeleteArgs) -> Result<Exit, CliError> 
 pub(super) fn say_blocked(global: &Global, changed: &Changed) {
     if !global.output.is_for_programs() {
         for blocked in &changed.blocked {
-            say(&format!("{} waits for {}: {}", blocked.entity, blocked.by, blocked.why));
+            let since = blocked.since_ms.map(|ms| format!(", since {}", Timestamp(ms))).unwrap_or_default();
+            say(&format!("{} waits for {}: {}{since}", blocked.entity, blocked.by, blocked.why));
         }
     }
 }

@@ -140,6 +140,9 @@ pub struct Blocked {
     pub entity: String,
     pub by: String,
     pub why: String,
+    /// Since when it has been like this, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<u64>,
 }
 
 /// What was, or would be, done.
