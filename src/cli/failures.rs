@@ -11,7 +11,7 @@ use super::{
 use crate::{
     api::wire::problem::Problem,
     client::ClientError,
-    handle::ApplyError,
+    handle::{ApplyError, NotOffered},
     node::{StartError, StopError},
     view::FleetError,
 };
@@ -127,7 +127,8 @@ impl From<Problem> for CliError {
         let exit = match problem.code.as_str() {
             "not-found" => Exit::NotFound,
             "integrity" => Exit::Integrity,
-            "refused" | "no-provider" | "contended" | "command-reused" => Exit::Refused,
+            "refused" | "contended" | "command-reused" | "still-mounted" => Exit::Refused,
+            code if NotOffered::CODES.contains(&code) => Exit::Refused,
             _ => Exit::Error,
         };
         let mut error = Self::new(exit, problem.code, problem.message);

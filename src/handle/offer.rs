@@ -43,6 +43,10 @@ pub enum NotOffered {
 }
 
 impl NotOffered {
+    /// All its words.
+    pub const CODES: [&str; 6] =
+        ["no-provider", "cannot-here", "needs-machine", "other-machine", "no-device", "no-agent"];
+
     /// The stable word for it.
     pub fn code(&self) -> &'static str {
         match self {
