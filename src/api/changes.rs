@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{
     errors::Failure,
     server::Shared,
-    wire::change::{Blocked, Changed, Decided, Declare, EnableHa, Import, Remove, Retry},
+    wire::change::{Blocked, ChangePool, Changed, Decided, Declare, EnableHa, Import, PoolChange, Remove, Retry},
 };
 use crate::{
     handle::{Applied, ImportVolume},
@@ -29,6 +29,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/plan", web::post().to(plan))
         .route("/remove", web::post().to(remove))
         .route("/import", web::post().to(import))
+        .route("/pools", web::post().to(change_pool))
         .route("/retry", web::post().to(retry))
         .route("/enable-ha", web::post().to(enable_ha));
 }
@@ -69,6 +70,17 @@ async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<
         all.map(|Blocker { entity, by, why, since_ms }| Blocked { entity, by, why, since_ms }).collect()
     })?;
     Ok(web::Json(Changed { blocked, ..changed(applied) }))
+}
+
+async fn change_pool(shared: web::Data<Shared>, wanted: web::Json<ChangePool>) -> Result<web::Json<Decided>, Failure> {
+    let ChangePool { change, id } = wanted.into_inner();
+    let command = AnyCommand::Policy(match change {
+        PoolChange::Create { name, settings } => policy::Command::CreatePool { name, settings },
+        PoolChange::Remove { name } => policy::Command::RemovePool { name },
+    });
+    let name = policy::default_name();
+    let entity = StreamId::new(policy::State::KIND, name.as_str()).expect("a valid name");
+    ask(&shared, &entity, command, id).await
 }
 
 async fn import(shared: web::Data<Shared>, import: web::Json<Import>) -> Result<web::Json<Changed>, Failure> {

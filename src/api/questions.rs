@@ -22,6 +22,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/status", web::get().to(status))
         .route("/pending", web::get().to(pending))
         .route("/storage", web::get().to(storage))
+        .route("/pools", web::get().to(pools))
         .route("/log", web::get().to(log))
         .route("/schedule", web::get().to(schedule))
         .route("/audit/replay", web::get().to(replay))
@@ -58,6 +59,10 @@ async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -
 
 async fn storage(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
     answer(&shared, Query::Storage { at: at(&parameters)? }).await
+}
+
+async fn pools(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Pools { at: at(&parameters)? }).await
 }
 
 async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {

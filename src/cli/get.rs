@@ -187,7 +187,7 @@ pub(super) fn list(value: &Value) -> Cell {
     if items.is_empty() { Cell::none() } else { items.join(",").into() }
 }
 
-fn map(value: &Value) -> Cell {
+pub(super) fn map(value: &Value) -> Cell {
     let items: Vec<String> = value
         .as_object()
         .into_iter()

@@ -19,6 +19,7 @@ pub mod moment;
 mod operate;
 pub mod output;
 mod plan;
+mod pool;
 mod progress;
 mod provider;
 mod retry;
@@ -110,6 +111,11 @@ enum Command {
     Release(storage::LeaveArgs),
     /// Destroy a volume or filesystem with its data
     Destroy(storage::LeaveArgs),
+    /// Say where storage comes from
+    #[command(subcommand, arg_required_else_help = true)]
+    Pool(pool::PoolCommand),
+    /// Have new storage made and attached to a machine
+    AddStorage(pool::AddStorageArgs),
     /// Take over a volume that is there already
     Import(storage::ImportArgs),
     /// Ask entities to go
@@ -242,6 +248,8 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Release(args) => storage::release(global, args),
         Command::Destroy(args) => storage::destroy(global, args),
         Command::Import(args) => storage::import(global, args),
+        Command::Pool(command) => pool::main(global, command),
+        Command::AddStorage(args) => pool::add_storage(global, args),
         Command::Delete(args) => delete::main(global, args),
         Command::Retry(args) => retry::main(global, args),
         Command::Hold(args) => operate::hold(global, args),

@@ -11,7 +11,7 @@ use bailiwick_actors::{
             Outcome, Priority, Stamp, Step, StepReason,
         },
     },
-    replica_set,
+    replica_set, storage_rules,
     supervisor::{Order, machines, replica_sets, storage},
     vocab::{
         EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, SkippedStorage, Timestamp, Zone,
@@ -506,12 +506,22 @@ pub(super) fn policy() -> Forms {
     let document = Document { harvest, reconciliation, ..first.clone().into() };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));
-    all.extend(forms("command", [Command::ReviseV1(first.clone()), revise]));
+    let pool: storage_rules::PoolName = "fast".parse().expect("a pool's name");
+    let attributes = [("volume-type".to_owned(), "ssd".to_owned())].into();
+    let settings = storage_rules::PoolSettings { provider: storage_rules::ProviderType::Ebs, attributes };
+    let create = Command::CreatePool { name: pool.clone(), settings: settings.clone() };
+    let remove = Command::RemovePool { name: pool.clone() };
+    all.extend(forms("command", [Command::ReviseV1(first.clone()), revise, create, remove]));
     let revised = Event::Revised { document: Box::new(document) };
-    all.extend(forms("event", [Event::RevisedV1 { document: first }, revised]));
+    let created = Event::PoolCreated { name: pool.clone(), settings };
+    let removed = Event::PoolRemoved { name: pool.clone() };
+    all.extend(forms("event", [Event::RevisedV1 { document: first }, revised, created, removed]));
     let rejections = vec![
         Rejection::TooSmall { setting: "machines.poll".into(), least: 100 },
         Rejection::Reversed { setting: "machines.retryMax".into(), other: "machines.retryFirst".into() },
+        Rejection::PoolExists { name: pool.clone() },
+        Rejection::NoSuchPool { name: pool },
+        Rejection::BadPool { problem: "no".into() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

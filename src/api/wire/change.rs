@@ -2,6 +2,7 @@
 
 use bailiwick_actors::{
     policy::Document,
+    storage_rules::{PoolName, PoolSettings},
     vocab::{InstanceId, Name},
 };
 use bailiwick_journal::StreamId;
@@ -77,6 +78,23 @@ pub struct Import {
     pub size_mib: u64,
     #[serde(default)]
     pub id: Option<Uuid>,
+}
+
+/// `POST /v1/pools`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangePool {
+    pub change: PoolChange,
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
+/// What becomes of a pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PoolChange {
+    Create { name: PoolName, settings: PoolSettings },
+    Remove { name: PoolName },
 }
 
 /// `POST /v1/enable-ha`.

@@ -3,14 +3,14 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bailiwick_actors::vocab::{Fault, Name};
 use serde_json::Value;
 use tokio::{
     sync::{Notify, oneshot},
-    time::timeout,
+    time::{sleep, timeout},
 };
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ use crate::api::wire::storage::{Ask, Job, Orders, Work};
 
 /// An agent that waits for jobs is answered after this time, with or without any.
 const WAIT: Duration = Duration::from_secs(10);
-/// An agent that asked so recently is there, although it is not asking right now.
+/// An agent that was answered so recently is there, although it is not asking right now.
 const FRESH: Duration = Duration::from_millis(300);
 /// More than this is handed over with the next question.
 const JOBS_AT_ONCE: usize = 1_000;
@@ -35,9 +35,8 @@ pub struct Desk {
 struct Machine {
     session: Option<Uuid>,
     jobs: BTreeMap<Uuid, Open>,
-    /// Questions that wait for an answer now, and when the last one came or was answered.
+    /// Questions that wait for an answer now, or were answered a moment ago.
     asking: usize,
-    asked: Option<Instant>,
     is_closed: bool,
 }
 
@@ -82,9 +81,7 @@ impl Desk {
 
     /// Whether the agent of a machine asks for jobs.
     pub(super) fn is_linked(&self, machine: &Name) -> bool {
-        self.lock()
-            .get(machine)
-            .is_some_and(|machine| 0 < machine.asking || machine.asked.is_some_and(|asked| asked.elapsed() < FRESH))
+        self.lock().get(machine).is_some_and(|machine| 0 < machine.asking)
     }
 
     /// The jobs that wait for agents.
@@ -93,23 +90,30 @@ impl Desk {
     }
 
     /// Takes in what an agent has done, and answers with what it has to do; waits for that if it asks to.
-    pub async fn exchange(&self, machine: &Name, ask: Ask) -> Orders {
+    pub async fn exchange(self: &Arc<Self>, machine: &Name, ask: Ask) -> Orders {
         self.take_in(machine, &ask);
         if !ask.wait {
             return Orders::default();
         }
-        let _asking = Asking::begin(self, machine);
-        let until = Instant::now() + WAIT;
+        let asking = Asking::begin(self, machine);
+        let jobs = timeout(WAIT, self.jobs_for(machine, ask.session)).await.unwrap_or_default();
+        // It asks again as soon as it has heard this.
+        tokio::spawn(async move {
+            sleep(FRESH).await;
+            drop(asking);
+        });
+        Orders { jobs }
+    }
+
+    async fn jobs_for(&self, machine: &Name, session: Uuid) -> Vec<Job> {
         loop {
             // Before looking, so that nothing falls in between.
             let news = self.news.notified();
-            let (jobs, is_over) = self.hand_over(machine, ask.session);
+            let (jobs, is_over) = self.hand_over(machine, session);
             if !jobs.is_empty() || is_over {
-                return Orders { jobs };
+                return jobs;
             }
-            if timeout(until.saturating_duration_since(Instant::now()), news).await.is_err() {
-                return Orders::default();
-            }
+            news.await;
         }
     }
 
@@ -152,25 +156,24 @@ impl Desk {
 }
 
 /// One question that waits.
-struct Asking<'d> {
-    desk: &'d Desk,
+struct Asking {
+    desk: Arc<Desk>,
     machine: Name,
 }
 
-impl<'d> Asking<'d> {
-    fn begin(desk: &'d Desk, machine: &Name) -> Self {
+impl Asking {
+    fn begin(desk: &Arc<Desk>, machine: &Name) -> Self {
         if let Some(machine) = desk.lock().get_mut(machine) {
             machine.asking += 1;
         }
-        Self { desk, machine: machine.clone() }
+        Self { desk: desk.clone(), machine: machine.clone() }
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for Asking {
     fn drop(&mut self) {
         if let Some(machine) = self.desk.lock().get_mut(&self.machine) {
             machine.asking = machine.asking.saturating_sub(1);
-            machine.asked = Some(Instant::now());
         }
     }
 }
