@@ -82,13 +82,28 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
     plan
 }
 
+/// In which way entities go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Going {
+    /// Nothing is waited for.
+    pub force: bool,
+    /// The instances of machines stay.
+    pub keep_instance: bool,
+    /// The data of volumes and filesystems stays.
+    pub release: bool,
+}
+
 /// What has to be asked so that these entities go.
 ///
-/// With force, those that are on their way out already are asked again.
-pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal) -> Plan {
+/// With force, those that are on their way out already are asked again. What providers of `inside` have made at a machine
+/// goes with it.
+pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSet<Name>) -> Plan {
     let mut plan = Plan::default();
     // What hangs on them goes first, and is said.
+    let named: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let mut streams: Vec<StreamId> = streams.to_vec();
+    let bound: Vec<StreamId> = streams.iter().flat_map(|stream| inside_of(fleet, stream, inside)).collect();
+    streams.extend(bound);
     let asked: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
     streams.extend(hanging);
@@ -96,12 +111,23 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal) -> Pl
     streams.dedup();
     streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
     for stream in streams {
-        let is_machine = stream.kind() == machine::State::KIND;
+        // Force is for what was named; what only hangs on that goes in order.
+        let how = Going { force: how.force && named.contains(&stream), ..how };
         let life = fleet.life(&stream);
-        if life == Some(Life::Alive) || (how.force && is_machine && fleet.exists(&stream)) {
-            let follows = !how.force && waits_for_workloads(fleet, &stream, &asked);
+        if life == Some(Life::Alive) || (how.force && fleet.exists(&stream)) {
+            let follows =
+                !how.force && (waits_for_workloads(fleet, &stream, &asked) || mounted_from(fleet, &stream).is_some());
             let removed = plan.commands.len();
-            plan.remove(stream, how);
+            let has_filesystem = || {
+                let on_it = fleet.volumes.get(stream.name()).and_then(|state| state.filesystem.clone());
+                on_it.is_some_and(|name| !is_alive(fleet, &name) || asked.contains(&filesystem(&name)))
+            };
+            if how == Going::default() && stream.kind() == volume::State::KIND && has_filesystem() {
+                plan.step(Action::Remove, &stream, Vec::new());
+                plan.commands.push((stream, AnyCommand::Volume(volume::Command::RemoveWithFilesystem)));
+            } else {
+                plan.remove(stream, how);
+            }
             if follows {
                 // It goes when nothing uses it any more: the storage supervisor sees to it.
                 plan.commands.truncate(removed);
@@ -109,6 +135,50 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal) -> Pl
         }
     }
     plan
+}
+
+/// What providers inside of machines have made at a machine, if that is what the stream is of.
+fn inside_of(fleet: &Fleet, machine: &StreamId, inside: &BTreeSet<Name>) -> Vec<StreamId> {
+    if machine.kind() != machine::State::KIND {
+        return Vec::new();
+    }
+    let is_here = |name: &Name| name.as_str() == machine.name();
+    let volume_is_here = |state: &volume::State| {
+        let is_inside = state.spec.as_ref().is_some_and(|spec| inside.contains(&spec.provider));
+        is_inside && state.wanted_on.as_ref().is_some_and(is_here)
+    };
+    let filesystem_is_here = |state: &filesystem::State| {
+        let Some(spec) = &state.spec else { return false };
+        let beneath = spec.backing.as_ref().and_then(|volume| fleet.volumes.get(volume.as_str()));
+        match beneath {
+            Some(volume) => volume_is_here(volume),
+            None => inside.contains(&spec.provider) && spec.machine.as_ref().is_some_and(is_here),
+        }
+    };
+    let volumes = fleet.volumes.iter().filter(|(_, folded)| volume_is_here(&folded.state));
+    let volumes = volumes.filter_map(|(name, _)| StreamId::new(volume::State::KIND, name).ok());
+    let filesystems = fleet.filesystems.iter().filter(|(_, folded)| filesystem_is_here(&folded.state));
+    let filesystems = filesystems.filter_map(|(name, _)| StreamId::new(filesystem::State::KIND, name).ok());
+    volumes.chain(filesystems).collect()
+}
+
+fn is_alive(fleet: &Fleet, filesystem: &Name) -> bool {
+    fleet.filesystems.get(filesystem.as_str()).is_some_and(|state| state.life == Life::Alive)
+}
+
+fn filesystem(name: &Name) -> StreamId {
+    StreamId::new(filesystem::State::KIND, name.as_str()).expect("names are checked")
+}
+
+/// The attachment of a filesystem that is mounted from this attachment's volume, on the same machine: it goes first.
+pub fn mounted_from(fleet: &Fleet, attachment: &StreamId) -> Option<StreamId> {
+    if attachment.kind() != volume_attachment::State::KIND {
+        return None;
+    }
+    let (machine, volume) = attachment.name().split_once(':')?;
+    let on_it = fleet.volumes.get(volume)?.filesystem.as_ref()?;
+    let mount = StreamId::new(filesystem_attachment::State::KIND, &format!("{machine}:{on_it}")).ok()?;
+    fleet.exists(&mount).then_some(mount)
 }
 
 /// Whether an attachment goes only because its machine does, whose workloads end first.
@@ -178,12 +248,18 @@ impl Plan {
                 let command = AnyCommand::Machine(machine::Command::Declare(spec.clone()));
                 self.declare(stream, present.is_some(), fields, command);
             }
-            Wish::Volume { spec, .. } => {
+            Wish::Volume { spec, machine, .. } => {
                 let present = fleet.volumes.get(stream.name()).filter(|state| state.life.exists());
+                let wanted_on = present.and_then(|state| state.wanted_on.as_ref());
+                let moves = present.is_some() && wanted_on != machine.as_ref();
                 let present = present.and_then(|state| state.spec.as_ref());
-                let fields = present.map(|present| volume_fields(present, spec)).unwrap_or_default();
-                let command = AnyCommand::Volume(volume::Command::Declare(spec.clone()));
-                self.declare(stream, present.is_some(), fields, command);
+                let mut fields = present.map(|present| volume_fields(present, spec)).unwrap_or_default();
+                fields.extend(moves.then(|| "spec.machine".to_owned()));
+                let command = match machine {
+                    None => volume::Command::Declare(spec.clone()),
+                    Some(machine) => volume::Command::DeclareOn { spec: spec.clone(), machine: machine.clone() },
+                };
+                self.declare(stream, present.is_some(), fields, AnyCommand::Volume(command));
             }
             Wish::VolumeAttachment { spec } => {
                 let present = fleet.attachments.get(stream.name()).filter(|state| state.life.exists());
@@ -201,7 +277,13 @@ impl Plan {
                 let present = present.and_then(|state| state.spec.as_ref());
                 let fields = present.map(|present| filesystem_fields(present, spec)).unwrap_or_default();
                 let command = AnyCommand::Filesystem(filesystem::Command::Declare(spec.clone()));
+                let name = stream.name().parse::<Name>();
                 self.declare(stream, present.is_some(), fields, command);
+                if let (None, Some(volume), Ok(filesystem)) = (present, &spec.backing, name) {
+                    let volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
+                    let command = volume::Command::ReserveFilesystem { filesystem };
+                    self.commands.push((volume, AnyCommand::Volume(command)));
+                }
             }
             Wish::FilesystemAttachment { spec } => {
                 let present = fleet.filesystem_attachments.get(stream.name()).filter(|state| state.life.exists());
@@ -214,6 +296,10 @@ impl Plan {
                     let filesystem = StreamId::new(kind, spec.filesystem.as_str()).expect("names are checked");
                     let command = filesystem::Command::ReserveAttachment { machine: spec.machine.clone() };
                     self.commands.push((filesystem, AnyCommand::Filesystem(command)));
+                    let machine =
+                        StreamId::new(machine::State::KIND, spec.machine.as_str()).expect("names are checked");
+                    let command = machine::Command::ReserveMount { filesystem: spec.filesystem.clone() };
+                    self.commands.push((machine, AnyCommand::Machine(command)));
                 }
             }
             Wish::ReplicaSet { spec, .. } => {
@@ -305,24 +391,37 @@ impl Plan {
         );
         for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
             match prune {
-                Prune::Yes => self.remove(stream, machine::Removal::default()),
+                Prune::Yes => self.remove(stream, Going::default()),
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),
             }
         }
     }
 
-    fn remove(&mut self, stream: StreamId, how: machine::Removal) {
+    fn remove(&mut self, stream: StreamId, how: Going) {
+        let of_machine = machine::Removal { force: how.force, keep_instance: how.keep_instance };
         let command = match stream.kind() {
-            machine::State::KIND if how != machine::Removal::default() => {
-                AnyCommand::Machine(machine::Command::RemoveWith(how))
+            machine::State::KIND if of_machine != machine::Removal::default() => {
+                AnyCommand::Machine(machine::Command::RemoveWith(of_machine))
             }
             machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
-            volume::State::KIND => AnyCommand::Volume(volume::Command::Remove),
-            volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Remove),
-            filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::Remove),
-            filesystem_attachment::State::KIND => {
-                AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)
-            }
+            volume::State::KIND => AnyCommand::Volume(match how {
+                Going { force: true, .. } => volume::Command::RemoveForced,
+                Going { release: true, .. } => volume::Command::Release,
+                Going { .. } => volume::Command::Remove,
+            }),
+            volume_attachment::State::KIND => AnyCommand::VolumeAttachment(match how.force {
+                true => volume_attachment::Command::RemoveForced,
+                false => volume_attachment::Command::Remove,
+            }),
+            filesystem::State::KIND => AnyCommand::Filesystem(match how {
+                Going { force: true, .. } => filesystem::Command::RemoveForced,
+                Going { release: true, .. } => filesystem::Command::Release,
+                Going { .. } => filesystem::Command::Remove,
+            }),
+            filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(match how.force {
+                true => filesystem_attachment::Command::RemoveForced,
+                false => filesystem_attachment::Command::Remove,
+            }),
             replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
             _ => return,
         };
@@ -346,7 +445,12 @@ fn volume_fields(present: &volume::Spec, wanted: &volume::Spec) -> Vec<String> {
 }
 
 fn filesystem_fields(present: &filesystem::Spec, wanted: &filesystem::Spec) -> Vec<String> {
-    let fields = [("spec.provider", present.provider != wanted.provider), ("spec.size", present.size != wanted.size)];
+    let fields = [
+        ("spec.provider", present.provider != wanted.provider),
+        ("spec.size", present.size != wanted.size),
+        ("spec.volume", present.backing != wanted.backing),
+        ("spec.machine", present.machine != wanted.machine),
+    ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 

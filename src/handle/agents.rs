@@ -2,22 +2,22 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{MutexGuard, PoisonError},
+    sync::{Arc, MutexGuard, PoisonError},
 };
 
 use bailiwick_actors::{
-    machine::{self, Instance},
-    shell::{AgentReport, AskError, Heartbeat},
+    machine::Instance,
+    shell::{AgentReport, AskError, DevicesSeen, Heartbeat},
+    supervisor::storage::Sighted,
     vocab::{EffectId, Name},
-    volume_attachment::Link,
 };
 use bailiwick_journal::ReadError;
 
-use super::Handle;
-use crate::{api::wire::agent, view::Fleet};
-
-/// The interval of reports while an agent is about to be told more, in milliseconds.
-const SOON_MS: u64 = 200;
+use super::{Handle, wanted::wanted};
+use crate::{
+    api::wire::{agent, storage::Device},
+    providers::machine_storage::Desk,
+};
 
 impl Handle {
     /// Hands an agent's report on.
@@ -50,39 +50,29 @@ impl Handle {
     pub(super) fn told(&self) -> MutexGuard<'_, BTreeMap<Name, agent::Answer>> {
         self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// What this instance of the machine should look like; none if it is not the one that runs.
-pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<agent::Answer> {
-    let state = fleet.machines.get(machine.as_str())?;
-    let Instance::Running { instance, .. } = &state.instance else {
-        return None;
-    };
-    if instance.effect != effect {
-        return None;
-    }
-    let workload = |workload: &machine::Workload| agent::Workload {
-        name: workload.name.clone(),
-        command: workload.command.clone(),
-        env: workload.env.clone(),
-    };
-    // Whoever is being drained, or was, runs nothing any more.
-    let runs = state.spec.iter().filter(|_| state.drain.is_none());
-    let workloads = runs.flat_map(|spec| &spec.workloads).map(workload).collect();
-    let volume = |volume: &Name| {
-        let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;
-        let Link::Attached { target, info, .. } = &attachment.link else {
-            return None;
-        };
-        (target.machine_effect == effect).then(|| agent::AttachedVolume {
-            name: volume.clone(),
-            path: info.path.clone().into(),
-            read_only: info.read_only,
+    /// Whether this is the instance of a machine that runs.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn runs(&self, machine: &Name, effect: EffectId) -> Result<bool, ReadError> {
+        self.look(|fleet| {
+            let state = fleet.machines.get(machine.as_str());
+            matches!(state.map(|state| &state.instance), Some(Instance::Running { instance, .. }) if instance.effect == effect)
         })
-    };
-    let volumes: Vec<_> = state.attachments.iter().filter_map(volume).collect();
-    // While a volume is on its way, the agent asks again soon.
-    let is_soon = volumes.len() < state.attachments.len() || state.is_draining();
-    let interval_ms = if is_soon { SOON_MS } else { agent::default_interval_ms() };
-    Some(agent::Answer { workloads, volumes, interval_ms, stop: false })
+    }
+
+    /// Jobs for the agents of machines.
+    pub(crate) fn desk(&self) -> Arc<Desk> {
+        self.shared.desk.clone()
+    }
+
+    /// Hands on which block devices an agent sees. One that is not taken in now comes with the next report again.
+    pub fn devices_seen(&self, machine: &Name, instance: EffectId, devices: Vec<Device>) {
+        let sighted = |seen: Device| Sighted { device: seen.device, volume: seen.volume };
+        let devices = devices.into_iter().map(sighted).collect();
+        if let Err(error) = self.shared.storage.try_send(DevicesSeen { machine: machine.clone(), instance, devices }) {
+            tracing::debug!(%machine, %error, "what the agent sees is looked at later");
+        }
+    }
 }

@@ -5,6 +5,7 @@
 
 mod dice;
 mod faults;
+mod filesystems;
 mod invariants;
 mod ports;
 mod world;
@@ -19,6 +20,7 @@ use bailiwick_actors::{
 
 pub use dice::Dice;
 pub use faults::Faults;
+pub use filesystems::{SimulatedFilesystem, SimulatedMount};
 pub use invariants::{Claims, check};
 pub use world::{SimulatedAttachment, SimulatedInstance, SimulatedVolume, Thing, World, WorldState};
 

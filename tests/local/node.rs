@@ -72,6 +72,7 @@ impl Node {
         let answer = Answer {
             workloads: workloads.iter().map(workload).collect(),
             volumes: volumes.iter().map(volume).collect(),
+            filesystems: Vec::new(),
             interval_ms: 50,
             stop: false,
         };

@@ -48,6 +48,14 @@ impl View {
         self.devices.get(&(machine.clone(), volume.clone()))
     }
 
+    /// The volumes that are seen on a machine.
+    pub(super) fn volumes_seen_on(&self, machine: &Name) -> impl Iterator<Item = &Name> {
+        // No name comes before this one.
+        let first: Name = "0".parse().expect("a valid name");
+        let of_machine = self.devices.range((machine.clone(), first)..);
+        of_machine.take_while(move |((on, _), _)| on == machine).map(|((_, volume), _)| volume)
+    }
+
     /// Who may have something to do when this entity changes.
     pub(super) fn dependents(&self, stream: &StreamId) -> impl Iterator<Item = &StreamId> {
         self.dependents.get(stream).into_iter().flatten()
@@ -60,6 +68,17 @@ impl View {
             Instance::Running { instance, .. } => Some(instance),
             Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
         }
+    }
+
+    /// Whether a machine is known, and has no instance that runs.
+    pub(super) fn is_without_instance(&self, machine: &Name) -> bool {
+        self.machines.get(machine.as_str()).is_some() && self.running(machine).is_none()
+    }
+
+    /// Whether a machine that is there keeps room for a filesystem.
+    pub(super) fn has_mount(&self, machine: &str, filesystem: &str) -> bool {
+        let state = self.machines.get(machine).filter(|state| state.life != Life::Removed);
+        state.is_some_and(|state| state.mounts.iter().any(|name| name.as_str() == filesystem))
     }
 
     /// Whether a provider only works while a machine is started.
@@ -294,7 +313,7 @@ impl View {
         let name = stream.name();
         let about: Vec<String> = match stream.kind() {
             filesystem_attachment::State::KIND => vec![name.to_owned()],
-            filesystem::State::KIND => self
+            filesystem::State::KIND | machine::State::KIND => self
                 .dependents(stream)
                 .filter(|other| other.kind() == filesystem_attachment::State::KIND)
                 .map(|other| other.name().to_owned())
@@ -308,7 +327,7 @@ impl View {
                 .filesystems
                 .get(filesystem)
                 .is_some_and(|state| state.attached_to.iter().any(|name| name.as_str() == machine));
-            if is_over && !held {
+            if is_over && !held && !self.has_mount(machine, filesystem) {
                 self.filesystem_attachments.remove(&attachment);
                 if let Ok(stream) = StreamId::new(filesystem_attachment::State::KIND, &attachment) {
                     let on = [(machine::State::KIND, machine), (filesystem::State::KIND, filesystem)];
