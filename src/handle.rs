@@ -1,5 +1,6 @@
 //! How a node is asked.
 
+mod change;
 pub mod offer;
 mod wanted;
 
@@ -25,15 +26,18 @@ use bailiwick_actors::{
         machines,
         storage::{self, Sighted},
     },
-    vocab::{EffectId, InstanceId, Life, Name, Timestamp},
+    vocab::{EffectId, Life, Name, Timestamp},
     volume,
 };
 use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-pub use self::offer::{NotOffered, Offer};
 use self::wanted::wanted;
+pub use self::{
+    change::{Applied, ApplyError, ImportVolume},
+    offer::{NotOffered, Offer},
+};
 use crate::{
     api::wire::{agent, storage::Device},
     manifest::{Document, Known},
@@ -71,48 +75,6 @@ impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").field("journal", &self.journal.id()).finish_non_exhaustive()
     }
-}
-
-/// What an apply did.
-#[derive(Clone, Debug)]
-pub struct Applied {
-    pub plan: Plan,
-    /// One answer per command of the plan; empty when nothing had to be asked.
-    pub answers: Vec<Answer>,
-    /// Whether this is the first answer to the same id, told again.
-    pub repeated: bool,
-}
-
-/// A volume that is there already, to be taken over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportVolume {
-    pub name: Name,
-    pub spec: volume::Spec,
-    /// What its provider calls it.
-    pub volume_id: InstanceId,
-    pub machine: Option<Name>,
-}
-
-/// Why an apply did nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum ApplyError {
-    /// At least one entity refused; nothing was applied.
-    #[error("{} refused", refusing(.refusals))]
-    Refused { refusals: Vec<Answer> },
-    /// Nobody here could make it; nothing was applied.
-    /// A volume is not detached while a filesystem on it is mounted.
-    #[error("{entity} waits for {by}, which is mounted from it")]
-    StillMounted { entity: StreamId, by: StreamId },
-    #[error(transparent)]
-    NotOffered(#[from] NotOffered),
-    #[error(transparent)]
-    Ask(#[from] AskError),
-    #[error(transparent)]
-    Read(#[from] ReadError),
-}
-
-fn refusing(refusals: &[Answer]) -> String {
-    refusals.iter().map(|answer| format!("{} ({})", answer.stream, answer.text)).collect::<Vec<_>>().join(", ")
 }
 
 impl Handle {
