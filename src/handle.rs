@@ -1,8 +1,9 @@
 //! How a node is asked.
 
+mod agents;
 mod change;
 pub mod offer;
-mod wanted;
+mod pending;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,38 +17,31 @@ use std::{
 use actix::Addr;
 use bailiwick_actors::{
     contract::Decider,
-    machine::{self, Instance},
     ports::Clock,
     shell::{
-        AgentReport, Answer, AnyCommand, Ask, AskError, AskGroup, DevicesSeen, GroupAnswer, Heartbeat, Limits, Origin,
-        Registry, RegistryStats, Running, Stats, SupervisorActor,
+        Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats, Running,
+        Stats, SupervisorActor,
     },
-    supervisor::{
-        machines,
-        storage::{self, Sighted},
-    },
-    vocab::{EffectId, Life, Name, Timestamp},
+    supervisor::{machines, storage},
+    vocab::{Life, Name, Timestamp},
     volume,
 };
 use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use self::wanted::wanted;
 pub use self::{
     change::{Applied, ApplyError, ImportVolume},
     offer::{NotOffered, Offer},
+    pending::QuestionError,
 };
 use crate::{
-    api::wire::{agent, storage::Device},
+    api::wire::agent,
     manifest::{Document, Known},
     plan::{Action, Going, Plan, Prune, Step, mounted_from, plan, removal},
     providers::machine_storage::Desk,
     view::{Fleet, FleetError},
 };
-
-/// The provider whose machines have agents.
-const LOCAL: &str = "local";
 
 /// Asks a running node. Can be cloned and sent; works on any runtime.
 #[derive(Clone, Debug)]
@@ -186,7 +180,8 @@ impl Handle {
         let content = format!("import {stream} {spec:?} {volume_id} {machine:?}");
         let command = AnyCommand::Volume(volume::Command::Import { spec, volume_id, machine });
         let mut plan = Plan::default();
-        plan.steps.push(Step { action: Action::Create, entity: stream.to_string(), fields: Vec::new() });
+        let (entity, fields, follows) = (stream.to_string(), Vec::new(), Vec::new());
+        plan.steps.push(Step { action: Action::Create, entity, fields, follows });
         plan.commands.push((stream, command));
         self.carry_out(plan, id, digest(content.as_bytes())).await
     }
@@ -210,84 +205,8 @@ impl Handle {
     /// # Errors
     /// If the journal cannot be read.
     pub fn known(&self) -> Result<Known, ReadError> {
-        self.look(known)
-    }
-
-    /// Hands an agent's report on.
-    ///
-    /// # Errors
-    /// If the node is stopping or takes no more.
-    pub async fn agent_report(&self, report: AgentReport) -> Result<Heartbeat, AskError> {
-        let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
-        self.shared.machines.send(report).await.map_err(|_| AskError::Stopping)
-    }
-
-    /// What the agent in this instance of a machine is to do, and notes that it was told; none if this is not the instance
-    /// that runs.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn tell_agent(&self, machine: &Name, effect: EffectId) -> Result<Option<agent::Answer>, ReadError> {
-        let answer = self.look(|fleet| wanted(fleet, machine, effect))?;
-        if let Some(answer) = &answer {
-            self.told().insert(machine.clone(), answer.clone());
-        }
-        Ok(answer)
-    }
-
-    /// Whether this is the instance of a machine that runs.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn runs(&self, machine: &Name, effect: EffectId) -> Result<bool, ReadError> {
-        self.look(|fleet| {
-            let state = fleet.machines.get(machine.as_str());
-            matches!(state.map(|state| &state.instance), Some(Instance::Running { instance, .. }) if instance.effect == effect)
-        })
-    }
-
-    /// Jobs for the agents of machines.
-    pub(crate) fn desk(&self) -> Arc<Desk> {
-        self.shared.desk.clone()
-    }
-
-    /// Hands on which block devices an agent sees. One that is not taken in now comes with the next report again.
-    pub fn devices_seen(&self, machine: &Name, instance: EffectId, devices: Vec<Device>) {
-        let sighted = |seen: Device| Sighted { device: seen.device, volume: seen.volume };
-        let devices = devices.into_iter().map(sighted).collect();
-        if let Err(error) = self.shared.storage.try_send(DevicesSeen { machine: machine.clone(), instance, devices }) {
-            tracing::debug!(%machine, %error, "what the agent sees is looked at later");
-        }
-    }
-
-    /// The local machines whose agents were not told by this node what is wanted of them now. What is declared is so only
-    /// when they were: a change of workloads, or a new attachment, is nothing before its machine has heard of it; and after
-    /// a start of the node this is how a machine shows that it is still there.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn untold(&self) -> Result<Vec<StreamId>, ReadError> {
-        let told = self.told();
-        self.look(|fleet| {
-            let running = fleet.machines.iter().filter_map(|(name, folded)| {
-                let Instance::Running { instance, .. } = &folded.state.instance else { return None };
-                let is_local = folded.state.spec.as_ref().is_some_and(|spec| spec.provider.as_str() == LOCAL);
-                let name: Name = name.parse().ok().filter(|_| is_local && folded.state.life == Life::Alive)?;
-                let wanted = wanted(fleet, &name, instance.effect);
-                (told.get(&name) != wanted.as_ref()).then_some(name)
-            });
-            let stream = |name: Name| StreamId::new(machine::State::KIND, name.as_str()).expect("names are checked");
-            running.map(stream).collect()
-        })
-    }
-
-    /// Whether the agent of a machine was told by this node, and last, to run nothing.
-    pub fn was_told_to_run_nothing(&self, machine: &Name) -> bool {
-        self.told().get(machine).is_some_and(|answer| answer.workloads.is_empty())
-    }
-
-    fn told(&self) -> std::sync::MutexGuard<'_, BTreeMap<Name, agent::Answer>> {
-        self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
+        let engines = Some(self.shared.offer.engines.clone());
+        Ok(Known { engines, ..self.look(known)? })
     }
 
     /// How the registry is.
@@ -322,7 +241,8 @@ fn plan_of(answers: &[Answer]) -> Plan {
             "attachment-wanted" | "filesystem-wanted" => continue,
             _ => Action::Unchanged,
         };
-        plan.steps.push(Step { action, entity: answer.stream.to_string(), fields: Vec::new() });
+        let (entity, fields, follows) = (answer.stream.to_string(), Vec::new(), Vec::new());
+        plan.steps.push(Step { action, entity, fields, follows });
     }
     plan
 }
@@ -348,6 +268,7 @@ pub fn known(fleet: &Fleet) -> Known {
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
+        engines: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{IntegrityReport, OpenError, ReadError};
 
 use super::{
@@ -11,7 +12,7 @@ use super::{
 use crate::{
     api::wire::problem::Problem,
     client::ClientError,
-    handle::{ApplyError, NotOffered},
+    handle::{ApplyError, NotOffered, QuestionError},
     node::{StartError, StopError},
     view::FleetError,
 };
@@ -99,11 +100,24 @@ impl From<ApplyError> for CliError {
             ApplyError::StillMounted { ref by, .. } => Self::new(Exit::Refused, "still-mounted", error.to_string())
                 .next(format!("`bailiwick delete {by}` first")),
             ApplyError::NotOffered(not) => Self::new(Exit::Refused, not.code(), not.to_string()).next(not.next()),
-            ApplyError::Ask(error) => {
-                let told = Self::new(Exit::Error, "not-answered", error.to_string());
-                error.source().into_iter().fold(told, |told, cause| told.because(cause))
-            }
+            ApplyError::Ask(error) => error.into(),
         }
+    }
+}
+
+impl From<QuestionError> for CliError {
+    fn from(error: QuestionError) -> Self {
+        match error {
+            QuestionError::Ask(error) => error.into(),
+            QuestionError::Read(error) => error.into(),
+        }
+    }
+}
+
+impl From<AskError> for CliError {
+    fn from(error: AskError) -> Self {
+        let told = Self::new(Exit::Error, "not-answered", error.to_string());
+        error.source().into_iter().fold(told, |told, cause| told.because(cause))
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Offer {
     pub machines: BTreeSet<Name>,
     pub volumes: BTreeSet<Name>,
     pub filesystems: BTreeSet<Name>,
+    /// What keeps replica sets.
+    pub engines: BTreeSet<Name>,
     /// Those that work inside of machines, whether or not they can here.
     pub inside: BTreeSet<Name>,
     /// What is missing for those that cannot work here.
@@ -126,7 +128,8 @@ impl Offer {
                 Some(inside) if inside != spec.machine => Err(NotOffered::OtherMachine { entity, inside }),
                 _ => Ok(()),
             },
-            Wish::Policy { .. } | Wish::ReplicaSet { .. } => Ok(()),
+            Wish::ReplicaSet { spec, .. } => self.named(&entity, &spec.engine, &self.engines),
+            Wish::Policy { .. } => Ok(()),
         }
     }
 

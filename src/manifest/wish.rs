@@ -62,7 +62,7 @@ impl Wish {
             Self::Volume { spec, machine, .. } => encode(1, &(spec, machine)),
             Self::VolumeAttachment { spec } => encode(1, spec),
             Self::Policy { document, .. } => encode(1, &**document),
-            Self::ReplicaSet { spec, .. } => encode(1, spec),
+            Self::ReplicaSet { spec, .. } => encode(2, spec),
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),
         };

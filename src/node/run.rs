@@ -31,6 +31,7 @@ use crate::{
         exec::ExecProvider,
         local::{LocalConfig, LocalProvider},
         machine_storage::{Desk, Inside, Locate, PROVIDERS},
+        mongodb,
         storage::{Filesystems, Ground, SystemRunner, Way, missing_for_filesystems, missing_for_loop_volumes},
     },
 };
@@ -142,6 +143,8 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<O
     };
     let etcd = "etcd".parse().expect("a valid name");
     providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::new()));
+    let mongodb = "mongodb".parse().expect("a valid name");
+    providers.replica_sets.entry(mongodb).or_insert_with(|| mongodb::engine(config.environment.clone()));
     if let LocalMachines::With { agent_command } = &config.local {
         let root = local_dir(&config.data_dir);
         let local = LocalConfig {
@@ -183,6 +186,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<O
         machines: names(providers.machines.keys().collect()),
         volumes: names(providers.volumes.keys().chain(volumes_inside).collect()),
         filesystems: names(providers.filesystems.keys().chain(filesystems_inside).collect()),
+        engines: names(providers.replica_sets.keys().collect()),
         inside: PROVIDERS.iter().filter_map(|name| name.parse().ok()).collect(),
         missing,
     };

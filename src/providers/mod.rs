@@ -1,11 +1,13 @@
 //! Ports made real.
 
+pub mod access;
 mod cancelled;
 pub mod check;
 pub mod etcd;
 pub mod exec;
 pub mod local;
 pub mod machine_storage;
+pub mod mongodb;
 pub mod replica_model;
 pub mod simulated;
 pub mod storage;

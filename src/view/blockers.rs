@@ -10,7 +10,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
-use super::{Fleet, filesystem_rows::mount_detail, rows::attachment_detail};
+use super::{Fleet, filesystem_rows::mount_detail, replica_sets::planned, rows::attachment_detail};
 
 /// One thing that has to go, or to end, first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +64,15 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
             });
             let volumes = state.attachments.iter().map(|volume| attachment(fleet, entity.name(), volume.as_str()));
             let mounts = state.mounts.iter().map(|filesystem| mount(fleet, entity.name(), filesystem.as_str()));
-            drain.into_iter().chain(volumes).chain(mounts).collect()
+            let engaged = state.engaged.iter().map(|set| {
+                let name = format!("{set}:{}", entity.name());
+                let folded = fleet.members.folded(&name);
+                let status = folded.map_or("not known", |folded| folded.state.status());
+                let held = fleet.replica_sets.get(set.as_str()).and_then(|of| planned(fleet, set.as_str(), of).held);
+                let why = held.map_or_else(String::new, |held| format!(", and the set does nothing: {held}"));
+                (format!("member/{name}"), format!("it is {status}{why}"), folded.map(|folded| folded.changed))
+            });
+            drain.into_iter().chain(engaged).chain(volumes).chain(mounts).collect()
         }
         Life::Dead => match &state.instance {
             Instance::Deleting { effort, .. } => {

@@ -54,7 +54,7 @@ fn release(state: &State, is_there: bool, released: Event, facts: &Facts<'_>) ->
         return Ok(Decision::nothing(Reason::AttachmentUnknown));
     }
     let mut events = vec![released];
-    let is_last = state.attachments.len() + state.mounts.len() == 1;
+    let is_last = state.attachments.len() + state.mounts.len() == 1 && state.engaged.is_empty();
     if state.life == Life::Dying && is_last && !state.is_draining() {
         events.extend(death(state, facts));
         return Ok(Decision::because(Reason::LastAttachmentGone, events));

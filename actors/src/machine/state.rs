@@ -26,6 +26,8 @@ pub struct State {
     pub drain: Option<Drain>,
     /// The volumes that are attached here, or about to be.
     pub attachments: BTreeSet<Name>,
+    /// The replica sets that count on it.
+    pub engaged: BTreeSet<Name>,
     /// The filesystems that are mounted here, or about to be.
     pub mounts: BTreeSet<Name>,
     /// The operator's hand on it: nothing happens to it by itself.
@@ -118,6 +120,11 @@ pub enum Node {
 }
 
 impl State {
+    /// Whether nothing hangs on it.
+    pub(super) fn is_free(&self) -> bool {
+        !self.holds_storage() && self.engaged.is_empty()
+    }
+
     /// The machine's uid; meaningless before it was declared.
     pub fn uid(&self, stream: &StreamId) -> Uid {
         Uid::of(stream, self.declared_at)

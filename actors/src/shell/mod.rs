@@ -21,7 +21,7 @@ mod wishes;
 pub use crate::{
     schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule, Upcoming},
     supervisor::{
-        machines::shell::{AgentReport, Heartbeat},
+        machines::shell::{AgentReport, Heartbeat, Unseen},
         shell::{SupervisorActor, Supervisors, ViewAt, start_supervisors},
         storage::shell::DevicesSeen,
     },

@@ -7,8 +7,8 @@ use std::{
 
 use bailiwick_actors::{
     ports::{
-        AttachFilesystem, AttachVolume, AttachmentInfo, CreateFilesystem, CreateMachine, CreateVolume,
-        FilesystemAttachmentInfo, InstanceStatus, MachineInstance, ProvisionedFilesystem, ProvisionedVolume,
+        AttachVolume, AttachmentInfo, CreateFilesystem, CreateMachine, CreateVolume, FilesystemAttachmentInfo,
+        InstanceStatus, MachineInstance, ProvisionedVolume,
     },
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid, derived_uuid},
 };
