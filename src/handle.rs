@@ -1,9 +1,9 @@
 //! How a node is asked.
 
 mod agents;
+mod change;
 pub mod offer;
 mod pending;
-mod wanted;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,7 +23,7 @@ use bailiwick_actors::{
         Stats, SupervisorActor,
     },
     supervisor::{machines, storage},
-    vocab::{InstanceId, Life, Name, Timestamp},
+    vocab::{Life, Name, Timestamp},
     volume,
 };
 use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
@@ -31,6 +31,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 pub use self::{
+    change::{Applied, ApplyError, ImportVolume},
     offer::{NotOffered, Offer},
     pending::QuestionError,
 };
@@ -68,48 +69,6 @@ impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").field("journal", &self.journal.id()).finish_non_exhaustive()
     }
-}
-
-/// What an apply did.
-#[derive(Clone, Debug)]
-pub struct Applied {
-    pub plan: Plan,
-    /// One answer per command of the plan; empty when nothing had to be asked.
-    pub answers: Vec<Answer>,
-    /// Whether this is the first answer to the same id, told again.
-    pub repeated: bool,
-}
-
-/// A volume that is there already, to be taken over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportVolume {
-    pub name: Name,
-    pub spec: volume::Spec,
-    /// What its provider calls it.
-    pub volume_id: InstanceId,
-    pub machine: Option<Name>,
-}
-
-/// Why an apply did nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum ApplyError {
-    /// At least one entity refused; nothing was applied.
-    #[error("{} refused", refusing(.refusals))]
-    Refused { refusals: Vec<Answer> },
-    /// Nobody here could make it; nothing was applied.
-    /// A volume is not detached while a filesystem on it is mounted.
-    #[error("{entity} waits for {by}, which is mounted from it")]
-    StillMounted { entity: StreamId, by: StreamId },
-    #[error(transparent)]
-    NotOffered(#[from] NotOffered),
-    #[error(transparent)]
-    Ask(#[from] AskError),
-    #[error(transparent)]
-    Read(#[from] ReadError),
-}
-
-fn refusing(refusals: &[Answer]) -> String {
-    refusals.iter().map(|answer| format!("{} ({})", answer.stream, answer.text)).collect::<Vec<_>>().join(", ")
 }
 
 impl Handle {
@@ -221,12 +180,8 @@ impl Handle {
         let content = format!("import {stream} {spec:?} {volume_id} {machine:?}");
         let command = AnyCommand::Volume(volume::Command::Import { spec, volume_id, machine });
         let mut plan = Plan::default();
-        plan.steps.push(Step {
-            action: Action::Create,
-            entity: stream.to_string(),
-            fields: Vec::new(),
-            follows: Vec::new(),
-        });
+        let (entity, fields, follows) = (stream.to_string(), Vec::new(), Vec::new());
+        plan.steps.push(Step { action: Action::Create, entity, fields, follows });
         plan.commands.push((stream, command));
         self.carry_out(plan, id, digest(content.as_bytes())).await
     }

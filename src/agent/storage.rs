@@ -94,6 +94,10 @@ impl StorageLink {
                 }
             };
             (pause, is_lost) = (RETRY_FIRST, false);
+            if jobs.is_empty() {
+                // Whoever answers "nothing" at once is not asked without end.
+                sleep(RETRY_FIRST).await;
+            }
             for job in jobs {
                 if under_way.begin(job.id) {
                     let (hands, tell) = (hands.clone(), tell.clone());

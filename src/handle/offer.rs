@@ -17,7 +17,7 @@ pub struct Offer {
     pub machines: BTreeSet<Name>,
     pub volumes: BTreeSet<Name>,
     pub filesystems: BTreeSet<Name>,
-    /// The engines of replica sets.
+    /// What keeps replica sets.
     pub engines: BTreeSet<Name>,
     /// Those that work inside of machines, whether or not they can here.
     pub inside: BTreeSet<Name>,

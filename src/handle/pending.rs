@@ -10,7 +10,7 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::{ReadError, StreamId};
 
-use super::{Handle, wanted::wanted};
+use super::{Handle, agents::wanted};
 use crate::view::{self, Pending};
 
 /// The provider whose machines have agents.

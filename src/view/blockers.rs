@@ -4,7 +4,6 @@ use bailiwick_actors::{
     contract::{Decider, Folded},
     filesystem, filesystem_attachment,
     machine::{self, Instance},
-    member,
     vocab::{Effort, Life, Name, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -63,15 +62,16 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
                 let why = format!("they were told to end at {}, and are waited for until {}", drain.since, drain.until);
                 (format!("the workloads of {entity}"), why, Some(drain.since))
             });
-            let engaged = state.engaged.iter().map(|set| {
-                let name = format!("{set}:{}", entity.name());
-                let status = fleet.members.get(&name).map_or("not known", member::State::status);
-                let held = fleet.replica_sets.get(set.as_str()).and_then(|of| planned(fleet, set.as_str(), of).held);
-                let why = held.map_or_else(String::new, |held| format!(", and the set does nothing: {held}"));
-                (format!("member/{name}"), format!("it is {status}{why}"), None)
-            });
             let volumes = state.attachments.iter().map(|volume| attachment(fleet, entity.name(), volume.as_str()));
             let mounts = state.mounts.iter().map(|filesystem| mount(fleet, entity.name(), filesystem.as_str()));
+            let engaged = state.engaged.iter().map(|set| {
+                let name = format!("{set}:{}", entity.name());
+                let folded = fleet.members.folded(&name);
+                let status = folded.map_or("not known", |folded| folded.state.status());
+                let held = fleet.replica_sets.get(set.as_str()).and_then(|of| planned(fleet, set.as_str(), of).held);
+                let why = held.map_or_else(String::new, |held| format!(", and the set does nothing: {held}"));
+                (format!("member/{name}"), format!("it is {status}{why}"), folded.map(|folded| folded.changed))
+            });
             drain.into_iter().chain(engaged).chain(volumes).chain(mounts).collect()
         }
         Life::Dead => match &state.instance {

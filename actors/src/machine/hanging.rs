@@ -54,8 +54,8 @@ fn release(state: &State, is_there: bool, released: Event, facts: &Facts<'_>) ->
         return Ok(Decision::nothing(Reason::AttachmentUnknown));
     }
     let mut events = vec![released];
-    let is_last = state.attachments.len() + state.mounts.len() == 1;
-    if state.life == Life::Dying && is_last && state.engaged.is_empty() && !state.is_draining() {
+    let is_last = state.attachments.len() + state.mounts.len() == 1 && state.engaged.is_empty();
+    if state.life == Life::Dying && is_last && !state.is_draining() {
         events.extend(death(state, facts));
         return Ok(Decision::because(Reason::LastAttachmentGone, events));
     }

@@ -8,7 +8,7 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name},
 };
 
-use super::{SimulatedProvider, WorldState, cut_off, gone, world::Change};
+use super::{Change, SimulatedProvider, WorldState, cut_off, gone};
 
 /// A filesystem that some provider made.
 #[derive(Clone, Debug, PartialEq, Eq)]
