@@ -66,7 +66,26 @@ pub(crate) struct SegmentFile {
     pub stamp: Stamp,
 }
 
+impl SegmentFile {
+    /// The file of a segment as it is now, in whichever form; without a time where the disk cannot tell.
+    pub(crate) fn now(disk: &dyn Disk, number: u32) -> io::Result<Self> {
+        let plain = disk.stamp(&segment::name_of(number))?;
+        let found = match plain {
+            Some(_) => plain,
+            None => disk.stamp(&segment::packed_name_of(number))?,
+        };
+        Ok(Self { number, packed: plain.is_none(), stamp: found.unwrap_or_default() })
+    }
+}
+
 impl Files {
+    /// A segment has another form now: what was in it when it was `before` was compared with what is in it now.
+    pub(crate) fn change(&mut self, before: SegmentFile, now: SegmentFile) {
+        if let Some(known) = self.segments.iter_mut().find(|known| **known == before) {
+            *known = now;
+        }
+    }
+
     /// The log's files as they are now; none if the disk cannot tell, or if something else lies among them.
     pub(crate) fn of_log(disk: &dyn Disk) -> io::Result<Option<Vec<SegmentFile>>> {
         let names = disk.list(LOG_DIR)?;

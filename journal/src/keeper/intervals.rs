@@ -26,23 +26,28 @@ pub(crate) struct Intervals {
     pub epoch: u64,
     /// How many full segments the newest checkpoint knows; 0 where that is not known.
     pub known: u32,
-    /// How many of those have been compressed or moved since: an opening reads them.
-    pub changed: u32,
+    /// Full segments that have been compressed or moved since, as they were and as they are: until the next checkpoint says
+    /// so, an opening reads them.
+    pub changed: Vec<(SegmentFile, SegmentFile)>,
 }
 
 impl Intervals {
     fn is_due(&self, full: u32) -> bool {
-        let unknown = full.saturating_sub(self.known) + self.changed;
+        let changed = self.changed.iter().filter(|(before, _)| before.number <= self.known).count();
+        let unknown = full.saturating_sub(self.known) + u32::try_from(changed).unwrap_or(u32::MAX);
         unknown >= (full / PART).max(1)
-    }
-
-    /// A full segment has another form or another place now.
-    pub(super) fn note_change(&mut self, segment: u32) {
-        self.changed += u32::from(segment <= self.known);
     }
 }
 
 impl Keeper {
+    /// A full segment has another form or another place now; whoever changed that has compared what is in it.
+    pub(super) fn note_change(&mut self, before: SegmentFile) {
+        let now = SegmentFile::now(&*self.disk, before.number);
+        if let (Some(intervals), Ok(now)) = (&mut self.intervals, now) {
+            intervals.changed.push((before, now));
+        }
+    }
+
     /// Writes an index checkpoint, if it is time for one.
     pub(super) fn mark_interval(&mut self) {
         let full = self.full_segments(self.synced);
@@ -57,7 +62,8 @@ impl Keeper {
             Err(error) => tracing::warn!(%error, "no index checkpoint was written"),
         }
         if let Some(intervals) = &mut self.intervals {
-            (intervals.known, intervals.changed) = (full, 0);
+            intervals.known = full;
+            intervals.changed.clear();
         }
     }
 
@@ -100,9 +106,12 @@ impl Keeper {
     fn grown(&self, segments: &[SegmentFile]) -> Result<Grown, Unfit> {
         let go_on = || !self.bell.is_ended();
         let journal = self.core.journal;
-        if let Ok(there) = checkpoint::read(&*self.disk)
+        if let Ok(mut there) = checkpoint::read(&*self.disk)
             && there.journal == journal
         {
+            for (before, now) in self.intervals.iter().flat_map(|intervals| &intervals.changed) {
+                there.files.change(*before, *now);
+            }
             match checkpoint::grow(&*self.disk, there, segments, &go_on) {
                 Ok(grown) if grown.scanned.faults.is_empty() => return Ok(grown),
                 Err(Unfit::GivenUp) => return Err(Unfit::GivenUp),
