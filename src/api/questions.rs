@@ -56,19 +56,11 @@ async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -
 }
 
 async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
-    let at = at(&parameters)?;
-    let web::Json(mut pending) = answer(&shared, Query::Pending { at }).await?;
-    // Only a running node knows whom it has told what is wanted.
-    if let (None, Some(rows)) = (at, pending.as_array_mut()) {
-        for machine in shared.node.untold()? {
-            let name = machine.to_string();
-            if rows.iter().all(|row| row["entity"] != name.as_str()) {
-                let why = "its agent has not asked yet what is wanted now";
-                rows.push(serde_json::json!({ "entity": name, "status": "untold", "why": why }));
-            }
-        }
+    match at(&parameters)? {
+        // Only a running node knows what it has seen, and whom it has told what is wanted.
+        None => Ok(web::Json(serde_json::json!(shared.node.pending().await?))),
+        at => answer(&shared, Query::Pending { at }).await,
     }
-    Ok(web::Json(pending))
 }
 
 async fn log(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
