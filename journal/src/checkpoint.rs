@@ -294,6 +294,17 @@ mod tests {
     }
 
     #[test]
+    fn a_changed_segment_is_taken_over_only_from_what_was_known() {
+        let file = |number, packed, written| SegmentFile { number, packed, stamp: Stamp { size: 9, written } };
+        let known = Files { segments: vec![file(1, false, 5), file(2, false, 6)], store: Vec::new() };
+        let mut files = known.clone();
+        files.change(file(2, false, 7), file(2, true, 8));
+        assert_eq!(files, known, "it was written into before it was compressed");
+        files.change(file(2, false, 6), file(2, true, 8));
+        assert_eq!(files.segments, [file(1, false, 5), file(2, true, 8)]);
+    }
+
+    #[test]
     fn an_index_over_a_checkpoint_is_written_as_one_without() {
         let whole = written(&index(9));
         let base = decode(written(&index(5))).unwrap().base;

@@ -1,7 +1,8 @@
 //! Index checkpoints while the journal runs, so that an opening after a crash need not read the whole log.
 //!
 //! One is made of the one before and of the full segments since, read back from the disk: never of the index in memory,
-//! which whoever appends would have to wait for. It goes as far as full segments do that the store has said to have
+//! which whoever appends would have to wait for. (A segment that was compressed or moved since is not read again: it was
+//! compared then with what it had been.) It goes as far as full segments do that the store has said to have
 //! durably, and is written when what it does not know has become a part of it: so all of them together cost a few times
 //! what the last one costs, however long the journal becomes, and after a crash that part is what is read at most.
 //! Without new entries there is nothing that it does not know, and nothing is written.
@@ -83,7 +84,9 @@ impl Keeper {
     }
 
     fn write_interval(&self, full: u32) -> Result<(), Unfit> {
-        let Some(intervals) = &self.intervals else { return Ok(()) };
+        let Some(intervals) = self.intervals.as_ref().filter(|_| !self.bell.is_ended()) else {
+            return Err(Unfit::GivenUp);
+        };
         let files = Files::of_log(&*self.disk)?.unwrap_or_default();
         let segments: Vec<SegmentFile> = files.into_iter().take_while(|file| file.number <= full).collect();
         let Grown { index, scanned, .. } = self.grown(&segments)?;
@@ -119,5 +122,50 @@ impl Keeper {
             }
         }
         checkpoint::grow(&*self.disk, Checkpoint::of_nothing(journal), segments, &go_on)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::{SimulatedDisk, Stamp};
+
+    fn intervals(known: u32, changed: u32) -> Intervals {
+        let file = |number, packed| SegmentFile { number, packed, stamp: Stamp::default() };
+        let changed = (1..=changed).map(|number| (file(number, false), file(number, true))).collect();
+        Intervals { folder: Arc::new(SimulatedDisk::new()), epoch: 1, known, changed }
+    }
+
+    #[test]
+    fn it_is_time_when_a_quarter_is_unknown_and_never_for_nothing() {
+        for (known, changed, full, is_due) in [
+            (0, 0, 0, false),
+            (0, 0, 1, true),
+            (1, 0, 1, false),
+            (4, 0, 4, false),
+            (4, 0, 5, true),
+            (8, 0, 9, false),
+            (8, 0, 10, true),
+            (12, 2, 12, false),
+            (12, 3, 12, true),
+            (12, 2, 13, true),
+            // Segments that the checkpoint does not know anyway count once.
+            (2, 8, 8, true),
+            (20, 4, 20, false),
+        ] {
+            assert_eq!(intervals(known, changed).is_due(full), is_due, "{known} known, {changed} changed, {full} full");
+        }
+    }
+
+    #[test]
+    fn all_of_them_together_cost_a_few_times_the_last_one() {
+        let (mut known, mut written) = (0, 0u64);
+        for full in 1..=10_000 {
+            if intervals(known, 0).is_due(full) {
+                (known, written) = (full, written + u64::from(full));
+            }
+            assert!(full - known <= full / 4, "{full} full segments, {known} known");
+        }
+        assert!(written < 60_000, "{written} segments were written down for 10,000");
     }
 }

@@ -244,6 +244,28 @@ fn a_bit_that_rots_in_a_segment_that_is_gone_by_is_found_behind_the_opening() {
 }
 
 #[test]
+fn a_head_file_that_says_less_of_the_store_or_is_of_an_earlier_writer_has_everything_read() {
+    let Running { disk, store, entries, journal } = running();
+    drop(journal);
+    // The epoch, and how far the store was durable; a writer before the first has the epoch 0.
+    for (field, value) in [(64, 0u64), (72, 1)] {
+        let (disk, store) = (disk.after_kill(), store.copy());
+        disk.damage("head", |bytes| {
+            for slot in [0, 4096] {
+                let slot = &mut bytes[slot..slot + 128];
+                slot[field..field + 8].copy_from_slice(&value.to_le_bytes());
+                let sum = crc32c::crc32c_append(crc32c::crc32c(&slot[..12]), &slot[16..]);
+                slot[12..16].copy_from_slice(&sum.to_le_bytes());
+            }
+        });
+        let (journal, report) = open(&disk, &store).unwrap();
+        assert!(!report.by_checkpoint && report.checkpoint_ignored.is_some(), "byte {field}: {report}");
+        assert!(!report.repaired(), "byte {field}: {report}");
+        assert_holds(&journal, &entries);
+    }
+}
+
+#[test]
 fn a_checkpoint_that_does_not_fit_the_head_file_is_left_aside() {
     let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
     let (journal, _) = open(&disk, &store).unwrap();
