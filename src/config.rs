@@ -15,7 +15,7 @@ use bailiwick_actors::{
     vocab::Name,
 };
 
-use crate::providers::exec::ExecConfig;
+use crate::providers::{access::Environment, exec::ExecConfig};
 
 /// How the `local` provider is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Config {
     pub filesystem_providers: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
     /// What keeps replica sets, by the name that manifests call it.
     pub engines: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
+    /// Where the node's own engines look up credentials and certificates; unless it is set, they have none.
+    pub environment: Environment,
     /// Whether the node answers on its socket. Local machines need it.
     pub listen: bool,
     /// The clock; the system's unless a test or a simulation gives another.
@@ -65,6 +67,7 @@ impl Config {
             volume_providers: BTreeMap::new(),
             filesystem_providers: BTreeMap::new(),
             engines: BTreeMap::new(),
+            environment: Environment::default(),
             listen: true,
             clock: None,
             limits: Limits::default(),

@@ -54,6 +54,7 @@ struct Shared {
     /// Those of machines and volumes, and those of filesystems.
     providers: BTreeSet<Name>,
     filesystem_providers: BTreeSet<Name>,
+    engines: BTreeSet<Name>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -109,6 +110,7 @@ impl Handle {
                 .chain(running.services.providers.volumes.keys())
                 .cloned()
                 .collect(),
+            engines: running.services.providers.replica_sets.keys().cloned().collect(),
             admission: Semaphore::new(limits.asks_max),
         };
         Self { shared: Arc::new(shared) }
@@ -167,6 +169,7 @@ impl Handle {
         for document in documents {
             let offered = match document.wish {
                 Wish::Filesystem { .. } => &self.shared.filesystem_providers,
+                Wish::ReplicaSet { .. } => &self.shared.engines,
                 _ => &self.shared.providers,
             };
             if let Some(provider) = document.wish.provider().filter(|name| !offered.contains(name)) {
@@ -210,7 +213,8 @@ impl Handle {
     /// # Errors
     /// If the journal cannot be read.
     pub fn known(&self) -> Result<Known, ReadError> {
-        self.look(known)
+        let engines = Some(self.shared.engines.clone());
+        Ok(Known { engines, ..self.look(known)? })
     }
 
     /// How the registry is.
@@ -249,7 +253,8 @@ fn plan_of(answers: &[Answer]) -> Plan {
             "attachment-wanted" | "filesystem-wanted" => continue,
             _ => Action::Unchanged,
         };
-        plan.steps.push(Step { action, entity: answer.stream.to_string(), fields: Vec::new() });
+        let (entity, fields, follows) = (answer.stream.to_string(), Vec::new(), Vec::new());
+        plan.steps.push(Step { action, entity, fields, follows });
     }
     plan
 }
@@ -264,6 +269,7 @@ pub fn known(fleet: &Fleet) -> Known {
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
+        engines: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Questions over HTTP.
 
-use actix_web::web;
+use actix_web::{HttpResponse, web};
 use bailiwick_actors::replay::Options;
 use bailiwick_journal::{Position, StreamId};
 use serde::Deserialize;
@@ -12,13 +12,14 @@ use super::{
     server::Shared,
     wire::{change::Rehearse, problem::Problem},
 };
-use crate::view::At;
+use crate::view::{self, At};
 
 type Answer = Result<web::Json<Value>, Failure>;
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
     config
         .route("/node", web::get().to(node))
+        .route("/metrics", web::get().to(metrics))
         .route("/status", web::get().to(status))
         .route("/pending", web::get().to(pending))
         .route("/log", web::get().to(log))
@@ -49,6 +50,12 @@ async fn node(shared: web::Data<Shared>) -> Answer {
         "quarantined": stats.quarantined,
         "onlyCounted": stats.only_counted,
     })))
+}
+
+/// The one answer that is no JSON: those who collect gauges read this.
+async fn metrics(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
+    let text = shared.node.look(view::metrics)?;
+    Ok(HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text))
 }
 
 async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {

@@ -30,6 +30,7 @@ use crate::{
     config::journal_dir,
     manifest,
     plan::{Action, Prune},
+    providers::access::Environment,
     view::{self, Fleet},
 };
 
@@ -131,7 +132,8 @@ pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) ->
     let agent_command = vec![binary.into_os_string(), OsString::from("agent")];
     let exec = providers.read(&dir)?;
     let local = LocalMachines::With { agent_command };
-    let config = Config { local, exec, journal: log.settings(), ..Config::new(dir.clone()) };
+    let environment = Environment::of_this_process();
+    let config = Config { local, exec, environment, journal: log.settings(), ..Config::new(dir.clone()) };
     let node = Node::start(config)?;
     if let Err(error) = providers.remember(&dir) {
         tracing::warn!(%error, "the providers have to be named again next time");

@@ -29,6 +29,7 @@ use crate::{
         etcd::EtcdEngine,
         exec::ExecProvider,
         local::{LocalConfig, LocalProvider},
+        mongodb,
         storage::{Filesystems, Ground, SystemRunner, Way},
     },
 };
@@ -135,6 +136,8 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<(
     };
     let etcd = "etcd".parse().expect("a valid name");
     providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::new()));
+    let mongodb = "mongodb".parse().expect("a valid name");
+    providers.replica_sets.entry(mongodb).or_insert_with(|| mongodb::engine(config.environment.clone()));
     if let LocalMachines::With { agent_command } = &config.local {
         let root = local_dir(&config.data_dir);
         let local = LocalConfig {

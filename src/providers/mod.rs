@@ -1,10 +1,12 @@
 //! Ports made real.
 
+pub mod access;
 mod cancelled;
 pub mod check;
 pub mod etcd;
 pub mod exec;
 pub mod local;
+pub mod mongodb;
 pub mod replica_model;
 pub mod simulated;
 pub mod storage;

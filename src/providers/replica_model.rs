@@ -4,9 +4,13 @@
 //! membership (one voter at a time, a healthy majority, terms, members that have to catch up, elections, refusals), and
 //! loses answers and tells old news as its faults say. What it does not follow: data, elections among equals (the lowest
 //! id wins), and how long anything really takes. All chance comes from one seed.
+//!
+//! There are two ways in: [`ModelEngine`] is an engine by itself, and [`ModelServers`] are MongoDB's servers one by one, with
+//! their commands, documents and errors, for the adapter in [`super::mongodb`].
 
 mod faults;
 mod rules;
+mod servers;
 mod world;
 
 use std::{sync::Arc, time::Duration};
@@ -20,6 +24,7 @@ use bailiwick_actors::{
 };
 
 pub use faults::ModelFaults;
+pub use servers::ModelServers;
 pub use world::{Flavor, ModelWorld};
 
 use faults::Fate;

@@ -19,6 +19,10 @@ const LOOKS_MAX: u32 = 400;
 pub trait Lab {
     fn engine(&self) -> &dyn ReplicaSetEngine;
     fn contact(&self) -> Contact;
+    /// Whether the engine lets one say who follows a leader that gives way. MongoDB's servers choose by themselves.
+    fn chooses_successor(&self) -> bool {
+        true
+    }
     /// The set begins on `m1`.
     fn begin(&mut self) -> impl Future<Output = ()>;
     /// The server of a machine that has joined is started for the first time.

@@ -1,7 +1,9 @@
 //! Engines of replica sets: one suite that every engine passes, and real etcd servers.
 
+mod adapter;
 mod conformance;
 mod etcd;
+mod guards;
 mod lab;
 mod model;
 mod node;

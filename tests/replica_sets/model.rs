@@ -1,8 +1,8 @@
-//! The model keeps what every engine keeps.
+//! The model keeps what every engine keeps, and so does MongoDB's adapter over the model's servers.
 
 use std::sync::Arc;
 
-use bailiwick::providers::replica_model::{Flavor, ModelEngine, ModelWorld};
+use bailiwick::providers::replica_model::{Flavor, ModelWorld};
 use bailiwick_actors::{
     ports::{
         Clock, ReplicaSetEngine,
@@ -15,10 +15,11 @@ use tokio::time::Instant;
 use crate::{
     conformance::every_engine_keeps_this,
     lab::{Lab, name, newcomer},
+    seeds::Kept,
 };
 
 /// Virtual time, as the runtime measures it.
-struct VirtualClock(Instant);
+pub struct VirtualClock(Instant);
 
 impl Clock for VirtualClock {
     fn now(&self) -> Timestamp {
@@ -26,22 +27,27 @@ impl Clock for VirtualClock {
     }
 }
 
-struct ModelLab {
-    world: ModelWorld,
-    engine: ModelEngine,
-    clock: Arc<VirtualClock>,
+pub struct ModelLab {
+    pub world: ModelWorld,
+    pub engine: Arc<dyn ReplicaSetEngine>,
+    pub clock: Arc<VirtualClock>,
+    kept: Kept,
 }
 
 impl ModelLab {
-    fn new(flavor: Flavor) -> Self {
-        let (world, clock) = (ModelWorld::new(flavor, 7), Arc::new(VirtualClock(Instant::now())));
-        Self { engine: ModelEngine::new(world.clone(), clock.clone()), world, clock }
+    pub fn new(kept: Kept) -> Self {
+        let (world, clock) = (ModelWorld::new(kept.flavor(), 7), Arc::new(VirtualClock(Instant::now())));
+        Self { engine: kept.engine(&world, clock.clone()), world, clock, kept }
     }
 }
 
 impl Lab for ModelLab {
     fn engine(&self) -> &dyn ReplicaSetEngine {
-        &self.engine
+        &*self.engine
+    }
+
+    fn chooses_successor(&self) -> bool {
+        !matches!(self.kept, Kept::MongoAdapter)
     }
 
     fn contact(&self) -> Contact {
@@ -69,16 +75,23 @@ impl Lab for ModelLab {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_model_of_mongodb_conforms() {
-    let mut lab = ModelLab::new(Flavor::Mongodb);
+async fn conforms(kept: Kept) {
+    let mut lab = ModelLab::new(kept);
     every_engine_keeps_this(&mut lab).await;
     assert!(lab.world.wrong().is_empty(), "{:?}", lab.world.wrong());
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_model_of_mongodb_conforms() {
+    conforms(Kept::Model(Flavor::Mongodb)).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_model_of_etcd_conforms() {
-    let mut lab = ModelLab::new(Flavor::Etcd);
-    every_engine_keeps_this(&mut lab).await;
-    assert!(lab.world.wrong().is_empty(), "{:?}", lab.world.wrong());
+    conforms(Kept::Model(Flavor::Etcd)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn mongodbs_adapter_conforms_over_the_models_servers() {
+    conforms(Kept::MongoAdapter).await;
 }

@@ -21,6 +21,8 @@ pub struct ModelFaults {
     pub dropped_per_mille: u16,
     /// A look shows a member as primary that is not any more, or not at all.
     pub two_primaries_per_mille: u16,
+    /// The primary falls in the middle of a command, before or after it has done what it was asked.
+    pub interrupt_per_mille: u16,
 }
 
 impl Default for ModelFaults {
@@ -33,6 +35,7 @@ impl Default for ModelFaults {
             late_per_mille: 0,
             dropped_per_mille: 0,
             two_primaries_per_mille: 0,
+            interrupt_per_mille: 0,
         }
     }
 }
@@ -48,6 +51,7 @@ impl ModelFaults {
             late_per_mille: 100,
             dropped_per_mille: 100,
             two_primaries_per_mille: 150,
+            interrupt_per_mille: 80,
         }
     }
 }

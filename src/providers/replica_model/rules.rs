@@ -144,7 +144,7 @@ impl Asked<'_> {
     }
 
     /// The checks of `replSetReconfig` without force, from 4.4.
-    fn lawful(&self, members: &[Member]) -> Result<(), Fault> {
+    pub(super) fn lawful(&self, members: &[Member]) -> Result<(), Fault> {
         let (before, after) = (voters(self.members), voters(members));
         if before.symmetric_difference(&after).count() > 1 {
             return refuse("NewReplicaSetConfigurationIncompatible: more than one voting node changes");

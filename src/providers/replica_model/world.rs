@@ -1,6 +1,8 @@
 //! The sets and servers of a model.
 
+mod commands;
 mod controls;
+mod documents;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +20,7 @@ use super::{
     faults::{Fate, ModelFaults},
     rules::{self, Asked},
 };
-use crate::providers::simulated::Dice;
+use crate::providers::{mongodb::Document, simulated::Dice};
 
 /// How long a new member copies data before it is ready.
 const SYNC_MS: u64 = 4_000;
@@ -51,6 +53,10 @@ struct World {
     sets: BTreeMap<Name, Set>,
     /// Servers that are down, or were: since when they are as they are.
     servers: BTreeMap<Name, Server>,
+    /// Commands whose answer was lost and that come later, and to which machine.
+    late: Vec<(Timestamp, Name, Document)>,
+    /// Who loses its vote to somebody else, right before the next write of ours.
+    intruder: Option<(Name, Name)>,
     /// What must never be, and was.
     wrong: Vec<String>,
 }
@@ -79,8 +85,40 @@ struct Set {
     next_id: u64,
     /// Writes whose answer was lost and that come later.
     late: Vec<(Timestamp, Stamp, Action)>,
+    /// What there was before a configuration that no majority has yet.
+    uncommitted: Option<Uncommitted>,
     /// Who voted, from when on.
     history: Vec<(Timestamp, Voters)>,
+}
+
+#[derive(Debug)]
+struct Uncommitted {
+    /// From when on a majority has the new one.
+    until: Timestamp,
+    version: u64,
+    members: Vec<Member>,
+}
+
+impl Set {
+    /// There is no primary any more. A configuration that no majority had yet may be lost with it.
+    fn depose(&mut self, now: Timestamp) {
+        if self.primary.take().is_none() {
+            return;
+        }
+        self.vacant_since = now;
+        let lost = self.uncommitted.take().filter(|before| now < before.until && now.0.is_multiple_of(2));
+        if let Some(before) = lost {
+            (self.members, self.stamp.version) = (before.members, before.version);
+            self.note_voters(now);
+        }
+    }
+
+    fn note_voters(&mut self, now: Timestamp) {
+        let voters = rules::voters(&self.members);
+        if self.history.last().is_none_or(|(_, last)| *last != voters) {
+            self.history.push((now, voters));
+        }
+    }
 }
 
 impl ModelWorld {
@@ -93,6 +131,8 @@ impl ModelWorld {
             faults: ModelFaults::default(),
             sets: BTreeMap::new(),
             servers: BTreeMap::new(),
+            late: Vec::new(),
+            intruder: None,
             wrong: Vec::new(),
         })))
     }
@@ -142,6 +182,9 @@ impl ModelWorld {
     pub(super) fn write(&self, contact: &Contact, base: Stamp, action: &Action, now: Timestamp) -> Result<(), Fault> {
         let world = &mut *self.lock();
         world.settle(&contact.set, now);
+        if let Some((set, machine)) = world.intruder.take() {
+            world.take_vote(&set, &machine, now);
+        }
         world.write(&contact.set, Some(contact), base, action, now)
     }
 
@@ -208,9 +251,7 @@ impl World {
         if stays {
             return;
         }
-        if set.primary.take().is_some() {
-            set.vacant_since = now;
-        }
+        set.depose(now);
         if has_majority && set.vacant_since.after(ELECTION_MS) <= now && candidate.is_some() {
             set.primary = candidate;
             set.stamp.term += 1;
@@ -282,6 +323,7 @@ impl World {
             frozen: BTreeMap::new(),
             next_id: first.id.0 + 1,
             late: Vec::new(),
+            uncommitted: None,
             history: vec![(now, [first.id].into())],
         };
         self.sets.insert(name.clone(), set);
@@ -332,10 +374,7 @@ impl World {
             set.joined.insert(member.id, now);
             set.next_id = set.next_id.max(member.id.0 + 1);
         }
-        let voters = rules::voters(&members);
-        if set.history.last().is_none_or(|(_, last)| *last != voters) {
-            set.history.push((now, voters));
-        }
         set.members = members;
+        set.note_voters(now);
     }
 }
