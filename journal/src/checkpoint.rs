@@ -66,7 +66,26 @@ pub(crate) struct SegmentFile {
     pub stamp: Stamp,
 }
 
+impl SegmentFile {
+    /// The file of a segment as it is now, in whichever form; without a time where the disk cannot tell.
+    pub(crate) fn now(disk: &dyn Disk, number: u32) -> io::Result<Self> {
+        let plain = disk.stamp(&segment::name_of(number))?;
+        let found = match plain {
+            Some(_) => plain,
+            None => disk.stamp(&segment::packed_name_of(number))?,
+        };
+        Ok(Self { number, packed: plain.is_none(), stamp: found.unwrap_or_default() })
+    }
+}
+
 impl Files {
+    /// A segment has another form now: what was in it when it was `before` was compared with what is in it now.
+    pub(crate) fn change(&mut self, before: SegmentFile, now: SegmentFile) {
+        if let Some(known) = self.segments.iter_mut().find(|known| **known == before) {
+            *known = now;
+        }
+    }
+
     /// The log's files as they are now; none if the disk cannot tell, or if something else lies among them.
     pub(crate) fn of_log(disk: &dyn Disk) -> io::Result<Option<Vec<SegmentFile>>> {
         let names = disk.list(LOG_DIR)?;
@@ -272,6 +291,17 @@ mod tests {
         let bytes = written(&index(9));
         assert_eq!(bytes.len(), 1_085);
         assert_eq!(hex::encode(&codec::digest(&bytes)), "4cb9bf0b8b395cabf638dc651651ff99");
+    }
+
+    #[test]
+    fn a_changed_segment_is_taken_over_only_from_what_was_known() {
+        let file = |number, packed, written| SegmentFile { number, packed, stamp: Stamp { size: 9, written } };
+        let known = Files { segments: vec![file(1, false, 5), file(2, false, 6)], store: Vec::new() };
+        let mut files = known.clone();
+        files.change(file(2, false, 7), file(2, true, 8));
+        assert_eq!(files, known, "it was written into before it was compressed");
+        files.change(file(2, false, 6), file(2, true, 8));
+        assert_eq!(files.segments, [file(1, false, 5), file(2, true, 8)]);
     }
 
     #[test]

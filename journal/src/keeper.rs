@@ -65,14 +65,11 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Lets segments go that the store has durably. What cannot go stays, and is tried again after the next checkpoint.
     fn let_leave(&mut self) {
-        let Some(leaving) = self.leaving.as_ref().filter(|_| !self.core.is_being_read()) else { return };
-        loop {
+        while let Some(leaving) = self.leaving.as_ref().filter(|_| !self.core.is_being_read()) {
             match leaving.next(&self.core, self.synced) {
-                Ok(Some(segment)) => {
-                    tracing::debug!(segment, "a full segment has left the log's folder");
-                    if let Some(intervals) = &mut self.intervals {
-                        intervals.note_change(segment);
-                    }
+                Ok(Some(before)) => {
+                    tracing::debug!(segment = before.number, "a full segment has left the log's folder");
+                    self.note_change(before);
                 }
                 Ok(None) => return,
                 Err(error) => {
@@ -138,11 +135,9 @@ impl Keeper {
         }
         let current = self.core.state().index.last_segment();
         let packed = self.packer.pack_next(current);
-        if let Some(segment) = packed {
-            self.core.forget_segment(segment);
-            if let Some(intervals) = &mut self.intervals {
-                intervals.note_change(segment);
-            }
+        if let Some(before) = packed {
+            self.core.forget_segment(before.number);
+            self.note_change(before);
         }
         self.core.set_packed_before(self.packer.next());
         packed.is_some()

@@ -8,6 +8,7 @@
 use std::{io, path::PathBuf, sync::Arc};
 
 use crate::{
+    checkpoint::SegmentFile,
     core::Core,
     crash,
     disk::{Access, Disk, OsDisk},
@@ -33,8 +34,8 @@ pub(crate) struct Leaving {
 
 impl Leaving {
     /// Lets the oldest full segment leave, if the store has everything up to block `synced` durably and this is part of
-    /// it; answers its number.
-    pub(crate) fn next(&self, core: &Core, synced: u64) -> io::Result<Option<u32>> {
+    /// it; answers with the file as it was.
+    pub(crate) fn next(&self, core: &Core, synced: u64) -> io::Result<Option<SegmentFile>> {
         let (Some(number), current) =
             (segment::numbers(&*self.folder)?.first().copied(), core.state().index.last_segment())
         else {
@@ -46,6 +47,7 @@ impl Leaving {
         }
         // Without both marks it is not full, or damaged: opening decides about it.
         let Some(marks) = segment::marks(&*self.folder, number)? else { return Ok(None) };
+        let before = SegmentFile::now(&*self.folder, number)?;
         let mut begins = self.whole.begins();
         let was_removed = begins.removed.iter().any(|removed| removed.0.segment == number);
         match &self.to {
@@ -70,7 +72,7 @@ impl Leaving {
         self.folder.sync_dir(LOG_DIR)?;
         core.forget_segment(number);
         crash::point("after-segment-left");
-        Ok(Some(number))
+        Ok(Some(before))
     }
 
     fn copy(&self, archive: &OsDisk, core: &Core, number: u32) -> io::Result<()> {

@@ -9,6 +9,7 @@ use std::{io, sync::Arc};
 use uuid::Uuid;
 
 use crate::{
+    checkpoint::SegmentFile,
     crash,
     disk::{Access, Disk},
     packed,
@@ -33,14 +34,14 @@ impl Packer {
         self.next
     }
 
-    /// Compresses the next segment before `current`, if it is not compressed yet; answers its number once it is.
-    pub(crate) fn pack_next(&mut self, current: u32) -> Option<u32> {
+    /// Compresses the next segment before `current`, if it is not compressed yet; answers once it is, with the file as it was.
+    pub(crate) fn pack_next(&mut self, current: u32) -> Option<SegmentFile> {
         while self.next < current {
             let number = self.next;
             self.next += 1;
             match self.pack(number) {
-                Ok(true) => return Some(number),
-                Ok(false) => (),
+                Ok(Some(before)) => return Some(before),
+                Ok(None) => (),
                 // It stays as it is; the next start tries again.
                 Err(error) => tracing::warn!(%error, segment = number, "a segment of the log stays uncompressed"),
             }
@@ -48,18 +49,19 @@ impl Packer {
         None
     }
 
-    fn pack(&self, number: u32) -> io::Result<bool> {
+    fn pack(&self, number: u32) -> io::Result<Option<SegmentFile>> {
         let disk = &*self.disk;
         let file = match disk.open(&segment::name_of(number), Access::Read) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?,
         };
+        let before = SegmentFile::now(disk, number)?;
         // Only what ends in its seal will never be written again.
         let mut last = [0; MARK_BYTES];
         file.read_at(&mut last, file.size()?.saturating_sub(MARK_BYTES as u64))?;
         let seal = Mark::decode(&last).filter(|mark| mark.end == End::Seal);
         if seal.is_none_or(|seal| seal.segment != number || seal.journal != self.journal) {
-            return Ok(false);
+            return Ok(None);
         }
         let name = segment::packed_name_of(number);
         let unfinished = format!("{name}.tmp");
@@ -82,7 +84,7 @@ impl Packer {
         disk.remove(&segment::name_of(number))?;
         disk.sync_dir(LOG_DIR)?;
         crash::point("after-pack");
-        Ok(true)
+        Ok(Some(before))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The state of everything, folded from the journal in one pass, without mailboxes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::ControlFlow};
 
-use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
+use bailiwick_journal::{Entry, EntryView, Filter, Journal, Position, ReadError, StreamId};
 
 use super::{Kind, Work};
 use crate::{
@@ -71,14 +71,7 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         replica_sets_view: replica_sets::View::default(),
         replica_sets_supervisor: Entity::new(supervisor(replica_sets::View::NAME)),
     };
-    for entry in journal.read(Position(1), position, &Filter::all()) {
-        let entry = entry?;
-        take_in(&mut folds, &mut rebuilt, &entry).map_err(|source| RebuildError::Stored {
-            position: entry.header.position,
-            stream: entry.header.stream.clone(),
-            source,
-        })?;
-    }
+    fold_all(journal, position, &mut folds, &mut rebuilt)?;
     owed(&folds.volumes, &mut rebuilt);
     owed(&folds.machines, &mut rebuilt);
     owed(&folds.attachments, &mut rebuilt);
@@ -90,6 +83,35 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         rebuilt.policy = entity.state().in_force(stream);
     }
     Ok(rebuilt)
+}
+
+/// One pass, for which blocks are fetched ahead while those before them are folded.
+fn fold_all(
+    journal: &dyn Journal,
+    position: Position,
+    folds: &mut Folds,
+    rebuilt: &mut Rebuilt,
+) -> Result<(), RebuildError> {
+    let mut broken = None;
+    let mut take = |view: &EntryView<'_>| {
+        let folded = match view.entry() {
+            Ok(entry) => take_in(folds, rebuilt, &entry).map_err(|source| RebuildError::Stored {
+                position: entry.header.position,
+                stream: entry.header.stream.clone(),
+                source,
+            }),
+            Err(problem) => Err(ReadError::Damaged { position: view.position(), problem: problem.to_owned() }.into()),
+        };
+        match folded {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                broken = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    journal.pass(Position(1), position, &Filter::all(), &mut take)?;
+    broken.map_or(Ok(()), Err)
 }
 
 fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Entry) -> Result<(), StoredError> {

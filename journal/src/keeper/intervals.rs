@@ -1,7 +1,8 @@
 //! Index checkpoints while the journal runs, so that an opening after a crash need not read the whole log.
 //!
 //! One is made of the one before and of the full segments since, read back from the disk: never of the index in memory,
-//! which whoever appends would have to wait for. It goes as far as full segments do that the store has said to have
+//! which whoever appends would have to wait for. (A segment that was compressed or moved since is not read again: it was
+//! compared then with what it had been.) It goes as far as full segments do that the store has said to have
 //! durably, and is written when what it does not know has become a part of it: so all of them together cost a few times
 //! what the last one costs, however long the journal becomes, and after a crash that part is what is read at most.
 //! Without new entries there is nothing that it does not know, and nothing is written.
@@ -26,23 +27,28 @@ pub(crate) struct Intervals {
     pub epoch: u64,
     /// How many full segments the newest checkpoint knows; 0 where that is not known.
     pub known: u32,
-    /// How many of those have been compressed or moved since: an opening reads them.
-    pub changed: u32,
+    /// Full segments that have been compressed or moved since, as they were and as they are: until the next checkpoint says
+    /// so, an opening reads them.
+    pub changed: Vec<(SegmentFile, SegmentFile)>,
 }
 
 impl Intervals {
     fn is_due(&self, full: u32) -> bool {
-        let unknown = full.saturating_sub(self.known) + self.changed;
+        let changed = self.changed.iter().filter(|(before, _)| before.number <= self.known).count();
+        let unknown = full.saturating_sub(self.known) + u32::try_from(changed).unwrap_or(u32::MAX);
         unknown >= (full / PART).max(1)
-    }
-
-    /// A full segment has another form or another place now.
-    pub(super) fn note_change(&mut self, segment: u32) {
-        self.changed += u32::from(segment <= self.known);
     }
 }
 
 impl Keeper {
+    /// A full segment has another form or another place now; whoever changed that has compared what is in it.
+    pub(super) fn note_change(&mut self, before: SegmentFile) {
+        let now = SegmentFile::now(&*self.disk, before.number);
+        if let (Some(intervals), Ok(now)) = (&mut self.intervals, now) {
+            intervals.changed.push((before, now));
+        }
+    }
+
     /// Writes an index checkpoint, if it is time for one.
     pub(super) fn mark_interval(&mut self) {
         let full = self.full_segments(self.synced);
@@ -57,7 +63,8 @@ impl Keeper {
             Err(error) => tracing::warn!(%error, "no index checkpoint was written"),
         }
         if let Some(intervals) = &mut self.intervals {
-            (intervals.known, intervals.changed) = (full, 0);
+            intervals.known = full;
+            intervals.changed.clear();
         }
     }
 
@@ -77,16 +84,15 @@ impl Keeper {
     }
 
     fn write_interval(&self, full: u32) -> Result<(), Unfit> {
-        let Some(intervals) = &self.intervals else { return Ok(()) };
+        let Some(intervals) = self.intervals.as_ref().filter(|_| !self.bell.is_ended()) else {
+            return Err(Unfit::GivenUp);
+        };
         let files = Files::of_log(&*self.disk)?.unwrap_or_default();
         let segments: Vec<SegmentFile> = files.into_iter().take_while(|file| file.number <= full).collect();
         let Grown { index, scanned, .. } = self.grown(&segments)?;
         let tip = scanned.tip;
         if segments.len() != full as usize || !scanned.faults.is_empty() || !scanned.ends_in_seal() {
             return Err(Unfit::Differs("the log is not as it should be"));
-        }
-        if tip.block > self.synced {
-            return Err(Unfit::Differs("the block store has not everything"));
         }
         let head = Head { position: tip.position, time_ms: scanned.time_ms, block: tip.block, hash: tip.hash };
         let files = Files { segments, store: Vec::new() };
@@ -100,9 +106,12 @@ impl Keeper {
     fn grown(&self, segments: &[SegmentFile]) -> Result<Grown, Unfit> {
         let go_on = || !self.bell.is_ended();
         let journal = self.core.journal;
-        if let Ok(there) = checkpoint::read(&*self.disk)
+        if let Ok(mut there) = checkpoint::read(&*self.disk)
             && there.journal == journal
         {
+            for (before, now) in self.intervals.iter().flat_map(|intervals| &intervals.changed) {
+                there.files.change(*before, *now);
+            }
             match checkpoint::grow(&*self.disk, there, segments, &go_on) {
                 Ok(grown) if grown.scanned.faults.is_empty() => return Ok(grown),
                 Err(Unfit::GivenUp) => return Err(Unfit::GivenUp),
@@ -110,5 +119,50 @@ impl Keeper {
             }
         }
         checkpoint::grow(&*self.disk, Checkpoint::of_nothing(journal), segments, &go_on)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::{SimulatedDisk, Stamp};
+
+    fn intervals(known: u32, changed: u32) -> Intervals {
+        let file = |number, packed| SegmentFile { number, packed, stamp: Stamp::default() };
+        let changed = (1..=changed).map(|number| (file(number, false), file(number, true))).collect();
+        Intervals { folder: Arc::new(SimulatedDisk::new()), epoch: 1, known, changed }
+    }
+
+    #[test]
+    fn it_is_time_when_a_quarter_is_unknown_and_never_for_nothing() {
+        for (known, changed, full, is_due) in [
+            (0, 0, 0, false),
+            (0, 0, 1, true),
+            (1, 0, 1, false),
+            (4, 0, 4, false),
+            (4, 0, 5, true),
+            (8, 0, 9, false),
+            (8, 0, 10, true),
+            (12, 2, 12, false),
+            (12, 3, 12, true),
+            (12, 2, 13, true),
+            // Segments that the checkpoint does not know anyway count once.
+            (2, 8, 8, true),
+            (20, 4, 20, false),
+        ] {
+            assert_eq!(intervals(known, changed).is_due(full), is_due, "{known} known, {changed} changed, {full} full");
+        }
+    }
+
+    #[test]
+    fn all_of_them_together_cost_a_few_times_the_last_one() {
+        let (mut known, mut written) = (0, 0u64);
+        for full in 1..=10_000 {
+            if intervals(known, 0).is_due(full) {
+                (known, written) = (full, written + u64::from(full));
+            }
+            assert!(full - known <= full / 4, "{full} full segments, {known} known");
+        }
+        assert!(written < 60_000, "{written} segments were written down for 10,000");
     }
 }

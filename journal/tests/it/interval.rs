@@ -215,15 +215,17 @@ fn damage_to_the_log_that_a_file_tells_of_is_repaired_before_anything_goes_on() 
         assert!(report.repaired() && !report.by_checkpoint && report.checkpoint_ignored.is_some(), "{how}: {report}");
         assert_holds(&journal, &entries);
     }
-    // The last segment, by the medium itself: it is read in any case.
-    let (disk, store) = (disk.after_kill(), store.copy());
-    disk.rot(&segment(last), |bytes| {
-        let at = frames(bytes)[0];
-        bytes[at + 150] ^= 1;
-    });
-    let (journal, report) = open(&disk, &store).unwrap();
-    assert!(report.repaired() && !report.by_checkpoint, "{report}");
-    assert_holds(&journal, &entries);
+    // The last segment, by the medium itself: it is read in any case, its mark included.
+    for behind_mark in [false, true] {
+        let (disk, store) = (disk.after_kill(), store.copy());
+        disk.rot(&segment(last), |bytes| {
+            let at = if behind_mark { frames(bytes)[0] + 150 } else { 20 };
+            bytes[at] ^= 1;
+        });
+        let (journal, report) = open(&disk, &store).unwrap();
+        assert!(report.repaired() && !report.by_checkpoint, "{report}");
+        assert_holds(&journal, &entries);
+    }
 }
 
 #[test]
@@ -240,6 +242,76 @@ fn a_bit_that_rots_in_a_segment_that_is_gone_by_is_found_behind_the_opening() {
         assert_eq!(journal.wait_for_verification(), VerificationProgress::Done, "segment {number}");
         journal.close().unwrap();
         assert!(is_repaired(&journal) && check_on(Arc::new(disk)).unwrap().is_whole(), "segment {number}");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_history_is_left_aside() {
+    let Running { disk, store, entries, journal } = running();
+    drop(journal);
+    // One that ends with a full segment, and, of a stop in order, one that ends inside of one.
+    let inside = {
+        let (disk, store) = (disk.after_kill(), store.copy());
+        open(&disk, &store).unwrap().0.close().unwrap();
+        let (journal, _) = open(&disk, &store).unwrap();
+        journal.wait_for_verification();
+        write(&journal, 2);
+        drop(journal);
+        (disk, store)
+    };
+    for (disk, store) in [(disk.after_kill(), store.copy()), inside] {
+        disk.rot(FILE, |bytes| {
+            // The chain value of its last block.
+            bytes[90] ^= 1;
+            let sum = crc32c::crc32c_append(crc32c::crc32c(&bytes[..12]), &bytes[16..]);
+            bytes[12..16].copy_from_slice(&sum.to_le_bytes());
+        });
+        let (journal, report) = open(&disk, &store).unwrap();
+        assert!(!report.by_checkpoint && report.checkpoint_ignored.is_some() && !report.repaired(), "{report}");
+        assert_holds(&journal, &entries);
+    }
+}
+
+#[test]
+fn one_that_ends_behind_the_full_segments_is_not_grown_from() {
+    let Running { disk, store, journal, .. } = running();
+    journal.close().unwrap();
+    // given the checkpoint of a stop in order, which ends inside the last segment, and full segments that are then compressed
+    let compressing = Settings { compress_when_idle: true, ..settings() };
+    let (journal, _) = open_with(&disk, &store, compressing).unwrap();
+    journal.wait_for_verification();
+    let before = disk.stamp(FILE).unwrap();
+    write(&journal, 1);
+    until("all are compressed", || journal.stats().segments_to_compress == 0);
+    until("a new one is written", || disk.stamp(FILE).unwrap() != before);
+    let entries = all(&journal);
+    drop(journal);
+    // then the next one is right all the same
+    let (journal, report) = open(&disk, &store).unwrap();
+    assert!(report.by_checkpoint && !report.repaired(), "{report}");
+    assert_holds(&journal, &entries);
+    assert_eq!(journal.wait_for_verification(), VerificationProgress::Done);
+}
+
+#[test]
+fn a_head_file_that_says_less_of_the_store_or_is_of_an_earlier_writer_has_everything_read() {
+    let Running { disk, store, entries, journal } = running();
+    drop(journal);
+    // The epoch, and how far the store was durable; a writer before the first has the epoch 0.
+    for (field, value) in [(64, 0u64), (72, 1)] {
+        let (disk, store) = (disk.after_kill(), store.copy());
+        disk.damage("head", |bytes| {
+            for slot in [0, 4096] {
+                let slot = &mut bytes[slot..slot + 128];
+                slot[field..field + 8].copy_from_slice(&value.to_le_bytes());
+                let sum = crc32c::crc32c_append(crc32c::crc32c(&slot[..12]), &slot[16..]);
+                slot[12..16].copy_from_slice(&sum.to_le_bytes());
+            }
+        });
+        let (journal, report) = open(&disk, &store).unwrap();
+        assert!(!report.by_checkpoint && report.checkpoint_ignored.is_some(), "byte {field}: {report}");
+        assert!(!report.repaired(), "byte {field}: {report}");
+        assert_holds(&journal, &entries);
     }
 }
 
