@@ -1,5 +1,8 @@
 //! How a node is asked.
 
+mod agents;
+mod pending;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
@@ -11,32 +14,26 @@ use std::{
 
 use actix::Addr;
 use bailiwick_actors::{
-    contract::Decider,
-    machine::{self, Instance, Removal},
+    machine::Removal,
     ports::Clock,
     shell::{
-        AgentReport, Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Heartbeat, Limits, Origin, Registry,
-        RegistryStats, Running, Stats, SupervisorActor,
+        Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats, Running,
+        Stats, SupervisorActor,
     },
     supervisor::machines,
-    vocab::{EffectId, Life, Name, Timestamp},
-    volume_attachment::Link,
+    vocab::{Life, Name, Timestamp},
 };
 use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+pub use self::pending::QuestionError;
 use crate::{
     api::wire::agent,
     manifest::{Document, Known, Wish},
     plan::{Action, Plan, Prune, Step, plan, removal},
     view::{Fleet, FleetError},
 };
-
-/// The provider whose machines have agents.
-const LOCAL: &str = "local";
-/// The interval of reports while an agent is about to be told more, in milliseconds.
-const SOON_MS: u64 = 200;
 
 /// Asks a running node. Can be cloned and sent; works on any runtime.
 #[derive(Clone, Debug)]
@@ -57,6 +54,7 @@ struct Shared {
     /// Those of machines and volumes, and those of filesystems.
     providers: BTreeSet<Name>,
     filesystem_providers: BTreeSet<Name>,
+    engines: BTreeSet<Name>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -112,6 +110,7 @@ impl Handle {
                 .chain(running.services.providers.volumes.keys())
                 .cloned()
                 .collect(),
+            engines: running.services.providers.replica_sets.keys().cloned().collect(),
             admission: Semaphore::new(limits.asks_max),
         };
         Self { shared: Arc::new(shared) }
@@ -170,6 +169,7 @@ impl Handle {
         for document in documents {
             let offered = match document.wish {
                 Wish::Filesystem { .. } => &self.shared.filesystem_providers,
+                Wish::ReplicaSet { .. } => &self.shared.engines,
                 _ => &self.shared.providers,
             };
             if let Some(provider) = document.wish.provider().filter(|name| !offered.contains(name)) {
@@ -213,59 +213,8 @@ impl Handle {
     /// # Errors
     /// If the journal cannot be read.
     pub fn known(&self) -> Result<Known, ReadError> {
-        self.look(known)
-    }
-
-    /// Hands an agent's report on.
-    ///
-    /// # Errors
-    /// If the node is stopping or takes no more.
-    pub async fn agent_report(&self, report: AgentReport) -> Result<Heartbeat, AskError> {
-        let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
-        self.shared.machines.send(report).await.map_err(|_| AskError::Stopping)
-    }
-
-    /// What the agent in this instance of a machine is to do, and notes that it was told; none if this is not the instance
-    /// that runs.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn tell_agent(&self, machine: &Name, effect: EffectId) -> Result<Option<agent::Answer>, ReadError> {
-        let answer = self.look(|fleet| wanted(fleet, machine, effect))?;
-        if let Some(answer) = &answer {
-            self.told().insert(machine.clone(), answer.clone());
-        }
-        Ok(answer)
-    }
-
-    /// The local machines whose agents were not told by this node what is wanted of them now. What is declared is so only
-    /// when they were: a change of workloads, or a new attachment, is nothing before its machine has heard of it; and after
-    /// a start of the node this is how a machine shows that it is still there.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn untold(&self) -> Result<Vec<StreamId>, ReadError> {
-        let told = self.told();
-        self.look(|fleet| {
-            let running = fleet.machines.iter().filter_map(|(name, folded)| {
-                let Instance::Running { instance, .. } = &folded.state.instance else { return None };
-                let is_local = folded.state.spec.as_ref().is_some_and(|spec| spec.provider.as_str() == LOCAL);
-                let name: Name = name.parse().ok().filter(|_| is_local && folded.state.life == Life::Alive)?;
-                let wanted = wanted(fleet, &name, instance.effect);
-                (told.get(&name) != wanted.as_ref()).then_some(name)
-            });
-            let stream = |name: Name| StreamId::new(machine::State::KIND, name.as_str()).expect("names are checked");
-            running.map(stream).collect()
-        })
-    }
-
-    /// Whether the agent of a machine was told by this node, and last, to run nothing.
-    pub fn was_told_to_run_nothing(&self, machine: &Name) -> bool {
-        self.told().get(machine).is_some_and(|answer| answer.workloads.is_empty())
-    }
-
-    fn told(&self) -> std::sync::MutexGuard<'_, BTreeMap<Name, agent::Answer>> {
-        self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
+        let engines = Some(self.shared.engines.clone());
+        Ok(Known { engines, ..self.look(known)? })
     }
 
     /// How the registry is.
@@ -304,7 +253,8 @@ fn plan_of(answers: &[Answer]) -> Plan {
             "attachment-wanted" | "filesystem-wanted" => continue,
             _ => Action::Unchanged,
         };
-        plan.steps.push(Step { action, entity: answer.stream.to_string(), fields: Vec::new() });
+        let (entity, fields, follows) = (answer.stream.to_string(), Vec::new(), Vec::new());
+        plan.steps.push(Step { action, entity, fields, follows });
     }
     plan
 }
@@ -319,42 +269,8 @@ pub fn known(fleet: &Fleet) -> Known {
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
+        engines: None,
     }
-}
-
-/// What this instance of the machine should look like; none if it is not the one that runs.
-fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<agent::Answer> {
-    let state = fleet.machines.get(machine.as_str())?;
-    let Instance::Running { instance, .. } = &state.instance else {
-        return None;
-    };
-    if instance.effect != effect {
-        return None;
-    }
-    let workload = |workload: &machine::Workload| agent::Workload {
-        name: workload.name.clone(),
-        command: workload.command.clone(),
-        env: workload.env.clone(),
-    };
-    // Whoever is being drained, or was, runs nothing any more.
-    let runs = state.spec.iter().filter(|_| state.drain.is_none());
-    let workloads = runs.flat_map(|spec| &spec.workloads).map(workload).collect();
-    let volume = |volume: &Name| {
-        let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;
-        let Link::Attached { target, info, .. } = &attachment.link else {
-            return None;
-        };
-        (target.machine_effect == effect).then(|| agent::AttachedVolume {
-            name: volume.clone(),
-            path: info.path.clone().into(),
-            read_only: info.read_only,
-        })
-    };
-    let volumes: Vec<_> = state.attachments.iter().filter_map(volume).collect();
-    // While a volume is on its way, the agent asks again soon.
-    let is_soon = volumes.len() < state.attachments.len() || state.is_draining();
-    let interval_ms = if is_soon { SOON_MS } else { agent::default_interval_ms() };
-    Some(agent::Answer { workloads, volumes, interval_ms, stop: false })
 }
 
 fn operator(id: Uuid) -> Origin {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     manifest::{Document, Wish},
-    view::Fleet,
+    view::{Fleet, steps_towards},
 };
 
 /// What would be done with one entity.
@@ -26,6 +26,9 @@ pub struct Step {
     /// For a change: which fields differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
+    /// For a replica set: the steps that follow, in words. After each of them everything is looked at and planned anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub follows: Vec<String>,
 }
 
 /// Kinds of steps.
@@ -162,7 +165,7 @@ fn kind_rank(kind: &str) -> u8 {
 
 impl Plan {
     fn step(&mut self, action: Action, stream: &StreamId, fields: Vec<String>) {
-        self.steps.push(Step { action, entity: stream.to_string(), fields });
+        self.steps.push(Step { action, entity: stream.to_string(), fields, follows: Vec::new() });
     }
 
     fn wish(&mut self, fleet: &Fleet, wish: &Wish) {
@@ -218,7 +221,11 @@ impl Plan {
                 let present = present.and_then(|state| state.spec.as_ref());
                 let fields = present.map(|present| replica_set_fields(present, spec)).unwrap_or_default();
                 let command = AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone()));
+                let follows = steps_towards(fleet, stream.name(), spec);
                 self.declare(stream, present.is_some(), fields, command);
+                if let Some(step) = self.steps.last_mut() {
+                    step.follows = follows;
+                }
             }
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
@@ -354,6 +361,7 @@ fn replica_set_fields(present: &replica_set::Spec, wanted: &replica_set::Spec) -
         ("spec.servers", present.servers != wanted.servers),
         ("spec.seats", present.seats != wanted.seats),
         ("spec.oneHost", present.one_host != wanted.one_host),
+        ("spec.space", present.space != wanted.space),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

@@ -14,6 +14,7 @@ pub mod filesystem;
 pub mod filesystem_attachment;
 pub mod machine;
 pub mod machine_set;
+pub mod member;
 pub mod policy;
 pub mod replica_set;
 pub mod volume;

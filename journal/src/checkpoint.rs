@@ -1,4 +1,5 @@
-//! The index, written at a stop in order, so that the next opening need not read the whole log to have it.
+//! The index, written down, so that the next opening need not read the whole log to have it: at a stop in order all of
+//! it, and behind the commits, from time to time, as far as full segments of the log go.
 //!
 //! ```text
 //!  0 [4]  "bwix"                    32 u64  block             80 [32] chain value of that block
@@ -11,8 +12,12 @@
 //! store file  u16 length of the name, the name, u64 length, u64 time of the last writing
 //! ```
 //!
+//! One of a stop in order tells of the store's files too; one of between has none of them.
+//!
 //! It is a cache: one that is missing, damaged, of another journal or of another end is left aside, and the log is read
 //! in full. What it may be trusted for, and when, is told at the head of `open/trust.rs`.
+
+mod grow;
 
 use std::io;
 
@@ -21,11 +26,16 @@ use uuid::Uuid;
 use crate::{
     Head, Position,
     disk::{self, Access, Disk, Stamp},
+    frame,
     index::{Base, Index},
+    pack,
     segment::{self, LOG_DIR},
 };
+pub(crate) use grow::{Grown, Unfit, grow};
 
 const FILE: &str = "index.checkpoint";
+/// Its name while what it was trusted for has not been read.
+const IN_USE: &str = "index.checkpoint.used";
 const FORMAT: u8 = 1;
 const HEADER_BYTES: usize = 128;
 const SEGMENT_BYTES: usize = 24;
@@ -59,17 +69,24 @@ pub(crate) struct SegmentFile {
 impl Files {
     /// The log's files as they are now; none if the disk cannot tell, or if something else lies among them.
     pub(crate) fn of_log(disk: &dyn Disk) -> io::Result<Option<Vec<SegmentFile>>> {
+        let names = disk.list(LOG_DIR)?;
         let mut segments = Vec::new();
-        for name in disk.list(LOG_DIR)? {
-            let known = segment::numbered(&name);
+        for name in names.iter().filter(|name| !pack::is_unfinished(name, &names)) {
+            let known = segment::numbered(name);
             let (Some((number, packed)), Some(stamp)) = (known, disk.stamp(&format!("{LOG_DIR}/{name}"))?) else {
                 return Ok(None);
             };
             segments.push(SegmentFile { number, packed, stamp });
         }
-        // In the order of their names; a segment in both forms is one that was being compressed.
-        let each_once = segments.windows(2).all(|pair| pair[0].number < pair[1].number);
-        Ok(each_once.then_some(segments))
+        Ok(Some(segments))
+    }
+}
+
+impl Checkpoint {
+    /// The one before anything was written: everything is behind it.
+    pub(crate) fn of_nothing(journal: Uuid) -> Self {
+        let head = Head { hash: frame::genesis(journal), ..Head::default() };
+        Self { journal, head, epoch: 0, files: Files::default(), base: Base::default() }
     }
 }
 
@@ -113,10 +130,32 @@ pub(crate) fn write(
     Ok(true)
 }
 
-/// Removes it: what it says is no longer to be trusted.
+/// Removes it, in use or not: what it says is no longer to be trusted.
 pub(crate) fn remove(disk: &dyn Disk) -> io::Result<()> {
+    disk.remove(IN_USE)?;
     disk.remove(FILE)?;
     disk.sync_dir("")
+}
+
+/// Takes it into use, durably: until [`put_back`] no other opening goes by it.
+pub(crate) fn take_up(disk: &dyn Disk) -> io::Result<()> {
+    disk.rename(FILE, IN_USE)?;
+    disk.sync_dir("")
+}
+
+/// Removes one that a writer took up and did not put back, as far as that goes: it is gone by no more either way.
+pub(crate) fn forget_used(disk: &dyn Disk) {
+    if let Err(error) = disk.remove(IN_USE) {
+        tracing::warn!(%error, "an index checkpoint that was in use stays");
+    }
+}
+
+/// What it was trusted for has been read and is right.
+pub(crate) fn put_back(disk: &dyn Disk) -> io::Result<()> {
+    match disk.rename(IN_USE, FILE) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        renamed => renamed.and_then(|()| disk.sync_dir("")),
+    }
 }
 
 /// Whether there is one, sound or not.

@@ -164,9 +164,10 @@ impl Writer {
     fn show(&self, head: Head, place: Place, frame: Vec<u8>, first: Position, list: &AnswerList) {
         // Whoever follows reads them soon. Without followers they would only be held, and be given back late.
         let live = self.shared.notices.any().then(|| taken(list).cloned().collect());
-        self.core.add_written_bytes(frame.len() as u64);
+        let bytes = frame.len() as u64;
         let block = Arc::new(TailBlock::new(head.block, live, frame));
         let mut state = self.core.state_mut();
+        self.core.add_written_bytes(bytes);
         state.index.add_block(first, place);
         for entry in taken(list) {
             let header = &entry.header;

@@ -38,8 +38,9 @@ pub struct Settings {
     /// Whether full segments of the log are compressed in idle time, by themselves; `compress_log` does it when asked.
     /// Only with threads of the journal's own.
     pub compress_when_idle: bool,
-    /// Whether a stop in order leaves a checkpoint of the index, and an opening after one goes by it: it is ready sooner,
-    /// and reads the inside of full segments behind the opening. Not without threads of its own.
+    /// Whether checkpoints of the index are left, at a stop in order and behind the commits as full segments become more, and
+    /// an opening goes by one: it is ready sooner, and reads the inside of full segments behind the opening; without threads of
+    /// its own a part of it with each append.
     pub index_checkpoint: bool,
     /// How much of the log stays.
     pub log_keep: LogKeep,

@@ -37,8 +37,8 @@ pub(crate) struct Core {
     /// Bytes of blocks that became durable, and that were put into the store, since opening.
     written_bytes: AtomicU64,
     stored_bytes: AtomicU64,
-    /// Full segments that the keeper has not looked at yet.
-    segments_to_pack: AtomicU32,
+    /// Segments before this one have been compressed, or could not be.
+    packed_before: AtomicU32,
     /// Whether a pass over many entries may fetch on a thread of its own.
     reads_ahead: AtomicBool,
     /// Whether the store is still to be opened, behind the opening.
@@ -140,7 +140,7 @@ impl Core {
             store_misses: AtomicU64::new(0),
             written_bytes: AtomicU64::new(0),
             stored_bytes: AtomicU64::new(0),
-            segments_to_pack: AtomicU32::new(0),
+            packed_before: AtomicU32::new(1),
             reads_ahead: AtomicBool::new(false),
             store_awaited: Mutex::new(false),
             store_came: Condvar::new(),
@@ -188,12 +188,14 @@ impl Core {
         self.reading.store(reading, Ordering::Release);
     }
 
+    /// Full segments that the keeper has not looked at yet.
     pub(crate) fn segments_to_pack(&self) -> u32 {
-        self.segments_to_pack.load(Ordering::Relaxed)
+        let current = self.state().index.last_segment();
+        current.saturating_sub(self.packed_before.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn set_segments_to_pack(&self, count: u32) {
-        self.segments_to_pack.store(count, Ordering::Relaxed);
+    pub(crate) fn set_packed_before(&self, segment: u32) {
+        self.packed_before.store(segment, Ordering::Relaxed);
     }
 
     pub(crate) fn reads_ahead(&self) -> bool {
@@ -218,6 +220,15 @@ impl Core {
 
     pub(crate) fn add_stored_bytes(&self, bytes: u64) {
         self.stored_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The store is not behind, if it has everything: what went into it may never have been counted as written.
+    pub(crate) fn level_lag(&self) {
+        // What is written is counted while the state is being changed, so both are of one moment.
+        let state = self.state();
+        if self.stored() >= state.head.block {
+            self.stored_bytes.store(self.written_bytes(), Ordering::Relaxed);
+        }
     }
 
     /// How far the store is behind.

@@ -1,8 +1,12 @@
 //! Brings durable blocks into the block store, behind the commits: on a thread of its own, or inline.
 
+mod begin;
+mod bell;
+mod intervals;
+
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -17,6 +21,9 @@ use crate::{
     pack::Packer,
     space::SpaceWatch,
 };
+pub(crate) use begin::Unopened;
+pub(crate) use bell::{Bell, Ending};
+pub(crate) use intervals::Intervals;
 
 /// How many blocks are handed to the store at once: sled takes 64 in half the time of 64 times one.
 const BLOCKS_AT_ONCE: u64 = 64;
@@ -29,75 +36,44 @@ const TURN_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The store's writing end.
 pub(crate) struct Keeper {
-    core: Arc<Core>,
-    head_file: Arc<HeadFile>,
-    disk: Arc<dyn Disk>,
-    space: SpaceWatch,
-    blocks: Option<Box<dyn Blocks>>,
-    checkpoint_bytes: u64,
-    /// How far the store may fall behind while much is committed.
-    lag_bytes_max: u64,
-    compress_when_idle: bool,
-    bytes_since: u64,
-    synced: u64,
-    packer: Packer,
-    trouble: Arc<Mutex<Option<String>>>,
-    /// The store's place, where it can be opened behind the opening or built anew; and up to which block it is to be
-    /// opened with everything in it.
-    place: Option<Box<dyn Store>>,
-    unopened: Option<u64>,
+    pub core: Arc<Core>,
+    pub head_file: Arc<HeadFile>,
+    pub disk: Arc<dyn Disk>,
+    pub space: SpaceWatch,
+    pub settings: Settings,
+    /// The store, if it is open.
+    pub blocks: Option<Box<dyn Blocks>>,
+    /// Blocks up to this one are durable in it: it has said so.
+    pub synced: u64,
+    /// What was put into it since.
+    pub bytes_since: u64,
+    /// The store's place, where it can be opened behind the opening or built anew.
+    pub place: Option<Box<dyn Store>>,
+    /// What is known of the store, if it is to be opened behind the opening.
+    pub unopened: Option<Unopened>,
+    pub packer: Packer,
     /// Where full segments go, if they go.
-    leaving: Option<Leaving>,
+    pub leaving: Option<Leaving>,
+    /// When index checkpoints are made, if they are.
+    pub intervals: Option<Intervals>,
+    /// Where it says why the store is no longer used.
+    pub trouble: Arc<Mutex<Option<String>>>,
+    /// Where it is called.
+    pub bell: Arc<Bell>,
 }
 
 impl Keeper {
-    pub(crate) fn new(
-        core: Arc<Core>,
-        head_file: Arc<HeadFile>,
-        (disk, space): (Arc<dyn Disk>, SpaceWatch),
-        blocks: Option<Box<dyn Blocks>>,
-        settings: &Settings,
-        packer: Packer,
-        trouble: Arc<Mutex<Option<String>>>,
-    ) -> Self {
-        let (checkpoint_bytes, lag_bytes_max) = (settings.checkpoint_bytes, settings.store_lag_bytes);
-        Self {
-            core,
-            head_file,
-            disk,
-            space,
-            blocks,
-            checkpoint_bytes,
-            lag_bytes_max,
-            compress_when_idle: settings.compress_when_idle,
-            bytes_since: 0,
-            synced: 0,
-            packer,
-            trouble,
-            place: None,
-            unopened: None,
-            leaving: None,
-        }
-    }
-
-    /// The store is not open yet: it has everything up to a block.
-    pub(crate) fn opens_later(mut self, place: Option<Box<dyn Store>>, tip: Option<u64>) -> Self {
-        (self.place, self.unopened) = (place, tip);
-        self
-    }
-
-    /// Full segments do not stay.
-    pub(crate) fn lets_leave(mut self, leaving: Option<Leaving>) -> Self {
-        self.leaving = leaving;
-        self
-    }
-
     /// Lets segments go that the store has durably. What cannot go stays, and is tried again after the next checkpoint.
-    fn let_leave(&self) {
+    fn let_leave(&mut self) {
         let Some(leaving) = self.leaving.as_ref().filter(|_| !self.core.is_being_read()) else { return };
         loop {
             match leaving.next(&self.core, self.synced) {
-                Ok(Some(segment)) => tracing::debug!(segment, "a full segment has left the log's folder"),
+                Ok(Some(segment)) => {
+                    tracing::debug!(segment, "a full segment has left the log's folder");
+                    if let Some(intervals) = &mut self.intervals {
+                        intervals.note_change(segment);
+                    }
+                }
                 Ok(None) => return,
                 Err(error) => {
                     tracing::warn!(%error, "a full segment stays in the log's folder");
@@ -107,60 +83,26 @@ impl Keeper {
         }
     }
 
-    /// Opens a store that was left for later; builds it anew if it does not open.
-    fn open_now(&mut self) {
-        let (Some(tip), Some(place)) = (self.unopened.take(), &self.place) else { return };
-        let opened = catch_unwind(AssertUnwindSafe(|| place.open().map_err(|error| error.problem)));
-        match opened.unwrap_or_else(|_| Err("it panicked".into())) {
-            Ok(blocks) => {
-                self.core.set_store(Some(blocks.reader()));
-                self.core.set_stored(tip);
-                (self.blocks, self.synced) = (Some(blocks), tip);
-            }
-            Err(problem) => self.build_anew(&problem),
-        }
-        self.core.await_store(false);
-    }
-
-    /// Takes nothing from the store that is there, and brings everything into a new one.
-    fn build_anew(&mut self, problem: &str) {
-        tracing::warn!(problem, "the block store is built anew from the log");
-        self.let_go();
-        let Some(place) = self.place.take() else { return };
-        self.guarded("build anew", |this| {
-            let opened = place.wipe().and_then(|()| place.open());
-            let blocks = opened.map_err(|error| error.problem)?;
-            this.synced = 0;
-            this.core.set_store(Some(blocks.reader()));
-            this.core.set_store_gone(false);
-            this.core.set_store_rebuilt();
-            this.blocks = Some(blocks);
-            Ok(())
-        });
-        self.place = Some(place);
-        // How far it is behind is counted from the opening: nothing else would bring it here.
-        self.catch_up();
-    }
-
     /// Stores all that is durable by now. On a nearly full disk it waits: the room that is left is for reports, which the
     /// log has to take, and what the store does not have is read from the log.
     pub(crate) fn catch_up(&mut self) {
         while self.is_behind() {
             self.store_some();
         }
+        // What came from before the opening was never counted as written.
+        self.core.level_lag();
     }
 
     /// Stores what is durable in large pieces. While much is being committed the store falls behind, up to its bound:
     /// whoever appends waits for the log alone, and reads are answered from memory or the log meanwhile.
-    fn follow(&mut self, bell: &Bell) {
-        self.core.set_segments_to_pack(self.packer.waiting(self.core.state().index.last_segment()));
+    fn follow(&mut self) {
         while self.is_behind() {
             let before = self.core.written_bytes();
-            if bell.is_called_within(GATHER) {
+            if self.bell.is_called_within(GATHER) {
                 return;
             }
             let busy = self.core.written_bytes() - before > BUSY_BYTES;
-            let bound = if busy { self.lag_bytes_max } else { 0 };
+            let bound = if busy { self.settings.store_lag_bytes } else { 0 };
             let until = self.core.stored_bytes() + TURN_BYTES;
             while self.is_behind() && self.core.lag_bytes() > bound && self.core.stored_bytes() < until {
                 self.store_some();
@@ -169,15 +111,19 @@ impl Keeper {
     }
 
     /// Stores what is durable, and compresses full segments while there is nothing to store.
-    fn attend(&mut self, bell: &Bell) {
+    fn attend(&mut self) {
         loop {
-            self.follow(bell);
+            self.follow();
             // Looked at before the last look at the blocks: whoever rings after that is heard.
-            let called = bell.is_called_within(Duration::ZERO);
-            let packs = self.compress_when_idle && !self.is_full();
+            let called = self.bell.is_called_within(Duration::ZERO);
+            let packs = self.settings.compress_when_idle && !self.is_full();
             if called || !(self.is_behind() || packs && self.pack_next()) {
-                return;
+                break;
             }
+        }
+        if self.interval_is_near() && !self.bell.is_called_within(Duration::ZERO) {
+            self.checkpoint();
+            self.mark_interval();
         }
     }
 
@@ -194,8 +140,11 @@ impl Keeper {
         let packed = self.packer.pack_next(current);
         if let Some(segment) = packed {
             self.core.forget_segment(segment);
+            if let Some(intervals) = &mut self.intervals {
+                intervals.note_change(segment);
+            }
         }
-        self.core.set_segments_to_pack(self.packer.waiting(current));
+        self.core.set_packed_before(self.packer.next());
         packed.is_some()
     }
 
@@ -212,7 +161,7 @@ impl Keeper {
         let (stored, last) = (self.core.stored(), self.core.state().head.block);
         let numbers: Vec<u64> = (stored + 1..=last.min(stored + BLOCKS_AT_ONCE)).collect();
         self.guarded("put", |this| this.store(&numbers));
-        if self.blocks.is_some() && self.bytes_since >= self.checkpoint_bytes {
+        if self.blocks.is_some() && self.bytes_since >= self.settings.checkpoint_bytes {
             self.checkpoint();
         }
     }
@@ -236,6 +185,7 @@ impl Keeper {
         });
         if self.blocks.is_some() {
             self.let_leave();
+            self.mark_interval();
         }
     }
 
@@ -316,111 +266,17 @@ impl Drop for Keeper {
     }
 }
 
-/// What the keeper's thread is told.
-#[derive(Default)]
-pub(crate) struct Bell {
-    state: Mutex<BellState>,
-    rung: Condvar,
-}
-
-#[derive(Default)]
-struct BellState {
-    rung: bool,
-    /// Whether memory is to be given back.
-    freshen: bool,
-    /// Why the store is to be built anew.
-    build_anew: Option<String>,
-    end: Option<Ending>,
-}
-
-impl BellState {
-    fn is_called(&self) -> bool {
-        self.freshen || self.build_anew.is_some() || self.end.is_some()
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// Store everything, make it durable.
-    InOrder,
-    /// Stop where you are.
-    AtOnce,
-}
-
-impl Bell {
-    /// Says that there are new blocks.
-    pub(crate) fn ring(&self) {
-        let mut state = lock(&self.state);
-        if !state.rung {
-            state.rung = true;
-            drop(state);
-            self.rung.notify_one();
-        }
-    }
-
-    /// Asks for memory to be given back.
-    pub(crate) fn freshen(&self) {
-        let mut state = lock(&self.state);
-        state.freshen = true;
-        state.rung = true;
-        drop(state);
-        self.rung.notify_one();
-    }
-
-    /// Asks for the store to be built anew.
-    pub(crate) fn build_anew(&self, problem: String) {
-        let mut state = lock(&self.state);
-        state.build_anew = Some(problem);
-        state.rung = true;
-        drop(state);
-        self.rung.notify_one();
-    }
-
-    /// Waits for so long, or until something else is asked for than new blocks.
-    fn is_called_within(&self, time: Duration) -> bool {
-        let state = lock(&self.state);
-        let waited = self.rung.wait_timeout_while(state, time, |state| !state.is_called());
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let called = state.is_called();
-        // What was rung for since is being stored; but whoever is called comes back for it.
-        state.rung = called;
-        called
-    }
-
-    fn take_freshen(&self) -> bool {
-        std::mem::take(&mut lock(&self.state).freshen)
-    }
-
-    fn take_build_anew(&self) -> Option<String> {
-        lock(&self.state).build_anew.take()
-    }
-
-    pub(crate) fn end(&self, how: Ending) {
-        lock(&self.state).end = Some(how);
-        self.rung.notify_one();
-    }
-
-    fn wait(&self) -> Option<Ending> {
-        let mut state = lock(&self.state);
-        while !state.rung && state.end.is_none() {
-            state = self.rung.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.rung = false;
-        state.end
-    }
-}
-
 /// The keeper's thread.
-pub(crate) fn run(mut keeper: Keeper, bell: &Bell) {
+pub(crate) fn run(mut keeper: Keeper) {
     keeper.open_now();
     loop {
-        let end = bell.wait();
-        if let Some(problem) = bell.take_build_anew() {
+        let end = keeper.bell.wait();
+        if let Some(problem) = keeper.bell.take_build_anew() {
             keeper.build_anew(&problem);
         }
         match end {
-            None if bell.take_freshen() => keeper.give_memory_back(),
-            None => keeper.attend(bell),
+            None if keeper.bell.take_freshen() => keeper.give_memory_back(),
+            None => keeper.attend(),
             Some(Ending::AtOnce) => return,
             Some(Ending::InOrder) => {
                 keeper.catch_up();

@@ -28,8 +28,9 @@
 //!   the log. Damage in the log is filled from sled where sled has those blocks with the right hashes.
 //! - A journal that has lost or changed history does not open ([`OpenError::Integrity`]), and nothing in it is touched.
 //!   Nothing is repaired in silence: [`OpenReport`] and a note in the stream [`NOTE_STREAM`] say what was done.
-//! - After a stop in order, and if no file was written into since, the index comes from a checkpoint, and the inside of
-//!   full segments is read behind the opening ([`Stats::verification`]); every block is checked when it is read. What is
+//! - The index comes from a checkpoint, after a stop in order if no file was written into since, after a crash as far as
+//!   full segments are as they were when it was made; the rest is read. The inside of full segments is then read behind the
+//!   opening ([`Stats::verification`]), and the store is compared; every block is checked when it is read. What is
 //!   found there is repaired and noted, or fails the journal.
 //! - By default all of the log stays. [`Settings::log_keep`] and [`Settings::log_archive`] let full segments go, once the
 //!   block store has them durably; all reads find them still, or say what they need.
@@ -47,7 +48,8 @@
 //! log/0000000001.log   segments of the commit log: a mark, blocks one after the other, a seal once full, zeros before
 //! log/0000000001.log.zst   a full segment, compressed; it reads as the segment it was
 //! log.begins           which segments have left that folder, and where they are
-//! index.checkpoint     the index as the last stop in order left it; a cache, safe to delete
+//! index.checkpoint     the index as the last stop in order left it, or as far as full segments went; a cache, safe to
+//!                      delete; `.used` behind its name until everything that it was trusted for has been read
 //! log.damaged-1/       a log that was repaired, as it was; kept until somebody removes it
 //! sled/                the same blocks for reading; key = (block, part), value = at most 32 KiB
 //! sled.aside/          a copy of it while a damaged log is looked into, because sled rewrites what it opens
@@ -132,7 +134,7 @@ pub use import::{ImportError, LineProblem, import, import_on};
 pub use integrity::{IntegrityReport, MissingEvents, Problem, ProblemKind};
 pub use journal::*;
 pub use local::{CloseError, LocalJournal, Stats};
-pub use note::{JournalNote, NOTE_STREAM};
+pub use note::{JournalNote, NOTE_STREAM, WriterOpened};
 pub use open::OpenReport;
 pub use queue::QueueLimits;
 pub use readonly::ReadOnlyJournal;

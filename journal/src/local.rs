@@ -1,6 +1,7 @@
 //! The journal of one node: commit log and block store in one folder.
 
 mod behind;
+mod start;
 
 use std::{
     fmt, io,
@@ -20,19 +21,15 @@ use crate::{
     VerificationProgress as Progress, Version,
     blocks::{MemoryStore, SledStore, Store},
     checkpoint::{self, Files},
-    commit::Writer,
     core::Core,
     crash,
     disk::{Disk, Lock, OsDisk, SimulatedDisk},
     head::HeadFile,
-    keeper::{Ending, Keeper},
-    note,
-    open::{self, Asked, Opened},
-    pack::Packer,
+    keeper::Ending,
+    open,
     reading::{self, Direction, Scan, StreamScan},
     request::Request,
     shared::{Shared, answer},
-    space::SpaceWatch,
     verify::Verification,
     work::Work,
 };
@@ -132,72 +129,7 @@ impl LocalJournal {
         now_ms: u64,
         settings: Settings,
     ) -> Result<(Self, OpenReport), OpenError> {
-        crash::point("before-open");
-        // A segment must hold its marks and a block; the upper bound keeps offsets within 32 bits.
-        let segment_bytes = settings.segment_bytes.clamp(4096, 256 * 1024 * 1024);
-        let may_trust = settings.threads == Threads::Own && settings.index_checkpoint;
-        let (keep, archive) = (settings.log_keep, settings.log_archive.clone());
-        let asked = Asked { new_id: id, segment_bytes, may_trust, keep, archive };
-        let opened = open::open(disk, store, &asked)?;
-        let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, leaving, folder, last_segment } =
-            opened;
-        let (begins_later, opened_tip) = (later.is_some(), tip);
-        let shared = Arc::new(Shared::default());
-        let mut writer = Writer {
-            core: core.clone(),
-            shared: shared.clone(),
-            disk: disk.clone(),
-            log,
-            head_file: head_file.clone(),
-            epoch: report.epoch,
-            tip,
-            space: SpaceWatch::new(settings.space_floor_bytes),
-        };
-        write_note(&mut writer, &report, now_ms, &*disk)?;
-        if let Some(blocks) = &blocks {
-            core.set_store(Some(blocks.reader()));
-        }
-        core.read_ahead(settings.threads == Threads::Own);
-        let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
-        let space = (disk.clone(), SpaceWatch::new(settings.space_floor_bytes));
-        let packer = Packer::new(folder.clone(), core.journal);
-        let trouble = store_trouble.clone();
-        let keeper = Keeper::new(core.clone(), head_file.clone(), space, blocks, &settings, packer, trouble)
-            .opens_later(later.or_else(|| store.for_later()), begins_later.then_some(tip.block))
-            .lets_leave(leaving);
-        core.set_being_read(begins_later);
-        core.await_store(begins_later);
-        let work = match settings.threads {
-            Threads::Inline => Work::inline(writer, keeper),
-            Threads::Own => Work::start(writer, keeper, &settings, &shared)
-                .map_err(open::io_error(&*disk, "start the threads for"))?,
-        };
-        let verification = Verification::default();
-        if let Some(door) = work.door().filter(|_| begins_later) {
-            let reading = behind::reading_behind(&core, &shared, &disk, (opened_tip, last_segment), report.epoch, door);
-            verification.start(reading).map_err(open::io_error(&*disk, "start the threads for"))?;
-        }
-        crash::point("after-open");
-        let closed = AtomicBool::new(false);
-        let lock = Mutex::new(Some(lock));
-        let place = if may_trust { store.for_later() } else { None };
-        let epoch = report.epoch;
-        let this = Self {
-            core,
-            shared,
-            work,
-            store_trouble,
-            head_file,
-            closed,
-            lock,
-            settings,
-            disk,
-            folder,
-            epoch,
-            verification,
-            place,
-        };
-        Ok((this, report))
+        start::start(disk, store, id, now_ms, settings)
     }
 
     /// Takes nothing more, answers all that waits, brings the block store up to date and writes the mark of a clean
@@ -320,6 +252,9 @@ impl Journal for LocalJournal {
             Err((error, done)) => return answer(done, Err(error)),
         };
         self.work.hand_in(request, &self.shared);
+        if self.settings.threads == Threads::Inline {
+            self.verification.step();
+        }
     }
 
     fn version(&self, stream: &StreamId) -> Version {
@@ -379,27 +314,6 @@ impl Journal for LocalJournal {
 impl fmt::Debug for LocalJournal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalJournal").field("core", &self.core).finish_non_exhaustive()
-    }
-}
-
-/// Appends the opening's note, before anybody else can.
-fn write_note(writer: &mut Writer, report: &OpenReport, now_ms: u64, disk: &dyn Disk) -> Result<(), OpenError> {
-    let core = writer.core.clone();
-    let expected = core.state().index.version(&note::stream());
-    let draft = note::writer_opened(core.journal, report, expected, now_ms.max(core.state().head.time_ms));
-    let outcome = Arc::new(Mutex::new(None));
-    let kept = outcome.clone();
-    let done: Done = Box::new(move |answer| *lock(&kept) = Some(answer));
-    match Request::new(vec![draft], Intake::Report, done) {
-        Ok(request) => writer.commit(vec![request]).give(&writer.shared.notices),
-        Err((error, done)) => answer(done, Err(error)),
-    }
-    let outcome = lock(&outcome).take();
-    match outcome {
-        // On a full disk the journal opens without the note: what runs still has to be reported.
-        Some(Ok(_) | Err(AppendError::NearlyFull { .. })) => Ok(()),
-        Some(Err(error)) => Err(open::io_error(disk, "append to")(io::Error::other(error))),
-        None => Err(open::io_error(disk, "append to")(io::Error::other("no answer"))),
     }
 }
 

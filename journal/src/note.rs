@@ -13,25 +13,8 @@ const SCHEMA: u16 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
 pub enum JournalNote {
-    /// A writer opened the journal. Counts are 0 and flags false after a clean stop.
-    WriterOpened {
-        /// Counts the writers, from 1; every block carries its writer's.
-        epoch: u64,
-        /// The last writer had stopped in order.
-        clean: bool,
-        /// Blocks that the block store did not have yet: normal after a crash.
-        caught_up_blocks: u64,
-        /// The block store was damaged and was built anew from the log.
-        store_rebuilt: bool,
-        /// Blocks of the log that were damaged and were taken from the block store.
-        log_filled_blocks: u64,
-        /// A write that was never acknowledged was cut off.
-        torn_cut: bool,
-        /// The head file was missing or damaged and was written anew.
-        head_rewritten: bool,
-        /// The `FORMAT` file was missing or damaged and was written anew.
-        format_rewritten: bool,
-    },
+    /// A writer opened the journal.
+    WriterOpened(WriterOpened),
     /// What had been damaged was found behind an opening by a checkpoint, and repaired from the other copy.
     HistoryRepaired {
         /// Blocks of the log that were damaged and were taken from the block store.
@@ -41,74 +24,44 @@ pub enum JournalNote {
     },
 }
 
+/// What a writer found when it opened the journal. Counts are 0 and flags false after a clean stop. The fields up to the
+/// last one are the first stored form: what is added later is skipped there and stands beside it in a form of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WriterOpened {
+    /// Counts the writers, from 1; every block carries its writer's.
+    pub epoch: u64,
+    /// The last writer had stopped in order.
+    pub clean: bool,
+    /// Blocks that the block store did not have yet: normal after a crash.
+    pub caught_up_blocks: u64,
+    /// The block store was damaged and was built anew from the log.
+    pub store_rebuilt: bool,
+    /// Blocks of the log that were damaged and were taken from the block store.
+    pub log_filled_blocks: u64,
+    /// A write that was never acknowledged was cut off.
+    pub torn_cut: bool,
+    /// The head file was missing or damaged and was written anew.
+    pub head_rewritten: bool,
+    /// The `FORMAT` file was missing or damaged and was written anew.
+    #[serde(skip)]
+    pub format_rewritten: bool,
+}
+
 /// What the journal holds. Variants are only ever added, at the end.
 #[derive(Clone, Serialize, Deserialize)]
 enum Stored {
-    WriterOpenedV1 {
-        epoch: u64,
-        clean: bool,
-        caught_up_blocks: u64,
-        store_rebuilt: bool,
-        log_filled_blocks: u64,
-        torn_cut: bool,
-        head_rewritten: bool,
-    },
-    HistoryRepairedV1 {
-        log_filled_blocks: u64,
-        store_rebuilt: bool,
-    },
-    WriterOpenedV2 {
-        epoch: u64,
-        clean: bool,
-        caught_up_blocks: u64,
-        store_rebuilt: bool,
-        log_filled_blocks: u64,
-        torn_cut: bool,
-        head_rewritten: bool,
-        format_rewritten: bool,
-    },
+    WriterOpenedV1(WriterOpened),
+    HistoryRepairedV1 { log_filled_blocks: u64, store_rebuilt: bool },
+    WriterOpenedV2(WriterOpened, bool),
 }
 
 impl From<Stored> for JournalNote {
     fn from(stored: Stored) -> Self {
         match stored {
-            Stored::WriterOpenedV1 {
-                epoch,
-                clean,
-                caught_up_blocks,
-                store_rebuilt,
-                log_filled_blocks,
-                torn_cut,
-                head_rewritten,
-            } => Self::WriterOpened {
-                epoch,
-                clean,
-                caught_up_blocks,
-                store_rebuilt,
-                log_filled_blocks,
-                torn_cut,
-                head_rewritten,
-                format_rewritten: false,
-            },
-            Stored::WriterOpenedV2 {
-                epoch,
-                clean,
-                caught_up_blocks,
-                store_rebuilt,
-                log_filled_blocks,
-                torn_cut,
-                head_rewritten,
-                format_rewritten,
-            } => Self::WriterOpened {
-                epoch,
-                clean,
-                caught_up_blocks,
-                store_rebuilt,
-                log_filled_blocks,
-                torn_cut,
-                head_rewritten,
-                format_rewritten,
-            },
+            Stored::WriterOpenedV1(opened) => Self::WriterOpened(opened),
+            Stored::WriterOpenedV2(opened, format_rewritten) => {
+                Self::WriterOpened(WriterOpened { format_rewritten, ..opened })
+            }
             Stored::HistoryRepairedV1 { log_filled_blocks, store_rebuilt } => {
                 Self::HistoryRepaired { log_filled_blocks, store_rebuilt }
             }
@@ -120,43 +73,8 @@ impl From<JournalNote> for Stored {
     fn from(note: JournalNote) -> Self {
         match note {
             // Most have nothing that the first form cannot say.
-            JournalNote::WriterOpened {
-                epoch,
-                clean,
-                caught_up_blocks,
-                store_rebuilt,
-                log_filled_blocks,
-                torn_cut,
-                head_rewritten,
-                format_rewritten: false,
-            } => Self::WriterOpenedV1 {
-                epoch,
-                clean,
-                caught_up_blocks,
-                store_rebuilt,
-                log_filled_blocks,
-                torn_cut,
-                head_rewritten,
-            },
-            JournalNote::WriterOpened {
-                epoch,
-                clean,
-                caught_up_blocks,
-                store_rebuilt,
-                log_filled_blocks,
-                torn_cut,
-                head_rewritten,
-                format_rewritten,
-            } => Self::WriterOpenedV2 {
-                epoch,
-                clean,
-                caught_up_blocks,
-                store_rebuilt,
-                log_filled_blocks,
-                torn_cut,
-                head_rewritten,
-                format_rewritten,
-            },
+            JournalNote::WriterOpened(opened) if !opened.format_rewritten => Self::WriterOpenedV1(opened),
+            JournalNote::WriterOpened(opened) => Self::WriterOpenedV2(opened, opened.format_rewritten),
             JournalNote::HistoryRepaired { log_filled_blocks, store_rebuilt } => {
                 Self::HistoryRepairedV1 { log_filled_blocks, store_rebuilt }
             }
@@ -189,7 +107,7 @@ pub(crate) fn stream() -> StreamId {
 
 /// The entry that says what opening found.
 pub(crate) fn writer_opened(journal: Uuid, report: &OpenReport, expected: Version, time_ms: u64) -> Draft {
-    let note = JournalNote::WriterOpened {
+    let note = JournalNote::WriterOpened(WriterOpened {
         epoch: report.epoch,
         clean: report.clean,
         caught_up_blocks: report.caught_up_blocks,
@@ -198,7 +116,7 @@ pub(crate) fn writer_opened(journal: Uuid, report: &OpenReport, expected: Versio
         torn_cut: report.torn_cut.is_some(),
         head_rewritten: report.head_rewritten,
         format_rewritten: report.format_rewritten,
-    };
+    });
     let id = Uuid::new_v5(&journal, format!("writer-opened/{}", report.epoch).as_bytes());
     draft(&note, "writer-opened", id, expected, time_ms)
 }

@@ -33,6 +33,7 @@ use uuid::Uuid;
 use crate::{
     Head, IntegrityReport, LogKeep, OpenError,
     blocks::{Blocks, Store},
+    checkpoint,
     core::{Core, State},
     crash,
     disk::{Disk, Lock, LockMode},
@@ -66,14 +67,25 @@ pub(crate) struct Opened {
     pub blocks: Option<Box<dyn Blocks>>,
     pub lock: Lock,
     pub report: OpenReport,
-    /// The store, to be opened behind the opening; everything before the head is then still to be read.
-    pub later: Option<Box<dyn Store>>,
-    /// The segment that was read in full whatever was trusted; those before it are still to be read then.
-    pub last_segment: u32,
+    /// What is left to be done behind the opening, if it went by a checkpoint.
+    pub later: Option<Later>,
+    /// Blocks up to this one are durable in the store.
+    pub store_synced: u64,
     /// Where full segments go, if they go.
     pub leaving: Option<Leaving>,
     /// The journal's folder, without what of the log is elsewhere.
     pub folder: Arc<dyn Disk>,
+}
+
+/// What an opening by a checkpoint leaves for later.
+#[derive(Debug)]
+pub(crate) struct Later {
+    /// The store, which is not open yet.
+    pub store: Box<dyn Store>,
+    /// Whether its files are as the last stop in order left them; else what it has is to be seen.
+    pub as_left: bool,
+    /// Segments before this one are still to be read.
+    pub read_from: u32,
 }
 
 /// What is asked of opening.
@@ -82,7 +94,7 @@ pub(crate) struct Asked {
     /// The id of a new journal.
     pub new_id: Uuid,
     pub segment_bytes: u64,
-    /// Whether there will be threads that read behind the opening what a checkpoint is trusted for.
+    /// Whether somebody reads behind the opening what a checkpoint is trusted for.
     pub may_trust: bool,
     pub keep: LogKeep,
     pub archive: Option<PathBuf>,
@@ -128,6 +140,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
                 tracing::warn!(%problem, "the index checkpoint is left aside; the whole log is read");
                 opening.ignored = Some(problem);
             }
+            checkpoint::forget_used(&*opening.folder);
             opening.begin_log(found)?;
             opening.settle(found)?
         }
@@ -161,7 +174,7 @@ struct Settled {
     survey: Survey,
     torn_cut: Option<u64>,
     /// As in [`Opened`].
-    later: Option<Box<dyn Store>>,
+    later: Option<Later>,
 }
 
 impl Opening<'_> {
@@ -232,6 +245,11 @@ impl Opening<'_> {
             outside.note_changes().map_err(io_error(&*self.disk, "write where the log begins in"))?;
         }
         core.set_stored(if caught.blocks.is_some() { tip.block } else { 0 });
+        let store_synced = match (caught.synced, &caught.rebuilt) {
+            (true, _) => tip.block,
+            (false, None) => synced_before,
+            (false, Some(_)) => 0,
+        };
         crash::point("after-store-filled");
         let mut report = OpenReport {
             journal: self.journal,
@@ -259,7 +277,7 @@ impl Opening<'_> {
             sequence: last.map_or(0, |last| last.sequence),
             head,
             epoch: report.epoch,
-            store_synced: if caught.synced { tip.block } else { synced_before },
+            store_synced,
             clean: false,
         };
         let exists = found != FoundHead::Missing;
@@ -273,9 +291,8 @@ impl Opening<'_> {
             let (whole, folder) = (outside.whole.clone(), folder.clone());
             outside.to.clone().map(|to| Leaving { whole, folder, to })
         });
-        let last_segment = scanned.segments.last().map_or(0, |segment| segment.number);
         Ok(Opened {
-            last_segment,
+            store_synced,
             leaving,
             folder,
             core,

@@ -20,7 +20,6 @@ use crate::{
 pub(crate) struct Packer {
     disk: Arc<dyn Disk>,
     journal: Uuid,
-    /// Segments before this one are compressed, or could not be.
     next: u32,
 }
 
@@ -29,9 +28,9 @@ impl Packer {
         Self { disk, journal, next: 1 }
     }
 
-    /// Segments before `current`, the one that is written, that were not looked at yet.
-    pub(crate) fn waiting(&self, current: u32) -> u32 {
-        current.saturating_sub(self.next)
+    /// Segments before this one are compressed, or could not be.
+    pub(crate) fn next(&self) -> u32 {
+        self.next
     }
 
     /// Compresses the next segment before `current`, if it is not compressed yet; answers its number once it is.
@@ -91,13 +90,15 @@ impl Packer {
 pub(crate) fn remove_unfinished(disk: &dyn Disk) -> io::Result<()> {
     let names = disk.list(LOG_DIR)?;
     let mut removed = false;
-    for name in &names {
-        let unfinished = name.ends_with(".zst.tmp");
-        let doubled = name.strip_suffix(".zst").is_some_and(|segment| names.iter().any(|other| other == segment));
-        if unfinished || doubled {
-            disk.remove(&format!("{LOG_DIR}/{name}"))?;
-            removed = true;
-        }
+    for name in names.iter().filter(|name| is_unfinished(name, &names)) {
+        disk.remove(&format!("{LOG_DIR}/{name}"))?;
+        removed = true;
     }
     if removed { disk.sync_dir(LOG_DIR) } else { Ok(()) }
+}
+
+/// Whether a file of the log, one of these, counts for nothing: the segment that it was to become is still there.
+pub(crate) fn is_unfinished(name: &str, names: &[String]) -> bool {
+    let doubled = name.strip_suffix(".zst").is_some_and(|segment| names.iter().any(|other| other == segment));
+    doubled || name.ends_with(".zst.tmp")
 }

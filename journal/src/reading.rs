@@ -236,6 +236,10 @@ fn pick<T: Readable>(
 }
 
 fn wants(filter: &Filter, stream: &str) -> bool {
+    // Most passes want everything.
+    if filter.kinds.is_empty() && filter.streams.is_empty() {
+        return true;
+    }
     let kind = stream.split_once('/').map_or(stream, |(kind, _)| kind);
     let kind_wanted = filter.kinds.is_empty() || filter.kinds.iter().any(|wanted| wanted == kind);
     let stream_wanted = filter.streams.is_empty() || filter.streams.iter().any(|wanted| wanted.as_str() == stream);

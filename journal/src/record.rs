@@ -15,9 +15,12 @@
 //! hashes as the exported one. Whoever calls [`Record::at`] has checked the block's checksum; the bounds are checked
 //! all the same.
 
+mod cursor;
+
 use uuid::Uuid;
 
-use crate::{Body, Draft, Entry, EntryKind, Header, Meta, Outcome, PolicyRef, Position, StreamId, Version};
+use crate::{Draft, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
+use cursor::Cursor;
 
 /// The length of an entry without texts, options and bodies.
 pub(crate) const FIXED: usize = 72;
@@ -247,59 +250,10 @@ fn outcome_of(byte: u8) -> Result<Outcome, Malformed> {
     }
 }
 
-/// Takes from the front of a slice, never beyond its end.
-struct Cursor<'a>(&'a [u8]);
-
-impl<'a> Cursor<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or("a record ends too early")?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        let taken = self.take(N)?;
-        Ok(taken.try_into().expect("as many bytes as were asked for"))
-    }
-
-    fn u8(&mut self) -> Result<u8, Malformed> {
-        self.array::<1>().map(|[byte]| byte)
-    }
-
-    fn u32(&mut self) -> Result<u32, Malformed> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64, Malformed> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    fn text(&mut self) -> Result<&'a str, Malformed> {
-        let length = usize::from(self.u8()?);
-        str::from_utf8(self.take(length)?).map_err(|_| "a text is not UTF-8")
-    }
-
-    fn policy(&mut self) -> Result<PolicyRef, Malformed> {
-        Ok(PolicyRef { name: self.text()?.to_owned(), revision: self.u64()?, digest: self.array()? })
-    }
-
-    fn body(&mut self) -> Result<Body, Malformed> {
-        self.body_bytes().map(|(schema, bytes)| Body { schema, bytes: bytes.to_vec() })
-    }
-
-    fn body_bytes(&mut self) -> Result<(u16, &'a [u8]), Malformed> {
-        let schema = self.array().map(u16::from_le_bytes)?;
-        let length = self.u32()? as usize;
-        if length > Draft::BODY_BYTES_MAX {
-            return Err("a body is too long");
-        }
-        Ok((schema, self.take(length)?))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Body, PolicyRef};
 
     /// A placed record with all optional parts and one event.
     fn stored() -> Vec<u8> {

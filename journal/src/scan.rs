@@ -24,7 +24,7 @@ pub(crate) struct Scanned {
     pub tip: Tip,
     pub epoch: u64,
     pub time_ms: u64,
-    /// The chain value of each block up to the tip.
+    /// The chain value of each block that was read, up to the tip.
     pub hashes: Vec<[u8; 32]>,
     pub faults: Vec<Fault>,
     /// Sound blocks behind a fault, not linked to the chain before it.
@@ -76,33 +76,58 @@ pub(crate) fn scan_some(
     numbers: &[u32],
     visit: &mut Visit<'_>,
 ) -> io::Result<Scanned> {
-    let mut scanned = Scanned {
-        segments: Vec::new(),
-        tip: start.tip,
-        epoch: start.epoch,
-        time_ms: start.time_ms,
-        hashes: Vec::new(),
-        faults: Vec::new(),
-        later: Vec::new(),
-        told_block: 0,
-        end: None,
-        bytes: 0,
-    };
+    let mut scanned = Scanned::begin(start);
     for number in numbers.iter().copied() {
-        let file = segment::open(disk, number)?;
-        scanned.bytes += segment::stored_bytes(disk, number)?;
-        if file.size()? > SEGMENT_FILE_BYTES_MAX {
-            scanned.fault(number, ProblemKind::LogDamaged, 0, false);
-            continue;
-        }
-        let bytes = disk::read_all(&*file)?;
-        let mut one = OneSegment { scanned: &mut scanned, journal, number, bytes: &bytes, at: MARK_BYTES, visit };
-        one.read();
+        read_on(disk, journal, number, &mut scanned, visit)?;
     }
     Ok(scanned)
 }
 
+/// Reads one segment more.
+pub(crate) fn read_on(
+    disk: &dyn Disk,
+    journal: Uuid,
+    number: u32,
+    scanned: &mut Scanned,
+    visit: &mut Visit<'_>,
+) -> io::Result<()> {
+    let file = segment::open(disk, number)?;
+    scanned.bytes += segment::stored_bytes(disk, number)?;
+    if file.size()? > SEGMENT_FILE_BYTES_MAX {
+        scanned.fault(number, ProblemKind::LogDamaged, 0, false);
+        return Ok(());
+    }
+    let bytes = disk::read_all(&*file)?;
+    let mut one = OneSegment { scanned, journal, number, bytes: &bytes, at: MARK_BYTES, visit };
+    one.read();
+    Ok(())
+}
+
 impl Scanned {
+    /// Nothing was read yet.
+    pub(crate) fn begin(Start { tip, epoch, time_ms }: Start) -> Self {
+        Self {
+            segments: Vec::new(),
+            tip,
+            epoch,
+            time_ms,
+            hashes: Vec::new(),
+            faults: Vec::new(),
+            later: Vec::new(),
+            told_block: 0,
+            end: None,
+            bytes: 0,
+        }
+    }
+
+    /// Takes a full segment for what its seal says, without reading what is between its marks.
+    pub(crate) fn pass_over(&mut self, seal: &Mark) {
+        self.tip = Tip { block: seal.block, position: seal.position, hash: seal.hash };
+        self.told_block = self.told_block.max(seal.block);
+        self.end = Some((seal.segment, seal.offset));
+        self.segments.push(Segment { number: seal.segment, sealed: true });
+    }
+
     /// The number of the newest block that the log knows to have existed.
     pub(crate) fn newest_block(&self) -> u64 {
         self.later.iter().map(|later| later.0).max().unwrap_or(0).max(self.tip.block).max(self.told_block)

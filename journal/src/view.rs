@@ -14,7 +14,8 @@ pub struct EntryView<'a>(Inner<'a>);
 
 #[derive(Clone, Copy, Debug)]
 enum Inner<'a> {
-    Stored(Record<'a>),
+    /// With its stream, which was read when the entry was filtered.
+    Stored(Record<'a>, &'a str),
     Live(&'a Entry),
 }
 
@@ -36,8 +37,8 @@ impl<'a> BodyView<'a> {
 }
 
 impl<'a> EntryView<'a> {
-    pub(crate) fn stored(record: Record<'a>) -> Self {
-        Self(Inner::Stored(record))
+    pub(crate) fn stored(record: Record<'a>, stream: &'a str) -> Self {
+        Self(Inner::Stored(record, stream))
     }
 
     /// A view of an entry that is in memory.
@@ -48,7 +49,7 @@ impl<'a> EntryView<'a> {
     /// Its position.
     pub fn position(&self) -> Position {
         match self.0 {
-            Inner::Stored(record) => record.position(),
+            Inner::Stored(record, _) => record.position(),
             Inner::Live(entry) => entry.header.position,
         }
     }
@@ -56,8 +57,7 @@ impl<'a> EntryView<'a> {
     /// Its stream, `kind/name`.
     pub fn stream(&self) -> &'a str {
         match self.0 {
-            // It was read when the entry was filtered.
-            Inner::Stored(record) => record.stream_text().unwrap_or_default(),
+            Inner::Stored(_, stream) => stream,
             Inner::Live(entry) => entry.header.stream.as_str(),
         }
     }
@@ -65,7 +65,7 @@ impl<'a> EntryView<'a> {
     /// The version of its first event; without events, the version that a next event would take.
     pub fn first_version(&self) -> Version {
         match self.0 {
-            Inner::Stored(record) => record.first_version(),
+            Inner::Stored(record, _) => record.first_version(),
             Inner::Live(entry) => entry.header.first_version,
         }
     }
@@ -73,7 +73,7 @@ impl<'a> EntryView<'a> {
     /// How many events it has.
     pub fn event_count(&self) -> u32 {
         match self.0 {
-            Inner::Stored(record) => record.events(),
+            Inner::Stored(record, _) => record.events(),
             Inner::Live(entry) => entry.header.events,
         }
     }
@@ -81,7 +81,7 @@ impl<'a> EntryView<'a> {
     /// Its time, in milliseconds.
     pub fn time_ms(&self) -> u64 {
         match self.0 {
-            Inner::Stored(record) => record.time_ms(),
+            Inner::Stored(record, _) => record.time_ms(),
             Inner::Live(entry) => entry.header.meta.time_ms,
         }
     }
@@ -92,7 +92,7 @@ impl<'a> EntryView<'a> {
     /// What is wrong with it.
     pub fn header(&self) -> Result<Header, &'static str> {
         match self.0 {
-            Inner::Stored(record) => record.header(),
+            Inner::Stored(record, _) => record.header(),
             Inner::Live(entry) => Ok(entry.header.clone()),
         }
     }
@@ -103,7 +103,7 @@ impl<'a> EntryView<'a> {
     /// What is wrong with it.
     pub fn entry(&self) -> Result<Entry, &'static str> {
         match self.0 {
-            Inner::Stored(record) => record.entry(),
+            Inner::Stored(record, _) => record.entry(),
             Inner::Live(entry) => Ok(entry.clone()),
         }
     }
@@ -117,7 +117,7 @@ impl<'a> EntryView<'a> {
         mut visit: impl FnMut(Version, BodyView<'a>) -> Result<(), E>,
     ) -> Result<(), E> {
         match self.0 {
-            Inner::Stored(record) => {
+            Inner::Stored(record, _) => {
                 let mut version = record.first_version();
                 record.each_event(|schema, bytes| {
                     let seen = visit(version, BodyView { schema, bytes });

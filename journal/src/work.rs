@@ -17,24 +17,25 @@ use crate::{
 
 /// The working side of a journal.
 pub(crate) enum Work {
-    Inline(Box<Mutex<Option<(Writer, Keeper)>>>),
+    Inline { place: Place, shared: Arc<Shared> },
     Threads { queue: Arc<Queue>, bell: Arc<Bell>, handles: Mutex<Vec<JoinHandle<()>>> },
 }
 
+/// Where whoever appends finds who does it.
+type Place = Arc<Mutex<Option<(Writer, Keeper)>>>;
+
 impl Work {
-    pub(crate) fn inline(writer: Writer, mut keeper: Keeper) -> Self {
+    pub(crate) fn inline(writer: Writer, mut keeper: Keeper, shared: &Arc<Shared>) -> Self {
+        keeper.open_now();
         keeper.catch_up();
-        Self::Inline(Box::new(Mutex::new(Some((writer, keeper)))))
+        Self::Inline { place: Arc::new(Mutex::new(Some((writer, keeper)))), shared: shared.clone() }
     }
 
     pub(crate) fn start(writer: Writer, keeper: Keeper, settings: &Settings, shared: &Arc<Shared>) -> io::Result<Self> {
         let queue = Arc::new(Queue::new(settings.queue));
-        let bell = Arc::new(Bell::default());
+        let bell = keeper.bell.clone();
         bell.ring();
-        let keeping = {
-            let bell = bell.clone();
-            std::thread::Builder::new().name("journal-store".into()).spawn(move || keeper::run(keeper, &bell))?
-        };
+        let keeping = { std::thread::Builder::new().name("journal-store".into()).spawn(move || keeper::run(keeper))? };
         let committing = {
             let (queue, bell, shared) = (queue.clone(), bell.clone(), shared.clone());
             let run = move || commit_thread(writer, &queue, &bell, &shared);
@@ -44,18 +45,18 @@ impl Work {
         Ok(Self::Threads { queue, bell, handles: Mutex::new(vec![committing, keeping]) })
     }
 
-    /// Hands in requests for threads of the journal itself; none if there are none.
-    pub(crate) fn door(&self) -> Option<Door> {
+    /// Where what reads behind the opening hands in.
+    pub(crate) fn door(&self) -> Door {
         match self {
-            Self::Inline(_) => None,
-            Self::Threads { queue, bell, .. } => Some(Door { queue: queue.clone(), bell: bell.clone() }),
+            Self::Inline { place, shared } => Door::Inline { place: place.clone(), shared: shared.clone() },
+            Self::Threads { queue, bell, .. } => Door::Threads { queue: queue.clone(), bell: bell.clone() },
         }
     }
 
     /// Hands a request to whoever works.
     pub(crate) fn hand_in(&self, request: Request, shared: &Shared) {
         match self {
-            Self::Inline(place) => Self::commit_inline(place, shared, request),
+            Self::Inline { place, .. } => commit_inline(place, shared, request),
             Self::Threads { queue, .. } => {
                 if let Err((request, error)) = queue.push(request) {
                     // A queue that was closed because the log failed says so.
@@ -65,27 +66,10 @@ impl Work {
         }
     }
 
-    fn commit_inline(place: &Mutex<Option<(Writer, Keeper)>>, shared: &Shared, request: Request) {
-        let mut guard = lock(place);
-        let answers: Answers = match guard.as_mut() {
-            Some((writer, keeper)) => {
-                let answers = writer.commit(vec![request]);
-                if answers.head.is_some() {
-                    keeper.catch_up();
-                }
-                answers
-            }
-            None => return request.refuse(AppendError::Closed),
-        };
-        // Released first: whoever is answered may append again.
-        drop(guard);
-        answers.give(&shared.notices);
-    }
-
     /// Lets the block store give back what it had read into memory; on the keeper's own time.
     pub(crate) fn give_memory_back(&self) {
         match self {
-            Self::Inline(place) => {
+            Self::Inline { place, .. } => {
                 if let Some((_, keeper)) = lock(place).as_mut() {
                     keeper.give_memory_back();
                 }
@@ -97,7 +81,7 @@ impl Work {
     /// Compresses full segments; on the keeper's own time if it has a thread.
     pub(crate) fn pack(&self) {
         match self {
-            Self::Inline(place) => {
+            Self::Inline { place, .. } => {
                 if let Some((_, keeper)) = lock(place).as_mut() {
                     keeper.pack_all();
                 }
@@ -108,14 +92,14 @@ impl Work {
 
     pub(crate) fn waiting(&self) -> usize {
         match self {
-            Self::Inline(_) => 0,
+            Self::Inline { .. } => 0,
             Self::Threads { queue, .. } => queue.waiting(),
         }
     }
 
     pub(crate) fn end(&self, how: Ending) {
         match self {
-            Self::Inline(place) => {
+            Self::Inline { place, .. } => {
                 let ended = lock(place).take();
                 if let Some((_writer, mut keeper)) = ended
                     && how == Ending::InOrder
@@ -148,22 +132,52 @@ impl Work {
     }
 }
 
-/// Where the journal's own threads hand in.
-pub(crate) struct Door {
-    queue: Arc<Queue>,
-    bell: Arc<Bell>,
+/// Where what reads behind the opening hands in.
+pub(crate) enum Door {
+    Inline { place: Place, shared: Arc<Shared> },
+    Threads { queue: Arc<Queue>, bell: Arc<Bell> },
 }
 
 impl Door {
     pub(crate) fn hand_in(&self, request: Request) {
-        if let Err((request, error)) = self.queue.push(request) {
-            request.refuse(error);
+        match self {
+            Self::Inline { place, shared } => commit_inline(place, shared, request),
+            Self::Threads { queue, .. } => {
+                if let Err((request, error)) = queue.push(request) {
+                    request.refuse(error);
+                }
+            }
         }
     }
 
-    pub(crate) fn bell(&self) -> Arc<Bell> {
-        self.bell.clone()
+    /// Has the block store built anew.
+    pub(crate) fn build_anew(&self, problem: String) {
+        match self {
+            Self::Inline { place, .. } => {
+                if let Some((_, keeper)) = lock(place).as_mut() {
+                    keeper.build_anew(&problem);
+                }
+            }
+            Self::Threads { bell, .. } => bell.build_anew(problem),
+        }
     }
+}
+
+fn commit_inline(place: &Mutex<Option<(Writer, Keeper)>>, shared: &Shared, request: Request) {
+    let mut guard = lock(place);
+    let answers: Answers = match guard.as_mut() {
+        Some((writer, keeper)) => {
+            let answers = writer.commit(vec![request]);
+            if answers.head.is_some() {
+                keeper.catch_up();
+            }
+            answers
+        }
+        None => return request.refuse(AppendError::Closed),
+    };
+    // Released first: whoever is answered may append again.
+    drop(guard);
+    answers.give(&shared.notices);
 }
 
 fn commit_thread(mut writer: Writer, queue: &Queue, bell: &Bell, shared: &Shared) {

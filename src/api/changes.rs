@@ -3,7 +3,7 @@
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, member, policy, replica_set,
     shell::{Answer, AnyCommand},
     volume, volume_attachment,
 };
@@ -49,6 +49,10 @@ async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<
     if let Some(policy) = remove.entities.iter().find(|stream| stream.kind() == policy::State::KIND) {
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{policy} cannot be removed"))
             .next("revise it instead, with `bailiwick apply`"));
+    }
+    if let Some(member) = remove.entities.iter().find(|stream| stream.kind() == member::State::KIND) {
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{member} is its set's to remove"))
+            .next("remove its machine, or its seat from the replica set"));
     }
     let missing = shared.node.look(|fleet| remove.entities.iter().find(|stream| !fleet.exists(stream)).cloned())?;
     if let Some(missing) = missing {

@@ -7,7 +7,10 @@ use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{AppendError, ReadError};
 
 use super::wire::problem::Problem;
-use crate::{handle::ApplyError, manifest::ManifestError};
+use crate::{
+    handle::{ApplyError, QuestionError},
+    manifest::ManifestError,
+};
 
 /// A problem on its way out.
 #[derive(Clone, Debug)]
@@ -112,6 +115,15 @@ fn not_recorded(message: &str, cause: &AppendError) -> Failure {
         }
     };
     Failure { problem: Problem { detail: vec![cause.to_string()], ..failure.problem }, ..failure }
+}
+
+impl From<QuestionError> for Failure {
+    fn from(error: QuestionError) -> Self {
+        match error {
+            QuestionError::Ask(error) => error.into(),
+            QuestionError::Read(error) => error.into(),
+        }
+    }
 }
 
 impl From<ApplyError> for Failure {

@@ -1,6 +1,6 @@
 //! Questions over HTTP.
 
-use actix_web::web;
+use actix_web::{HttpResponse, web};
 use bailiwick_actors::replay::Options;
 use bailiwick_journal::{Position, StreamId};
 use serde::Deserialize;
@@ -12,13 +12,14 @@ use super::{
     server::Shared,
     wire::{change::Rehearse, problem::Problem},
 };
-use crate::view::At;
+use crate::view::{self, At};
 
 type Answer = Result<web::Json<Value>, Failure>;
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
     config
         .route("/node", web::get().to(node))
+        .route("/metrics", web::get().to(metrics))
         .route("/status", web::get().to(status))
         .route("/pending", web::get().to(pending))
         .route("/log", web::get().to(log))
@@ -51,24 +52,22 @@ async fn node(shared: web::Data<Shared>) -> Answer {
     })))
 }
 
+/// The one answer that is no JSON: those who collect gauges read this.
+async fn metrics(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
+    let text = shared.node.look(view::metrics)?;
+    Ok(HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text))
+}
+
 async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
     answer(&shared, Query::Status { at: at(&parameters)? }).await
 }
 
 async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
-    let at = at(&parameters)?;
-    let web::Json(mut pending) = answer(&shared, Query::Pending { at }).await?;
-    // Only a running node knows whom it has told what is wanted.
-    if let (None, Some(rows)) = (at, pending.as_array_mut()) {
-        for machine in shared.node.untold()? {
-            let name = machine.to_string();
-            if rows.iter().all(|row| row["entity"] != name.as_str()) {
-                let why = "its agent has not asked yet what is wanted now";
-                rows.push(serde_json::json!({ "entity": name, "status": "untold", "why": why }));
-            }
-        }
+    match at(&parameters)? {
+        // Only a running node knows what it has seen, and whom it has told what is wanted.
+        None => Ok(web::Json(serde_json::json!(shared.node.pending().await?))),
+        at => answer(&shared, Query::Pending { at }).await,
     }
-    Ok(web::Json(pending))
 }
 
 async fn log(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {

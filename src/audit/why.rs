@@ -4,9 +4,9 @@ use std::{fmt, sync::Arc};
 
 use bailiwick_actors::{
     contract::Stored,
-    supervisor::{Order, Orders, machines, storage},
+    supervisor::{Order, Orders, machines, replica_sets, storage},
 };
-use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
+use bailiwick_journal::{Body, Entry, Filter, Journal, Position, ReadError, StreamId};
 use serde::Serialize;
 
 use crate::words::Line;
@@ -148,6 +148,10 @@ fn looked_at(entry: &Entry) -> Looked {
             Ok(storage::Command::Begin { .. } | storage::Command::Observe { .. }) => Looked::AtTheWorld,
             Err(_) => Looked::NotAtAll,
         },
+        "supervisor/replica-sets" => match replica_sets::Command::load(&entry.command) {
+            Ok(replica_sets::Command::Look { about } | replica_sets::Command::LookAfter { about }) => Looked::At(about),
+            Err(_) => Looked::NotAtAll,
+        },
         _ => Looked::NotAtAll,
     }
 }
@@ -178,17 +182,28 @@ fn order_of(earlier: &Entry, entry: &Entry) -> Option<(bailiwick_journal::Versio
         if Orders::command_id(supervisor, at) != entry.header.meta.command_id {
             continue;
         }
-        let order: Option<Order> = match machines::Event::load(body) {
-            _ if supervisor.name() == storage::View::NAME => match storage::Event::load(body) {
-                Ok(storage::Event::Issued { order }) => Some(order),
-                _ => None,
-            },
-            Ok(machines::Event::Issued { order }) => Some(order),
-            _ => None,
-        };
-        return order.map(|order| (at, crate::words::ordered(&order)));
+        return issued(supervisor.name(), body).map(|order| (at, crate::words::ordered(&order)));
     }
     None
+}
+
+/// The order that an event of a supervisor issues.
+fn issued(supervisor: &str, event: &Body) -> Option<Order> {
+    match supervisor {
+        machines::View::NAME => match machines::Event::load(event) {
+            Ok(machines::Event::Issued { order }) => Some(order),
+            _ => None,
+        },
+        storage::View::NAME => match storage::Event::load(event) {
+            Ok(storage::Event::Issued { order }) => Some(order),
+            _ => None,
+        },
+        replica_sets::View::NAME => match replica_sets::Event::load(event) {
+            Ok(replica_sets::Event::Issued { order }) => Some(order),
+            Err(_) => None,
+        },
+        _ => None,
+    }
 }
 
 impl fmt::Display for Why {

@@ -96,6 +96,10 @@ pub(super) fn show(global: &Global, changed: &Changed) -> Result<(), CliError> {
                 entry.map_or_else(Cell::none, |entry| entry.to_string().into()),
                 decision.map_or_else(Cell::none, |decision| decision.reason.as_str().into()),
             ]);
+            for (number, follows) in (1..).zip(&step.follows) {
+                let number = format!("step {number}");
+                table.add([Cell::from(""), number.into(), follows.as_str().into(), Cell::none(), Cell::none()]);
+            }
         }
         table
     };

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{IntegrityReport, OpenError, ReadError};
 
 use super::{
@@ -11,7 +12,7 @@ use super::{
 use crate::{
     api::wire::problem::Problem,
     client::ClientError,
-    handle::ApplyError,
+    handle::{ApplyError, QuestionError},
     node::{StartError, StopError},
     view::FleetError,
 };
@@ -99,11 +100,24 @@ impl From<ApplyError> for CliError {
             ApplyError::NoProvider { ref known, .. } => {
                 Self::new(Exit::Refused, "no-provider", error.to_string()).next(format!("this node has {known}"))
             }
-            ApplyError::Ask(error) => {
-                let told = Self::new(Exit::Error, "not-answered", error.to_string());
-                error.source().into_iter().fold(told, |told, cause| told.because(cause))
-            }
+            ApplyError::Ask(error) => error.into(),
         }
+    }
+}
+
+impl From<QuestionError> for CliError {
+    fn from(error: QuestionError) -> Self {
+        match error {
+            QuestionError::Ask(error) => error.into(),
+            QuestionError::Read(error) => error.into(),
+        }
+    }
+}
+
+impl From<AskError> for CliError {
+    fn from(error: AskError) -> Self {
+        let told = Self::new(Exit::Error, "not-answered", error.to_string());
+        error.source().into_iter().fold(told, |told, cause| told.because(cause))
     }
 }
 

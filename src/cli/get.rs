@@ -128,13 +128,15 @@ pub(super) fn table(kind: &str, rows: &Value) -> Table {
             ("UID", true, |row| text(&row["uid"])),
         ],
         "member" => &[
-            ("SET", false, |row| text(&row["set"])),
-            ("MACHINE", false, |row| text(&row["machine"])),
+            ("NAME", false, |row| text(&row["name"])),
+            ("STATUS", false, |row| status(&row["status"])),
             ("STATE", false, |row| member_state(row)),
             ("VOTES", false, |row| if row["votes"] == true { "yes".into() } else { "no".into() }),
             ("ADDRESS", false, |row| text(&row["address"])),
             ("ID", false, |row| text(&row["id"])),
+            ("DETAIL", false, |row| text(&row["why"])),
             ("TAGS", true, |row| map(&row["tags"])),
+            ("UID", true, |row| text(&row["uid"])),
         ],
         _ => &[
             ("NAME", false, |row| text(&row["name"])),
@@ -164,8 +166,8 @@ pub(super) fn text(value: &Value) -> Cell {
 /// A status in its colour.
 pub(super) fn status(value: &Value) -> Cell {
     match value.as_str() {
-        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled")) => Cell::good(word),
-        Some(word @ ("failed" | "lost" | "stale" | "unhealthy")) => Cell::bad(word),
+        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter")) => Cell::good(word),
+        Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "stranger")) => Cell::bad(word),
         Some(word) => Cell::busy(word),
         None => Cell::none(),
     }
@@ -173,7 +175,7 @@ pub(super) fn status(value: &Value) -> Cell {
 
 /// What a member is, in the colour of its health.
 fn member_state(row: &Value) -> Cell {
-    let word = row["state"].as_str().unwrap_or_default().to_ascii_lowercase();
+    let Some(word) = row["state"].as_str().map(str::to_ascii_lowercase) else { return Cell::none() };
     if row["healthy"] == true { Cell::good(word) } else { Cell::bad(word) }
 }
 

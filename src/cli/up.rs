@@ -204,26 +204,22 @@ async fn run(
             }
             _ = looks.tick() => (),
         }
-        let pending = handle.look(|fleet| {
-            progress.update(fleet);
-            view::pending(fleet)
-        })?;
-        let untold = handle.untold()?;
-        if pending.is_empty() && untold.is_empty() {
+        if !node.is_running() {
+            return Ok(Exit::Error);
+        }
+        let pending = handle.pending().await?;
+        handle.look(|fleet| progress.update(fleet))?;
+        if pending.is_empty() {
             break;
         }
-        let is_all_failed = !pending.is_empty() && pending.iter().all(|open| open.status == "failed");
         // What one entity failed at is no reason to leave the others half-done.
-        if args.once && is_all_failed && untold.is_empty() {
+        if args.once && pending.iter().all(|open| open.status == "failed") {
             progress.finish();
-            return Err(unfinished(Exit::Error, "failed", "not everything could be made so", &pending, &untold));
+            return Err(unfinished(Exit::Error, "failed", "not everything could be made so", &pending));
         }
         if args.timeout.is_some_and(|limit| begun.elapsed() >= limit) {
             progress.finish();
-            return Err(unfinished(Exit::TimedOut, "timed-out", "the time is over", &pending, &untold));
-        }
-        if !node.is_running() {
-            return Ok(Exit::Error);
+            return Err(unfinished(Exit::TimedOut, "timed-out", "the time is over", &pending));
         }
     }
     progress.finish();
@@ -258,20 +254,10 @@ fn summary(steps: &[crate::plan::Step]) -> String {
     format!("applied: {}", parts.join(", "))
 }
 
-fn unfinished(
-    exit: Exit,
-    code: &'static str,
-    message: &str,
-    pending: &[view::Pending],
-    untold: &[StreamId],
-) -> CliError {
+fn unfinished(exit: Exit, code: &'static str, message: &str, pending: &[view::Pending]) -> CliError {
     let mut error = CliError::new(exit, code, message)
         .next("`bailiwick status` shows trouble, `bailiwick why KIND/NAME` explains it");
     error.causes = pending.iter().map(|open| format!("{} is {}: {}", open.entity, open.status, open.why)).collect();
-    let is_pending = |machine: &StreamId| pending.iter().any(|open| open.entity == machine.to_string());
-    for machine in untold.iter().filter(|machine| !is_pending(machine)) {
-        error.causes.push(format!("{machine} has an agent that has not asked what is wanted"));
-    }
     error
 }
 
@@ -355,7 +341,7 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
         if open.iter().all(|entity| failure(entity).is_some()) {
             progress.finish();
             let failures: Vec<view::Pending> = open.iter().filter_map(failure).cloned().collect();
-            return Err(unfinished(Exit::Error, "failed", "not everything could be removed", &failures, &[]));
+            return Err(unfinished(Exit::Error, "failed", "not everything could be removed", &failures));
         }
         if begun.elapsed() >= timeout {
             progress.finish();

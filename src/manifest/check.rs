@@ -18,6 +18,8 @@ pub struct Known {
     pub machines: BTreeSet<Name>,
     pub volumes: BTreeSet<Name>,
     pub filesystems: BTreeSet<Name>,
+    /// The engines that keep replica sets on the node that is asked; none if no node is.
+    pub engines: Option<BTreeSet<Name>>,
 }
 
 /// A document as it was read, with the names of others in it.
@@ -30,7 +32,7 @@ pub(super) struct Read {
 /// A name of something else.
 #[derive(Debug)]
 pub(super) struct Reference {
-    /// `machine`, `volume` or `filesystem`.
+    /// `machine`, `volume`, `filesystem` or `engine`.
     pub kind: &'static str,
     pub name: Name,
     pub place: Place,
@@ -86,9 +88,12 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
         }
     }
     for reference in documents.iter().flat_map(|read| &read.references) {
-        let there = match reference.kind {
-            "machine" => &machines,
-            "filesystem" => &filesystems,
+        let there = match (reference.kind, &known.engines) {
+            ("machine", _) => &machines,
+            ("filesystem", _) => &filesystems,
+            ("engine", Some(engines)) => engines,
+            // Which engines there are the node will say.
+            ("engine", None) => continue,
             _ => &volumes,
         };
         if there.contains(&reference.name) {
@@ -98,10 +103,15 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             return;
         }
         let Reference { kind, name, place, field } = reference;
-        let message = format!("no {kind} `{name}` is declared here, nor does one exist");
-        let next = match nearest(name.as_str(), there.iter().map(Name::as_str)) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("declare it, or name a {kind} that exists"),
+        let near = nearest(name.as_str(), there.iter().map(Name::as_str));
+        let meant = near.map(|meant| format!("did you mean `{meant}`?"));
+        let (message, next) = if *kind == "engine" {
+            let names: Vec<&str> = there.iter().map(Name::as_str).collect();
+            let next = meant.unwrap_or_else(|| format!("it has {}", names.join(", ")));
+            (format!("this node has no engine `{name}` for replica sets"), next)
+        } else {
+            let next = meant.unwrap_or_else(|| format!("declare it, or name a {kind} that exists"));
+            (format!("no {kind} `{name}` is declared here, nor does one exist"), next)
         };
         add(Problem::new(place.clone(), field, Code::DanglingReference, message).next(next), sources, problems);
     }

@@ -33,3 +33,5 @@ pub const LABEL_NAME_BYTES_MAX: usize = 63;
 pub const PERIOD_MS_MAX: u64 = 3650 * 24 * 3_600_000;
 /// Seats of one replica set: as many members as any engine takes.
 pub const SEATS_MAX: usize = 50;
+/// Addresses of one seat.
+pub const ADDRESSES_MAX: usize = 16;

@@ -33,16 +33,14 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// The provider that is to make it; none for what nobody makes.
+    /// The provider that is to make it, or the engine that is to keep it; none for what nobody makes.
     pub fn provider(&self) -> Option<&Name> {
         match self {
             Self::Machine { spec, .. } => Some(&spec.provider),
             Self::Volume { spec, .. } => Some(&spec.provider),
             Self::Filesystem { spec, .. } => Some(&spec.provider),
-            Self::VolumeAttachment { .. }
-            | Self::FilesystemAttachment { .. }
-            | Self::Policy { .. }
-            | Self::ReplicaSet { .. } => None,
+            Self::VolumeAttachment { .. } | Self::FilesystemAttachment { .. } | Self::Policy { .. } => None,
+            Self::ReplicaSet { spec, .. } => Some(&spec.engine),
         }
     }
 
@@ -53,7 +51,7 @@ impl Wish {
             Self::Volume { spec, .. } => encode(1, spec),
             Self::VolumeAttachment { spec } => encode(1, spec),
             Self::Policy { document, .. } => encode(1, &**document),
-            Self::ReplicaSet { spec, .. } => encode(1, spec),
+            Self::ReplicaSet { spec, .. } => encode(2, spec),
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),
         };

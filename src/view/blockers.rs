@@ -3,13 +3,14 @@
 use bailiwick_actors::{
     contract::Decider,
     machine::{self, Instance},
+    member,
     vocab::{Life, Outlook},
     volume_attachment,
 };
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
-use super::{Fleet, rows::attachment_detail};
+use super::{Fleet, replica_sets::planned, rows::attachment_detail};
 
 /// One thing that has to go, or to end, first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +44,14 @@ pub fn blockers(fleet: &Fleet, entity: &StreamId) -> Vec<Blocker> {
                 let why = format!("they were told to end at {}, and are waited for until {}", drain.since, drain.until);
                 blocker(format!("the workloads of {entity}"), why)
             });
-            drain.into_iter().chain(state.attachments.iter().map(attachment)).collect()
+            let engaged = state.engaged.iter().map(|set| {
+                let name = format!("{set}:{}", entity.name());
+                let status = fleet.members.get(&name).map_or("not known", member::State::status);
+                let held = fleet.replica_sets.get(set.as_str()).and_then(|of| planned(fleet, set.as_str(), of).held);
+                let why = held.map_or_else(String::new, |held| format!(", and the set does nothing: {held}"));
+                blocker(format!("member/{name}"), format!("it is {status}{why}"))
+            });
+            drain.into_iter().chain(engaged).chain(state.attachments.iter().map(attachment)).collect()
         }
         Life::Dead => match &state.instance {
             Instance::Deleting { effort, .. } => {

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    filesystem, filesystem_attachment, machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, member, policy, replica_set,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -13,7 +13,8 @@ use serde_json::Value;
 use super::{
     Blocker, Fleet, FleetError, blockers,
     filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
-    replica_sets::{MemberRow, ReplicaSetRow, members_of, replica_set_row},
+    members::{MemberRow, member_row, members_of},
+    replica_sets::{ReplicaSetRow, replica_set_row},
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
 };
 use crate::words::Line;
@@ -56,6 +57,7 @@ pub enum Row {
     ReplicaSet(Box<ReplicaSetRow>),
     Filesystem(FilesystemRow),
     FilesystemAttachment(FilesystemAttachmentRow),
+    Member(Box<MemberRow>),
 }
 
 /// One condition.
@@ -137,9 +139,14 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         }
         replica_set::State::KIND => {
             let Some(folded) = fleet.replica_sets.folded(name) else { return Ok(None) };
-            members = members_of(name, &folded.state);
+            members = members_of(fleet, name, &folded.state);
             let row = Row::ReplicaSet(Box::new(replica_set_row(fleet, name, folded)));
             (replica_set::State::KIND, row, json(&folded.state.spec), None)
+        }
+        member::State::KIND => {
+            let Some(folded) = fleet.members.folded(name) else { return Ok(None) };
+            let row = Row::Member(Box::new(member_row(fleet, name, folded)));
+            (member::State::KIND, row, json(&folded.state.seat), None)
         }
         _ => return Ok(None),
     };
@@ -156,6 +163,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         replica_set::State::KIND => {
             history::<replica_set::State>(journal, fleet, entity, |state| state.status().into())
         }
+        member::State::KIND => history::<member::State>(journal, fleet, entity, |state| state.status().into()),
         _ => history::<policy::State>(journal, fleet, entity, |state| format!("revision {}", state.revision)),
     }?;
     Ok(Some(Description {

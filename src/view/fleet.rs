@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, member, policy, replica_set,
     supervisor::machines,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
@@ -22,6 +22,8 @@ pub struct Fleet {
     /// What the machines supervisor has seen of the world.
     pub seen: machines::State,
     pub replica_sets: Fold<replica_set::State>,
+    /// By `set:machine`.
+    pub members: Fold<member::State>,
     pub filesystems: Fold<filesystem::State>,
     /// By `machine:filesystem`.
     pub filesystem_attachments: Fold<filesystem_attachment::State>,
@@ -97,6 +99,7 @@ impl Fleet {
             }
         }
         self.replica_sets.apply(entry)?;
+        self.members.apply(entry)?;
         self.filesystems.apply(entry)?;
         self.filesystem_attachments.apply(entry)?;
         self.position = header.position;
@@ -115,6 +118,7 @@ impl Fleet {
             "volume" => self.volumes.get(name).map(|state| state.life),
             "volume-attachment" => self.attachments.get(name).map(|state| state.life),
             "replica-set" => self.replica_sets.get(name).map(|state| state.life),
+            "member" => self.members.get(name).map(|state| state.life),
             "filesystem" => self.filesystems.get(name).map(|state| state.life),
             "filesystem-attachment" => self.filesystem_attachments.get(name).map(|state| state.life),
             "policy" => self.policies.get(name).map(|_| Life::Alive),

@@ -1,11 +1,11 @@
-//! Replica sets and their members as rows, and what is planned with them.
+//! Replica sets as rows, and what is planned with them.
 
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::Folded,
-    ports::replica_set::{Member, MemberState},
-    replica_set::{Phase, State},
+    ports::replica_set::MemberState,
+    replica_set::{Endpoint, Phase, Spec, State, addresses::AddressFault},
     supervisor::{
         peer_group::{Finding, NotChosen},
         replica_sets::{Plan, plan},
@@ -14,7 +14,11 @@ use bailiwick_actors::{
 };
 use serde::Serialize;
 
-use super::{Fleet, rows::stream};
+use super::{
+    Fleet,
+    members::{MemberRow, rows},
+    rows::stream,
+};
 use crate::words::{reason_in_words, step_in_words};
 
 /// A replica set.
@@ -41,6 +45,8 @@ pub struct ReplicaSetRow {
     pub not_chosen: BTreeMap<String, String>,
     /// What somebody should know.
     pub findings: Vec<String>,
+    /// Where its servers are to be found, as was published last, by machine.
+    pub endpoints: BTreeMap<String, EndpointRow>,
     pub age_ms: u64,
     pub next_try_ms: Option<u64>,
     pub detail: Option<String>,
@@ -49,24 +55,14 @@ pub struct ReplicaSetRow {
     pub changed_ms: u64,
 }
 
-/// A member of a replica set, as it was seen last.
+/// Where a server is to be found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct MemberRow {
-    /// `set:id`.
-    pub name: String,
-    pub set: String,
-    /// None if no machine stands behind it.
-    pub machine: Option<String>,
-    /// As text: the numbers of some engines are larger than JSON readers take.
-    pub id: String,
-    pub address: String,
-    pub votes: bool,
-    /// Whether it votes, or may by now.
-    pub flagged: bool,
-    pub state: &'static str,
-    pub healthy: bool,
-    pub tags: BTreeMap<String, String>,
+pub struct EndpointRow {
+    /// For those who ask.
+    pub addresses: Vec<String>,
+    /// For other members.
+    pub internal: Option<String>,
 }
 
 /// The replica sets that exist, by name.
@@ -75,44 +71,18 @@ pub fn replica_sets(fleet: &Fleet) -> Vec<ReplicaSetRow> {
     existing.map(|(name, folded)| replica_set_row(fleet, name, folded)).collect()
 }
 
-/// The members of all replica sets, by set and in the order of the configuration.
-pub fn members(fleet: &Fleet) -> Vec<MemberRow> {
-    let existing = fleet.replica_sets.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
-    existing.flat_map(|(name, folded)| members_of(name, &folded.state)).collect()
-}
-
-/// The members of one set.
-pub(super) fn members_of(set: &str, state: &State) -> Vec<MemberRow> {
-    let Some(seen) = &state.seen else { return Vec::new() };
-    let row = |member: &Member| {
-        let status = seen.statuses.iter().rfind(|status| status.id == member.id);
-        MemberRow {
-            name: format!("{set}:{}", member.id),
-            set: set.to_owned(),
-            machine: member.machine_tag().map(str::to_owned),
-            id: member.id.to_string(),
-            address: member.address.clone(),
-            votes: member.is_voter(),
-            flagged: state.flags.contains(&member.id),
-            state: status.map_or(MemberState::Unknown, |status| status.state).name(),
-            healthy: status.is_some_and(|status| status.healthy),
-            tags: member.tags.clone(),
-        }
-    };
-    seen.configuration.members.iter().map(row).collect()
-}
-
 /// What the supervisor would do now, in words.
 #[derive(Default)]
-struct Planned {
-    steps: Vec<String>,
-    held: Option<String>,
-    not_chosen: BTreeMap<String, String>,
-    findings: Vec<String>,
-    is_at_rest: bool,
+pub(super) struct Planned {
+    pub steps: Vec<String>,
+    pub held: Option<String>,
+    /// By machine.
+    pub not_chosen: BTreeMap<String, String>,
+    pub findings: Vec<String>,
+    pub is_at_rest: bool,
 }
 
-fn planned(fleet: &Fleet, name: &str, state: &State) -> Planned {
+pub(super) fn planned(fleet: &Fleet, name: &str, state: &State) -> Planned {
     let Ok(set) = name.parse::<Name>() else { return Planned::default() };
     let in_words = |step: &_| format!("{}, because {}", step_in_words(step), reason_in_words(step).1);
     match plan(&fleet.machines, &set, state) {
@@ -135,9 +105,12 @@ fn planned(fleet: &Fleet, name: &str, state: &State) -> Planned {
 
 pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>) -> ReplicaSetRow {
     let (state, stream) = (&folded.state, stream::<State>(name));
-    let Planned { steps, held, not_chosen, findings, is_at_rest } = planned(fleet, name, state);
-    let members = members_of(name, state);
-    let leader = members.iter().find(|member| member.healthy && member.state == MemberState::Primary.name());
+    let planned = planned(fleet, name, state);
+    let mut members = rows(fleet, name, state, &planned);
+    members.retain(|member| member.id.is_some());
+    let Planned { steps, held, not_chosen, findings, is_at_rest } = planned;
+    let leads = |member: &&MemberRow| member.healthy && member.state == Some(MemberState::Primary.name());
+    let leader = members.iter().find(leads);
     let (until, fault) = match &state.phase {
         Phase::Waiting { until, fault, .. } => (Some(*until), Some(fault)),
         Phase::Idle | Phase::Looking | Phase::Settled | Phase::Stepping { .. } => (None, None),
@@ -147,7 +120,8 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
         Phase::Stepping { step, .. } => Some(format!("under way: {}", step_in_words(step))),
         _ => None,
     };
-    let sick = members.iter().find(|member| !member.healthy).map(|member| format!("member {} is not well", member.id));
+    let sick =
+        members.iter().find(|member| !member.healthy).map(|member| format!("member {} is not well", member.name));
     let next = steps.first().map(|step| format!("next: {step}"));
     let spec = state.spec.as_ref();
     let all_well = leader.is_some() && members.iter().all(|member| member.healthy);
@@ -166,12 +140,33 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
         held,
         not_chosen,
         findings,
+        endpoints: state.published.iter().flat_map(|it| &it.servers).map(endpoint_row).collect(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: until.map(|until| until.0),
         uid: state.uid(&stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }
+}
+
+fn endpoint_row((machine, endpoint): (&Name, &Endpoint)) -> (String, EndpointRow) {
+    let addresses = endpoint.addresses.iter().cloned().collect();
+    (machine.to_string(), EndpointRow { addresses, internal: endpoint.internal.clone() })
+}
+
+/// The steps that would follow if a set were declared like this, in words; what is to be waited for, if nobody knows yet.
+pub fn steps_towards(fleet: &Fleet, name: &str, spec: &Spec) -> Vec<String> {
+    let present = fleet.replica_sets.get(name).filter(|state| state.life == Life::Alive);
+    let Some(present) = present else {
+        let first = spec.seats.first().map(|seat| seat.machine.to_string()).unwrap_or_default();
+        return vec![format!("the set is looked for, and begins on machine {first} if there is none yet")];
+    };
+    let wanted = State { spec: Some(spec.clone()), ..present.clone() };
+    let Planned { steps, held, .. } = planned(fleet, name, &wanted);
+    if !wanted.is_settled() {
+        return vec!["something is under way; the steps follow from what is read after it".into()];
+    }
+    steps.into_iter().chain(held.map(|held| format!("then nothing: {held}"))).collect()
 }
 
 fn not_chosen(why: &NotChosen) -> String {
@@ -182,7 +177,7 @@ fn not_chosen(why: &NotChosen) -> String {
         NotChosen::VotersFull { max } => format!("there are {max} voters already"),
         NotChosen::MembersFull { max } => format!("there are {max} members already"),
         NotChosen::LearnersFull { max } => format!("{max} without a vote is all that the engine allows"),
-        NotChosen::Address { .. } => "its machine does not run, or has no address for it".into(),
+        NotChosen::Address { fault } => bad_address(*fault).into(),
         NotChosen::AddressTaken => "another member is reached at its address".into(),
     }
 }
@@ -193,12 +188,22 @@ fn finding(finding: &Finding) -> String {
         Finding::SecondOfMachine { machine, member, kept } => {
             format!("member {member} stands for machine {machine} as {kept} does")
         }
-        Finding::BadAddress { machine, .. } => format!("machine {machine} does not run, or has no address"),
+        Finding::BadAddress { machine, fault } => format!("machine {machine}: {}", bad_address(*fault)),
         Finding::AddressTaken { machine } => format!("another member is reached at the address of machine {machine}"),
         Finding::NoAddress { member } => format!("member {member} has no address"),
         Finding::LastVoterStays { member } => format!("member {member} is the last voter and stays"),
         Finding::EvenForNow { voters } => format!("{voters} voters until another one is ready"),
         Finding::SeveralPrimaries { members } => format!("{members} members say that they lead"),
         Finding::IdUsedAgain { member } => format!("the id {member} is used again"),
+    }
+}
+
+fn bad_address(fault: AddressFault) -> &'static str {
+    match fault {
+        AddressFault::NoneUsable => "its machine does not run, or has no address that others can reach",
+        AddressFault::SeveralUsable => {
+            "several of its addresses are equally good; set spec.space, or leave one of them"
+        }
+        AddressFault::NoneInSpace => "its machine does not run, or none of its addresses is in the space of the set",
     }
 }

@@ -25,6 +25,8 @@ impl Words for State {
             Command::Disown => "let go of its instance".into(),
             Command::Reprieve { .. } => "take some more time to become well".into(),
             Command::GiveUp { .. } => "be given up".into(),
+            Command::Engage { set } => format!("stay until replica set {set} does without it"),
+            Command::Disengage { set } => format!("wait for replica set {set} no more"),
             Command::RemoveStray { instance, .. } => {
                 format!("remove instance {}, which nobody knows", instance.instance)
             }
@@ -66,6 +68,11 @@ impl Words for State {
             Event::Skipped { what: Skipped::DeletionOf { effect } } => {
                 format!("the end of instance {effect} was not waited for, so it may be an orphan")
             }
+            Event::Skipped { what: Skipped::Membership { set } } => {
+                format!("replica set {set} was not waited for, so it may miss a voter")
+            }
+            Event::Engaged { set } => format!("replica set {set} counts on it"),
+            Event::Disengaged { set } => format!("replica set {set} does without it"),
             Event::InstanceLeft { effect, .. } => format!("it let go of instance {effect}, which stays"),
             Event::Adopted { instance, .. } => format!("it took over instance {}", instance.instance),
             Event::StrayFound { effect, instance, .. } => match instance {

@@ -5,6 +5,7 @@
 
 mod filesystems;
 mod machines;
+mod members;
 mod names;
 mod policies;
 mod replica_sets;
@@ -15,7 +16,7 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, member, policy, replica_set,
     supervisor::{
         machines as machines_supervisor, replica_sets as replica_sets_supervisor, storage as storage_supervisor,
     },
@@ -140,6 +141,7 @@ fn told(entry: &Entry) -> Option<Told> {
         (filesystem::State::KIND, _) => tell::<filesystem::State>(entry),
         (filesystem_attachment::State::KIND, _) => tell::<filesystem_attachment::State>(entry),
         (replica_set::State::KIND, _) => tell::<replica_set::State>(entry),
+        (member::State::KIND, _) => tell::<member::State>(entry),
         ("supervisor", machines_supervisor::View::NAME) => tell::<machines_supervisor::State>(entry),
         ("supervisor", storage_supervisor::View::NAME) => tell::<storage_supervisor::State>(entry),
         ("supervisor", replica_sets_supervisor::View::NAME) => tell::<replica_sets_supervisor::State>(entry),

@@ -3,7 +3,7 @@
 use bailiwick_journal::{Journal, StreamId};
 
 /// The kinds, with what else people call them.
-const KINDS: [(&str, &[&str]); 8] = [
+const KINDS: [(&str, &[&str]); 9] = [
     ("machine", &["machines", "m"]),
     ("volume", &["volumes", "vol", "v"]),
     (
@@ -14,6 +14,7 @@ const KINDS: [(&str, &[&str]); 8] = [
     ("filesystem-attachment", &["filesystem-attachments", "filesystemattachment", "filesystemattachments", "fa"]),
     ("policy", &["policies"]),
     ("replica-set", &["replica-sets", "replicaset", "replicasets", "rs"]),
+    ("member", &["members"]),
     ("supervisor", &["supervisors"]),
 ];
 

@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::Code,
     ports::replica_set::{Action, Change, Member, Observation, Outcome, Step},
-    replica_set::{Command, Event, Report, State},
+    replica_set::{Command, Endpoint, Endpoints, Event, Report, Spec, SpecV1, State},
 };
 
 use super::{Words, count};
@@ -11,12 +11,9 @@ use super::{Words, count};
 impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
-            Command::Declare(spec) => format!(
-                "be declared with {} of {} from engine {}",
-                count(spec.servers as usize, "server"),
-                count(spec.seats.len(), "seat"),
-                spec.engine
-            ),
+            Command::Declare(spec) => declared(spec),
+            Command::DeclareV1(spec) => declared(&spec.clone().into()),
+            Command::Publish(endpoints) => format!("say where {} are", count(endpoints.servers.len(), "server")),
             Command::EnableHa { servers: 0 } => "survive the loss of a server".into(),
             Command::EnableHa { servers } => format!("have {servers} voting servers"),
             Command::Remove => "not be looked after any more".into(),
@@ -29,8 +26,11 @@ impl Words for State {
 
     fn happened(event: &Event) -> String {
         match event {
-            Event::Declared { spec } => format!("it was declared with engine {}", spec.engine),
-            Event::SpecChanged { .. } => "it is declared otherwise now".into(),
+            Event::Declared { spec: Spec { engine, .. } } | Event::DeclaredV1 { spec: SpecV1 { engine, .. } } => {
+                format!("it was declared with engine {engine}")
+            }
+            Event::Published { endpoints } => published(endpoints),
+            Event::SpecChanged { .. } | Event::SpecChangedV1 { .. } => "it is declared otherwise now".into(),
             Event::ServersWanted { servers } => format!("{} shall vote", count(*servers as usize, "server")),
             Event::LookBegun => "it is looked at again".into(),
             Event::Seen { observation } => observed(observation),
@@ -51,6 +51,20 @@ impl Words for State {
             Event::Removed => "it is not looked after any more".into(),
         }
     }
+}
+
+fn declared(spec: &Spec) -> String {
+    let (servers, seats) = (count(spec.servers as usize, "server"), count(spec.seats.len(), "seat"));
+    format!("be declared with {servers} of {seats} from engine {}", spec.engine)
+}
+
+fn published(endpoints: &Endpoints) -> String {
+    let at = |(machine, endpoint): (&_, &Endpoint)| {
+        let addresses: Vec<&str> = endpoint.addresses.iter().map(String::as_str).collect();
+        format!("{machine} at {}", addresses.join(" and "))
+    };
+    let servers: Vec<String> = endpoints.servers.iter().map(at).collect();
+    format!("its servers are to be found: {}", servers.join(", "))
 }
 
 fn reported(report: &Report) -> String {

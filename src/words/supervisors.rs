@@ -1,7 +1,7 @@
 //! Supervisors in words: what they saw, and whom they told what.
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine,
+    filesystem, filesystem_attachment, machine, member,
     ports::InstanceStatus,
     replica_set,
     supervisor::{
@@ -79,7 +79,7 @@ impl Words for storage::State {
 
 impl Words for replica_sets::State {
     fn asked(command: &replica_sets::Command) -> String {
-        let replica_sets::Command::Look { about } = command;
+        let (replica_sets::Command::Look { about } | replica_sets::Command::LookAfter { about }) = command;
         format!("look at {}", entities(about))
     }
 
@@ -115,6 +115,7 @@ pub fn ordered(order: &Order) -> String {
         Order::ReplicaSet { command, .. } => replica_set::State::asked(command),
         Order::Filesystem { command, .. } => filesystem::State::asked(command),
         Order::FilesystemAttachment { command, .. } => filesystem_attachment::State::asked(command),
+        Order::Member { command, .. } => member::State::asked(command),
     };
     format!("{} was told to {asked}", order.target())
 }

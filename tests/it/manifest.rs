@@ -405,11 +405,36 @@ fn a_replica_set_has_seats_on_machines() {
     let manifest = parse(text).unwrap_or_else(|error| panic!("{error}"));
     let Wish::ReplicaSet { name, spec } = &manifest.documents[0].wish else { panic!("a replica set") };
     assert_eq!((name.as_str(), spec.engine.as_str(), spec.servers, spec.one_host), ("db", "etcd", 3, false));
-    assert_eq!((spec.seats[0].peer(), spec.seats[0].client()), ("10.0.0.1:7".into(), "10.0.0.1:8".into()));
-    assert_eq!(spec.seats[1].client(), "10.0.0.2:9", "one port serves both unless two are given");
-    for (wrong, right) in
-        [("servers: 3", "servers: 2"), ("peerPort: 7", "peerPort: 0"), ("engine: etcd", "motor: etcd")]
-    {
+    let (first, second) = (&spec.seats[0], &spec.seats[1]);
+    assert_eq!(
+        (first.peer(None, false), first.client(None, false)),
+        (Ok("10.0.0.1:7".into()), Some("10.0.0.1:8".into()))
+    );
+    assert_eq!(second.client(None, false), Some("10.0.0.2:9".into()), "one port serves both unless two are given");
+    let spaced = text
+        .replace("address: 10.0.0.1,", "addresses: [{value: 10.0.0.1, scope: public}, {value: 'fd00::1', space: ha}],")
+        .replace("servers: 3", "servers: 3\n  space: ha");
+    let spaced = parse(&spaced).unwrap_or_else(|error| panic!("{error}"));
+    let Wish::ReplicaSet { spec, .. } = &spaced.documents[0].wish else { panic!("a replica set") };
+    assert_eq!(spec.seats[0].peer(spec.space.as_ref(), false), Ok("[fd00::1]:7".into()));
+    let engines = ["etcd", "mongodb"].map(|name| name.parse().expect("a name")).into();
+    let on_a_node = Known { engines: Some(engines), ..known.clone() };
+    let text_of = |engine: &str| {
+        let text = text.replace("engine: etcd", &format!("engine: {engine}"));
+        manifest::parse(&[Source::new("db.yaml", text.as_bytes())], &on_a_node).map_err(|error| error.to_string())
+    };
+    assert!(text_of("mongodb").is_ok());
+    let typo = text_of("mongod").expect_err("nobody has it");
+    assert!(typo.contains("db.yaml:5") && typo.contains("spec.engine") && typo.contains("`mongodb`"), "{typo}");
+    let unknown = text_of("postgres").expect_err("nobody has it");
+    assert!(unknown.contains("it has etcd, mongodb"), "{unknown}");
+    for (wrong, right) in [
+        ("servers: 3", "servers: 2"),
+        ("peerPort: 7", "peerPort: 0"),
+        ("engine: etcd", "motor: etcd"),
+        ("address: 10.0.0.1,", "addresses: [{value: a, scope: near}],"),
+        ("address: 10.0.0.1,", "address: a, addresses: [{value: a}],"),
+    ] {
         assert!(parse(&text.replace(wrong, right)).is_err(), "{right}");
     }
 }

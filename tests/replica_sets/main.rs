@@ -3,6 +3,7 @@
 mod adapter;
 mod conformance;
 mod etcd;
+mod guards;
 mod lab;
 mod model;
 mod node;

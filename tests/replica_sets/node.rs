@@ -111,7 +111,7 @@ pub fn set_command(command: replica_set::Command) -> AnyCommand {
 
 /// A set with seats at these addresses; each seat is machine, host, peer port, client port.
 pub fn spec(servers: u32, seats: Vec<Seat>, one_host: bool, rhythm: Rhythm) -> Spec {
-    Spec { engine: name("engine"), servers, seats, one_host, rhythm }
+    Spec { engine: name("engine"), servers, seats, one_host, rhythm, space: None }
 }
 
 /// What happened to the set, one line per entry.

@@ -101,9 +101,15 @@ pub enum Trouble {
     Remove(u16),
     RemoveAnyway(u16),
     Move(u16),
+    /// Both at once.
+    MoveTwo(u16, u16),
     NodeCrashes,
+    /// Without waiting for anything.
+    RemoveByForce(u16),
     /// Somebody else edits the set: takes the vote of the member of a machine.
     StrangerTakesVote(u16),
+    /// The same, between a plan of ours and its write.
+    StrangerComesBetween(u16),
 }
 
 fn script(dice: &mut Dice) -> Vec<(u64, Trouble)> {
@@ -155,12 +161,7 @@ impl Run {
         let engine = kept.engine(&world, clock.clone());
         let (journal, machines) = (MemoryJournal::new(&format!("seed {seed}")), World::new(seed));
         let bench = Bench { journal, machines, clock: clock.clone(), engine };
-        let seat = |number: u16| Seat {
-            machine: name(&format!("m{number}")),
-            address: format!("10.0.0.{number}"),
-            peer_port: 7,
-            client_port: 7,
-        };
+        let seat = |number: u16| Seat::at(name(&format!("m{number}")), &format!("10.0.0.{number}"), 7, 7);
         let seats = (1..=5).map(seat).collect();
         let script = script(&mut Dice::named(seed, "trouble"));
         world.set_faults(ModelFaults::nasty());
@@ -280,12 +281,29 @@ impl Run {
                 }
             }
             Trouble::Move(number) => {
-                self.seats[usize::from(number) - 1].address = format!("10.1.{}.{number}", self.next);
+                self.moves(number);
                 self.declare(running).await;
+            }
+            Trouble::MoveTwo(one, other) => {
+                self.moves(one);
+                self.moves(other);
+                self.declare(running).await;
+            }
+            Trouble::RemoveByForce(number) => {
+                let how = machine::Removal { force: true, keep_instance: false };
+                let remove = AnyCommand::Machine(machine::Command::RemoveWith(how));
+                ask(running, &format!("machine/m{number}"), remove, &id).await.expect("it is recorded");
+            }
+            Trouble::StrangerComesBetween(number) => {
+                self.world.take_vote_before_the_next_write(&name("db"), &machine(number));
             }
             Trouble::StrangerTakesVote(number) => self.world.take_vote(&name("db"), &machine(number), now),
             Trouble::NodeCrashes => (),
         }
+    }
+
+    fn moves(&mut self, number: u16) {
+        self.seats[usize::from(number) - 1].addresses[0].value = format!("10.1.{}.{number}", self.next);
     }
 
     /// Whoever voted at some moment was flagged at that moment.

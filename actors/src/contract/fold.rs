@@ -1,6 +1,6 @@
 //! All entities of one kind, folded from the journal.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Bound};
 
 use bailiwick_journal::{Entry, Version};
 
@@ -63,6 +63,12 @@ impl<D: Decider> Fold<D> {
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Folded<D>)> {
         self.0.iter().map(|(name, folded)| (name.as_str(), folded))
+    }
+
+    /// Those whose names begin with a text, by name.
+    pub fn beginning_with<'a>(&'a self, text: &str) -> impl Iterator<Item = (&'a str, &'a Folded<D>)> + use<'a, D> {
+        let (from, beginning) = (self.0.range::<str, _>((Bound::Included(text), Bound::Unbounded)), text.to_owned());
+        from.map(|(name, folded)| (name.as_str(), folded)).take_while(move |(name, _)| name.starts_with(&beginning))
     }
 
     /// Forgets one.

@@ -42,6 +42,11 @@ pub enum Command {
     GiveUp { effect: EffectId },
     /// Its time is over, but its zone was silent as a whole and is not any more: it gets some more. A supervisor's order.
     Reprieve { effect: EffectId },
+    /// This replica set has a voter on it, or is about to have a member on it: it is not to go before the set does without
+    /// it. A supervisor's order.
+    Engage { set: Name },
+    /// This replica set does without it. A supervisor's order.
+    Disengage { set: Name },
 }
 
 /// In which way a machine goes.

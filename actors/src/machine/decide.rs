@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, draining, foreign, health, hold, is_overdue,
+    State, Step, draining, foreign, health, hold, is_overdue, membership,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -31,6 +31,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Disown => foreign::disown(state, facts),
         Command::Reprieve { effect } => health::reprieve(state, *effect, facts),
         Command::GiveUp { effect } => health::give_up(state, *effect, facts),
+        Command::Engage { set } => membership::engage(state, set),
+        Command::Disengage { set } => membership::disengage(state, set, facts),
         Command::RemoveStray { provider, instance } => foreign::remove_stray(state, provider, instance, facts),
         Command::Report(report) => match report {
             Report::Created { attempt, instance } => report_created(state, *attempt, instance, facts),
@@ -88,26 +90,44 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
         events.push(Event::RemovalBegan);
     }
     if !removal.force {
-        let is_spared = after.keeps_instance || !facts.policy.harvest.mode.stops_dead();
-        let drain = draining::begin(state, facts).filter(|_| !is_spared);
-        if drain.is_some() || state.is_draining() {
-            events.extend(drain);
-            return Ok(Decision::because(Reason::RemovalDrains, events));
-        }
-        if !state.attachments.is_empty() {
-            return Ok(Decision::because(Reason::RemovalBlocked, events));
-        }
-    } else if state.is_draining() {
+        let (reason, rest) = farewell(&after, facts);
+        events.extend(rest);
+        return Ok(Decision::because(reason, events));
+    }
+    if state.is_draining() {
         events.push(Event::DrainEnded { outcome: DrainOutcome::Forced });
     }
+    let missed = |set: &Name| Event::Skipped { what: Skipped::Membership { set: set.clone() } };
+    events.extend(state.engaged.iter().map(missed));
     let skipped = |volume: &Name| Event::Skipped { what: Skipped::Attachment { volume: volume.clone() } };
     events.extend(state.attachments.iter().map(skipped));
-    let waits_for_nothing = state.attachments.is_empty() && !state.is_draining();
-    let reason = if waits_for_nothing { Reason::RemovalAsked } else { Reason::RemovalForced };
+    let waits_for_nothing = state.is_free() && !state.is_draining();
     let death = death(&after, facts);
-    let is_spared = death.iter().any(|event| matches!(event, Event::InstanceLeft { .. }));
+    let reason = if waits_for_nothing { Reason::RemovalAsked } else { Reason::RemovalForced };
+    let reason = if is_spared(&death) { Reason::InstanceSpared } else { reason };
     events.extend(death);
-    Ok(Decision::because(if is_spared { Reason::InstanceSpared } else { reason }, events))
+    Ok(Decision::because(reason, events))
+}
+
+/// What comes next on the way out, and why: replica sets do without it, its workloads end, its attachments go, it dies.
+pub(super) fn farewell(state: &State, facts: &Facts<'_>) -> (Reason, Vec<Event>) {
+    if !state.engaged.is_empty() {
+        return (Reason::RemovalWaitsForSet, Vec::new());
+    }
+    let stays = state.keeps_instance || !facts.policy.harvest.mode.stops_dead();
+    let drain = draining::begin(state, facts).filter(|_| !stays);
+    if drain.is_some() || state.is_draining() {
+        return (Reason::RemovalDrains, drain.into_iter().collect());
+    }
+    if !state.attachments.is_empty() {
+        return (Reason::RemovalBlocked, Vec::new());
+    }
+    let death = death(state, facts);
+    (if is_spared(&death) { Reason::InstanceSpared } else { Reason::RemovalAsked }, death)
+}
+
+fn is_spared(death: &[Event]) -> bool {
+    death.iter().any(|event| matches!(event, Event::InstanceLeft { .. }))
 }
 
 /// It is dead and its instance is being deleted: whoever forces its removal does not wait for the provider to confirm that.
@@ -190,7 +210,7 @@ fn release_attachment(state: &State, volume: &Name, facts: &Facts<'_>) -> Verdic
         return Ok(Decision::nothing(Reason::AttachmentUnknown));
     }
     let mut events = vec![Event::AttachmentReleased { volume: volume.clone() }];
-    let last = state.attachments.len() == 1;
+    let last = state.attachments.len() == 1 && state.engaged.is_empty();
     if state.life == Life::Dying && last && !state.is_draining() {
         events.extend(death(state, facts));
         return Ok(Decision::because(Reason::LastAttachmentGone, events));
@@ -301,7 +321,7 @@ fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
     if state.is_draining() {
         // Nothing is left to be drained; whatever waited for that goes on.
         match state.life {
-            Life::Dying if !state.attachments.is_empty() => (),
+            Life::Dying if !state.is_free() => (),
             Life::Dying => events.extend([Event::Died, Event::DeleteRequested { at: facts.now }]),
             _ => events.push(Event::DeleteRequested { at: facts.now }),
         }

@@ -74,7 +74,7 @@ pub(super) fn end(state: &State, outcome: DrainOutcome, facts: &Facts<'_>) -> Ve
     let mut events = vec![Event::DrainEnded { outcome }];
     match state.life {
         Life::Alive => events.push(Event::DeleteRequested { at: facts.now }),
-        Life::Dying if state.attachments.is_empty() => events.extend(death(state, facts)),
+        Life::Dying if state.is_free() => events.extend(death(state, facts)),
         Life::Dying | Life::Undeclared | Life::Dead | Life::Removed => (),
     }
     events

@@ -152,6 +152,14 @@ pub enum Event {
     DrainEnded {
         outcome: DrainOutcome,
     },
+    /// A replica set counts on it: it does not go before that ends.
+    Engaged {
+        set: Name,
+    },
+    /// That replica set does without it.
+    Disengaged {
+        set: Name,
+    },
 }
 
 /// What a forced removal did not wait for.
@@ -161,6 +169,8 @@ pub enum Skipped {
     Attachment { volume: Name },
     /// The provider has not confirmed that this instance is gone: it may be an orphan from now on.
     DeletionOf { effect: EffectId },
+    /// A member of this replica set on it may vote: the set may miss it.
+    Membership { set: Name },
 }
 
 /// Why an instance stays where its machine is not.

@@ -93,6 +93,12 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Skipped { what: Skipped::Attachment { volume } } => {
             state.attachments.remove(volume);
         }
+        Event::Engaged { set } => {
+            state.engaged.insert(set.clone());
+        }
+        Event::Disengaged { set } | Event::Skipped { what: Skipped::Membership { set } } => {
+            state.engaged.remove(set);
+        }
         Event::Skipped { what: Skipped::DeletionOf { .. } } => (),
         Event::InstanceLeft { effect, why } => {
             state.instance = Instance::None;

@@ -23,7 +23,8 @@
 //! strays     other instances that bear its name, each being removed on its own              (`foreign.rs`)
 //! ```
 //!
-//! A machine owns the set of its attachments: it does not die before they are released, or skipped by force.
+//! A machine owns the set of its attachments, and of the replica sets that count on it (`membership.rs`): it does not die
+//! before they are released, or skipped by force.
 //! Everything that may happen to an instance of a name is decided in the one stream of that name.
 //!
 //! # Other words for the same
@@ -34,7 +35,7 @@
 //! |---|---|---|---|---|---|---|
 //! | dying | running | | | drain | Terminating | as before it was dying |
 //! | alive | running | | | drain, then another is made | Terminating | as before |
-//! | dying | any | | | waits for its attachments | Terminating | as before it was dying |
+//! | dying | any | | | waits for replica sets, then for its attachments | Terminating | as before it was dying |
 //! | dead | deleting | under way, waiting | | delete VM | Terminating | stopped |
 //! | dead | deleting | given up | | delete VM | Terminating | error |
 //! | removed | none | | | done | Terminating, then gone | stopped, then gone |
@@ -67,6 +68,7 @@ mod evolve;
 mod foreign;
 mod health;
 mod hold;
+mod membership;
 mod phase;
 pub mod provisioning;
 mod spec;

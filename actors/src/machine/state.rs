@@ -26,6 +26,8 @@ pub struct State {
     pub drain: Option<Drain>,
     /// The volumes that are attached here, or about to be.
     pub attachments: BTreeSet<Name>,
+    /// The replica sets that count on it.
+    pub engaged: BTreeSet<Name>,
     /// The operator's hand on it: nothing happens to it by itself.
     pub hold: Option<Hold>,
     /// Its instance stays when it goes.
@@ -116,6 +118,11 @@ pub enum Node {
 }
 
 impl State {
+    /// Whether nothing hangs on it.
+    pub(super) fn is_free(&self) -> bool {
+        self.attachments.is_empty() && self.engaged.is_empty()
+    }
+
     /// The machine's uid; meaningless before it was declared.
     pub fn uid(&self, stream: &StreamId) -> Uid {
         Uid::of(stream, self.declared_at)

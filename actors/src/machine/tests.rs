@@ -2,6 +2,7 @@
 
 mod draining;
 mod health;
+mod membership;
 mod operator;
 
 use std::collections::BTreeMap;
@@ -259,6 +260,7 @@ fn table() -> Vec<Case<State>> {
     .chain(operator::table())
     .chain(health::table())
     .chain(draining::table())
+    .chain(membership::table())
     .collect()
 }
 
@@ -340,7 +342,10 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     // Nobody bears an id that is still to come.
     let stranger =
         if state.own(&stream()).is_some() && value.is_multiple_of(2) { made.clone() } else { instance(1_000) };
-    match kind % 26 {
+    let set = name(if value.is_multiple_of(2) { "db" } else { "files" });
+    match kind % 28 {
+        26 => Command::Engage { set },
+        27 => Command::Disengage { set },
         24 => Command::GiveUp { effect },
         25 => Command::Report(Report::NodeSilent { effect, last_seen: Timestamp(0) }),
         14 => Command::Hold { reason: "wait".into(), until: value.is_multiple_of(2).then_some(Timestamp(u64::MAX)) },
@@ -385,7 +390,7 @@ proptest! {
     fn no_walk_leaves_what_a_machine_promises(dice in vec((any::<u8>(), any::<u8>(), 0..100_000u32), 0..60)) {
         walk::<State>(&stream(), &Document::default(), &dice, command, |before, state, _| {
             assert!(may_follow(before.life, state.life), "{} to {}", before.life, state.life);
-            assert!(!matches!(state.life, Life::Dead | Life::Removed) || state.attachments.is_empty());
+            assert!(!matches!(state.life, Life::Dead | Life::Removed) || state.is_free(), "what hangs on it is not left");
             assert!(state.life != Life::Removed || state.instance == Instance::None);
             let waits = state.effort().and_then(|effort| match &effort.outlook {
                 Outlook::Waiting { until, .. } => Some(Effect::WakeAt(*until)),

@@ -63,6 +63,11 @@ reasons! {
         Drained = "drained", "nothing runs inside any more";
         DrainTimedOut = "drain-timed-out", "its workloads did not end in time, so they are not waited for";
         ZoneIsBack = "zone-is-back", "its zone is not silent as a whole any more, so it gets some more time";
+        MemberCounts = "member-counts", "a replica set has a voter on it, or is about to have a member on it";
+        EngagedAlready = "engaged-already", "that replica set counts on it already";
+        MemberCountsNoMore = "member-counts-no-more", "that replica set does without it";
+        NotEngaged = "not-engaged", "that replica set does not count on it";
+        RemovalWaitsForSet = "removal-waits-for-set", "its removal was asked for, and a replica set has to do without it first";
     }
 }
 

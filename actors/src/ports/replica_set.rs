@@ -61,6 +61,11 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// How a member is; of several answers the last.
+    pub fn status(&self, id: MemberId) -> Option<&MemberStatus> {
+        self.statuses.iter().rfind(|status| status.id == id)
+    }
+
     /// Whether both say the same; how far somebody is behind changes all the time and says nothing.
     pub fn says_the_same_as(&self, other: &Self) -> bool {
         let how = |seen: &Self| -> Vec<(MemberId, bool, MemberState)> {

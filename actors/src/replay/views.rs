@@ -6,7 +6,7 @@ use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "machine",
     "volume",
     "volume-attachment",
@@ -15,6 +15,7 @@ const KINDS: [&str; 8] = [
     "replica-set",
     "filesystem",
     "filesystem-attachment",
+    "member",
 ];
 
 /// A view that lags behind the pass over the journal: it has a second reading of its own and only ever goes forward.

@@ -3,7 +3,8 @@
 use bailiwick_journal::Version;
 
 use super::{
-    Command, Event, Phase, Reason, Rejection, Report, Spec, State, enable_ha,
+    Command, Endpoints, Event, Phase, Reason, Rejection, Report, Seat, Spec, SpecV1, State, enable_ha,
+    publication::publication,
     rhythm::{Began, Ended, Retries},
 };
 use crate::{
@@ -18,6 +19,8 @@ type Verdict = contract::Verdict<State>;
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
         Command::Declare(spec) => declare(state, spec),
+        Command::DeclareV1(spec) => declare_v1(state, spec),
+        Command::Publish(endpoints) => publish(state, endpoints),
         Command::EnableHa { servers } => enable_ha(state, *servers),
         Command::Remove => remove(state),
         Command::RetryNow => retry_now(state),
@@ -47,6 +50,26 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: spec.clone() }]))
 }
 
+/// The same answer, with the events as they were then.
+fn declare_v1(state: &State, old: &SpecV1) -> Verdict {
+    let spec = || old.clone();
+    let decision = declare(state, &spec().into())?;
+    let as_then = |event| match event {
+        Event::Declared { .. } => Event::DeclaredV1 { spec: spec() },
+        Event::SpecChanged { .. } => Event::SpecChangedV1 { spec: spec() },
+        other => other,
+    };
+    Ok(Decision { reason: decision.reason, events: decision.events.into_iter().map(as_then).collect() })
+}
+
+fn publish(state: &State, endpoints: &Endpoints) -> Verdict {
+    alive(state)?;
+    Ok(match publication(state.published.as_ref(), endpoints.clone()) {
+        Some(endpoints) => Decision::because(Reason::EndpointsDiffer, [Event::Published { endpoints }]),
+        None => Decision::nothing(Reason::EndpointsKnown),
+    })
+}
+
 fn valid(spec: &Spec) -> Result<(), Rejection> {
     enable_ha::servers(i64::from(spec.servers.max(1)), 0).map_err(|problem| Rejection::Servers { problem })?;
     let invalid = |field: &str, problem: String| Rejection::Invalid { field: field.into(), problem };
@@ -58,18 +81,30 @@ fn valid(spec: &Spec) -> Result<(), Rejection> {
         return Err(Rejection::TooFewSeats { asked: i64::from(spec.servers), seats });
     }
     for (at, seat) in spec.seats.iter().enumerate() {
-        if seat.address.is_empty() || seat.address.chars().any(|letter| letter.is_whitespace() || letter == '/') {
-            return Err(invalid(&format!("spec.seats[{at}].address"), format!("{:?} is no address", seat.address)));
+        if seat.addresses.is_empty() {
+            return Err(invalid(&format!("spec.seats[{at}].addresses"), "a seat needs an address".into()));
+        }
+        if let Some(wrong) = seat.addresses.iter().find(|address| !is_address(&address.value)) {
+            return Err(invalid(&format!("spec.seats[{at}].address"), format!("{:?} is no address", wrong.value)));
         }
         let others = &spec.seats[..at];
         if others.iter().any(|other| other.machine == seat.machine) {
             return Err(invalid(&format!("spec.seats[{at}].machine"), format!("{} has a seat already", seat.machine)));
         }
-        if others.iter().any(|other| other.peer() == seat.peer()) {
-            return Err(invalid(&format!("spec.seats[{at}]"), format!("{} is another seat's address", seat.peer())));
+        let at_peers: Vec<String> = seat.addresses.iter().map(|address| address.host_port(seat.peer_port)).collect();
+        let is_taken = |host: &&String| {
+            let theirs = |other: &Seat| other.addresses.iter().any(|it| it.host_port(other.peer_port) == **host);
+            others.iter().any(theirs)
+        };
+        if let Some(taken) = at_peers.iter().find(is_taken) {
+            return Err(invalid(&format!("spec.seats[{at}]"), format!("{taken} is another seat's address")));
         }
     }
     Ok(())
+}
+
+fn is_address(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(|letter| letter.is_whitespace() || letter == '/')
 }
 
 fn alive(state: &State) -> Result<&Spec, Rejection> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::{Endpoints, Spec, SpecV1};
 use crate::{
     contract::Stored,
     ports::replica_set::{Observation, Stamp, Step},
@@ -13,11 +13,13 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// It is looked after from now on, under a new uid.
-    Declared {
-        spec: Spec,
+    ///
+    /// As journals of before there were spaces have it.
+    DeclaredV1 {
+        spec: SpecV1,
     },
-    SpecChanged {
-        spec: Spec,
+    SpecChangedV1 {
+        spec: SpecV1,
     },
     /// So many servers shall vote from now on.
     ServersWanted {
@@ -60,6 +62,17 @@ pub enum Event {
         fault: Fault,
     },
     Removed,
+    /// It is looked after from now on, under a new uid.
+    Declared {
+        spec: Spec,
+    },
+    SpecChanged {
+        spec: Spec,
+    },
+    /// Servers are to be found there from now on.
+    Published {
+        endpoints: Endpoints,
+    },
 }
 
 impl Stored for Event {

@@ -1,20 +1,25 @@
 //! How events change a replica set.
 
+use std::collections::BTreeSet;
+
 use bailiwick_journal::Version;
 
-use super::{Event, Phase, State, flags, rhythm::Retries};
+use super::{Event, Phase, Spec, State, flags, rhythm::Retries};
 use crate::{
-    ports::replica_set::{Action, Member, Observation},
-    vocab::{Fault, FaultCode, Life, Timestamp},
+    ports::replica_set::{Action, Member, MemberId, Observation},
+    vocab::{
+        Fault, FaultCode, Life, Timestamp,
+        guard::{self, Guard},
+    },
 };
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
-        Event::Declared { spec } => {
-            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
-            begin(state, at, Phase::Looking);
-        }
+        Event::Declared { spec } => declare(state, at, spec.clone()),
+        Event::DeclaredV1 { spec } => declare(state, at, spec.clone().into()),
         Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
+        Event::SpecChangedV1 { spec } => state.spec = Some(spec.clone().into()),
+        Event::Published { endpoints } => state.published = Some(endpoints.clone()),
         Event::ServersWanted { servers } => {
             if let Some(spec) = &mut state.spec {
                 spec.servers = *servers;
@@ -45,6 +50,10 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::StepBegun { step, base, at: since } => {
             state.flags = flags::before(&state.flags, step);
+            if !guard::holds(Guard::FlagsFollowTheCommitted) {
+                let leaving: BTreeSet<MemberId> = step.action.leaving().collect();
+                state.flags.retain(|id| !leaving.contains(id));
+            }
             if matches!(step.action, Action::Initiate { .. }) {
                 state.initiating_since.get_or_insert(*since);
             }
@@ -57,6 +66,9 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             begin(state, at, Phase::Looking);
         }
         Event::SteppedDown { until } => {
+            if !guard::holds(Guard::LookAfterStepDown) {
+                return begin(state, at, Phase::Settled);
+            }
             let fault = Fault::new(FaultCode::Unavailable, "the primary gave way; another one follows");
             after_step(state, at, *until, &fault);
         }
@@ -76,6 +88,11 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             begin(state, at, Phase::Idle);
         }
     }
+}
+
+fn declare(state: &mut State, at: Version, spec: Spec) {
+    *state = State { life: Life::Alive, declared_at: at, spec: Some(spec), ..State::default() };
+    begin(state, at, Phase::Looking);
 }
 
 fn begin(state: &mut State, at: Version, phase: Phase) {

@@ -29,6 +29,7 @@
 //!
 //! Source: the worker around Juju's peer grouper.
 
+pub mod addresses;
 mod command;
 mod decide;
 mod effect;
@@ -36,6 +37,7 @@ pub mod enable_ha;
 mod event;
 mod evolve;
 pub mod flags;
+pub mod publication;
 pub mod rhythm;
 mod spec;
 mod state;
@@ -49,7 +51,8 @@ mod tests;
 pub use command::{Command, Report};
 pub use effect::Effect;
 pub use event::Event;
-pub use spec::{Rhythm, Seat, Spec};
+pub use publication::{Endpoint, Endpoints};
+pub use spec::{Rhythm, Seat, SeatV1, Spec, SpecV1};
 pub use state::{Phase, State};
 pub use verdict::{Reason, Rejection};
 

@@ -2,14 +2,17 @@
 
 use bailiwick_journal::{StreamId, Version};
 
-use super::{Command, Effect, Phase, Report, State};
+use super::{Command, Effect, Phase, Report, Seat, Spec, State};
 use crate::{
     ports::{
         ReplicaSetEngine,
-        replica_set::{Action, Contact, Observation, Outcome, Server, Stamp, Step},
+        replica_set::{Action, Change, Contact, Observation, Outcome, Server, Stamp, Step},
     },
     shell::{AnyCommand, Call, Kind, ReplicaSetCall, Work},
-    vocab::{EffectId, Fault, FaultCode, Timestamp},
+    vocab::{
+        EffectId, Fault, FaultCode, Timestamp,
+        guard::{self, Guard},
+    },
 };
 
 impl Kind for State {
@@ -36,13 +39,14 @@ impl Kind for State {
 impl State {
     /// Where its servers can be asked.
     pub fn contact(&self, stream: &StreamId) -> Contact {
-        let seats = self.spec.iter().flat_map(|spec| &spec.seats);
-        let server = |seat: &super::Seat| Server {
-            machine: seat.machine.clone(),
-            client: seat.client(),
-            peer: Some(seat.peer()),
+        let server = |spec: &Spec, seat: &Seat| {
+            let (space, one_host) = (spec.space.as_ref(), spec.one_host);
+            let client = seat.client(space, one_host)?;
+            Some(Server { machine: seat.machine.clone(), client, peer: seat.peer(space, one_host).ok() })
         };
-        Contact { set: stream.name().parse().expect("names are checked"), servers: seats.map(server).collect() }
+        let seats = self.spec.iter().flat_map(|spec| spec.seats.iter().map(move |seat| (spec, seat)));
+        let servers = seats.filter_map(|(spec, seat)| server(spec, seat)).collect();
+        Contact { set: stream.name().parse().expect("names are checked"), servers }
     }
 }
 
@@ -78,6 +82,9 @@ pub(crate) async fn take(
         return Outcome::Unknown(Fault::new(FaultCode::Unknown, text));
     }
     match step.action {
+        Action::Write { changes } if !guard::holds(Guard::PlannedOnWhatIsThere) => {
+            overwrite(engine, contact, base, changes).await
+        }
         Action::Write { changes } => engine.change(contact, base, changes).await,
         Action::Initiate { first } => engine.initiate(contact, first).await,
         Action::StepDown { primary, successor } => {
@@ -96,6 +103,15 @@ pub(crate) async fn take(
     }
 }
 
+/// What a manager does that insists on its own view: if the configuration is another one, it is written on that.
+async fn overwrite(engine: &dyn ReplicaSetEngine, contact: Contact, base: Stamp, changes: Vec<Change>) -> Outcome {
+    let first = engine.change(contact.clone(), base, changes.clone()).await;
+    match (&first, engine.observe(contact.clone()).await) {
+        (Outcome::Refused(_), Ok(now)) => engine.change(contact, now.configuration.stamp, changes).await,
+        _ => first,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::{
@@ -107,9 +123,7 @@ mod tests {
     use crate::{
         ports::{
             Answer,
-            replica_set::{
-                Change, Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, StepReason,
-            },
+            replica_set::{Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, StepReason},
         },
         vocab::Name,
     };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocab::Name;
+use crate::vocab::{Address, Name, Scope};
 
 /// A replica set as declared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,14 +16,16 @@ pub struct Spec {
     /// Whether all machines are on one host, so that loopback addresses do.
     pub one_host: bool,
     pub rhythm: Rhythm,
+    /// The space that members have to reach one another in; none means wherever it is best.
+    pub space: Option<Name>,
 }
 
 /// A machine that may hold a member, and where its server is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     pub machine: Name,
-    /// An IP address or host name, for members and for those who ask.
-    pub address: String,
+    /// Where the machine is reached, in any order that is meant to last: which one counts follows from scope and space.
+    pub addresses: Vec<Address>,
     /// The port between members.
     pub peer_port: u16,
     /// The port for those who ask; the same with engines that have one port.
@@ -58,17 +60,36 @@ impl Default for Rhythm {
 }
 
 impl Seat {
-    /// Where those who ask reach its server: `host:port`, or `[v6]:port`.
-    pub fn client(&self) -> String {
-        host_port(&self.address, self.client_port)
-    }
-
-    /// Where members reach its server.
-    pub fn peer(&self) -> String {
-        host_port(&self.address, self.peer_port)
+    /// A seat at one address of which nothing else is known.
+    pub fn at(machine: Name, address: &str, peer_port: u16, client_port: u16) -> Self {
+        let address = Address { value: address.to_owned(), scope: Scope::Unknown, space: None, port: None };
+        Self { machine, addresses: vec![address], peer_port, client_port }
     }
 }
 
-fn host_port(host: &str, port: u16) -> String {
-    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+/// As replica sets were declared when a seat had one address, and no set a space.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpecV1 {
+    pub engine: Name,
+    pub servers: u32,
+    pub seats: Vec<SeatV1>,
+    pub one_host: bool,
+    pub rhythm: Rhythm,
+}
+
+/// A seat as it was then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeatV1 {
+    pub machine: Name,
+    pub address: String,
+    pub peer_port: u16,
+    pub client_port: u16,
+}
+
+impl From<SpecV1> for Spec {
+    fn from(old: SpecV1) -> Self {
+        let SpecV1 { engine, servers, seats, one_host, rhythm } = old;
+        let seat = |old: SeatV1| Seat::at(old.machine, &old.address, old.peer_port, old.client_port);
+        Self { engine, servers, seats: seats.into_iter().map(seat).collect(), one_host, rhythm, space: None }
+    }
 }

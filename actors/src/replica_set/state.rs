@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Spec, rhythm::Retries};
+use super::{Endpoints, Spec, rhythm::Retries};
 use crate::{
     ports::replica_set::{MemberId, Observation, Stamp, Step},
     vocab::{Fault, Life, Timestamp, Uid},
@@ -36,6 +36,8 @@ pub struct State {
     pub look_retries: Retries,
     /// When it was first tried to begin the set.
     pub initiating_since: Option<Timestamp>,
+    /// Where its servers are to be found, as it was published last.
+    pub published: Option<Endpoints>,
 }
 
 /// What is being done about it.

@@ -1,5 +1,7 @@
 //! Every reason and rejection of a replica set, and what holds along every walk.
 
+mod declared;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{StreamId, Version};
@@ -29,7 +31,7 @@ fn stream() -> StreamId {
 
 fn seat(number: u16) -> Seat {
     let machine = format!("m{number}").parse().expect("a name");
-    Seat { machine, address: "127.0.0.1".into(), peer_port: 7_000 + number, client_port: 8_000 + number }
+    Seat::at(machine, "127.0.0.1", 7_000 + number, 8_000 + number)
 }
 
 fn spec(servers: u32) -> Spec {
@@ -40,6 +42,7 @@ fn spec(servers: u32) -> Spec {
         seats: (1..=5).map(seat).collect(),
         one_host: true,
         rhythm,
+        space: None,
     }
 }
 
@@ -151,7 +154,7 @@ fn table() -> Vec<Case<State>> {
     let mut other_engine = spec(3);
     other_engine.engine = "other".parse().expect("a name");
     let mut nowhere = spec(3);
-    nowhere.seats[1].address = String::new();
+    nowhere.seats[1].addresses[0].value = String::new();
     let again = seen(1, &[member(1, true), member(2, false)]);
     let mut later = again.clone();
     later.statuses[0].lag_ms = Some(77);
@@ -231,7 +234,8 @@ fn table() -> Vec<Case<State>> {
 fn every_answer_has_a_case() {
     let rejections =
         ["not-declared", "immutable", "invalid", "servers", "too-few-seats", "busy", "plan-outdated", "already-begun"];
-    hold::<State>(&stream(), NOW, &Document::default(), table(), Reason::ALL, &rejections);
+    let cases = table().into_iter().chain(declared::table()).collect();
+    hold::<State>(&stream(), NOW, &Document::default(), cases, Reason::ALL, &rejections);
 }
 
 fn ids(numbers: &[u64]) -> BTreeSet<MemberId> {

@@ -34,6 +34,8 @@ reasons! {
         StaleReport = "stale-report", "the report is about something that is over";
         RemovalAsked = "removal-asked", "its removal was asked for";
         AlreadyGone = "already-gone", "there is nothing to remove";
+        EndpointsDiffer = "endpoints-differ", "its servers are to be found elsewhere than was said";
+        EndpointsKnown = "endpoints-known", "nothing differs from what was said of where its servers are";
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    filesystem, filesystem_attachment, machine, policy, replica_set, volume, volume_attachment,
+    filesystem, filesystem_attachment, machine, member, policy, replica_set, volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -24,6 +24,7 @@ pub(super) enum AnyAddr {
     ReplicaSet(Addr<EntityActor<replica_set::State>>),
     Filesystem(Addr<EntityActor<filesystem::State>>),
     FilesystemAttachment(Addr<EntityActor<filesystem_attachment::State>>),
+    Member(Addr<EntityActor<member::State>>),
 }
 
 /// The state of an entity, of whatever kind, for deciding about several in one step.
@@ -36,6 +37,7 @@ pub(super) enum AnyEntity {
     ReplicaSet(Box<Entity<replica_set::State>>),
     Filesystem(Entity<filesystem::State>),
     FilesystemAttachment(Entity<filesystem_attachment::State>),
+    Member(Entity<member::State>),
 }
 
 impl AnyEntity {
@@ -49,6 +51,7 @@ impl AnyEntity {
             Self::ReplicaSet(entity) => read_on(entity, stream, services),
             Self::Filesystem(entity) => read_on(entity, stream, services),
             Self::FilesystemAttachment(entity) => read_on(entity, stream, services),
+            Self::Member(entity) => read_on(entity, stream, services),
         }
     }
 
@@ -69,6 +72,7 @@ impl AnyEntity {
             (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, origin, known),
             (Self::ReplicaSet(entity), AnyCommand::ReplicaSet(command)) => propose_on(entity, command, origin, known),
             (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => propose_on(entity, command, origin, known),
+            (Self::Member(entity), AnyCommand::Member(command)) => propose_on(entity, command, origin, known),
             (Self::FilesystemAttachment(entity), AnyCommand::FilesystemAttachment(command)) => {
                 propose_on(entity, command, origin, known)
             }
@@ -90,6 +94,7 @@ macro_rules! each_kind {
             AnyAddr::ReplicaSet($inner) => $run,
             AnyAddr::Filesystem($inner) => $run,
             AnyAddr::FilesystemAttachment($inner) => $run,
+            AnyAddr::Member($inner) => $run,
         }
     };
 }
@@ -104,6 +109,7 @@ impl AnyAddr {
                 later(addr, Submit { command, origin, is_report })
             }
             (Self::Policy(addr), AnyCommand::Policy(command)) => later(addr, Submit { command, origin, is_report }),
+            (Self::Member(addr), AnyCommand::Member(command)) => later(addr, Submit { command, origin, is_report }),
             (Self::Filesystem(addr), AnyCommand::Filesystem(command)) => {
                 later(addr, Submit { command, origin, is_report })
             }
@@ -132,6 +138,7 @@ impl AnyAddr {
             Self::ReplicaSet(addr) => of_kind!(addr, |entity| AnyEntity::ReplicaSet(Box::new(entity))),
             Self::Filesystem(addr) => of_kind!(addr, AnyEntity::Filesystem),
             Self::FilesystemAttachment(addr) => of_kind!(addr, AnyEntity::FilesystemAttachment),
+            Self::Member(addr) => of_kind!(addr, AnyEntity::Member),
         }
     }
 
@@ -163,6 +170,7 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         replica_set::State::KIND => verdict_text::<replica_set::State>(entry),
         filesystem::State::KIND => verdict_text::<filesystem::State>(entry),
         filesystem_attachment::State::KIND => verdict_text::<filesystem_attachment::State>(entry),
+        member::State::KIND => verdict_text::<member::State>(entry),
         kind => Err(format!("{kind} is no kind of entity")),
     }
 }

@@ -5,7 +5,7 @@ use bailiwick_journal::StreamId;
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoView},
-    filesystem, filesystem_attachment, machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, member, policy, replica_set,
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -41,6 +41,7 @@ pub enum AnyCommand {
     ReplicaSet(replica_set::Command),
     Filesystem(filesystem::Command),
     FilesystemAttachment(filesystem_attachment::Command),
+    Member(member::Command),
 }
 
 impl AnyCommand {
@@ -54,6 +55,7 @@ impl AnyCommand {
             Self::ReplicaSet(_) => replica_set::State::KIND,
             Self::Filesystem(_) => filesystem::State::KIND,
             Self::FilesystemAttachment(_) => filesystem_attachment::State::KIND,
+            Self::Member(_) => member::State::KIND,
         }
     }
 
@@ -64,7 +66,7 @@ impl AnyCommand {
             Self::Volume(command) => matches!(command, volume::Command::Report(_)),
             Self::VolumeAttachment(command) => matches!(command, volume_attachment::Command::Report(_)),
             Self::ReplicaSet(command) => matches!(command, replica_set::Command::Report(_)),
-            Self::Policy(_) => false,
+            Self::Policy(_) | Self::Member(_) => false,
             Self::Filesystem(command) => matches!(command, filesystem::Command::Report(_)),
             Self::FilesystemAttachment(command) => matches!(command, filesystem_attachment::Command::Report(_)),
         }

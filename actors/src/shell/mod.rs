@@ -20,7 +20,7 @@ mod services;
 pub use crate::{
     schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule, Upcoming},
     supervisor::{
-        machines::shell::{AgentReport, Heartbeat},
+        machines::shell::{AgentReport, Heartbeat, Unseen},
         shell::{SupervisorActor, Supervisors, ViewAt, start_supervisors},
     },
 };

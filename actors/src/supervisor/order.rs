@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, replica_set,
+    filesystem, filesystem_attachment, machine, member, replica_set,
     vocab::{Name, derived_uuid},
     volume, volume_attachment,
 };
@@ -22,6 +22,7 @@ pub enum Order {
     ReplicaSet { set: Name, command: replica_set::Command },
     Filesystem { filesystem: Name, command: filesystem::Command },
     FilesystemAttachment { machine: Name, filesystem: Name, command: filesystem_attachment::Command },
+    Member { set: Name, machine: Name, command: member::Command },
 }
 
 impl Order {
@@ -38,6 +39,7 @@ impl Order {
             Self::FilesystemAttachment { machine, filesystem, .. } => {
                 (filesystem_attachment::State::KIND, format!("{machine}:{filesystem}"))
             }
+            Self::Member { set, machine, .. } => (member::State::KIND, format!("{set}:{machine}")),
         };
         StreamId::new(kind, &name).expect("names and kinds are checked")
     }
@@ -98,11 +100,16 @@ impl Orders {
         self.open.iter()
     }
 
+    /// The open orders to one target.
+    pub fn open_to(&self, target: &StreamId) -> impl Iterator<Item = &Order> {
+        let ids = self.by_target.get(target).into_iter().flatten();
+        ids.filter_map(|id| self.open.get(id)).map(|issued| &issued.order)
+    }
+
     /// Whether the order makes sense now: it is not open already, and was not answered in vain since its target changed.
     pub fn is_news(&self, order: &Order, target_version: Version) -> bool {
         let target = order.target();
-        let mut ids = self.by_target.get(&target).into_iter().flatten();
-        let open = ids.any(|id| self.open.get(id).is_some_and(|issued| issued.order == *order));
+        let open = self.open_to(&target).any(|other| other == order);
         let in_vain =
             self.in_vain.get(&target).is_some_and(|(said, version)| said == order && *version == target_version);
         !open && !in_vain

@@ -251,6 +251,7 @@ fn command(order: Order) -> AnyCommand {
         Order::ReplicaSet { command, .. } => AnyCommand::ReplicaSet(command),
         Order::Filesystem { command, .. } => AnyCommand::Filesystem(command),
         Order::FilesystemAttachment { command, .. } => AnyCommand::FilesystemAttachment(command),
+        Order::Member { command, .. } => AnyCommand::Member(command),
     }
 }
 

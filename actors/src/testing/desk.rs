@@ -199,7 +199,7 @@ impl Desk {
                     unreachable!("nobody declares filesystems at this desk")
                 }
                 // It has no supervisor of replica sets.
-                Order::ReplicaSet { .. } => continue,
+                Order::ReplicaSet { .. } | Order::Member { .. } => continue,
             };
         }
         any

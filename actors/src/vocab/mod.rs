@@ -1,7 +1,9 @@
 //! Words that all kinds share.
 
+mod address;
 mod effort;
 mod fault;
+pub(crate) mod guard;
 mod harvest;
 mod ids;
 mod life;
@@ -9,8 +11,10 @@ mod phase;
 mod size;
 mod time;
 
+pub use address::{Address, Scope};
 pub use effort::{Effort, Outlook};
 pub use fault::{Fault, FaultClass, FaultCode, InvalidFaultCode};
+pub use guard::Guard;
 pub use harvest::{HarvestMode, InvalidHarvestMode};
 pub use ids::{EffectId, InstanceId, InvalidName, MachineId, Name, Uid, Zone, derived_uuid};
 pub use life::Life;

@@ -1,5 +1,7 @@
 //! At least one example of every variant of every stored form.
 
+pub(super) mod members;
+
 use bailiwick_actors::{
     contract::{Recorded, Stored, StoredFacts},
     filesystem, filesystem_attachment, machine, policy,
@@ -13,7 +15,9 @@ use bailiwick_actors::{
     },
     replica_set,
     supervisor::{Order, machines, replica_sets, storage},
-    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, Timestamp, Zone},
+    vocab::{
+        Address, EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, Scope, SizeMib, Timestamp, Zone,
+    },
     volume, volume_attachment,
 };
 use bailiwick_journal::Version;
@@ -98,6 +102,8 @@ pub(super) fn machine() -> Forms {
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
             Command::GiveUp { effect: effect(1) },
             Command::Reprieve { effect: effect(1) },
+            Command::Engage { set: name("db") },
+            Command::Disengage { set: name("db") },
             Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
             Command::Report(Report::StrayDeleteFailed {
                 effect: effect(1),
@@ -165,6 +171,9 @@ pub(super) fn machine() -> Forms {
             Event::DrainEnded { outcome: DrainOutcome::TimedOut },
             Event::DrainEnded { outcome: DrainOutcome::Silent },
             Event::DrainEnded { outcome: DrainOutcome::Forced },
+            Event::Engaged { set: name("db") },
+            Event::Disengaged { set: name("db") },
+            Event::Skipped { what: Skipped::Membership { set: name("db") } },
         ],
     ));
     let rejections = vec![
@@ -574,10 +583,13 @@ pub(super) fn supervisor() -> Forms {
         all.push(form(format!("machines.reason.{number}"), &verdict));
     }
     let look = replica_sets::Command::Look { about: vec!["replica-set/db".parse().expect("a stream")] };
-    all.extend(forms("replica-sets.command", [look]));
+    let about = vec!["member/db:web".parse().expect("a stream")];
+    all.extend(forms("replica-sets.command", [look, replica_sets::Command::LookAfter { about }]));
     let command = replica_set::Command::TakeStep { step: steps().remove(1), seen: Version(3) };
     let order = Order::ReplicaSet { set: name("db"), command };
-    all.extend(forms("replica-sets.event", [replica_sets::Event::Issued { order }]));
+    let told = Order::Member { set: name("db"), machine: name("web"), command: members::forget() };
+    let issued = [order, told].map(|order| replica_sets::Event::Issued { order });
+    all.extend(forms("replica-sets.event", issued));
     for (number, reason) in replica_sets::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<replica_sets::Reason, replica_sets::Rejection>::Decided(*reason);
         all.push(form(format!("replica-sets.reason.{number}"), &verdict));
@@ -632,15 +644,38 @@ fn observation() -> Observation {
 }
 
 fn replica_set_spec() -> replica_set::Spec {
-    let seat = replica_set::Seat { machine: name("web"), address: "10.0.0.1".into(), peer_port: 7, client_port: 8 };
-    let rhythm = replica_set::Rhythm {
-        poll_ms: 1,
-        retry_first_ms: 2,
-        retry_max_ms: 3,
-        initiate_every_ms: 4,
-        initiate_for_ms: 5,
-    };
-    replica_set::Spec { engine: name("etcd"), servers: 1, seats: vec![seat], one_host: true, rhythm }
+    let address =
+        |(value, scope): (&str, Scope)| Address { value: value.into(), scope, space: Some("ha".into()), port: Some(9) };
+    // Every scope, so that none can change its place unnoticed.
+    let addresses = [
+        ("10.0.0.1", Scope::Unknown),
+        ("10.0.0.2", Scope::Public),
+        ("10.0.0.3", Scope::LocalCloud),
+        ("10.0.0.4", Scope::LocalFan),
+        ("127.0.0.1", Scope::LocalMachine),
+        ("fe80::1", Scope::LinkLocal),
+    ];
+    let addresses = addresses.into_iter().map(address).collect();
+    let seat = replica_set::Seat { machine: name("web"), addresses, peer_port: 7, client_port: 8 };
+    let (engine, seats, rhythm) = (name("etcd"), vec![seat], rhythm());
+    replica_set::Spec { engine, servers: 1, seats, one_host: true, rhythm, space: Some(name("ha")) }
+}
+
+fn rhythm() -> replica_set::Rhythm {
+    replica_set::Rhythm { poll_ms: 1, retry_first_ms: 2, retry_max_ms: 3, initiate_every_ms: 4, initiate_for_ms: 5 }
+}
+
+/// As it was declared when a seat had one address.
+fn replica_set_spec_v1() -> replica_set::SpecV1 {
+    let seat = replica_set::SeatV1 { machine: name("web"), address: "10.0.0.1".into(), peer_port: 7, client_port: 8 };
+    let (engine, seats, rhythm) = (name("etcd"), vec![seat], rhythm());
+    replica_set::SpecV1 { engine, servers: 1, seats, one_host: true, rhythm }
+}
+
+fn endpoints() -> replica_set::Endpoints {
+    let endpoint =
+        replica_set::Endpoint { addresses: ["10.0.0.1:8".to_owned()].into(), internal: Some("10.0.0.1:7".into()) };
+    replica_set::Endpoints { servers: [(name("web"), endpoint)].into() }
 }
 
 /// A step with every change, and one for every other action and every reason.
@@ -679,7 +714,9 @@ pub(super) fn replica_set() -> Forms {
         Report::LookFailed { round, fault: fault(FaultCode::Unavailable) },
     ];
     let mut commands = vec![
+        Command::DeclareV1(replica_set_spec_v1()),
         Command::Declare(replica_set_spec()),
+        Command::Publish(endpoints()),
         Command::EnableHa { servers: 3 },
         Command::Remove,
         Command::RetryNow,
@@ -693,8 +730,11 @@ pub(super) fn replica_set() -> Forms {
     all.extend(forms(
         "event",
         [
+            Event::DeclaredV1 { spec: replica_set_spec_v1() },
+            Event::SpecChangedV1 { spec: replica_set_spec_v1() },
             Event::Declared { spec: replica_set_spec() },
             Event::SpecChanged { spec: replica_set_spec() },
+            Event::Published { endpoints: endpoints() },
             Event::ServersWanted { servers: 3 },
             Event::LookBegun,
             Event::Seen { observation: observation() },

@@ -27,6 +27,8 @@ use crate::{
 const PART_BYTES: usize = 32 * 1024;
 const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+/// The most room that is made for a block because its header says how long it is: a full group.
+const ROOM_BYTES_MAX: usize = 640 * 1024;
 const LOCK_ATTEMPTS_MAX: u32 = 100;
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 const TREE: &str = "blocks";
@@ -368,7 +370,8 @@ fn read_block(tree: &sled::Tree, number: u64) -> Option<Vec<u8>> {
     let header = frame::peek(&first).ok()?;
     let length = HEADER_BYTES + header.records_bytes as usize;
     // It grows with the parts that are there, whatever length the first one promises.
-    let mut bytes = first.to_vec();
+    let mut bytes = Vec::with_capacity(length.min(ROOM_BYTES_MAX).max(first.len()));
+    bytes.extend_from_slice(&first);
     let mut part = 1;
     while bytes.len() < length {
         bytes.extend_from_slice(&tree.get(key(number, part)).ok()??);

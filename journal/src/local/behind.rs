@@ -25,11 +25,12 @@ pub(super) fn reading_behind(
     core: &Arc<Core>,
     shared: &Arc<Shared>,
     disk: &Arc<dyn Disk>,
-    (tip, last): (Tip, u32),
+    (tip, read_from): (Tip, u32),
     epoch: u64,
     door: Door,
 ) -> Reading {
-    let bell = door.bell();
+    let door = Arc::new(door);
+    let building = door.clone();
     let (noting, failing) = (core.clone(), shared.clone());
     let note = move |note: &JournalNote| {
         let (expected, time_ms) = {
@@ -55,8 +56,8 @@ pub(super) fn reading_behind(
         core: core.clone(),
         disk: disk.clone(),
         tip,
-        last,
-        rebuild_store: Box::new(move |problem| bell.build_anew(problem)),
+        read_from,
+        rebuild_store: Box::new(move |problem| building.build_anew(problem)),
         note: Box::new(note),
         fail: Box::new(move |problem| drop(failing.fail(problem))),
     }

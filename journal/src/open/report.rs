@@ -19,7 +19,7 @@ pub struct OpenReport {
     /// Where the log ended, before this opening's own note.
     pub head: Head,
     pub streams: usize,
-    /// Blocks that the block store did not have yet: normal after a crash.
+    /// Blocks that the block store did not have yet, where it was opened with the journal: normal after a crash.
     pub caught_up_blocks: u64,
     /// Why the block store was built anew from the log.
     pub store_rebuilt: Option<String>,
@@ -35,9 +35,10 @@ pub struct OpenReport {
     pub format_rewritten: bool,
     /// The head file was missing or damaged and was written anew.
     pub head_rewritten: bool,
-    /// The index was taken from the checkpoint of the last stop; the inside of full segments is read behind the opening.
+    /// The index was taken from a checkpoint; the inside of full segments is read behind the opening, and what the block store
+    /// lacks is found and put there too.
     pub by_checkpoint: bool,
-    /// Why there was a checkpoint after a stop in order, and everything was read all the same.
+    /// Why there was a checkpoint, and everything was read all the same.
     pub checkpoint_ignored: Option<String>,
     pub duration: Duration,
 }

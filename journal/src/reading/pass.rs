@@ -41,7 +41,7 @@ pub(crate) fn pass(
                     continue;
                 }
                 let stream = record.stream_text().map_err(|problem| damaged(position, problem))?;
-                if wants(filter, stream) && visit(&EntryView::stored(record)).is_break() {
+                if wants(filter, stream) && visit(&EntryView::stored(record, stream)).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }

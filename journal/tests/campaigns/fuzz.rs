@@ -6,7 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bailiwick_journal::{
@@ -19,6 +19,7 @@ use bailiwick_journal::{
 };
 
 use crate::{
+    deadline::Deadline,
     dice::Dice,
     hostile::{self, Corpus},
     runner::{Failure, Place, Plan, Tally},
@@ -197,10 +198,10 @@ fn open(corpus: &Corpus, dice: &mut Dice, tally: &mut Tally) -> Result<(), Broke
 
 /// A child that another campaign is just starting may hold sled's lock for a moment.
 fn opened_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Deadline::within(Duration::from_secs(20));
     loop {
         match config.open() {
-            Err(sled::Error::Io(error)) if error.to_string().contains("lock") && Instant::now() < deadline => {
+            Err(sled::Error::Io(error)) if error.to_string().contains("lock") && !deadline.is_over() => {
                 std::thread::yield_now();
             }
             opened => return opened,

@@ -20,9 +20,10 @@ use std::{
 use bailiwick_journal::{Intake, Journal, LocalJournal, ReadOnlyJournal, Snapshots, Threads, append_blocking};
 
 use crate::{
+    deadline::Deadline,
     dice::Dice,
     runner::{Failure, Place, Plan, Tally},
-    workload::{self, Acknowledged, AppendId, Shape},
+    workload::{self, Acknowledged, AppendId, Behind, Shape},
 };
 
 /// Lives of one journal.
@@ -107,6 +108,8 @@ fn one_life(
         End::AfterMicroseconds(_) => "after microseconds",
         End::AtPoint(_) => "at points",
     });
+    tally.add("index checkpoints left", u64::from(dir.join("index.checkpoint").exists()));
+    tally.add("and in use", u64::from(dir.join("index.checkpoint.used").exists()));
     acknowledged.extend(heard);
     if !dir.join("FORMAT").exists() {
         // Killed before there was a journal.
@@ -120,7 +123,7 @@ fn one_life(
     let snapshots = workload::snapshots_are_whole(&dir, WRITERS_MAX).map_err(|what| context(&what))?;
     tally.add("snapshots read", snapshots);
     if last {
-        let entries = open_fully(&dir, life, acknowledged).map_err(|what| context(&what))?;
+        let entries = open_fully(&dir, life, acknowledged, tally).map_err(|what| context(&what))?;
         tally.add("entries checked", entries);
         tally.add("found unacknowledged", found.unacknowledged);
     }
@@ -128,7 +131,7 @@ fn one_life(
 }
 
 /// Opens for writing, with sled: nothing was repaired, sled has all of it, and afterwards it is clean.
-fn open_fully(dir: &Path, life: Life, acknowledged: &[Acknowledged]) -> Result<u64, String> {
+fn open_fully(dir: &Path, life: Life, acknowledged: &[Acknowledged], tally: &mut Tally) -> Result<u64, String> {
     let settings = workload::settings(Threads::Own, life.segment_kib * 1024);
     for clean in [false, true] {
         let opened = LocalJournal::open(workload::config(dir, settings.clone()));
@@ -137,6 +140,9 @@ fn open_fully(dir: &Path, life: Life, acknowledged: &[Acknowledged]) -> Result<u
             return Err(format!("a kill damages nothing: {report}"));
         }
         let found = workload::verify(&workload::read_all(&journal)?, acknowledged)?;
+        workload::is_right_behind(&journal, Behind::NothingToRepair)?;
+        tally.add("gone by a checkpoint", u64::from(report.by_checkpoint));
+        tally.add("gone by a checkpoint after a kill", u64::from(report.by_checkpoint && !report.clean));
         let stats = journal.stats();
         if stats.store_misses > 0 || stats.degraded.is_some() {
             return Err(format!("sled did not answer: {stats:?}"));
@@ -219,10 +225,10 @@ pub fn listen(
     enough: u64,
     patience: Duration,
 ) -> Result<Heard, String> {
-    let deadline = Instant::now() + patience;
+    let deadline = Deadline::within(patience);
     let mut count = 0;
     while count < enough {
-        match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        match lines.recv_timeout(deadline.left()) {
             Ok(line) => match Acknowledged::parse(&line) {
                 Some(told) => {
                     heard.push(told);

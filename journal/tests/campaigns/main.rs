@@ -8,13 +8,16 @@
 //! ```
 //!
 //! There is no harness beneath: a campaign prints what happened in one line, or the command that repeats its failure.
-//! Campaigns `…_keeping` do the same to journals whose log keeps only what sled does not have durably.
+//! Campaigns `…_keeping` do the same to journals whose log keeps only what sled does not have durably, `…_archiving` to
+//! those whose full segments move to another folder.
 //! `--plant` breaks something on purpose, and the campaign has to fail; the campaign `plants` demands that of all.
 
 #![allow(clippy::print_stdout, reason = "a campaign talks to whoever runs it")]
 
 mod arguments;
 mod damage;
+#[path = "../shared/deadline.rs"]
+mod deadline;
 mod dice;
 mod failing;
 mod full_disk;
@@ -34,6 +37,7 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Asked};
 use runner::{Failure, Plan};
+use workload::{Full, with_full};
 
 /// One promise, and how it is tried.
 struct Campaign {
@@ -50,12 +54,18 @@ const CAMPAIGNS: &[Campaign] = &[
     Campaign { name: "damage", short: 1_000, long: 5_000, run: damage::run },
     Campaign { name: "power_cut", short: 300, long: 10_000, run: power_cut::run },
     Campaign { name: "power_cut_simulated", short: 300, long: 10_000, run: power_cut::run_simulated },
-    Campaign { name: "kill_keeping", short: 100, long: 5_000, run: |plan| workload::keeping(plan, kill::run) },
+    Campaign { name: "kill_keeping", short: 100, long: 5_000, run: |plan| with_full(Full::Go, plan, kill::run) },
     Campaign {
         name: "power_cut_keeping",
         short: 150,
         long: 5_000,
-        run: |plan| workload::keeping(plan, power_cut::run),
+        run: |plan| with_full(Full::Go, plan, power_cut::run),
+    },
+    Campaign {
+        name: "power_cut_archiving",
+        short: 150,
+        long: 5_000,
+        run: |plan| with_full(Full::ToArchive, plan, power_cut::run),
     },
     Campaign { name: "fail_at_n", short: 300, long: 100_000, run: failing::run },
     Campaign { name: "fail_at_n_simulated", short: 1, long: 1, run: failing::run_simulated },

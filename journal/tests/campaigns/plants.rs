@@ -10,6 +10,7 @@ const PLANTS: &[(&str, u64, &str)] = &[
     ("damage", 20, "SILENT LOSS"),
     ("power_cut", 50, ""),
     ("power_cut_simulated", 50, ""),
+    ("power_cut_archiving", 150, "had been durable"),
     ("fail_at_n", 20, "LOST"),
     ("fail_at_n_simulated", 1, ""),
     ("full_disk", 1, "LOST"),

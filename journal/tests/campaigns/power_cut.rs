@@ -27,7 +27,7 @@ use crate::{
     runner::{Failure, Place, Plan, Tally},
     shim::{self, Base, Recording},
     stores,
-    workload::{self, Acknowledged, Shape},
+    workload::{self, Acknowledged, Behind, Shape},
 };
 
 /// Cuts of one chain of recordings, and of one recording.
@@ -96,14 +96,14 @@ fn record(plan: &Plan, trial: u64, base: &Base, library: &Path, place: &Path) ->
         in_flight: if inline { 1 } else { 1 + dice.below(8) as u16 },
         shape: if dice.one_in(2) { None } else { Some(*dice.pick(&Shape::ALL)) },
         inline,
-        segment_kib: 16 << dice.below(4),
+        segment_kib: 4 << dice.below(6),
         appends: 8 + dice.below(24) as u32,
         planted: false,
     };
     let place = place.canonicalize().map_err(|error| error.to_string())?;
     let (dir, log) = (place.join("recorded"), place.join("recording"));
     let _ = std::fs::remove_dir_all(&dir);
-    base.put(&dir).map_err(|error| error.to_string())?;
+    base.put(&dir).and_then(|()| stores::times_as_remembered(&dir)).map_err(|error| error.to_string())?;
     let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
     command.args(["--child", "kill"]).arg(&dir).args(life.words());
     // After a cut, something may have to be repaired.
@@ -111,7 +111,7 @@ fn record(plan: &Plan, trial: u64, base: &Base, library: &Path, place: &Path) ->
     workload::tell_child(&mut command);
     command.env("LD_PRELOAD", library).env("BAILIWICK_SHIM_ROOT", &dir).env("BAILIWICK_SHIM_LOG", &log);
     if plan.planted {
-        command.env("BAILIWICK_SHIM_LIE", "1");
+        command.env("BAILIWICK_SHIM_LIE", workload::precious_folder());
     }
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().map_err(|error| error.to_string())?;
     if !output.status.success() {
@@ -125,7 +125,7 @@ fn record(plan: &Plan, trial: u64, base: &Base, library: &Path, place: &Path) ->
 fn opens(left: &Base, told: &[Acknowledged], place: &Path, tally: &mut Tally, trial: u64) -> Result<(), String> {
     let dir = place.join("cut");
     let _ = std::fs::remove_dir_all(&dir);
-    left.put(&dir).map_err(|error| error.to_string())?;
+    left.put(&dir).and_then(|()| stores::times_as_remembered(&dir)).map_err(|error| error.to_string())?;
     let settings = workload::settings(Threads::Own, 64 * 1024);
     let opened = LocalJournal::open(workload::config(&dir, settings.clone()));
     let (journal, report) = opened.map_err(|error| format!("REFUSED: {error}"))?;
@@ -137,12 +137,19 @@ fn opens(left: &Base, told: &[Acknowledged], place: &Path, tally: &mut Tally, tr
     tally.add("entries read", found.entries);
     tally.add("torn ends cut", u64::from(report.torn_cut.is_some()));
     tally.add("sleds built anew", u64::from(report.store_rebuilt.is_some()));
-    tally.add("logs written anew", u64::from(report.damaged_log.is_some()));
+    if report.damaged_log.is_some() {
+        return Err(format!("a segment was lost that had been durable: {report}"));
+    }
     tally.add("heads written anew", u64::from(report.head_rewritten));
     tally.add("caught up", u64::from(report.caught_up_blocks > 0));
     if let Some(problem) = report.store_unavailable {
         return Err(format!("no block store: {problem}"));
     }
+    tally.add("gone by a checkpoint", u64::from(report.by_checkpoint));
+    // What the store said to be durable is there.
+    workload::is_right_behind(&journal, Behind::NothingToRepair)?;
+    // Once more: what was opened or made behind the opening is then in use.
+    workload::verify(&workload::read_all(&journal)?, told)?;
     // Every so often, whether it goes on as a journal like any other.
     if trial.is_multiple_of(5) {
         stores::append(&journal, u32::MAX, 3)?;
@@ -165,14 +172,21 @@ pub fn run_simulated(plan: &Plan) -> Result<String, Failure> {
     let tally = plan.run(ROUNDS, |first, behind, tally| {
         let mut dice = Dice::of(&[plan.seed, first]);
         let mut disk = SimulatedDisk::new();
-        let mut store = MemoryStore::new();
+        // Half of them with a store that is believed: all that was put into it is there after the cut.
+        let durable = dice.one_in(2);
+        let mut store = if durable { MemoryStore::durable() } else { MemoryStore::new() };
         let mut told = Vec::new();
         for trial in first..behind {
             let failed = |story| Failure { trial, story: format!("trial {trial}: {story}") };
             let cut = one_simulated(plan, trial, &disk, &store, &mut told, &mut dice).map_err(failed)?;
-            check_simulated(&cut.after_kill(), &told, &mut dice, tally).map_err(failed)?;
-            // Of the store, a beginning is left, or nothing.
-            store = if dice.one_in(2) { MemoryStore::new() } else { beginning(&store, &mut dice) };
+            let left = if durable { store.copy() } else { MemoryStore::new() };
+            check_simulated(&cut.after_kill(), &left, &told, &mut dice, tally).map_err(failed)?;
+            // Of one that is not, a beginning is left, or nothing.
+            store = match (durable, dice.one_in(2)) {
+                (true, _) => store.copy(),
+                (false, true) => MemoryStore::new(),
+                (false, false) => beginning(&store, &mut dice),
+            };
             disk = cut;
         }
         Ok(())
@@ -203,11 +217,11 @@ fn one_simulated(
 
 fn check_simulated(
     disk: &SimulatedDisk,
+    store: &dyn Store,
     told: &[Acknowledged],
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> Result<(), String> {
-    let store: &dyn Store = &MemoryStore::new();
     let settings = workload::settings(Threads::Inline, 4096 + dice.below(32 * 1024));
     let opened = LocalJournal::open_with(Arc::new(disk.clone()), store, workload::ID, 1_000, settings);
     let (journal, report) = opened.map_err(|error| format!("REFUSED: {error}"))?;
@@ -217,7 +231,10 @@ fn check_simulated(
     tally.add("entries read", found.entries);
     tally.add("torn ends cut", u64::from(report.torn_cut.is_some()));
     tally.add("heads written anew", u64::from(report.head_rewritten));
-    stores::append(&journal, u32::MAX, 2).map(drop)
+    tally.add("gone by a checkpoint", u64::from(report.by_checkpoint));
+    stores::append(&journal, u32::MAX, 2)?;
+    workload::is_right_behind(&journal, Behind::NothingToRepair)?;
+    workload::verify(&workload::read_all(&journal)?, told).map(drop)
 }
 
 fn beginning(store: &MemoryStore, dice: &mut Dice) -> MemoryStore {

@@ -6,7 +6,7 @@
  *   BAILIWICK_SHIM_FAIL_AT  number of the operation that fails, from 1
  *   BAILIWICK_SHIM_FAULT    e: input/output error, f: disk full, s: half of a write and an error, p: half of a write
  *   BAILIWICK_SHIM_COUNT    write the number of operations into this file at the end
- *   BAILIWICK_SHIM_LIE      syncs of the log do nothing, as on a journal that forgot them
+ *   BAILIWICK_SHIM_LIE      syncs in this folder (/log/) do nothing, as on a journal that forgot them
  *
  * One record: kind, two lengths of names (u16), two numbers (u64), the names, and as many bytes as the second number says.
  *   W write: offset, length     T cut or extend: length     C create, emptied     R rename     U remove
@@ -32,7 +32,7 @@ static size_t root_len;
 static int log_fd = -1;
 static long fail_at, operations, syncs;
 static char fault = 'e';
-static int lies;
+static const char *lies;
 
 #define REAL(name) static __typeof__(name) *real_##name
 REAL(open64); REAL(openat64); REAL(pwrite64); REAL(write); REAL(ftruncate64); REAL(fsync); REAL(fdatasync);
@@ -50,7 +50,7 @@ __attribute__((constructor)) static void begin(void) {
     if (text) fail_at = atol(text);
     text = getenv("BAILIWICK_SHIM_FAULT");
     if (text) fault = text[0];
-    lies = getenv("BAILIWICK_SHIM_LIE") != NULL;
+    lies = getenv("BAILIWICK_SHIM_LIE");
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -181,7 +181,7 @@ int ftruncate(int fd, off_t length) { return ftruncate64(fd, length); }
 static int synced(int (*again)(int), int fd) {
     char path[PATH_MAX];
     if (!path_of(fd, path)) return again(fd);
-    if (lies && strstr(path + root_len, "/log/")) return 0;
+    if (lies && strstr(path + root_len, lies)) return 0;
     if (fails()) return refuse();
     pthread_mutex_lock(&lock);
     uint64_t number = (uint64_t)++syncs;

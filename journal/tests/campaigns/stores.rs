@@ -77,7 +77,9 @@ pub fn make(place: &Path, killed: bool, dice: &mut Dice) -> Result<Store, String
     let acknowledged = if killed { behind_last(&entries, &told) } else { entries.len() };
     let aside = place.join("aside");
     copy(&dir, &aside).map_err(|error| problem(&error))?;
-    let opened = LocalJournal::open(workload::config(&aside, settings()));
+    // Read in full, so that it says what the store had.
+    let settings = Settings { index_checkpoint: false, ..settings() };
+    let opened = LocalJournal::open(workload::config(&aside, settings));
     let (_, report) = opened.map_err(|error| problem(&error))?;
     let stored_block = tip_block - report.caught_up_blocks;
     Ok(Store { dir, yesterday, killed, torn, entries, acknowledged, tip_block, stored_block, snapshot })
@@ -137,6 +139,36 @@ pub fn newest_block(file: &Path) -> Option<u64> {
         at += 128 + u32::from_le_bytes(bytes.get(at + 8..at + 12)?.try_into().ok()?) as usize;
     }
     newest
+}
+
+/// Gives the files that an index checkpoint names the times that it says they had, where they have the length that it says:
+/// a disk that keeps a file's time and loses what was not synced of its content is the worst that may be found.
+pub fn times_as_remembered(dir: &Path) -> std::io::Result<()> {
+    let Ok(bytes) = std::fs::read(dir.join("index.checkpoint")) else { return Ok(()) };
+    let number = |at: usize, count: usize| {
+        let found = bytes.get(at..at + count).unwrap_or(&[]);
+        found.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let (segments, stored, mut at) = (number(112, 4), number(116, 4), 128);
+    let mut named = Vec::new();
+    for _ in 0..segments.min(1 << 16) {
+        let ending = if number(at + 4, 4) == 1 { ".log.zst" } else { ".log" };
+        named.push((format!("log/{:010}{ending}", number(at, 4)), number(at + 8, 8), number(at + 16, 8)));
+        at += 24;
+    }
+    for _ in 0..stored.min(1 << 16) {
+        let length = number(at, 2) as usize;
+        let name = String::from_utf8_lossy(bytes.get(at + 2..at + 2 + length).unwrap_or(&[])).into_owned();
+        named.push((format!("sled/{name}"), number(at + 2 + length, 8), number(at + 10 + length, 8)));
+        at += 18 + length;
+    }
+    for (name, length, time) in named {
+        let Ok(file) = std::fs::File::options().write(true).open(dir.join(name)) else { continue };
+        if file.metadata()?.len() == length {
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_nanos(time))?;
+        }
+    }
+    Ok(())
 }
 
 /// A hash of every file below a folder, the lock file left aside.

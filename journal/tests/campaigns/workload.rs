@@ -1,26 +1,17 @@
 //! Appends whose whole content follows from their id, so that whoever finds one knows what it must look like.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    path::Path,
-    process::Command,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+mod full;
+
+use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 
 use bailiwick_journal::{
-    Body, Config, Draft, Entry, EntryKind, Journal, LogKeep, Meta, NOTE_STREAM, Outcome, PolicyRef, Position, Settings,
-    Snapshot, Snapshots, StreamId, Threads, Version, digest,
+    Body, Draft, Entry, EntryKind, Journal, LocalJournal, Meta, NOTE_STREAM, Outcome, PolicyRef, Position, Snapshot,
+    Snapshots, StreamId, VerificationProgress, Version, digest,
 };
 use uuid::Uuid;
 
-use crate::{
-    dice::Dice,
-    runner::{Failure, Plan},
-};
+use crate::dice::Dice;
+pub use full::*;
 
 pub const ID: Uuid = Uuid::from_u128(0xB417);
 const TIME_MS: u64 = 1_000;
@@ -310,13 +301,37 @@ fn same(entry: &Entry, draft: &Draft) -> Result<(), &'static str> {
 
 /// Every entry of a journal, or what is wrong.
 pub fn read_all(journal: &dyn Journal) -> Result<Vec<Arc<Entry>>, String> {
-    let read = journal.read(Position(1), journal.head().position, &bailiwick_journal::Filter::all());
+    // A note may come behind it meanwhile.
+    let to = journal.head().position;
+    let read = journal.read(Position(1), to, &bailiwick_journal::Filter::all());
     let entries: Vec<_> =
         read.collect::<Result<_, _>>().map_err(|error| format!("an entry cannot be read: {error}"))?;
-    if entries.len() as u64 != journal.head().position.0 {
-        return Err(format!("{} entries were read of {}", entries.len(), journal.head().position));
+    if entries.len() as u64 != to.0 {
+        return Err(format!("{} entries were read of {to}", entries.len()));
     }
     Ok(entries)
+}
+
+/// What may be found behind an opening by a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behind {
+    NothingToRepair,
+    WhatCanBeRepaired,
+}
+
+/// Waits until everything was read behind an opening by a checkpoint; whether something had to be repaired.
+pub fn is_right_behind(journal: &LocalJournal, behind: Behind) -> Result<bool, String> {
+    let read = journal.wait_for_verification();
+    if read != VerificationProgress::Done {
+        let failed = journal.stats().failed;
+        return Err(format!("found behind the opening and not repaired: {failed:?}"));
+    }
+    let newest = NOTE_STREAM.parse().ok().and_then(|stream| journal.read_stream_back(&stream).next());
+    let repaired = newest.and_then(Result::ok).is_some_and(|note| note.header.meta.code == "history-repaired");
+    if repaired && behind == Behind::NothingToRepair {
+        return Err("something was repaired behind the opening, and nothing was damaged".into());
+    }
+    Ok(repaired)
 }
 
 /// Every saved state is one that was saved, or is taken as missing; how many there are.
@@ -338,42 +353,4 @@ pub fn snapshots_are_whole(dir: &Path, writers: u16) -> Result<u64, String> {
         whole += 1;
     }
     Ok(whole)
-}
-
-/// Settings that let a short life see rotation and checkpoints.
-pub fn settings(threads: Threads, segment_bytes: u64) -> Settings {
-    if KEEPING.load(Ordering::Relaxed) {
-        // A short life then sees many segments leave.
-        let (segment_bytes, log_keep) = (segment_bytes / 4, LogKeep::Checkpoint);
-        return Settings { threads, segment_bytes, checkpoint_bytes: segment_bytes, log_keep, ..Settings::default() };
-    }
-    Settings { threads, segment_bytes, checkpoint_bytes: 2 * segment_bytes, ..Settings::default() }
-}
-
-/// Whether the log keeps only what the block store does not have durably.
-static KEEPING: AtomicBool = AtomicBool::new(false);
-/// Says the same to a child.
-const KEEPING_WORD: &str = "BAILIWICK_CAMPAIGN_KEEPING";
-
-/// Runs a campaign on journals whose log keeps only what the block store does not have durably.
-pub fn keeping(plan: &Plan, run: fn(&Plan) -> Result<String, Failure>) -> Result<String, Failure> {
-    KEEPING.store(true, Ordering::Relaxed);
-    let outcome = run(plan);
-    KEEPING.store(false, Ordering::Relaxed);
-    outcome
-}
-
-/// A child works on the same kind of journals.
-pub fn tell_child(command: &mut Command) {
-    if KEEPING.load(Ordering::Relaxed) {
-        command.env(KEEPING_WORD, "1");
-    }
-}
-
-pub fn as_told() {
-    KEEPING.store(std::env::var_os(KEEPING_WORD).is_some(), Ordering::Relaxed);
-}
-
-pub fn config(dir: &Path, settings: Settings) -> Config {
-    Config { dir: dir.to_owned(), now_ms: TIME_MS, id: Some(ID), settings }
 }

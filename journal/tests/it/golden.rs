@@ -5,7 +5,7 @@ use std::{fmt::Write, path::PathBuf, sync::Arc};
 
 use bailiwick_journal::{
     Body, Draft, EntryKind, Journal, JournalNote, Meta, Outcome, PolicyRef, Position, ReadOnlyJournal, Snapshot,
-    Snapshots, Version, append_blocking,
+    Snapshots, Version, WriterOpened, append_blocking,
     blocks::MemoryStore,
     disk::{Disk, SimulatedDisk},
 };
@@ -160,7 +160,7 @@ fn an_export_is_as_released() {
 
 #[test]
 fn the_notes_are_as_released() {
-    let note = JournalNote::WriterOpened {
+    let opened = WriterOpened {
         epoch: 7,
         clean: false,
         caught_up_blocks: 3,
@@ -170,19 +170,11 @@ fn the_notes_are_as_released() {
         head_rewritten: false,
         format_rewritten: false,
     };
+    let note = JournalNote::WriterOpened(opened);
     let body = note.encode().unwrap();
     assert_eq!(JournalNote::decode(&body).unwrap(), note);
     golden("note-writer-opened-v1", &body.bytes);
-    let note = JournalNote::WriterOpened {
-        epoch: 7,
-        clean: false,
-        caught_up_blocks: 3,
-        store_rebuilt: true,
-        log_filled_blocks: 2,
-        torn_cut: true,
-        head_rewritten: false,
-        format_rewritten: true,
-    };
+    let note = JournalNote::WriterOpened(WriterOpened { format_rewritten: true, ..opened });
     let body = note.encode().unwrap();
     assert_eq!(JournalNote::decode(&body).unwrap(), note);
     golden("note-writer-opened-v2", &body.bytes);

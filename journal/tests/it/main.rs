@@ -2,9 +2,12 @@
 
 mod checkpoint;
 mod conflict;
+#[path = "../shared/deadline.rs"]
+mod deadline;
 mod elsewhere;
 mod golden;
 mod hostile;
+mod interval;
 mod kill;
 mod pack;
 mod reopen;

@@ -8,7 +8,6 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use bailiwick_journal::{
@@ -20,7 +19,10 @@ use bailiwick_journal::{
     testing::all,
 };
 
-use crate::tools::{ID, assert_holds, config, inline, open, reopened, segments, write};
+use crate::{
+    deadline::Deadline,
+    tools::{ID, PATIENCE, assert_holds, config, inline, open, reopened, segments, until, write},
+};
 
 /// A journal with its full segments compressed, still open.
 fn packed(count: u64) -> (SimulatedDisk, MemoryStore, LocalJournal) {
@@ -196,7 +198,7 @@ fn readers_of_the_log_never_meet_the_moment_of_the_change() {
     assert!(report.store_unavailable.is_some(), "{report}");
 
     let packed = || file_names(&dir.path().join("log")).iter().filter(|name| name.ends_with(".zst")).count();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Deadline::within(PATIENCE);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let readers: Vec<_> = (0..2)
@@ -209,7 +211,7 @@ fn readers_of_the_log_never_meet_the_moment_of_the_change() {
                 })
             })
             .collect();
-        while packed() < 12 && Instant::now() < deadline && readers.iter().all(|reader| !reader.is_finished()) {
+        while packed() < 12 && !deadline.is_over() && readers.iter().all(|reader| !reader.is_finished()) {
             write(&journal, 5);
         }
         done.store(true, Ordering::Relaxed);
@@ -232,12 +234,12 @@ fn a_journal_with_threads_compresses_when_it_has_nothing_else_to_do() {
     let entries = all(&journal);
     let log = dir.path().join("log");
     let names = || file_names(&log);
-    let deadline = Instant::now() + Duration::from_secs(60);
     let packed = || names().iter().filter(|name| name.ends_with(".zst")).count();
-    while packed() + 1 < names().len() {
-        assert!(Instant::now() < deadline, "{:?}", names());
-        std::thread::yield_now();
-    }
+    until("it says that it is at rest", || {
+        let stats = journal.stats();
+        stats.store_behind == 0 && stats.segments_to_compress == 0
+    });
+    assert_eq!(packed() + 1, names().len(), "what it says is so: {:?}", names());
     assert!(packed() >= 2, "{:?}", names());
     assert_holds(&journal, &entries);
     journal.close().unwrap();

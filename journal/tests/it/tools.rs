@@ -1,6 +1,6 @@
 //! What the tests share: journals on simulated disks, and what they held.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use bailiwick_journal::{
     Config, Entry, Filter, Head, Journal, LocalJournal, OpenError, OpenReport, Position, Settings, Threads,
@@ -10,6 +10,8 @@ use bailiwick_journal::{
     testing::{all, draft},
 };
 use uuid::Uuid;
+
+use crate::deadline::Deadline;
 
 pub const ID: Uuid = Uuid::from_u128(0xB417);
 
@@ -31,6 +33,11 @@ pub fn write(journal: &dyn Journal, count: u64) {
         let time_ms = journal.head().time_ms.max(1_000) + 1;
         append_blocking(journal, vec![draft(&stream, expected, time_ms, &events)]).unwrap();
     }
+}
+
+/// Has the next opening read everything before it goes on.
+pub fn without_checkpoint(disk: &SimulatedDisk) {
+    disk.remove("index.checkpoint").unwrap();
 }
 
 /// A journal with entries, stopped in order, and what it held.
@@ -87,4 +94,16 @@ pub fn frames(bytes: &[u8]) -> Vec<usize> {
 pub fn config(dir: &Path) -> Config {
     let settings = Settings { segment_bytes: 64 * 1024, checkpoint_bytes: 128 * 1024, ..Settings::default() };
     Config { dir: dir.to_owned(), now_ms: 1, id: Some(ID), settings }
+}
+
+/// Far more than anything takes; whoever waits so long waits for what does not come.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Looks until it is so: nothing tells when another thread has come so far.
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Deadline::within(PATIENCE);
+    while !is_so() {
+        assert!(!deadline.is_over(), "in vain: {what}");
+        std::thread::yield_now();
+    }
 }

@@ -55,6 +55,8 @@ struct World {
     servers: BTreeMap<Name, Server>,
     /// Commands whose answer was lost and that come later, and to which machine.
     late: Vec<(Timestamp, Name, Document)>,
+    /// Who loses its vote to somebody else, right before the next write of ours.
+    intruder: Option<(Name, Name)>,
     /// What must never be, and was.
     wrong: Vec<String>,
 }
@@ -130,6 +132,7 @@ impl ModelWorld {
             sets: BTreeMap::new(),
             servers: BTreeMap::new(),
             late: Vec::new(),
+            intruder: None,
             wrong: Vec::new(),
         })))
     }
@@ -179,6 +182,9 @@ impl ModelWorld {
     pub(super) fn write(&self, contact: &Contact, base: Stamp, action: &Action, now: Timestamp) -> Result<(), Fault> {
         let world = &mut *self.lock();
         world.settle(&contact.set, now);
+        if let Some((set, machine)) = world.intruder.take() {
+            world.take_vote(&set, &machine, now);
+        }
         world.write(&contact.set, Some(contact), base, action, now)
     }
 

@@ -118,6 +118,21 @@ fn a_manifest_becomes_real_is_found_again_and_goes() {
     assert_eq!((sample.things().len(), sample.sleeps().len()), (0, 0));
 }
 
+/// Nobody told the node: it has no agents there, and the first list comes when the journal was read long ago.
+#[test]
+fn machines_that_died_while_no_node_was_there_are_replaced_before_all_is_so() {
+    let Some(sample) = SampleLab::new() else { return };
+    sample.up();
+    let (before, sleeps) = (sample.things()["machine"].clone(), sample.sleeps());
+    for sleep in &sleeps {
+        assert!(sleep.signal(Signal::KILL).expect("it is ours"));
+    }
+    eventually("all are dead", || sleeps.iter().all(|sleep| !sleep.is_alive()));
+    sample.up();
+    assert_eq!(sample.sleeps().len(), 2, "two machines run again");
+    assert!(sample.things()["machine"].iter().all(|effect| !before.contains(effect)), "they are others");
+}
+
 #[test]
 fn a_provider_that_is_killed_comes_back_and_the_node_goes_on() {
     let Some(sample) = SampleLab::new() else { return };

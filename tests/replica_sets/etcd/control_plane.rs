@@ -72,11 +72,9 @@ impl Plane {
 
     fn seats(&self) -> Vec<Seat> {
         let port = |address: &str| address.rsplit_once(':').unwrap().1.parse().unwrap();
-        let seat = |server: bailiwick_actors::ports::replica_set::Server| Seat {
-            machine: server.machine,
-            address: "127.0.0.1".into(),
-            peer_port: port(&server.peer.unwrap()),
-            client_port: port(&server.client),
+        let seat = |server: bailiwick_actors::ports::replica_set::Server| {
+            let (peer, client) = (port(&server.peer.unwrap()), port(&server.client));
+            Seat::at(server.machine, "127.0.0.1", peer, client)
         };
         self.servers.contact().servers.into_iter().map(seat).collect()
     }

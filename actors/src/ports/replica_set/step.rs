@@ -66,13 +66,24 @@ impl Action {
         is_primary && statuses.iter().any(can_follow)
     }
 
+    /// The members that lose their vote or their place by this.
+    pub fn leaving(&self) -> impl Iterator<Item = MemberId> {
+        self.changes().iter().filter_map(|change| match change {
+            Change::Demote { member } | Change::Remove { member } => Some(*member),
+            _ => None,
+        })
+    }
+
+    fn changes(&self) -> &[Change] {
+        match self {
+            Self::Write { changes } => changes,
+            Self::StepDown { .. } | Self::Initiate { .. } => &[],
+        }
+    }
+
     /// The members that vote once this is done and did not before. (The first member's id is the engine's to give.)
     pub fn promoted(&self) -> impl Iterator<Item = MemberId> {
-        let changes = match self {
-            Self::Write { changes } => changes.as_slice(),
-            Self::StepDown { .. } | Self::Initiate { .. } => &[],
-        };
-        changes.iter().filter_map(|change| match change {
+        self.changes().iter().filter_map(|change| match change {
             Change::Promote { member } => Some(*member),
             _ => None,
         })

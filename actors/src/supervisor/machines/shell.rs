@@ -14,13 +14,13 @@ use super::{Command, State, View, differences};
 use crate::{
     contract::Decider,
     machine::{self, Instance, Node, Report},
-    ports::Condition,
+    ports::{Condition, InstanceStatus},
     shell::{AnyCommand, Ask, Origin},
     supervisor::{
         Order,
         shell::{Supervise, SupervisorActor, open},
     },
-    vocab::{EffectId, Fault, FaultCode, Name, Timestamp, derived_uuid},
+    vocab::{EffectId, Fault, FaultCode, Life, Name, Timestamp, derived_uuid},
 };
 
 /// Changes in one observation; more follow in the next, so that no entry grows without bound.
@@ -31,8 +31,11 @@ const CHANGES_MAX: usize = 50;
 pub struct Watch {
     /// When the watching began, and what the journal held then.
     started: Option<Instant>,
+    started_time: Timestamp,
     started_at: Position,
     last_seen: BTreeMap<EffectId, Seen>,
+    /// The instances that somebody has shown since: their provider, in a list, or the agent inside.
+    shown: BTreeSet<EffectId>,
     /// Machines whose report is on its way.
     reporting: BTreeSet<Name>,
     /// Providers that are being asked.
@@ -69,6 +72,13 @@ pub enum Heartbeat {
     Stranger,
 }
 
+/// Which machines run by what the journal says, and were not seen since the node started?
+///
+/// An instance that was made since then counts as seen: whoever made it said so.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Vec<Name>")]
+pub struct Unseen;
+
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "()")]
 struct Poll;
@@ -91,6 +101,7 @@ impl Supervise for State {
 
     fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
         actor.watch.started = Some(Instant::now());
+        actor.watch.started_time = actor.services.now();
         actor.watch.started_at = actor.services.journal.head().position;
         ctx.notify(Poll);
     }
@@ -137,6 +148,10 @@ impl SupervisorActor<State> {
                 Ok(listing) => {
                     if actor.entity.state().failing.contains_key(&name) {
                         actor.decide_later(Command::ReportListRecovered { provider: name.clone() }, ctx);
+                    }
+                    if !actor.entity.state().is_too_old(&name, listing.as_of) {
+                        let shown = listing.items.iter().filter(|some| some.status == InstanceStatus::Running);
+                        actor.watch.shown.extend(shown.map(|some| some.effect));
                     }
                     let policy = actor.services.policy();
                     let harvest = &policy.document.harvest;
@@ -186,6 +201,7 @@ impl SupervisorActor<State> {
             }
         }
         self.watch.last_seen.retain(|effect, _| running.contains(effect));
+        self.watch.shown.retain(|effect| running.contains(effect));
         for (machine, effect, last_seen) in silent {
             self.report(machine, Report::NodeSilent { effect, last_seen }, "supervisor/machines".into(), ctx);
         }
@@ -211,6 +227,20 @@ impl SupervisorActor<State> {
     }
 }
 
+impl Handler<Unseen> for SupervisorActor<State> {
+    type Result = Vec<Name>;
+
+    fn handle(&mut self, _: Unseen, _ctx: &mut Self::Context) -> Self::Result {
+        let unseen = self.view.machines.iter().filter_map(|(name, folded)| {
+            let Instance::Running { instance, since, .. } = &folded.state.instance else { return None };
+            let is_old = *since < self.watch.started_time && folded.state.life == Life::Alive;
+            let name = is_old.then(|| name.parse().ok())??;
+            (!self.watch.shown.contains(&instance.effect)).then_some(name)
+        });
+        unseen.collect()
+    }
+}
+
 impl Handler<AgentReport> for SupervisorActor<State> {
     type Result = actix::MessageResult<AgentReport>;
 
@@ -227,6 +257,7 @@ impl Handler<AgentReport> for SupervisorActor<State> {
         }
         let seen = Seen { at: self.services.now(), by_monotonic: Instant::now() };
         self.watch.last_seen.insert(effect, seen);
+        self.watch.shown.insert(effect);
         let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
         let known = matches!(&folded.state.node, Node::Reporting { conditions, .. } if *conditions == seen);
         let is_draining = folded.state.is_draining();

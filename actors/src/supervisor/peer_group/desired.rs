@@ -1,9 +1,12 @@
 //! The target of policy `default`, and the verdict around it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use super::{
-    addresses::{self, AddressFault},
+    addresses::{self, AddressFault, same_host},
     draft::Goal,
     hosts::{self, Claim, Hosts},
     juju, plan,
@@ -13,6 +16,7 @@ use super::{
     verdict::{Desired, Finding, NotChosen, Refusal, Refused, StepReason, Verdict},
     votes::{self, Voters},
 };
+use crate::vocab::guard::{self, Guard};
 
 /// Everything that the target is put together from.
 struct Target<'a> {
@@ -20,14 +24,19 @@ struct Target<'a> {
     rules: &'a EngineRules,
     roll: Roll<'a>,
     /// By machine: the address it gives for the member that it has, or for a new one.
-    choice: Vec<Result<String, AddressFault>>,
+    choice: Vec<Choice<'a>>,
+    /// By seat: its address in the one spelling of it.
+    spelled: &'a [Cow<'a, str>],
     /// The member that votes because nobody who wants to can.
     last: Option<usize>,
     voters: Voters,
     stay: Stay,
-    hosts: Hosts,
+    hosts: Hosts<'a>,
     verdict: Desired,
 }
+
+/// The address that a machine gives.
+type Choice<'a> = Result<Cow<'a, str>, AddressFault>;
 
 /// Which members of the configuration stay in it.
 struct Stay {
@@ -48,6 +57,11 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
     let mut roll = Roll::new(snapshot);
     let mut verdict = Desired::default();
     report_members(&roll, &mut verdict.findings);
+    let stranger = roll.seats.iter().find(|seat| seat.owner == Owner::Nobody && seat.member.is_voter());
+    if let (Some(stranger), false) = (stranger, guard::holds(Guard::OrphansStopNothing)) {
+        return refuse(Refusal::VotingOrphan { member: stranger.member.id });
+    }
+    let spelled: Vec<Cow<'_, str>> = roll.seats.iter().map(|seat| same_host(&seat.member.address)).collect();
     loop {
         if roll.seats.iter().all(|seat| seat.owner == Owner::Gone) {
             return refuse(Refusal::NobodyReachable);
@@ -56,11 +70,13 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
         let last = votes::last_voter(&roll);
         let voters = votes::choose(&roll, rules, last, more_can_come(&roll, &choice));
         let stay = stay(&roll, rules, &voters);
-        let hosts = hosts::settle(&claims(&roll, &stay, &choice));
-        let is_without = |at: &usize| stay.seats[*at] && !hosts.address.contains_key(at);
+        let hosts = hosts::settle(&claims(&roll, &stay, &choice, &spelled), roll.seats.len());
+        let is_without = |at: &usize| stay.seats[*at] && hosts.address[*at].is_none();
         let without: Vec<usize> = (0..roll.seats.len()).filter(is_without).collect();
         if without.is_empty() {
-            return Ok(Target { snapshot, rules, roll, choice, last, voters, stay, hosts, verdict }.put_together());
+            let spelled = &spelled;
+            let target = Target { snapshot, rules, roll, choice, spelled, last, voters, stay, hosts, verdict };
+            return Ok(target.put_together());
         }
         // Each round somebody leaves, so there is a last one.
         without.into_iter().for_each(|at| roll.release(at));
@@ -90,17 +106,19 @@ fn report_members(roll: &Roll<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn choices(snapshot: &Snapshot, roll: &Roll<'_>) -> Vec<Result<String, AddressFault>> {
+fn choices<'a>(snapshot: &Snapshot, roll: &Roll<'a>) -> Vec<Choice<'a>> {
     let present = |seat: &Option<usize>| seat.map(|at| roll.seats[at].member.address.as_str());
     let machines = roll.machines.iter().zip(&roll.seat_of);
     let space = snapshot.space.as_deref();
     machines
-        .map(|(machine, seat)| addresses::choose(machine, snapshot.port, space, snapshot.one_host, present(seat)))
+        .map(|(machine, seat)| {
+            addresses::choose(&machine.addresses, snapshot.port, space, snapshot.one_host, present(seat))
+        })
         .collect()
 }
 
 /// Whether somebody wanted is on the way: a member that has yet to catch up, or a machine that can join.
-fn more_can_come(roll: &Roll<'_>, choice: &[Result<String, AddressFault>]) -> bool {
+fn more_can_come(roll: &Roll<'_>, choice: &[Choice<'_>]) -> bool {
     roll.machines.iter().enumerate().filter(|(_, machine)| machine.wants_vote).any(|(at, _)| {
         let member = roll.seat_of[at].map(|seat| &roll.seats[seat]);
         member.map_or(choice[at].is_ok(), |seat| !seat.member.is_voter() && !seat.is_ready())
@@ -129,14 +147,14 @@ fn stay(roll: &Roll<'_>, rules: &EngineRules, voters: &Voters) -> Stay {
     stay
 }
 
-fn claims<'a>(roll: &Roll<'a>, stay: &Stay, choice: &[Result<String, AddressFault>]) -> Vec<Claim<'a>> {
+fn claims<'a>(roll: &Roll<'a>, stay: &Stay, choice: &[Choice<'a>], spelled: &'a [Cow<'a, str>]) -> Vec<Claim<'a>> {
     let claim = |(at, seat): (usize, &Seat<'a>)| {
         let (order, wish) = match seat.owner {
             Owner::Machine(machine) => (machine, choice[machine].as_ref().ok().cloned()),
             Owner::SecondOf(_) | Owner::Nobody | Owner::Gone => (usize::MAX, None),
         };
         let rank = (!seat.is_primary(), !seat.member.is_voter(), order);
-        Claim { who: at, rank, present: &seat.member.address, wish }
+        Claim { who: at, rank, present: &seat.member.address, spelled: &spelled[at], wish }
     };
     roll.seats.iter().enumerate().filter(|(at, _)| stay.seats[*at]).map(claim).collect()
 }
@@ -163,7 +181,7 @@ impl<'a> Target<'a> {
     /// The member as it shall be; only what is meant to change differs from what it is.
     fn member_of(&self, seat: usize) -> Member {
         let mut member = self.roll.seats[seat].member.clone();
-        if let Some(address) = self.hosts.address.get(&seat) {
+        if let Some(Cow::Owned(address)) = &self.hosts.address[seat] {
             member.address.clone_from(address);
         }
         match (self.voters.votes[seat], member.is_voter()) {
@@ -190,10 +208,15 @@ impl<'a> Target<'a> {
             let id = self.roll.machines[machine].id.clone();
             // Who was a member before comes back like anybody else: what its member had is forgotten.
             let (snapshot, machine_there) = (self.snapshot, self.roll.machines[machine]);
-            let choice =
-                addresses::choose(machine_there, snapshot.port, snapshot.space.as_deref(), snapshot.one_host, None);
+            let choice = addresses::choose(
+                &machine_there.addresses,
+                snapshot.port,
+                snapshot.space.as_deref(),
+                snapshot.one_host,
+                None,
+            );
             let address = match choice {
-                Ok(address) => address,
+                Ok(address) => address.into_owned(),
                 Err(fault) => {
                     self.verdict.not_chosen.insert(id, NotChosen::Address { fault });
                     continue;
@@ -252,8 +275,8 @@ impl<'a> Target<'a> {
     }
 
     fn assemble(self, goals: Vec<Goal>, newcomers: Vec<(usize, Member)>) -> Desired {
-        let Self { rules, roll, mut verdict, .. } = self;
-        let plan = plan::plan(&roll, &goals, &newcomers, rules);
+        let Self { rules, roll, spelled, mut verdict, .. } = self;
+        let plan = plan::plan(&roll, spelled, &goals, &newcomers, rules);
         (verdict.changed, verdict.steps, verdict.held) = (plan.changed, plan.steps, plan.held);
         let loses_vote = |(seat, goal): (&Seat<'_>, &Goal)| seat.is_primary() && !goal.votes();
         verdict.step_down_primary = roll.seats.iter().zip(&goals).any(loses_vote);

@@ -104,6 +104,7 @@ pub(super) struct Draft<'a> {
 impl<'a> Draft<'a> {
     pub(super) fn new(
         roll: &'a Roll<'_>,
+        spelled: &'a [Cow<'_, str>],
         goals: &'a [Goal],
         newcomers: &'a [(usize, Member)],
         rules: &'a EngineRules,
@@ -116,8 +117,12 @@ impl<'a> Draft<'a> {
             slot.seat = (at < roll.seats.len()).then_some(at);
             let now = roll.seats.get(at).map(|seat| seat.member.address.as_str());
             let goal = slot.goal.map(|member| member.address.as_str());
-            slot.host = hosts.of(now.or(goal).unwrap_or_default());
-            slot.goal_host = goal.filter(|goal| now != Some(*goal)).map_or(slot.host, |goal| hosts.of(goal));
+            slot.host = match spelled.get(at) {
+                Some(spelled) => hosts.of(Cow::Borrowed(&**spelled)),
+                None => hosts.of(same_host(goal.unwrap_or_default())),
+            };
+            let other = goal.filter(|goal| now.is_some_and(|now| now != *goal));
+            slot.goal_host = other.map_or(slot.host, |goal| hosts.of(same_host(goal)));
         }
         // In the order of machines, so that the order of the configuration makes no difference.
         slots.sort_by_key(|slot| (slot.order, slot.id));
@@ -249,12 +254,12 @@ fn primary(roll: &Roll<'_>) -> Result<MemberId, Held> {
 struct Numbers<'a>(BTreeMap<Cow<'a, str>, usize>);
 
 impl<'a> Numbers<'a> {
-    fn of(&mut self, host_port: &'a str) -> usize {
-        if host_port.is_empty() {
+    fn of(&mut self, spelled: Cow<'a, str>) -> usize {
+        if spelled.is_empty() {
             return 0;
         }
         let next = self.0.len() + 1;
-        *self.0.entry(same_host(host_port)).or_insert(next)
+        *self.0.entry(spelled).or_insert(next)
     }
 
     fn count(&self) -> usize {

@@ -16,60 +16,61 @@ pub(super) struct Claim<'a> {
     pub rank: (bool, bool, usize),
     /// As the configuration has it; may be empty.
     pub present: &'a str,
+    /// The same in the one spelling of it.
+    pub spelled: &'a str,
     /// Another address, if its machine gives one.
-    pub wish: Option<String>,
+    pub wish: Option<Cow<'a, str>>,
 }
 
 /// What came of the claims.
 #[derive(Debug, Default)]
-pub(super) struct Hosts {
-    /// Where each claimant is reached in the target; who is not in here has no address.
-    pub address: BTreeMap<usize, String>,
+pub(super) struct Hosts<'a> {
+    /// By claimant: where it is reached in the target; none if it has no address.
+    pub address: Vec<Option<Cow<'a, str>>>,
     /// Claimants that did not get what they wished for.
     pub refused: BTreeSet<usize>,
-    taken: BTreeSet<String>,
+    taken: BTreeSet<Cow<'a, str>>,
 }
 
-impl Hosts {
+impl Hosts<'_> {
     /// A newcomer gets its address only if nobody has it.
     pub(super) fn admit(&mut self, address: &str) -> bool {
-        self.taken.insert(same_host(address).into_owned())
+        self.taken.insert(Cow::Owned(same_host(address).into_owned()))
     }
 }
 
-/// One claim while it is being settled, by the canonical spelling of its addresses.
-struct Case<'a> {
-    claim: &'a Claim<'a>,
-    present: Cow<'a, str>,
-    wish: Option<Cow<'a, str>>,
+/// One claim while it is being settled, by the one spelling of its addresses.
+struct Case<'c, 'a> {
+    claim: &'c Claim<'a>,
+    present: &'a str,
+    wish: Option<Cow<'c, str>>,
 }
 
-impl<'a> Case<'a> {
-    fn of(claim: &'a Claim<'a>) -> Self {
-        let present = same_host(claim.present);
+impl<'c, 'a> Case<'c, 'a> {
+    fn of(claim: &'c Claim<'a>) -> Self {
         // Nearly everybody stays, and equal texts need no second look.
         let wish = claim.wish.as_deref().filter(|wish| *wish != claim.present).map(same_host);
-        let wish = wish.filter(|wish| *wish != present);
-        Self { claim, present, wish }
+        let wish = wish.filter(|wish| wish != claim.spelled);
+        Self { claim, present: claim.spelled, wish }
     }
 }
 
-/// Settles all claims.
-pub(super) fn settle(claims: &[Claim<'_>]) -> Hosts {
-    let mut cases: Vec<Case<'_>> = claims.iter().map(Case::of).collect();
+/// Settles all claims of so many members.
+pub(super) fn settle<'a>(claims: &[Claim<'a>], members: usize) -> Hosts<'a> {
+    let mut cases: Vec<Case<'_, 'a>> = claims.iter().map(Case::of).collect();
     cases.sort_by_key(|case| case.claim.rank);
     let exchanged = in_circles(&cases);
     // By address: who has it. Those who stay come first, so nobody who moves can take their place.
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut staying: BTreeSet<usize> = BTreeSet::new();
+    let mut staying = vec![false; cases.len()];
     let mut refused = exchanged.clone();
     let mut waiting: VecDeque<usize> = VecDeque::new();
     for (at, case) in cases.iter().enumerate() {
         if case.wish.is_some() && !exchanged.contains(&at) {
             waiting.push_back(at);
-        } else if !case.present.is_empty() && !taken.contains_key(&*case.present) {
-            taken.insert(&case.present, at);
-            staying.insert(at);
+        } else if !case.present.is_empty() && !taken.contains_key(case.present) {
+            taken.insert(case.present, at);
+            staying[at] = true;
         }
     }
     while let Some(at) = waiting.pop_front() {
@@ -82,31 +83,35 @@ pub(super) fn settle(claims: &[Claim<'_>]) -> Hosts {
         }
         // It stays where it is. Whoever was to move there does not.
         refused.insert(at);
-        match taken.get(&*case.present) {
+        match taken.get(case.present) {
             _ if case.present.is_empty() => continue,
-            Some(other) if staying.contains(other) => continue,
+            Some(other) if staying[*other] => continue,
             Some(other) => {
                 refused.insert(*other);
                 waiting.push_back(*other);
             }
             None => (),
         }
-        taken.insert(&case.present, at);
-        staying.insert(at);
+        taken.insert(case.present, at);
+        staying[at] = true;
     }
-    let mut hosts = Hosts { refused: refused.iter().map(|at| cases[*at].claim.who).collect(), ..Hosts::default() };
+    let refused = refused.iter().map(|at| cases[*at].claim.who).collect();
+    let mut hosts = Hosts { address: vec![None; members], refused, taken: BTreeSet::new() };
+    let mut spelled: Vec<Cow<'a, str>> = Vec::with_capacity(taken.len());
     for (host, at) in &taken {
-        let Claim { who, present, wish, .. } = cases[*at].claim;
-        let moved = wish.clone().filter(|_| !staying.contains(at));
-        hosts.address.insert(*who, moved.unwrap_or_else(|| (*present).to_owned()));
-        hosts.taken.insert((*host).to_owned());
+        let Case { claim, present, .. } = &cases[*at];
+        let moved = claim.wish.clone().filter(|_| !staying[*at]);
+        hosts.address[claim.who] = Some(moved.unwrap_or(Cow::Borrowed(claim.present)));
+        spelled.push(if staying[*at] { Cow::Borrowed(*present) } else { Cow::Owned((*host).to_owned()) });
     }
+    // They come in order, so that the set is made in one go.
+    hosts.taken = spelled.into_iter().collect();
     hosts
 }
 
 /// Claimants whose way is barred by others who want to move, in a circle. A server takes no write in which an address goes
 /// from one member to another, so a circle has no first step.
-fn in_circles(cases: &[Case<'_>]) -> BTreeSet<usize> {
+fn in_circles(cases: &[Case<'_, '_>]) -> BTreeSet<usize> {
     let mut barred: BTreeSet<usize> = BTreeSet::new();
     // By address: how many are there and want to leave, and who wants to go there.
     let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
@@ -114,7 +119,7 @@ fn in_circles(cases: &[Case<'_>]) -> BTreeSet<usize> {
     for (at, case) in cases.iter().enumerate() {
         let Some(wish) = case.wish.as_deref() else { continue };
         barred.insert(at);
-        *leaving.entry(&case.present).or_default() += 1;
+        *leaving.entry(case.present).or_default() += 1;
         coming.entry(wish).or_default().push(at);
     }
     let is_free = |host: &&str| !leaving.contains_key(*host);
@@ -122,10 +127,10 @@ fn in_circles(cases: &[Case<'_>]) -> BTreeSet<usize> {
     while let Some(host) = free.pop_front() {
         for at in coming.remove(host).unwrap_or_default() {
             barred.remove(&at);
-            let left = leaving.entry(&cases[at].present).or_default();
+            let left = leaving.entry(cases[at].present).or_default();
             *left = left.saturating_sub(1);
             if *left == 0 {
-                free.push_back(&cases[at].present);
+                free.push_back(cases[at].present);
             }
         }
     }

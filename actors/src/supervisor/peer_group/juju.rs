@@ -162,7 +162,7 @@ fn update_addresses(
     let space = addresses::space_set(snapshot.space.as_deref());
     for ((machine, peer), member) in machines.iter().zip(peers).zip(members) {
         let present = peer.member.map(|member| member.address.as_str());
-        match addresses::as_juju(machine, snapshot.port, space, present) {
+        match addresses::as_juju(&machine.addresses, snapshot.port, space, present) {
             Ok(address) if address == member.address => (),
             Ok(address) => (changed, member.address) = (true, address),
             Err(AddressFault::NoneUsable) => (),

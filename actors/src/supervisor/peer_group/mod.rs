@@ -34,7 +34,7 @@
 //! | of two members of one machine one goes | `roll` | `the_second_member_of_a_machine_goes` |
 //! | no member without an address | `desired::newcomers`, `desired::desired` | `no_member_without_an_address` |
 //! | no two members at one address | `hosts` | `no_two_members_at_one_address` |
-//! | an address that means nothing elsewhere is refused | `addresses::choose` | `loopback_is_no_address` |
+//! | an address that means nothing elsewhere is refused | `replica_set::addresses::choose` | `loopback_is_no_address` |
 //! | an address changes hands in two steps | `plan::without_votes`, `lawful::may_become` | `an_address_changes_hands_in_two_steps` |
 //! | a circle of addresses is left as it is | `hosts::in_circles` | `a_circle_of_addresses_is_left_alone` |
 //! | ids stay within the engine's range | `desired::Ids` | `ids_stay_in_range` |
@@ -56,8 +56,6 @@ mod verdict;
 
 mod roll;
 
-pub mod addresses;
-
 mod hosts;
 mod votes;
 
@@ -70,11 +68,11 @@ mod draft;
 mod plan;
 
 pub mod metrics;
-pub mod publication;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::replica_set::addresses;
 pub use rules::{EngineRules, Policy, UnknownPolicy};
 pub use snapshot::{
     Address, MACHINE_TAG, Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Priority, Scope, Snapshot,

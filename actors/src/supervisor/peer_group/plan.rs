@@ -6,7 +6,7 @@
 //! Order: what touches nobody's vote; addresses of voters; votes given; votes taken; the primary steps down. So votes are
 //! given before any is taken, and when the primary steps down, hardly anybody can follow it who is to go too.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap};
 
 use super::{
     draft::{Draft, Goal, Slot, State},
@@ -15,6 +15,7 @@ use super::{
     snapshot::{Member, MemberId},
     verdict::{Action, Change, Held, Step, StepReason},
 };
+use crate::vocab::guard::{self, Guard};
 
 /// The steps, and why they end before the target if they do.
 #[derive(Debug, Default)]
@@ -53,8 +54,14 @@ pub(super) fn difference(now: &[Member], then: &[Member]) -> Vec<Change> {
 }
 
 /// The steps from what is to what shall be.
-pub(super) fn plan(roll: &Roll<'_>, goals: &[Goal], newcomers: &[(usize, Member)], rules: &EngineRules) -> Plan {
-    let mut draft = Draft::new(roll, goals, newcomers, rules);
+pub(super) fn plan(
+    roll: &Roll<'_>,
+    spelled: &[Cow<'_, str>],
+    goals: &[Goal],
+    newcomers: &[(usize, Member)],
+    rules: &EngineRules,
+) -> Plan {
+    let mut draft = Draft::new(roll, spelled, goals, newcomers, rules);
     let mut plan = Plan { changed: !draft.slots.iter().all(Slot::is_settled), ..Plan::default() };
     // Every step settles something for good: a vote given is not taken again, and there is one step down.
     for _ in 0..4 * draft.slots.len() + 2 {
@@ -138,6 +145,11 @@ impl Draft<'_> {
         places.sort_by_key(|at| self.primary == Ok(*at));
         // An address that another one still has is refused as a clash.
         let mut held = Held::AddressHeld;
+        if !guard::holds(Guard::OneAddressAtATime) {
+            let moved = |at: &usize| (*at, State { moved: true, ..self.slots[*at].state });
+            let all: Vec<(usize, State)> = places.iter().map(moved).collect();
+            return self.write(&all, StepReason::AddressChanged).map(Some);
+        }
         for at in places {
             let state = State { moved: true, ..self.slots[at].state };
             match self.write(&[(at, state)], StepReason::AddressChanged) {
@@ -163,7 +175,8 @@ impl Draft<'_> {
         let primary = self.primary.clone().ok();
         let loses = |at: &usize| {
             let slot = &self.slots[*at];
-            slot.votes() && !slot.keeps_vote() && Some(*at) != primary && self.is_alone(*at)
+            let is_spared = Some(*at) == primary && guard::holds(Guard::PrimaryStepsDownFirst);
+            slot.votes() && !slot.keeps_vote() && !is_spared && self.is_alone(*at)
         };
         let mut losing: Vec<usize> = (0..self.slots.len()).filter(loses).collect();
         // Unwanted first, then who is not healthy, then who is furthest behind, then in the order of machines.
@@ -227,7 +240,11 @@ impl Draft<'_> {
     fn write(&mut self, wanted: &[(usize, State)], because: StepReason) -> Result<Step, Held> {
         let before = self.tally;
         let old: Vec<State> = wanted.iter().map(|(at, state)| self.set(*at, *state)).collect();
-        if let Err(held) = before.may_become(&self.tally, self.rules) {
+        let is_stuck = self.tally.voters != before.voters
+            && self.tally.voters.is_multiple_of(2)
+            && !guard::holds(Guard::EvenOnTheWay);
+        let lawful = before.may_become(&self.tally, self.rules);
+        if let Err(held) = if is_stuck { Err(Held::StepTooSmall) } else { lawful } {
             for ((at, _), old) in wanted.iter().zip(&old) {
                 self.set(*at, *old);
             }

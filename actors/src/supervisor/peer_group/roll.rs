@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::snapshot::{Machine, Member, MemberId, MemberState, MemberStatus, Snapshot};
+use super::snapshot::{Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Snapshot};
 use crate::vocab::Life;
 
 /// The machines in order, the members as they are in the configuration, and who belongs to whom.
@@ -104,8 +104,8 @@ pub(super) fn by_member(statuses: &[MemberStatus]) -> BTreeMap<MemberId, &Member
 
 /// The place of the machine that a member names.
 pub(super) fn place(machines: &[&Machine], member: &Member) -> Option<usize> {
-    let wanted = member.machine_tag()?.into();
-    machines.binary_search_by(|machine| machine.id.cmp(&wanted)).ok()
+    let beside = MachineId::beside(member.machine_tag()?);
+    machines.binary_search_by(|machine| beside(&machine.id)).ok()
 }
 
 fn owner(machines: &[&Machine], member: &Member) -> Owner {

@@ -1,11 +1,12 @@
 //! What a decision about a replica set is made from: machines, the configuration as it was read, and who is how.
 
-use std::{fmt, net::IpAddr};
+use std::{cmp::Ordering, fmt};
 
 use serde::{Deserialize, Serialize};
 
 pub use crate::ports::replica_set::{MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Priority};
 use crate::vocab::Life;
+pub use crate::vocab::{Address, Scope};
 
 /// Everything that is known, explicitly. Nothing is counted or kept between two decisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,34 +53,19 @@ pub struct Machine {
     pub addresses: Vec<Address>,
 }
 
-/// An address of a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Address {
-    /// An IP address or a host name.
-    pub value: String,
-    pub scope: Scope,
-    pub space: Option<String>,
-    /// Used in place of the set's port when it is there.
-    pub port: Option<u16>,
-}
-
-/// From where an address can be reached. Source: Juju's address scopes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    #[default]
-    #[serde(rename = "")]
-    Unknown,
-    Public,
-    LocalCloud,
-    /// An overlay network between the machines of a cloud.
-    LocalFan,
-    /// Loopback.
-    LocalMachine,
-    LinkLocal,
+impl Rank {
+    fn of(text: &str) -> Self {
+        text.parse().map_or(Self::Text, Self::Number)
+    }
 }
 
 impl MachineId {
+    /// How an id stands to the one of this text, which is not made for it.
+    pub(super) fn beside(text: &str) -> impl Fn(&Self) -> Ordering {
+        let rank = Rank::of(text);
+        move |id| id.rank.cmp(&rank).then_with(|| id.text.as_str().cmp(text))
+    }
+
     /// The id as it was given.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -88,7 +74,7 @@ impl MachineId {
 
 impl From<String> for MachineId {
     fn from(text: String) -> Self {
-        Self { rank: text.parse().map_or(Rank::Text, Rank::Number), text }
+        Self { rank: Rank::of(&text), text }
     }
 }
 
@@ -110,39 +96,6 @@ impl fmt::Display for MachineId {
     }
 }
 
-impl Address {
-    /// The IP address, if it is one; a zone makes it a host name.
-    pub fn ip(&self) -> Option<IpAddr> {
-        self.value.parse().ok()
-    }
-
-    /// Whether it is an IPv4 address, perhaps written as a mapped IPv6 address.
-    pub fn is_v4(&self) -> bool {
-        match self.ip() {
-            Some(IpAddr::V4(_)) => true,
-            Some(IpAddr::V6(ip)) => ip.to_ipv4_mapped().is_some(),
-            None => false,
-        }
-    }
-
-    /// Whether it means something else, or nothing, on another machine: loopback, link-local, unspecified.
-    pub fn is_local(&self) -> bool {
-        let by_scope = matches!(self.scope, Scope::LocalMachine | Scope::LinkLocal);
-        by_scope
-            || match self.ip().map(|ip| ip.to_canonical()) {
-                Some(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_link_local() || ip.is_unspecified(),
-                Some(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unicast_link_local() || ip.is_unspecified(),
-                None => self.value.eq_ignore_ascii_case("localhost"),
-            }
-    }
-
-    /// `host:port`, or `[v6]:port`.
-    pub fn host_port(&self, port: u16) -> String {
-        let (value, port) = (&self.value, self.port.unwrap_or(port));
-        if value.contains(':') { format!("[{value}]:{port}") } else { format!("{value}:{port}") }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,17 +107,5 @@ mod tests {
         ids.sort();
         let texts: Vec<&str> = ids.iter().map(MachineId::as_str).collect();
         assert_eq!(texts, ["-3", "-0", "2", "007", "7", "10", "", "9223372036854775808", "X", "b"]);
-    }
-
-    #[test]
-    fn an_address_that_leads_nowhere_is_local_whatever_its_scope_says() {
-        let address = |value: &str| Address { value: value.into(), scope: Scope::Public, space: None, port: None };
-        for value in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "fe80::1", "169.254.3.4", "0.0.0.0", "::"] {
-            assert!(address(value).is_local(), "{value}");
-        }
-        for value in ["10.0.0.1", "2001:db8::1", "node.example", "::ffff:10.0.0.1"] {
-            assert!(!address(value).is_local(), "{value}");
-        }
-        assert!(Address { scope: Scope::LinkLocal, ..address("10.0.0.1") }.is_local());
     }
 }

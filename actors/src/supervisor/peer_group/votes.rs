@@ -7,6 +7,7 @@ use super::{
     rules::EngineRules,
     verdict::NotChosen,
 };
+use crate::vocab::guard::{self, Guard};
 
 /// The voters of the target, and why others are none.
 #[derive(Debug, Default)]
@@ -111,7 +112,8 @@ fn keep_to_the_limit(chosen: &mut Vec<Entrant>, max: usize, left_out: &mut BTree
 /// If nobody is there to be left out.
 fn leave_one_out(chosen: &mut Vec<Entrant>) -> Entrant {
     let newest = chosen.iter().rposition(|entrant| !entrant.present);
-    let rank = |entrant: &Entrant| (entrant.primary, entrant.ready, Reverse(entrant.lag_ms), entrant.machine);
+    let spares = guard::holds(Guard::LeaderIsNotLeftOut);
+    let rank = |entrant: &Entrant| (spares && entrant.primary, entrant.ready, Reverse(entrant.lag_ms), entrant.machine);
     let weakest = || (0..chosen.len()).min_by_key(|at| rank(&chosen[*at]));
     let at = newest.or_else(weakest).expect("an even number that is not 0 has a first one");
     chosen.remove(at)

@@ -2,10 +2,14 @@
 //!
 //! It looks whenever a set, or a machine that has a seat in one, has changed; what the servers themselves say is read by
 //! the sets when something was done, and polled in between. It is one actor, so there is one holder of the decision. Its
-//! plan is [`peer_group::decide`](crate::supervisor::peer_group::decide); of the plan it orders the first step, and plans anew when that was
-//! read back.
+//! plan is [`peer_group::decide`](crate::supervisor::peer_group::decide); of the plan it orders the first step, and plans
+//! anew when that was read back. Before a step that counts on a machine that machine is engaged, and the members hear what
+//! their set has seen of them and does with them.
 
+mod engagements;
+mod members;
 mod plan;
+mod publication;
 mod state;
 mod view;
 

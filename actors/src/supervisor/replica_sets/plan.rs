@@ -7,8 +7,11 @@ use crate::{
     machine::{self, Instance, Node},
     ports::replica_set::{Action, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Step, StepReason},
     replica_set::{Seat, Spec, State as ReplicaSet},
-    supervisor::peer_group::{Address, Machine, Policy, Scope, Snapshot, Verdict, decide},
-    vocab::{Life, Name},
+    supervisor::peer_group::{Address, Machine, Policy, Snapshot, Verdict, decide},
+    vocab::{
+        Life, Name,
+        guard::{self, Guard},
+    },
 };
 
 /// What follows for a set at this moment.
@@ -54,10 +57,11 @@ pub fn plan(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet) -> 
 fn first(machines: &Fold<machine::State>, spec: &Spec) -> Option<Step> {
     let runs = |seat: &&Seat| machines.get(seat.machine.as_str()).is_some_and(is_running);
     let seat = spec.seats.iter().take(1).find(runs)?;
+    let address = seat.peer(spec.space.as_ref(), spec.one_host).ok()?;
     // Source: Juju begins with member 1.
     let first = Member {
         id: MemberId(1),
-        address: seat.peer(),
+        address,
         tags: [(MACHINE_TAG.to_owned(), seat.machine.to_string())].into(),
         votes: None,
         priority: None,
@@ -81,7 +85,8 @@ pub fn snapshot(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet)
         }
     }
     let port = spec.seats.first().map_or(0, |seat| seat.peer_port);
-    Snapshot { machines: candidates(machines, spec), members, statuses, port, space: None, one_host: spec.one_host }
+    let space = spec.space.as_ref().map(ToString::to_string);
+    Snapshot { machines: candidates(machines, spec), members, statuses, port, space, one_host: spec.one_host }
 }
 
 /// The first seats whose machines are alive shall vote. A machine that does not run has no address, so that nobody joins
@@ -93,9 +98,9 @@ fn candidates(machines: &Fold<machine::State>, spec: &Spec) -> Vec<Machine> {
         let Some(machine) = machines.get(seat.machine.as_str()) else { continue };
         let wants_vote = machine.life == Life::Alive && wanted > 0;
         wanted -= usize::from(wants_vote);
-        let address =
-            Address { value: seat.address.clone(), scope: Scope::Unknown, space: None, port: Some(seat.peer_port) };
-        let addresses = if is_running(machine) { vec![address] } else { Vec::new() };
+        let address = |address: &Address| Address { port: address.port.or(Some(seat.peer_port)), ..address.clone() };
+        let is_there = is_running(machine);
+        let addresses = seat.addresses.iter().filter(|_| is_there).map(address).collect();
         candidates.push(Machine { id: seat.machine.as_str().into(), wants_vote, life: machine.life, addresses });
     }
     candidates
@@ -113,5 +118,5 @@ fn has_lost_its_data(machines: &Fold<machine::State>, set: &Name, member: &Membe
     let machine = member.machine_tag().and_then(|machine| machines.get(machine));
     let Some(Node::Reporting { conditions, .. }) = machine.map(|machine| &machine.node) else { return false };
     let says_so = conditions.get(&data_lost_condition(set)).is_some_and(|condition| !condition.healthy);
-    says_so && !is_spared
+    says_so && !is_spared && guard::holds(Guard::LostDataJoinsAnew)
 }

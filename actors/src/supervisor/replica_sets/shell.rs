@@ -66,7 +66,7 @@ impl Supervise for State {
     type Watch = Watch;
 
     fn look(about: &BTreeSet<StreamId>) -> Option<Command> {
-        (!about.is_empty()).then(|| Command::Look { about: about.iter().cloned().collect() })
+        (!about.is_empty()).then(|| Command::LookAfter { about: about.iter().cloned().collect() })
     }
 
     fn open_orders(view: &View) -> Vec<(Uuid, Order, Position)> {

@@ -6,10 +6,12 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, plan::plan};
+use super::{View, engagements::engagements, members::tidings, plan::plan, publication::news};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Stored, Verdict, reasons},
-    machine, replica_set,
+    machine, member,
+    ports::replica_set::Step,
+    replica_set,
     supervisor::Order,
     vocab::Name,
 };
@@ -22,7 +24,11 @@ pub struct State;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// These sets and machines have changed: look whether something follows.
+    ///
+    /// As it was before members had streams of their own: only steps follow. Journals of then hold it.
     Look { about: Vec<StreamId> },
+    /// These sets, machines and members have changed: look whether something follows.
+    LookAfter { about: Vec<StreamId> },
 }
 
 /// What happened to it.
@@ -76,8 +82,10 @@ impl Decider for State {
     type View = View;
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
-        let Command::Look { about } = command;
-        let orders = orders(facts.view, about);
+        let orders = match command {
+            Command::Look { about } => steps(facts.view, about),
+            Command::LookAfter { about } => orders(facts.view, about),
+        };
         if orders.is_empty() {
             return Ok(Decision::nothing(Reason::NothingFollows));
         }
@@ -91,22 +99,52 @@ impl Decider for State {
     }
 }
 
-/// The next step of every set that is concerned, in the order of their names.
-fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
+/// The sets that are concerned when these change, in the order of their names.
+fn concerned(view: &View, about: &[StreamId]) -> BTreeSet<Name> {
     let mut concerned: BTreeSet<Name> = BTreeSet::new();
     for stream in about {
         match stream.kind() {
             replica_set::State::KIND => concerned.extend(stream.name().parse::<Name>()),
             machine::State::KIND => concerned.extend(view.sets_of(stream.name())),
+            member::State::KIND => {
+                let set = stream.name().split_once(':').map(|(set, _)| set.parse::<Name>());
+                concerned.extend(set.and_then(Result::ok));
+            }
             _ => (),
         }
     }
-    let order = |set: Name| {
-        let folded = view.sets.folded(set.as_str())?;
-        let step = plan(&view.machines, &set, &folded.state)?.next_step()?;
-        let command = replica_set::Command::TakeStep { step, seen: folded.state.seen_at };
-        let order = Order::ReplicaSet { set, command };
-        view.orders.is_news(&order, folded.version).then_some(order)
-    };
-    concerned.into_iter().filter_map(order).collect()
+    concerned
+}
+
+/// The next step of a set.
+fn next_step(view: &View, set: &Name) -> Option<Step> {
+    plan(&view.machines, set, view.sets.get(set.as_str())?)?.next_step()
+}
+
+fn take(view: &View, set: &Name, step: Step) -> Option<Order> {
+    let folded = view.sets.folded(set.as_str())?;
+    let command = replica_set::Command::TakeStep { step, seen: folded.state.seen_at };
+    let order = Order::ReplicaSet { set: set.clone(), command };
+    view.orders.is_news(&order, folded.version).then_some(order)
+}
+
+/// The next step of every set that is concerned.
+fn steps(view: &View, about: &[StreamId]) -> Vec<Order> {
+    let order = |set: Name| take(view, &set, next_step(view, &set)?);
+    concerned(view, about).into_iter().filter_map(order).collect()
+}
+
+/// For every set that is concerned: who hears what of it, and its next step, unless that waits for a machine.
+fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
+    let mut orders = Vec::new();
+    for set in concerned(view, about) {
+        let Some(folded) = view.sets.folded(set.as_str()) else { continue };
+        let next = next_step(view, &set);
+        let engagements = engagements(view, &set, folded, next.as_ref());
+        orders.extend(tidings(view, &set, folded));
+        orders.extend(engagements.orders);
+        orders.extend(news(&set, folded).filter(|order| view.orders.is_news(order, folded.version)));
+        orders.extend(next.filter(|_| !engagements.awaited).and_then(|step| take(view, &set, step)));
+    }
+    orders
 }

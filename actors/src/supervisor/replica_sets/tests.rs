@@ -1,5 +1,7 @@
 //! What the replica sets supervisor orders.
 
+mod members;
+
 use std::collections::BTreeMap;
 
 use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
@@ -74,13 +76,17 @@ impl Seen {
         self.then(stream.as_str(), events)
     }
 
+    /// As journals of before members had streams of their own have it.
     fn look(&self, about: &str) -> Vec<Order> {
+        self.decide(Command::Look { about: vec![about.parse().expect("a stream")] })
+    }
+
+    fn decide(&self, command: Command) -> Vec<Order> {
         let own = "supervisor/replica-sets".parse().expect("a stream");
         let policy = Document::default();
         let (now, journal) = (Timestamp(9), Uuid::nil());
         let facts = Facts { stream: &own, next: Version(1), now, policy: &policy, view: &self.view, journal };
-        let about = vec![about.parse().expect("a stream")];
-        let decision = State.decide(&Command::Look { about }, &facts).expect("it refuses nothing");
+        let decision = State.decide(&command, &facts).expect("it refuses nothing");
         decision.events.into_iter().map(|Event::Issued { order }| order).collect()
     }
 
@@ -96,13 +102,15 @@ impl Seen {
 }
 
 fn spec(servers: u32) -> Spec {
-    let seat = |number: u16| Seat {
-        machine: name(&format!("m{number}")),
-        address: format!("10.0.0.{number}"),
-        peer_port: 7,
-        client_port: 8,
-    };
-    Spec { engine: name("e"), servers, seats: (1..=3).map(seat).collect(), one_host: false, rhythm: Rhythm::default() }
+    let seat = |number: u16| Seat::at(name(&format!("m{number}")), &format!("10.0.0.{number}"), 7, 8);
+    Spec {
+        engine: name("e"),
+        servers,
+        seats: (1..=3).map(seat).collect(),
+        one_host: false,
+        rhythm: Rhythm::default(),
+        space: None,
+    }
 }
 
 fn member(number: u64, votes: bool) -> Member {
@@ -211,12 +219,7 @@ fn nobody_joins_etcd_while_a_voter_is_sick() {
     let seen = with(3, &[member(1, true), member(2, true)], &[]);
     assert!(seen.step("replica-set/db").is_some());
     let mut spec = spec(3);
-    spec.seats.extend((4..=5).map(|number| Seat {
-        machine: name(&format!("m{number}")),
-        address: format!("10.0.0.{number}"),
-        peer_port: 7,
-        client_port: 8,
-    }));
+    spec.seats.extend((4..=5).map(|number| Seat::at(name(&format!("m{number}")), &format!("10.0.0.{number}"), 7, 8)));
     spec.servers = 5;
     let members = [member(1, true), member(2, true), member(3, true)];
     let changed = || [replica_set::Event::SpecChanged { spec: spec.clone() }];

@@ -10,7 +10,9 @@ use bailiwick_journal::{
 };
 use uuid::Uuid;
 
-use crate::tools::{ID, Stopped, config, inline, open, reopened, segment, segments, stopped, write};
+use crate::tools::{
+    ID, Stopped, config, inline, open, reopened, segment, segments, stopped, without_checkpoint, write,
+};
 
 use super::{kinds, refused};
 
@@ -83,6 +85,7 @@ fn another_journals_head_file_is_none() {
 fn a_block_that_differs_is_refused() {
     let Stopped { disk, .. } = stopped(5);
     let other = stopped(5);
+    without_checkpoint(&disk);
     let report = refused(&disk, &other.store);
     assert!(kinds(&report).contains(&ProblemKind::StoreDiffers));
 }

@@ -1,8 +1,8 @@
 //! The block store is behind, damaged or gone; the log is whole.
 
-use bailiwick_journal::{Journal, JournalNote, blocks::MemoryStore, disk::SimulatedDisk, testing::all};
+use bailiwick_journal::{Journal, JournalNote, WriterOpened, blocks::MemoryStore, disk::SimulatedDisk, testing::all};
 
-use crate::tools::{Stopped, frames, open, reopened, segment, stopped, write};
+use crate::tools::{Stopped, frames, open, reopened, segment, stopped, without_checkpoint, write};
 
 #[test]
 fn equal_after_a_clean_stop_goes() {
@@ -13,7 +13,7 @@ fn equal_after_a_clean_stop_goes() {
     let note = journal.read_stream_back(&"node/journal".parse().unwrap()).next().unwrap().unwrap();
     assert!(matches!(
         JournalNote::decode(&note.events[0]),
-        Ok(JournalNote::WriterOpened { epoch: 2, clean: true, caught_up_blocks: 0, .. })
+        Ok(JournalNote::WriterOpened(WriterOpened { epoch: 2, clean: true, caught_up_blocks: 0, .. }))
     ));
 }
 
@@ -35,6 +35,7 @@ fn store_behind_is_caught_up_and_is_no_repair() {
     write(&journal, 60);
     let entries = all(&journal);
     let disk = disk.after_kill();
+    without_checkpoint(&disk);
     let lagging = store.copy();
     lagging.damage(|blocks| {
         let last = *blocks.last_key_value().unwrap().0;
@@ -85,6 +86,7 @@ fn store_with_a_hole_is_rebuilt() {
 fn store_that_panics_is_rebuilt() {
     let Stopped { disk, store, entries, .. } = stopped(60);
     store.panic_on_open();
+    without_checkpoint(&disk);
     let (_, report) = reopened(&disk, &store, &entries);
     assert_eq!(report.store_rebuilt.as_deref(), Some("it panicked"));
 }
@@ -94,6 +96,7 @@ fn store_that_refuses_to_open_is_rebuilt() {
     for action in ["open", "survey"] {
         let Stopped { disk, store, entries, .. } = stopped(60);
         store.fail_next(action);
+        without_checkpoint(&disk);
         let (_, report) = reopened(&disk, &store, &entries);
         assert!(report.store_rebuilt.is_some(), "{action}");
     }

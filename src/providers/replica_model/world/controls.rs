@@ -7,7 +7,7 @@ use bailiwick_actors::{
     vocab::{Name, Timestamp},
 };
 
-use super::{Flavor, ModelFaults, ModelWorld, Server, Set, Voters, rules};
+use super::{Flavor, ModelFaults, ModelWorld, Server, Set, Voters, World, rules};
 
 impl ModelWorld {
     /// It misbehaves like this from now on.
@@ -53,14 +53,12 @@ impl ModelWorld {
 
     /// Somebody else, who is not ours, takes the vote of a machine's member.
     pub fn take_vote(&self, set: &Name, machine: &Name, now: Timestamp) {
-        let mut world = self.lock();
-        let Some(set) = world.sets.get_mut(set) else { return };
-        let of_machine = |member: &Member| set.machine_of.get(&member.id) == Some(machine);
-        if let Some(member) = set.members.iter_mut().find(|member| of_machine(member)) {
-            (member.votes, member.priority) = (Some(0), Some(Priority::NONE));
-            set.stamp.version += 1;
-            set.history.push((now, rules::voters(&set.members)));
-        }
+        self.lock().take_vote(set, machine, now);
+    }
+
+    /// The same, but right before the next write of ours.
+    pub fn take_vote_before_the_next_write(&self, set: &Name, machine: &Name) {
+        self.lock().intruder = Some((set.clone(), machine.clone()));
     }
 
     /// The machine of the member that leads.
@@ -94,5 +92,17 @@ impl ModelWorld {
         let world = self.lock();
         let Some(set) = world.sets.get(set) else { return BTreeSet::new() };
         rules::voters(&set.members).iter().filter_map(|id| set.machine_of.get(id).cloned()).collect()
+    }
+}
+
+impl World {
+    pub(super) fn take_vote(&mut self, set: &Name, machine: &Name, now: Timestamp) {
+        let Some(set) = self.sets.get_mut(set) else { return };
+        let of_machine = |member: &Member| set.machine_of.get(&member.id) == Some(machine);
+        if let Some(member) = set.members.iter_mut().find(|member| of_machine(member)) {
+            (member.votes, member.priority) = (Some(0), Some(Priority::NONE));
+            set.stamp.version += 1;
+            set.history.push((now, rules::voters(&set.members)));
+        }
     }
 }

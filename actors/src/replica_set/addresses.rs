@@ -1,10 +1,11 @@
 //! Which address of a machine its member is reached at.
 
-use std::{borrow::Cow, collections::BTreeSet, net::IpAddr};
+use std::{borrow::Cow, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
-use super::snapshot::{Address, Machine, Scope};
+use super::Seat;
+use crate::vocab::{Address, Name, Scope};
 
 /// Why a machine's addresses give no address for its member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -27,14 +28,14 @@ pub enum SpaceError {
 }
 
 /// The classes of addresses between members, best first. Source: Juju's choice of internal addresses.
-fn class(address: &Address) -> Option<usize> {
-    let by_scope = match address.scope {
+fn class_of(scope: Scope, is_v4: bool) -> Option<usize> {
+    let by_scope = match scope {
         Scope::LocalCloud => 0,
         Scope::LocalFan => 2,
         Scope::Public | Scope::Unknown => 4,
         Scope::LocalMachine | Scope::LinkLocal => return None,
     };
-    Some(by_scope + usize::from(!address.is_v4()))
+    Some(by_scope + usize::from(!is_v4))
 }
 
 /// Of an address that means something on one host only, where that is enough.
@@ -42,7 +43,8 @@ const LAST_CLASS: usize = 6;
 
 /// Every address of the best class that there is, as `host:port`, in the order given; none if there is no usable one.
 pub fn internal(addresses: &[Address], port: u16) -> Vec<String> {
-    let classes: Vec<Option<usize>> = addresses.iter().map(class).collect();
+    let classes: Vec<Option<usize>> =
+        addresses.iter().map(|address| class_of(address.scope, address.is_v4())).collect();
     let Some(best) = classes.iter().flatten().min() else { return Vec::new() };
     let of_best = addresses.iter().zip(&classes).filter(|(_, class)| class.as_ref() == Some(best));
     of_best.map(|(address, _)| address.host_port(port)).collect()
@@ -66,7 +68,7 @@ pub fn all_host_ports(addresses: &[Address], port: u16) -> Vec<String> {
 }
 
 /// The space that is set; an empty name sets none.
-pub(super) fn space_set(space: Option<&str>) -> Option<&str> {
+pub(crate) fn space_set(space: Option<&str>) -> Option<&str> {
     space.filter(|name| !name.is_empty())
 }
 
@@ -74,58 +76,83 @@ pub(super) fn space_set(space: Option<&str>) -> Option<&str> {
 ///
 /// # Errors
 /// `NoneUsable` leaves the address as it is; the others fail the calculation.
-pub(super) fn as_juju(
-    machine: &Machine,
+pub(crate) fn as_juju(
+    addresses: &[Address],
     port: u16,
     space: Option<&str>,
     present: Option<&str>,
 ) -> Result<String, AddressFault> {
     if let Some(space) = space_set(space) {
-        return in_space(&machine.addresses, port, space).map_err(|_| AddressFault::NoneInSpace);
+        return in_space(addresses, port, space).map_err(|_| AddressFault::NoneInSpace);
     }
-    one_of(internal(&machine.addresses, port), present, |host, present| host == present)
+    one_of(internal(addresses, port), present)
 }
 
 /// Our choice: as Juju's, but never an address that means something else elsewhere (unless all are on one host), and an
-/// address that is listed twice is one address.
+/// address that is listed twice is one address. Nothing is written where the member has it already.
 ///
 /// # Errors
 /// If there is no address to choose; a member that is there keeps its present one.
-pub(super) fn choose(
-    machine: &Machine,
+pub(crate) fn choose<'p>(
+    addresses: &[Address],
     port: u16,
     space: Option<&str>,
     one_host: bool,
-    present: Option<&str>,
-) -> Result<String, AddressFault> {
-    let mut usable = machine.addresses.iter().filter(|address| one_host || !address.is_local());
+    present: Option<&'p str>,
+) -> Result<Cow<'p, str>, AddressFault> {
+    let written = |address: &Address| match present {
+        Some(present) if address.is_written(present, port) => Cow::Borrowed(present),
+        _ => Cow::Owned(address.host_port(port)),
+    };
     if let Some(space) = space_set(space) {
+        let mut usable = addresses.iter().filter(|address| one_host || !address.is_local());
         let found = usable.find(|address| address.space.as_deref() == Some(space));
-        return found.map(|address| address.host_port(port)).ok_or(AddressFault::NoneInSpace);
+        return found.map(written).ok_or(AddressFault::NoneInSpace);
     }
-    let classes: Vec<(usize, &Address)> =
-        usable.filter_map(|address| Some((class(address).or(one_host.then_some(LAST_CLASS))?, address))).collect();
-    let Some(best) = classes.iter().map(|(class, _)| *class).min() else { return Err(AddressFault::NoneUsable) };
-    let of_best = classes.into_iter().filter(|(class, _)| *class == best);
-    let mut hosts: Vec<String> = of_best.map(|(_, address)| address.host_port(port)).collect();
-    if hosts.len() > 1 {
-        let mut seen = BTreeSet::new();
-        hosts.retain(|host| seen.insert(same_host(host).into_owned()));
+    let mut best: Option<(usize, &Address)> = None;
+    let mut others = 0;
+    for address in addresses {
+        let Some(class) = our_class(address, one_host) else { continue };
+        match best {
+            Some((present, _)) if present < class => (),
+            Some((present, _)) if present == class => others += 1,
+            _ => (best, others) = (Some((class, address)), 0),
+        }
     }
-    one_of(hosts, present, |host, present| same_host(host) == same_host(present))
+    let Some((class, first)) = best else { return Err(AddressFault::NoneUsable) };
+    if others == 0 {
+        return Ok(written(first));
+    }
+    let of_best = addresses.iter().filter(|address| our_class(address, one_host) == Some(class));
+    let hosts: Vec<String> = of_best.map(|address| address.host_port(port)).collect();
+    let is = |host: &String, other: &str| same_host(host) == same_host(other);
+    match present {
+        _ if hosts.iter().all(|host| is(host, &hosts[0])) => Ok(written(first)),
+        Some(present) if hosts.iter().any(|host| is(host, present)) => Ok(Cow::Borrowed(present)),
+        _ => Err(AddressFault::SeveralUsable),
+    }
 }
 
-fn one_of(mut hosts: Vec<String>, present: Option<&str>, same: fn(&str, &str) -> bool) -> Result<String, AddressFault> {
+/// The class of an address that may be used at all.
+fn our_class(address: &Address, one_host: bool) -> Option<usize> {
+    let (is_v4, is_local) = address.is_v4_and_local();
+    if is_local && !one_host {
+        return None;
+    }
+    class_of(address.scope, is_v4).or(one_host.then_some(LAST_CLASS))
+}
+
+fn one_of(mut hosts: Vec<String>, present: Option<&str>) -> Result<String, AddressFault> {
     match (hosts.len(), present) {
         (0, _) => Err(AddressFault::NoneUsable),
         (1, _) => Ok(hosts.remove(0)),
-        (_, Some(present)) if hosts.iter().any(|host| same(host, present)) => Ok(present.to_owned()),
+        (_, Some(present)) if hosts.iter().any(|host| host == present) => Ok(present.to_owned()),
         _ => Err(AddressFault::SeveralUsable),
     }
 }
 
 /// The same text for every spelling of one `host:port`: an IPv6 address can be written in many ways, a name in any case.
-pub(super) fn same_host(host_port: &str) -> Cow<'_, str> {
+pub(crate) fn same_host(host_port: &str) -> Cow<'_, str> {
     let spelled = |ip: IpAddr, port: &str| format!("[{ip}]:{port}");
     if let Some((host, port)) = host_port.strip_prefix('[').and_then(|rest| rest.split_once("]:"))
         && let Ok(ip) = host.parse::<IpAddr>()
@@ -138,58 +165,75 @@ pub(super) fn same_host(host_port: &str) -> Cow<'_, str> {
     Cow::Borrowed(host_port)
 }
 
+impl Seat {
+    /// Where other members reach its server, by the rules of its set.
+    ///
+    /// # Errors
+    /// If its addresses give none.
+    pub fn peer(&self, space: Option<&Name>, one_host: bool) -> Result<String, AddressFault> {
+        choose(&self.addresses, self.peer_port, space.map(Name::as_str), one_host, None).map(Cow::into_owned)
+    }
+
+    /// Where its server is asked: where other members reach it, else at the first address of the best class, else at the
+    /// first one.
+    pub fn client(&self, space: Option<&Name>, one_host: bool) -> Option<String> {
+        let port = self.client_port;
+        let chosen = choose(&self.addresses, port, space.map(Name::as_str), one_host, None).ok().map(Cow::into_owned);
+        let first = || self.addresses.first().map(|address| address.host_port(port));
+        chosen.or_else(|| internal(&self.addresses, port).into_iter().next()).or_else(first)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocab::Life;
 
-    fn machine(addresses: &[(&str, Scope, Option<&str>)]) -> Machine {
+    fn addresses(all: &[(&str, Scope, Option<&str>)]) -> Vec<Address> {
         let address = |(value, scope, space): &(&str, Scope, Option<&str>)| Address {
             value: (*value).into(),
             scope: *scope,
             space: space.map(Into::into),
             port: None,
         };
-        let addresses = addresses.iter().map(address).collect();
-        Machine { id: "1".into(), wants_vote: true, life: Life::Alive, addresses }
+        all.iter().map(address).collect()
     }
 
     #[test]
     fn loopback_and_link_local_are_refused_even_in_the_space() {
-        let machine = machine(&[
+        let addresses = addresses(&[
             ("127.0.0.1", Scope::LocalMachine, Some("ha")),
             ("fe80::1", Scope::Unknown, Some("ha")),
             ("10.0.0.1", Scope::LocalCloud, Some("ha")),
         ]);
-        assert_eq!(choose(&machine, 1, Some("ha"), false, None), Ok("10.0.0.1:1".into()));
-        assert_eq!(as_juju(&machine, 1, Some("ha"), None), Ok("127.0.0.1:1".into()));
+        assert_eq!(choose(&addresses, 1, Some("ha"), false, None), Ok("10.0.0.1:1".into()));
+        assert_eq!(as_juju(&addresses, 1, Some("ha"), None), Ok("127.0.0.1:1".into()));
     }
 
     #[test]
     fn loopback_is_enough_on_one_host() {
-        let loopback = machine(&[("127.0.0.1", Scope::LocalMachine, None)]);
+        let loopback = addresses(&[("127.0.0.1", Scope::LocalMachine, None)]);
         assert_eq!(choose(&loopback, 1, None, false, None), Err(AddressFault::NoneUsable));
         assert_eq!(choose(&loopback, 1, None, true, None), Ok("127.0.0.1:1".into()));
-        let both = machine(&[("127.0.0.1", Scope::LocalMachine, None), ("10.0.0.1", Scope::LocalCloud, None)]);
+        let both = addresses(&[("127.0.0.1", Scope::LocalMachine, None), ("10.0.0.1", Scope::LocalCloud, None)]);
         assert_eq!(choose(&both, 1, None, true, None), Ok("10.0.0.1:1".into()));
     }
 
     #[test]
     fn an_address_listed_twice_is_one() {
-        let machine = machine(&[
+        let addresses = addresses(&[
             ("2001:db8::a", Scope::LocalCloud, None),
             ("2001:DB8:0::A", Scope::LocalCloud, None),
             ("2001:db8::a", Scope::LocalCloud, Some("x")),
         ]);
-        assert_eq!(choose(&machine, 1, None, false, None), Ok("[2001:db8::a]:1".into()));
-        assert_eq!(as_juju(&machine, 1, None, None), Err(AddressFault::SeveralUsable));
+        assert_eq!(choose(&addresses, 1, None, false, None), Ok("[2001:db8::a]:1".into()));
+        assert_eq!(as_juju(&addresses, 1, None, None), Err(AddressFault::SeveralUsable));
     }
 
     #[test]
     fn a_member_keeps_its_address_among_several() {
-        let machine = machine(&[("10.0.0.1", Scope::Public, None), ("10.0.0.2", Scope::Public, None)]);
-        assert_eq!(choose(&machine, 1, None, false, Some("10.0.0.2:1")), Ok("10.0.0.2:1".into()));
-        assert_eq!(choose(&machine, 1, None, false, Some("10.0.0.3:1")), Err(AddressFault::SeveralUsable));
+        let addresses = addresses(&[("10.0.0.1", Scope::Public, None), ("10.0.0.2", Scope::Public, None)]);
+        assert_eq!(choose(&addresses, 1, None, false, Some("10.0.0.2:1")), Ok("10.0.0.2:1".into()));
+        assert_eq!(choose(&addresses, 1, None, false, Some("10.0.0.3:1")), Err(AddressFault::SeveralUsable));
     }
 
     #[test]

@@ -1,0 +1,75 @@
+//! What is declared in other forms, and what is published.
+
+use super::*;
+use crate::{
+    replica_set::{Endpoint, Endpoints, SeatV1, SpecV1},
+    vocab::{Address, Scope},
+};
+
+fn old(servers: u32) -> SpecV1 {
+    let spec = spec(servers);
+    let seat = |seat: &Seat| SeatV1 {
+        machine: seat.machine.clone(),
+        address: seat.addresses[0].value.clone(),
+        peer_port: seat.peer_port,
+        client_port: seat.client_port,
+    };
+    let seats = spec.seats.iter().map(seat).collect();
+    SpecV1 { engine: spec.engine, servers, seats, one_host: spec.one_host, rhythm: spec.rhythm }
+}
+
+fn endpoints(internal: Option<&str>) -> Endpoints {
+    let addresses = ["10.0.0.1:8".to_owned()].into();
+    let endpoint = Endpoint { addresses, internal: internal.map(str::to_owned) };
+    Endpoints { servers: [("m1".parse().expect("a name"), endpoint)].into() }
+}
+
+fn address(value: &str, space: Option<&str>) -> Address {
+    Address { value: value.into(), scope: Scope::LocalCloud, space: space.map(Into::into), port: None }
+}
+
+pub(super) fn table() -> Vec<Case<State>> {
+    use Reason as R;
+    let published = |endpoints| [declared(), vec![Event::Published { endpoints }]].concat();
+    let mut nowhere = spec(3);
+    nowhere.seats[1].addresses.clear();
+    let mut twice = spec(3);
+    twice.seats[1].addresses.push(address("127.0.0.1", None));
+    twice.seats[1].peer_port = twice.seats[0].peer_port;
+    let invalid = |field: &str, problem: &str| Err(Rejection::Invalid { field: field.into(), problem: problem.into() });
+    vec![
+        // Journals of before there were spaces: the same answers, in the form they had.
+        case([], Command::DeclareV1(old(3)), Ok((R::NewlyDeclared, vec![Event::DeclaredV1 { spec: old(3) }]))),
+        case(declared(), Command::DeclareV1(old(3)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(
+            vec![Event::DeclaredV1 { spec: old(3) }],
+            Command::DeclareV1(old(5)),
+            Ok((R::SpecDiffers, vec![Event::SpecChangedV1 { spec: old(5) }])),
+        ),
+        case(vec![Event::DeclaredV1 { spec: old(3) }], Command::Declare(spec(3)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case([], Command::Declare(nowhere), invalid("spec.seats[1].addresses", "a seat needs an address")),
+        case([], Command::Declare(twice), invalid("spec.seats[1]", "127.0.0.1:7001 is another seat's address")),
+        case(
+            declared(),
+            Command::Publish(endpoints(Some("10.0.0.1:7"))),
+            Ok((R::EndpointsDiffer, vec![Event::Published { endpoints: endpoints(Some("10.0.0.1:7")) }])),
+        ),
+        case(
+            published(endpoints(Some("10.0.0.1:7"))),
+            Command::Publish(endpoints(None)),
+            Ok((R::EndpointsKnown, vec![])),
+        ),
+        case([], Command::Publish(endpoints(None)), Err(Rejection::NotDeclared)),
+    ]
+}
+
+#[test]
+fn the_space_of_the_set_says_where_a_seat_is_reached() {
+    let ha = "ha".parse().expect("a name");
+    let addresses = vec![address("10.0.0.1", None), address("10.9.0.1", Some("ha")), address("127.0.0.1", Some("ha"))];
+    let seat = Seat { addresses, ..seat(1) };
+    assert_eq!(seat.peer(Some(&ha), false), Ok("10.9.0.1:7001".into()));
+    assert_eq!(seat.client(Some(&ha), false), Some("10.9.0.1:8001".into()));
+    assert_eq!(seat.client(None, false), Some("10.0.0.1:8001".into()), "whoever asks takes the first of the best");
+    assert!(seat.peer(None, false).is_err(), "members are not reached at one of several by chance");
+}

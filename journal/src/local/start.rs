@@ -1,0 +1,145 @@
+//! Puts a journal together from what opening found: the writer and its first note, the keeper, who works, and the reading
+//! behind.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, atomic::AtomicBool},
+};
+
+use uuid::Uuid;
+
+use super::{LocalJournal, behind, lock};
+use crate::{
+    AppendError, Done, Intake, OpenError, OpenReport, Settings, Threads,
+    blocks::Store,
+    commit::Writer,
+    crash,
+    disk::Disk,
+    keeper::{Intervals, Keeper, Unopened},
+    leave::Destination,
+    note,
+    open::{self, Asked, Later, Opened},
+    pack::Packer,
+    request::Request,
+    shared::{Shared, answer},
+    space::SpaceWatch,
+    verify::Verification,
+    work::Work,
+};
+
+/// As [`LocalJournal::open_with`].
+pub(super) fn start(
+    disk: Arc<dyn Disk>,
+    store: &dyn Store,
+    id: Uuid,
+    now_ms: u64,
+    settings: Settings,
+) -> Result<(LocalJournal, OpenReport), OpenError> {
+    crash::point("before-open");
+    // A segment must hold its marks and a block; the upper bound keeps offsets within 32 bits.
+    let segment_bytes = settings.segment_bytes.clamp(4096, 256 * 1024 * 1024);
+    let may_trust = settings.index_checkpoint;
+    let (keep, archive) = (settings.log_keep, settings.log_archive.clone());
+    let asked = Asked { new_id: id, segment_bytes, may_trust, keep, archive };
+    let opened = open::open(disk, store, &asked)?;
+    let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, leaving, folder, store_synced } = opened;
+    let shared = Arc::new(Shared::default());
+    let mut writer = Writer {
+        core: core.clone(),
+        shared: shared.clone(),
+        disk: disk.clone(),
+        log,
+        head_file: head_file.clone(),
+        epoch: report.epoch,
+        tip,
+        space: SpaceWatch::new(settings.space_floor_bytes),
+    };
+    write_note(&mut writer, &report, now_ms, &*disk)?;
+    if let Some(blocks) = &blocks {
+        core.set_store(Some(blocks.reader()));
+    }
+    core.read_ahead(settings.threads == Threads::Own);
+    core.set_being_read(later.is_some());
+    core.await_store(later.is_some());
+    let read_from = later.as_ref().map(|later| later.read_from);
+    let (place, unopened) = match later {
+        None => (store.for_later(), None),
+        Some(Later { store, as_left, .. }) => {
+            let failing = shared.clone();
+            let fail = Box::new(move |problem| drop(failing.fail(problem)));
+            (Some(store), Some(Unopened { tip: tip.block, as_left, fail }))
+        }
+    };
+    let only_in_store = leaving.as_ref().is_some_and(|leaving| leaving.to == Destination::Nowhere);
+    let known = read_from.map_or(0, |read_from| read_from - 1);
+    let intervals = Intervals { folder: folder.clone(), epoch: report.epoch, known, changed: 0 };
+    let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
+    let keeper = Keeper {
+        core: core.clone(),
+        head_file: head_file.clone(),
+        disk: disk.clone(),
+        space: SpaceWatch::new(settings.space_floor_bytes),
+        blocks,
+        synced: store_synced,
+        place,
+        unopened,
+        packer: Packer::new(folder.clone(), core.journal),
+        leaving,
+        intervals: (may_trust && !only_in_store).then_some(intervals),
+        trouble: store_trouble.clone(),
+        settings: settings.clone(),
+        bytes_since: 0,
+        bell: Arc::default(),
+    };
+    let threads = open::io_error(&*disk, "start the threads for");
+    let work = match settings.threads {
+        Threads::Inline => Work::inline(writer, keeper, &shared),
+        Threads::Own => Work::start(writer, keeper, &settings, &shared).map_err(&threads)?,
+    };
+    let verification = Verification::default();
+    if let Some(read_from) = read_from {
+        let reading = behind::reading_behind(&core, &shared, &disk, (tip, read_from), report.epoch, work.door());
+        match settings.threads {
+            Threads::Inline => verification.start_here(reading),
+            Threads::Own => verification.start(reading).map_err(&threads)?,
+        }
+    }
+    crash::point("after-open");
+    let journal = LocalJournal {
+        core,
+        shared,
+        work,
+        store_trouble,
+        head_file,
+        closed: AtomicBool::new(false),
+        lock: Mutex::new(Some(lock)),
+        place: if may_trust { store.for_later() } else { None },
+        settings,
+        disk,
+        folder,
+        epoch: report.epoch,
+        verification,
+    };
+    Ok((journal, report))
+}
+
+/// Appends the opening's note, before anybody else can.
+fn write_note(writer: &mut Writer, report: &OpenReport, now_ms: u64, disk: &dyn Disk) -> Result<(), OpenError> {
+    let core = writer.core.clone();
+    let expected = core.state().index.version(&note::stream());
+    let draft = note::writer_opened(core.journal, report, expected, now_ms.max(core.state().head.time_ms));
+    let outcome = Arc::new(Mutex::new(None));
+    let kept = outcome.clone();
+    let done: Done = Box::new(move |answer| *lock(&kept) = Some(answer));
+    match Request::new(vec![draft], Intake::Report, done) {
+        Ok(request) => writer.commit(vec![request]).give(&writer.shared.notices),
+        Err((error, done)) => answer(done, Err(error)),
+    }
+    let outcome = lock(&outcome).take();
+    match outcome {
+        // On a full disk the journal opens without the note: what runs still has to be reported.
+        Some(Ok(_) | Err(AppendError::NearlyFull { .. })) => Ok(()),
+        Some(Err(error)) => Err(open::io_error(disk, "append to")(io::Error::other(error))),
+        None => Err(open::io_error(disk, "append to")(io::Error::other("no answer"))),
+    }
+}

@@ -1,0 +1,88 @@
+//! What the agents inside machines say, and what they are told.
+
+use std::{
+    collections::BTreeMap,
+    sync::{MutexGuard, PoisonError},
+};
+
+use bailiwick_actors::{
+    machine::{self, Instance},
+    shell::{AgentReport, AskError, Heartbeat},
+    vocab::{EffectId, Name},
+    volume_attachment::Link,
+};
+use bailiwick_journal::ReadError;
+
+use super::Handle;
+use crate::{api::wire::agent, view::Fleet};
+
+/// The interval of reports while an agent is about to be told more, in milliseconds.
+const SOON_MS: u64 = 200;
+
+impl Handle {
+    /// Hands an agent's report on.
+    ///
+    /// # Errors
+    /// If the node is stopping or takes no more.
+    pub async fn agent_report(&self, report: AgentReport) -> Result<Heartbeat, AskError> {
+        let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
+        self.shared.machines.send(report).await.map_err(|_| AskError::Stopping)
+    }
+
+    /// What the agent in this instance of a machine is to do, and notes that it was told; none if this is not the instance
+    /// that runs.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn tell_agent(&self, machine: &Name, effect: EffectId) -> Result<Option<agent::Answer>, ReadError> {
+        let answer = self.look(|fleet| wanted(fleet, machine, effect))?;
+        if let Some(answer) = &answer {
+            self.told().insert(machine.clone(), answer.clone());
+        }
+        Ok(answer)
+    }
+
+    /// Whether the agent of a machine was told by this node, and last, to run nothing.
+    pub fn was_told_to_run_nothing(&self, machine: &Name) -> bool {
+        self.told().get(machine).is_some_and(|answer| answer.workloads.is_empty())
+    }
+
+    pub(super) fn told(&self) -> MutexGuard<'_, BTreeMap<Name, agent::Answer>> {
+        self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What this instance of the machine should look like; none if it is not the one that runs.
+pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<agent::Answer> {
+    let state = fleet.machines.get(machine.as_str())?;
+    let Instance::Running { instance, .. } = &state.instance else {
+        return None;
+    };
+    if instance.effect != effect {
+        return None;
+    }
+    let workload = |workload: &machine::Workload| agent::Workload {
+        name: workload.name.clone(),
+        command: workload.command.clone(),
+        env: workload.env.clone(),
+    };
+    // Whoever is being drained, or was, runs nothing any more.
+    let runs = state.spec.iter().filter(|_| state.drain.is_none());
+    let workloads = runs.flat_map(|spec| &spec.workloads).map(workload).collect();
+    let volume = |volume: &Name| {
+        let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;
+        let Link::Attached { target, info, .. } = &attachment.link else {
+            return None;
+        };
+        (target.machine_effect == effect).then(|| agent::AttachedVolume {
+            name: volume.clone(),
+            path: info.path.clone().into(),
+            read_only: info.read_only,
+        })
+    };
+    let volumes: Vec<_> = state.attachments.iter().filter_map(volume).collect();
+    // While a volume is on its way, the agent asks again soon.
+    let is_soon = volumes.len() < state.attachments.len() || state.is_draining();
+    let interval_ms = if is_soon { SOON_MS } else { agent::default_interval_ms() };
+    Some(agent::Answer { workloads, volumes, interval_ms, stop: false })
+}

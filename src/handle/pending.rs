@@ -1,0 +1,76 @@
+//! What is declared and not so yet, or not known to be so.
+
+use std::collections::BTreeSet;
+
+use bailiwick_actors::{
+    contract::Decider,
+    machine::{self, Instance},
+    shell::{AskError, Unseen},
+    vocab::{Life, Name},
+};
+use bailiwick_journal::{ReadError, StreamId};
+
+use super::{Handle, agents::wanted};
+use crate::view::{self, Pending};
+
+/// The provider whose machines have agents.
+const LOCAL: &str = "local";
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum QuestionError {
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl Handle {
+    /// What is declared and not so, and what the journal says is so while this node has not seen it yet: a machine may have
+    /// died while no node was there to notice.
+    ///
+    /// Nothing here means that everything is so, and was seen to be so since the node started.
+    ///
+    /// # Errors
+    /// If the node is stopping, or the journal cannot be read.
+    pub async fn pending(&self) -> Result<Vec<Pending>, QuestionError> {
+        // What was seen is asked before what is so. The other way round, a machine that is found dead between the two
+        // questions would be neither unseen nor pending.
+        let unseen = self.shared.machines.send(Unseen).await.map_err(|_| AskError::Stopping)?;
+        let untold = self.untold()?;
+        let mut pending = self.look(view::pending)?;
+        let of = |name: Name, status: &'static str, why: &str| Pending {
+            entity: StreamId::new(machine::State::KIND, name.as_str()).expect("names are checked").to_string(),
+            status,
+            why: why.to_owned(),
+        };
+        let untold =
+            untold.into_iter().map(|name| of(name, "untold", "its agent has not asked yet what is wanted now"));
+        let unseen =
+            unseen.into_iter().map(|name| of(name, "unseen", "its provider has not shown it since the node started"));
+        let known: BTreeSet<String> = pending.iter().map(|open| open.entity.clone()).collect();
+        let mut told = BTreeSet::new();
+        let more =
+            untold.chain(unseen).filter(|open| !known.contains(&open.entity) && told.insert(open.entity.clone()));
+        pending.extend(more);
+        Ok(pending)
+    }
+
+    /// The local machines whose agents were not told by this node what is wanted of them now. What is declared is so only
+    /// when they were: a change of workloads, or a new attachment, is nothing before its machine has heard of it; and after
+    /// a start of the node this is how a machine shows that it is still there.
+    fn untold(&self) -> Result<Vec<Name>, ReadError> {
+        let mut told = self.told();
+        self.look(|fleet| {
+            told.retain(|name, _| fleet.machines.get(name.as_str()).is_some());
+            let running = fleet.machines.iter().filter_map(|(name, folded)| {
+                let Instance::Running { instance, .. } = &folded.state.instance else { return None };
+                let is_local = folded.state.spec.as_ref().is_some_and(|spec| spec.provider.as_str() == LOCAL);
+                let name: Name = name.parse().ok().filter(|_| is_local && folded.state.life == Life::Alive)?;
+                let wanted = wanted(fleet, &name, instance.effect);
+                (told.get(&name) != wanted.as_ref()).then_some(name)
+            });
+            running.collect()
+        })
+    }
+}

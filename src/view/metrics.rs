@@ -1,0 +1,77 @@
+//! How replica sets are, as gauges in the text form that Prometheus reads; put together anew for everybody who asks.
+
+use std::fmt::Write;
+
+use bailiwick_actors::{
+    replica_set::State,
+    supervisor::peer_group::metrics::{Gauge, NAME, gauges},
+    vocab::Life,
+};
+
+use super::Fleet;
+
+/// All gauges. What a member says counts as of when its set was looked at last.
+///
+/// Source: Juju's gauge of replica set members; members that name no machine are left out there, too.
+pub fn metrics(fleet: &Fleet) -> String {
+    let sets: Vec<(&str, &State)> = fleet
+        .replica_sets
+        .iter()
+        .filter(|(_, folded)| folded.state.life == Life::Alive)
+        .map(|(name, folded)| (name, &folded.state))
+        .collect();
+    let mut text = String::new();
+    head(&mut text, NAME, "1 if the member is healthy, 0 if it is not");
+    for (set, state) in &sets {
+        let Some(seen) = &state.seen else { continue };
+        for Gauge { id, address, state, healthy } in gauges(&seen.configuration.members, &seen.statuses) {
+            let labels = [("set", *set), ("machine", &id), ("address", &address), ("state", state.name())];
+            line(&mut text, NAME, &labels, u64::from(healthy));
+        }
+    }
+    let mut gauge = |name: &str, help: &str, value: fn(&State) -> u64| {
+        head(&mut text, name, help);
+        sets.iter().for_each(|(set, state)| line(&mut text, name, &[("set", set)], value(state)));
+    };
+    gauge("bailiwick_replica_set_voters", "members that vote", |state| state.voters() as u64);
+    gauge("bailiwick_replica_set_servers_wanted", "members that shall vote", |state| {
+        state.spec.as_ref().map_or(0, |spec| u64::from(spec.servers))
+    });
+    let help = "steps in a row that were refused, or of which nobody knows";
+    gauge("bailiwick_replica_set_failed_steps", help, |state| u64::from(state.step_retries.0));
+    text
+}
+
+fn head(text: &mut String, name: &str, help: &str) {
+    text.push_str(&format!("# HELP {name} {help}\n# TYPE {name} gauge\n"));
+}
+
+fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: u64) {
+    let labels: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
+    // Writing to a text cannot fail.
+    let _ = writeln!(text, "{name}{{{}}} {value}", labels.join(","));
+}
+
+/// As the text form wants it.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_values_are_escaped() {
+        let mut text = String::new();
+        line(&mut text, "x", &[("a", "one \"two\"\n\\three")], 7);
+        assert_eq!(text, "x{a=\"one \\\"two\\\"\\n\\\\three\"} 7\n");
+    }
+
+    #[test]
+    fn without_sets_there_are_only_the_names() {
+        let text = metrics(&Fleet::default());
+        assert!(text.lines().all(|line| line.starts_with("# ")), "{text}");
+        assert!(text.contains("# TYPE bailiwick_replica_set_member gauge"), "{text}");
+    }
+}
