@@ -142,7 +142,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<O
         replica_sets: config.engines.clone(),
     };
     let etcd = "etcd".parse().expect("a valid name");
-    providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::new()));
+    providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::with(config.environment.clone())));
     let mongodb = "mongodb".parse().expect("a valid name");
     providers.replica_sets.entry(mongodb).or_insert_with(|| mongodb::engine(config.environment.clone()));
     if let LocalMachines::With { agent_command } = &config.local {
