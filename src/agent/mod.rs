@@ -20,6 +20,7 @@ mod link;
 pub mod output;
 mod pressure;
 pub mod process;
+mod said;
 mod token;
 mod volume_probe;
 mod workload;

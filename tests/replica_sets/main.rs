@@ -8,3 +8,4 @@ mod model;
 mod node;
 mod scenarios;
 mod seeds;
+mod told;

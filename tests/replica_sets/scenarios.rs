@@ -41,7 +41,7 @@ fn steps(run: &Run) -> Vec<String> {
 }
 
 /// Runs it to its end: everything settles, no step did harm, everybody who voted was flagged, and history replays.
-fn settled(flavor: Flavor, script: &[(u64, Trouble)]) -> Run {
+pub fn settled(flavor: Flavor, script: &[(u64, Trouble)]) -> Run {
     let mut run = Run::scripted(flavor, script);
     let ended = run.run();
     assert_eq!(ended, Ended::Settled, "{}", run.story());
