@@ -1,4 +1,4 @@
-//! What is checked inside a machine: disk, memory and every attached volume.
+//! What is checked inside a machine: disk, memory and every attached volume; and what its workloads say of themselves.
 //!
 //! Each check runs on a thread of its own with a bound on its time, so that a disk that hangs shows up as a condition
 //! and not as a silent agent.
@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{pressure, volume_probe};
+use super::{pressure, said, volume_probe};
 use crate::api::wire::agent::{AttachedVolume, Condition};
 
 /// A check that takes longer than this has failed.
@@ -49,6 +49,8 @@ pub struct Conditions {
     directory: PathBuf,
     checks: BTreeMap<String, Check>,
     volumes: Vec<AttachedVolume>,
+    saying: Option<JoinHandle<Vec<Condition>>>,
+    last_said: Vec<Condition>,
 }
 
 impl Conditions {
@@ -63,7 +65,8 @@ impl Conditions {
             Check::new(move || pressure.memory())
         };
         let checks = BTreeMap::from([("DiskPressure".to_owned(), disk), ("MemoryPressure".to_owned(), memory)]);
-        Self { directory: directory.to_owned(), checks, volumes: Vec::new() }
+        let directory = directory.to_owned();
+        Self { directory, checks, volumes: Vec::new(), saying: None, last_said: Vec::new() }
     }
 
     /// Checks exactly these volumes from now on; checks of volumes that stay go on undisturbed.
@@ -92,7 +95,21 @@ impl Conditions {
             let Finding { healthy, text } = check.finding(until).await;
             conditions.push(Condition { kind: kind.clone(), healthy, text });
         }
+        conditions.extend(self.said(until).await);
         conditions
+    }
+}
+
+impl Conditions {
+    /// What the workloads say; what they said last, if that cannot be read in time.
+    async fn said(&mut self, until: Instant) -> Vec<Condition> {
+        let directory = self.directory.clone();
+        let running = self.saying.get_or_insert_with(|| tokio::task::spawn_blocking(move || said::said(&directory)));
+        if let Ok(found) = timeout(until.saturating_duration_since(Instant::now()), running).await {
+            self.last_said = found.unwrap_or_default();
+            self.saying = None;
+        }
+        self.last_said.clone()
     }
 }
 

@@ -20,6 +20,7 @@ mod link;
 pub mod output;
 mod pressure;
 pub mod process;
+mod said;
 pub mod storage;
 mod token;
 mod volume_probe;

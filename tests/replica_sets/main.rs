@@ -9,3 +9,4 @@ mod model;
 mod node;
 mod scenarios;
 mod seeds;
+mod told;

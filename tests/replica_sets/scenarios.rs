@@ -41,7 +41,7 @@ fn steps(run: &Run) -> Vec<String> {
 }
 
 /// Runs it to its end: everything settles, no step did harm, everybody who voted was flagged, and history replays.
-fn settled(kept: Kept, script: &[(u64, Trouble)]) -> Run {
+pub fn settled(kept: Kept, script: &[(u64, Trouble)]) -> Run {
     let mut run = Run::scripted(kept, script);
     let ended = run.run();
     assert_eq!(ended, Ended::Settled, "{kept:?}: {}", run.story());

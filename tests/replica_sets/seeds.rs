@@ -25,6 +25,7 @@ use tokio::time::Instant;
 use crate::{
     lab::{name, pause},
     node::{Bench, Seen, ask, declare_machine, history, set_command, spec, story},
+    told::strayed,
 };
 
 /// For so long things go wrong, in milliseconds.
@@ -349,6 +350,7 @@ fn seeds_settle(kept: Kept) {
         let ended = run.run();
         let mut wrong = run.world.wrong();
         wrong.extend(run.unflagged());
+        wrong.extend(strayed(&run.bench.journal));
         assert_replays(&run.bench.journal);
         steps += run.world.history(&name("db")).len();
         if ended != Ended::Settled {

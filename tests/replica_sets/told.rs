@@ -1,0 +1,104 @@
+//! What people are told of members: lists, descriptions, reasons, and gauges.
+
+use bailiwick::{
+    audit::why::why,
+    providers::replica_model::Flavor,
+    view::{Fleet, describe, members, metrics, replica_sets},
+    words::Line,
+};
+use bailiwick_actors::testing::MemoryJournal;
+use bailiwick_journal::{Filter, Journal, Position, StreamId};
+
+use crate::{
+    scenarios::settled,
+    seeds::{Kept, Run, Trouble},
+};
+
+/// Where the stream of each member differs from what its set has seen last.
+pub fn strayed(journal: &MemoryJournal) -> Vec<String> {
+    let fleet = Fleet::at_head(journal).expect("it can be read");
+    let mut wrong = Vec::new();
+    for row in members(&fleet) {
+        let Some(known) = fleet.members.get(&row.name) else {
+            wrong.push(format!("nobody follows {}", row.name));
+            continue;
+        };
+        let seen = known.seen.as_ref();
+        let is_same =
+            row.id == seen.map(|seen| seen.id.to_string()) && row.votes == seen.is_some_and(|seen| seen.votes);
+        if !is_same || row.flagged != known.flagged || known.task.is_some() {
+            wrong.push(format!("{} is known as {known:?} and seen as {row:?}", row.name));
+        }
+    }
+    wrong
+}
+
+fn stream(text: &str) -> StreamId {
+    text.parse().expect("a stream")
+}
+
+fn grown() -> Run {
+    settled(Kept::Model(Flavor::Mongodb), &[(300, Trouble::Crash(2)), (310, Trouble::Start(2))])
+}
+
+#[test]
+fn every_member_is_listed_with_what_it_is_and_why() {
+    let run = grown();
+    let journal = &run.bench.journal;
+    assert_eq!(strayed(journal), Vec::<String>::new());
+    let fleet = Fleet::at_head(journal).expect("it can be read");
+    let rows = members(&fleet);
+    let told: Vec<(&str, &str)> = rows.iter().map(|row| (row.name.as_str(), row.status)).collect();
+    let voters = [("db:m1", "voter"), ("db:m2", "voter"), ("db:m3", "voter")];
+    assert_eq!(told, [&voters[..], &[("db:m4", "learner"), ("db:m5", "learner")]].concat());
+    assert!(rows.iter().all(|row| row.uid.is_some() && row.healthy), "{rows:#?}");
+    assert!(rows[1].why.as_deref().is_some_and(|why| why.contains("caught up")), "{:?}", rows[1].why);
+}
+
+#[test]
+fn a_member_is_described_with_every_status_that_it_had() {
+    let run = grown();
+    let journal = &run.bench.journal;
+    let fleet = Fleet::at_head(journal).expect("it can be read");
+    let member = stream("member/db:m2");
+    let described = describe(journal, &fleet, &member).expect("it can be read").expect("it is known");
+    let mut had: Vec<&str> = described.history.iter().map(|history| history.status.as_str()).collect();
+    had.reverse();
+    let life = ["declared", "joining", "learner", "voter"];
+    let at: Vec<Option<usize>> = life.iter().map(|status| had.iter().position(|it| it == status)).collect();
+    assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{had:?}");
+}
+
+#[test]
+fn why_a_member_is_as_it_is_leads_over_its_supervisor_to_what_its_set_saw() {
+    let run = grown();
+    let journal = &run.bench.journal;
+    let why = why(journal, &stream("member/db:m3"), journal.head().position).expect("it can be read").expect("known");
+    assert_eq!(why.chain[1].line.stream, "supervisor/replica-sets");
+    assert!(why.chain[1].by_order.as_deref().is_some_and(|order| order.starts_with("member/db:m3 was told")));
+    assert_eq!(why.chain[2].line.stream, "replica-set/db", "{why}");
+}
+
+#[test]
+fn every_entry_about_members_has_words() {
+    let run = grown();
+    let journal = &run.bench.journal;
+    for entry in journal.read(Position(1), journal.head().position, &Filter::all()) {
+        let line = Line::of(&entry.expect("it is in memory"));
+        assert!(!line.asked.contains("does not know"), "{line}");
+    }
+}
+
+#[test]
+fn gauges_tell_of_members_and_endpoints_of_servers() {
+    let run = grown();
+    let fleet = Fleet::at_head(&run.bench.journal).expect("it can be read");
+    let text = metrics(&fleet);
+    let line = "bailiwick_replica_set_member{set=\"db\",machine=\"m1\",address=\"10.0.0.1:7\",state=\"PRIMARY\"} 1\n";
+    assert!(text.contains(line), "{text}");
+    assert!(text.contains("bailiwick_replica_set_voters{set=\"db\"} 3\n"), "{text}");
+    let set = replica_sets(&fleet).pop().expect("there is one");
+    assert_eq!(set.endpoints["m2"].addresses, ["10.0.0.2:7"]);
+    assert_eq!(set.endpoints["m2"].internal.as_deref(), Some("10.0.0.2:7"));
+    assert_eq!(set.plan, Vec::<String>::new(), "there is nothing left to be done");
+}
