@@ -329,6 +329,18 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
         ("spec.provider", present.provider != wanted.provider),
         ("spec.workloads", present.workloads != wanted.workloads),
         ("metadata.labels", present.labels != wanted.labels),
+        ("metadata.annotations", present.annotations != wanted.annotations),
+        ("spec.taints", present.taints != wanted.taints),
+        ("spec.tags", present.tags != wanted.tags),
+        ("spec.constraints", present.constraints != wanted.constraints),
+        ("spec.placement", present.placement != wanted.placement),
+        ("spec.base", present.base != wanted.base),
+        ("spec.jobs", present.jobs != wanted.jobs),
+        ("spec.parent", present.parent != wanted.parent),
+        ("spec.zone", present.zone != wanted.zone),
+        ("spec.spread", present.spread != wanted.spread),
+        ("spec.class", present.class != wanted.class),
+        ("spec.set", present.set != wanted.set),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

@@ -33,3 +33,9 @@ pub const LABEL_NAME_BYTES_MAX: usize = 63;
 pub const PERIOD_MS_MAX: u64 = 3650 * 24 * 3_600_000;
 /// Seats of one replica set: as many members as any engine takes.
 pub const SEATS_MAX: usize = 50;
+/// Taints of one machine.
+pub const TAINTS_MAX: usize = 64;
+/// Zones, or spaces, that a machine may be in.
+pub const ZONES_MAX: usize = 64;
+/// The longest name of a zone, in bytes.
+pub const ZONE_BYTES_MAX: usize = 255;

@@ -23,7 +23,7 @@ pub struct Document {
 /// What one document asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
-    Machine { name: Name, spec: machine::Spec },
+    Machine { name: Name, spec: Box<machine::Spec> },
     Volume { name: Name, spec: volume::Spec },
     VolumeAttachment { spec: volume_attachment::Spec },
     Policy { name: Name, document: Box<policy::Document> },

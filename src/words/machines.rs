@@ -1,9 +1,9 @@
 //! Machines in words.
 
 use bailiwick_actors::{
-    machine::{Cause, Command, DrainOutcome, Event, Removal, Report, Skipped, Spec, State, Step},
+    machine::{Cause, Command, DrainOutcome, Event, Removal, Report, Siting, Skipped, Spec, State, Step},
     ports::Condition,
-    vocab::Timestamp,
+    vocab::{Timestamp, Zone},
 };
 
 use super::{Words, count};
@@ -12,6 +12,8 @@ impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
             Command::Declare(spec) => format!("be declared {}", declared(spec)),
+            Command::DeclareV1(spec) => format!("be declared {}", declared(&spec.clone().into())),
+            Command::Site { zone, .. } => format!("be made {}", site(zone.as_ref())),
             Command::Remove => "be removed".into(),
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { volume } => format!("make room for volume {volume}"),
@@ -34,6 +36,10 @@ impl Words for State {
     fn happened(event: &Event) -> String {
         match event {
             Event::Declared { spec } => format!("it was declared {}", declared(spec)),
+            Event::DeclaredV1 { spec } => format!("it was declared {}", declared(&spec.clone().into())),
+            Event::SpecChangedV1 { spec } => format!("it is now declared {}", declared(&spec.clone().into())),
+            Event::Sited { zone, .. } => format!("it is to be made {}", site(zone.as_ref())),
+            Event::ZoneBlamed { zone, fault } => format!("it could not be made in zone {zone} ({fault})"),
             Event::SpecChanged { spec } => format!("it is now declared {}", declared(spec)),
             Event::CreateRequested { .. } => "an instance is to be made".into(),
             Event::Created { instance, .. } => format!("its instance is {}", instance.instance),
@@ -129,7 +135,16 @@ pub fn caused(cause: Cause) -> &'static str {
 }
 
 fn declared(spec: &Spec) -> String {
-    format!("with provider {} and {}", spec.provider, count(spec.workloads.len(), "workload"))
+    let set = spec.set.as_ref().map(|set| format!(", as one of set {set}")).unwrap_or_default();
+    let zone = match spec.siting() {
+        Siting::Declared(zone) => format!(", in zone {zone}"),
+        Siting::Provider | Siting::Spread { .. } => String::new(),
+    };
+    format!("with provider {} and {}{set}{zone}", spec.provider, count(spec.workloads.len(), "workload"))
+}
+
+fn site(zone: Option<&Zone>) -> String {
+    zone.map_or_else(|| "where its provider likes".into(), |zone| format!("in zone {zone}"))
 }
 
 fn reported(report: &Report) -> String {

@@ -1,5 +1,7 @@
 //! Supervisors in words: what they saw, and whom they told what.
 
+use std::collections::BTreeSet;
+
 use bailiwick_actors::{
     filesystem, filesystem_attachment, machine,
     ports::InstanceStatus,
@@ -9,6 +11,7 @@ use bailiwick_actors::{
         machines::{self, Change, Withholding},
         replica_sets, storage,
     },
+    vocab::Zone,
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -34,6 +37,9 @@ impl Words for machines::State {
                 let names: Vec<String> = machines.iter().map(|machine| format!("machine/{machine}")).collect();
                 format!("look at {}", listed(&names, "machine"))
             }
+            machines::Command::ObserveZones { provider, zones } => {
+                format!("take in that provider {provider} has {}", zones_in_words(zones))
+            }
         }
     }
 
@@ -47,8 +53,14 @@ impl Words for machines::State {
             }
             machines::Event::ListRecovered { provider } => format!("provider {provider} answers again"),
             machines::Event::Issued { order } => ordered(order),
+            machines::Event::Withheld { machine, why: why @ Withholding::NoZone } => {
+                format!("machine/{machine} is not made now: {}", withholding(why))
+            }
             machines::Event::Withheld { machine, why } => {
                 format!("machine/{machine} is not replaced now: {}", withholding(why))
+            }
+            machines::Event::ZonesListed { provider, zones } => {
+                format!("provider {provider} has {}", zones_in_words(zones))
             }
             machines::Event::Released { machine } => format!("nothing is withheld from machine/{machine} any more"),
         }
@@ -124,7 +136,13 @@ pub fn withholding(why: &Withholding) -> String {
     match why {
         Withholding::ZoneSilent { zone } => format!("zone {zone} is silent as a whole"),
         Withholding::BudgetSpent => "as many machines as may be are being replaced already".into(),
+        Withholding::NoZone => "no zone that it may be in is there".into(),
     }
+}
+
+fn zones_in_words(zones: &BTreeSet<Zone>) -> String {
+    let names: Vec<String> = zones.iter().map(|zone| format!("zone {zone}")).collect();
+    if names.is_empty() { "no zones".into() } else { listed(&names, "zone") }
 }
 
 fn changes_in_words(changes: &[Change]) -> String {

@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::{Spec, SpecV1};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{EffectId, Fault, Name, Timestamp},
+    vocab::{EffectId, Fault, Name, Timestamp, Zone},
 };
 
 /// A command to a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
-    /// It shall exist, like this.
-    Declare(Spec),
+    /// It shall exist, like this. The first form.
+    DeclareV1(SpecV1),
     /// It shall go, once nothing hangs on it.
     Remove,
     /// Try again what was given up.
@@ -42,6 +42,11 @@ pub enum Command {
     GiveUp { effect: EffectId },
     /// Its time is over, but its zone was silent as a whole and is not any more: it gets some more. A supervisor's order.
     Reprieve { effect: EffectId },
+    /// It shall exist, like this.
+    Declare(Box<Spec>),
+    /// The instance of this intent is to be made in this zone, or in none where the provider has no zones. `round_is_new`:
+    /// every zone that it may be in has failed once. A supervisor's order.
+    Site { effect: EffectId, zone: Option<Zone>, round_is_new: bool },
 }
 
 /// In which way a machine goes.

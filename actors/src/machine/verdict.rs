@@ -63,6 +63,10 @@ reasons! {
         Drained = "drained", "nothing runs inside any more";
         DrainTimedOut = "drain-timed-out", "its workloads did not end in time, so they are not waited for";
         ZoneIsBack = "zone-is-back", "its zone is not silent as a whole any more, so it gets some more time";
+        SiteChosen = "site-chosen", "the zone for its instance was chosen";
+        SiteNotAwaited = "site-not-awaited", "no zone has to be chosen for it";
+        ZoneFailed = "zone-failed", "its instance could not be made in that zone, and may be in another one";
+        AllZonesFailed = "all-zones-failed", "its instance could not be made in any zone that it may be in";
     }
 }
 

@@ -98,6 +98,11 @@ impl Orders {
         self.open.iter()
     }
 
+    /// Whether an order to this target waits for an answer.
+    pub fn any_open(&self, target: &StreamId) -> bool {
+        self.by_target.contains_key(target)
+    }
+
     /// Whether the order makes sense now: it is not open already, and was not answered in vain since its target changed.
     pub fn is_news(&self, order: &Order, target_version: Version) -> bool {
         let target = order.target();

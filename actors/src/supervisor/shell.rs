@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Entities looked at in one decision; the rest follows in the next.
-const LOOK_MAX: usize = 256;
+pub(crate) const LOOK_MAX: usize = 256;
 /// How long after an overload an order is sent again.
 const AGAIN: Duration = Duration::from_millis(500);
 

@@ -128,8 +128,8 @@ impl Desk {
 
     /// Declares a machine with a provider called `desk`.
     pub fn declare_machine(&mut self, machine: &str) -> Arc<Entry> {
-        let spec = machine::Spec { provider: name("desk"), workloads: Vec::new(), labels: BTreeMap::new() };
-        self.machine(machine, machine::Command::Declare(spec))
+        let spec = machine::Spec::with_provider(name("desk"));
+        self.machine(machine, machine::Command::Declare(Box::new(spec)))
     }
 
     /// Declares a volume of 64 MiB.

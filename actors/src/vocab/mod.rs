@@ -7,6 +7,7 @@ mod ids;
 mod life;
 mod phase;
 mod size;
+mod taint;
 mod time;
 
 pub use effort::{Effort, Outlook};
@@ -16,4 +17,5 @@ pub use ids::{EffectId, InstanceId, InvalidName, MachineId, Name, Uid, Zone, der
 pub use life::Life;
 pub use phase::MachinePhase;
 pub use size::{InvalidSize, SizeMib};
+pub use taint::{Taint, TaintEffect};
 pub use time::Timestamp;

@@ -64,7 +64,8 @@ fn verdicts<R: Stored, J: Stored>(reasons: &[R], rejections: Vec<J>) -> Forms {
 
 pub(super) fn machine() -> Forms {
     use machine::{
-        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Spec, Step, Workload,
+        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, SpecV1, Step,
+        Workload,
     };
     let workload = Workload {
         name: name("app"),
@@ -72,12 +73,14 @@ pub(super) fn machine() -> Forms {
         env: [("A".to_owned(), "b".to_owned())].into(),
     };
     let labels = [("tier".to_owned(), "front".to_owned())].into();
-    let spec = Spec { provider: name("local"), workloads: vec![workload], labels };
+    let old = SpecV1 { provider: name("local"), workloads: vec![workload], labels };
+    let spec = Box::new(machine_spec());
+    let zone = || Zone("b".into());
     let volume = || name("data");
     let mut all = forms(
         "command",
         [
-            Command::Declare(spec.clone()),
+            Command::DeclareV1(old.clone()),
             Command::Remove,
             Command::RetryProvisioning,
             Command::ReserveAttachment { volume: volume() },
@@ -98,6 +101,8 @@ pub(super) fn machine() -> Forms {
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
             Command::GiveUp { effect: effect(1) },
             Command::Reprieve { effect: effect(1) },
+            Command::Declare(spec.clone()),
+            Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
             Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
             Command::Report(Report::StrayDeleteFailed {
                 effect: effect(1),
@@ -110,8 +115,8 @@ pub(super) fn machine() -> Forms {
     all.extend(forms(
         "event",
         [
-            Event::Declared { spec: spec.clone() },
-            Event::SpecChanged { spec },
+            Event::DeclaredV1 { spec: old.clone() },
+            Event::SpecChangedV1 { spec: old },
             Event::CreateRequested { at: AT },
             Event::Created { instance: instance(InstanceStatus::Stopped), at: AT },
             Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::Aborted) },
@@ -165,6 +170,10 @@ pub(super) fn machine() -> Forms {
             Event::DrainEnded { outcome: DrainOutcome::TimedOut },
             Event::DrainEnded { outcome: DrainOutcome::Silent },
             Event::DrainEnded { outcome: DrainOutcome::Forced },
+            Event::Declared { spec: spec.clone() },
+            Event::SpecChanged { spec },
+            Event::Sited { zone: Some(zone()), at: AT },
+            Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted) },
         ],
     ));
     let rejections = vec![
@@ -186,6 +195,38 @@ pub(super) fn machine() -> Forms {
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
     all
+}
+
+/// A machine with something in every field.
+fn machine_spec() -> machine::Spec {
+    use machine::{Base, Constraints, Job, Placement, Spec, rules};
+    let text = |key: &str, value: &str| [(key.to_owned(), value.to_owned())].into();
+    let effects = [rules::TaintEffect::NoSchedule, rules::TaintEffect::PreferNoSchedule, rules::TaintEffect::NoExecute];
+    let taint = |effect| rules::Taint { key: "gpu".into(), value: "yes".into(), effect };
+    Spec {
+        labels: text("tier", "front"),
+        annotations: text("owner", "clerk"),
+        taints: effects.map(taint).to_vec(),
+        tags: text("cost", "7"),
+        constraints: Constraints {
+            arch: Some("arm64".into()),
+            cores: Some(4),
+            memory: Some(SizeMib(2048)),
+            root_disk: Some(SizeMib(4096)),
+            instance_type: Some("large".into()),
+            zones: [Zone("a".into()), Zone("b".into())].into(),
+            spaces: [name("inner")].into(),
+        },
+        placement: Some(Placement { key: "host".into(), value: "rack-7".into() }),
+        base: Some(Base { os: "ubuntu".into(), channel: "22.04/stable".into() }),
+        jobs: [Job::HostUnits, Job::ManageModel].into(),
+        parent: Some(name("host")),
+        zone: Some(Zone("b".into())),
+        spread: Some("tier".into()),
+        class: Some(name("small")),
+        set: Some(name("fleet")),
+        ..Spec::with_provider(name("local"))
+    }
 }
 
 pub(super) fn volume() -> Forms {
@@ -533,6 +574,7 @@ pub(super) fn supervisor() -> Forms {
             Command::ReportListFailed { provider: provider(), fault: fault(FaultCode::Unavailable) },
             Command::ReportListRecovered { provider: provider() },
             Command::Look { machines: vec![name("web"), name("db")] },
+            Command::ObserveZones { provider: name("local"), zones: [Zone("a".into())].into() },
             Command::Observe { provider: provider(), as_of: AT, changes: claims },
         ],
     );
@@ -549,6 +591,8 @@ pub(super) fn supervisor() -> Forms {
             Event::Withheld { machine: name("web"), why: Withholding::ZoneSilent { zone: Zone("a".into()) } },
             Event::Withheld { machine: name("web"), why: Withholding::BudgetSpent },
             Event::Released { machine: name("web") },
+            Event::Withheld { machine: name("web"), why: Withholding::NoZone },
+            Event::ZonesListed { provider: name("local"), zones: [Zone("a".into())].into() },
         ],
     ));
     let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };

@@ -23,7 +23,7 @@ pub(super) fn volume(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<volu
     Some(volume::Spec { provider: provider?, size: size? })
 }
 
-fn size(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SizeMib> {
+pub(super) fn size(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SizeMib> {
     let text = field.text(reading)?;
     let Ok(size) = text.parse::<SizeMib>() else {
         let squeezed = text.to_uppercase().replace([' ', '_'], "").replace("IB", "iB");

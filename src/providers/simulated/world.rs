@@ -364,14 +364,14 @@ impl WorldState {
             return;
         }
         self.made += 1;
-        let wanted = create.spec.labels.get("zone").map(String::as_str);
+        let wanted = create.zone.as_ref().map(|zone| zone.0.as_str());
         let standing = self.instances.values().filter(|other| other.provider == provider).map(SimulatedInstance::zone);
         let zone = self.zones.place(&provider, wanted, standing, at);
         let seen = MachineInstance {
             effect: create.id,
             instance: InstanceId(format!("i-{:04}", self.made)),
             machine: create.machine,
-            facts: BTreeMap::from([("zone".to_owned(), zone)]),
+            facts: BTreeMap::from([(MachineInstance::ZONE.to_owned(), zone)]),
             status: InstanceStatus::Running,
         };
         let twin = self.instances.values().find(|other| other.uid == create.uid && other.provider == provider);

@@ -18,9 +18,9 @@ use crate::{
     shell::{AnyCommand, Ask, Origin},
     supervisor::{
         Order,
-        shell::{Supervise, SupervisorActor, open},
+        shell::{LOOK_MAX, Supervise, SupervisorActor, open},
     },
-    vocab::{EffectId, Fault, FaultCode, Name, Timestamp, derived_uuid},
+    vocab::{EffectId, Fault, FaultCode, Name, Timestamp, Zone, derived_uuid},
 };
 
 /// Changes in one observation; more follow in the next, so that no entry grows without bound.
@@ -127,11 +127,12 @@ impl SupervisorActor<State> {
         };
         let limit = Duration::from_millis(self.services.policy().document.machines.call_timeout_ms);
         let list = async move {
-            tokio::time::timeout(limit, provider.list()).await.unwrap_or_else(|_| {
+            let listing = tokio::time::timeout(limit, provider.list()).await.unwrap_or_else(|_| {
                 Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not say in time what it has"))
-            })
+            });
+            (listing, provider.zones())
         };
-        ctx.spawn(list.into_actor(self).map(move |listing, actor, ctx| {
+        ctx.spawn(list.into_actor(self).map(move |(listing, zones), actor, ctx| {
             actor.watch.polling.remove(&name);
             match listing {
                 Ok(listing) => {
@@ -146,6 +147,7 @@ impl SupervisorActor<State> {
                         let observe = Command::Observe { provider, as_of: listing.as_of, changes: some.to_vec() };
                         actor.decide_later(observe, ctx);
                     }
+                    actor.see_zones(&name, zones, ctx);
                 }
                 Err(fault) => {
                     let known = actor.entity.state().failing.get(&name).is_some_and(|k| k.code == fault.code);
@@ -156,6 +158,25 @@ impl SupervisorActor<State> {
                 }
             }
         }));
+    }
+
+    /// Takes in the zones of a provider, and looks again at whoever waits for one. That a provider has none is worth an
+    /// entry only if somebody waits.
+    fn see_zones(&mut self, provider: &Name, zones: BTreeSet<Zone>, ctx: &mut Context<Self>) {
+        let known = self.entity.state().zones.get(provider);
+        let is_its = |name: &&Name| {
+            let spec = self.view.machines.get(name.as_str()).and_then(|machine| machine.spec.as_ref());
+            spec.is_some_and(|spec| spec.provider == *provider)
+        };
+        let waiting: Vec<Name> = self.view.tally.unsited.iter().filter(is_its).cloned().collect();
+        let is_news = known != Some(&zones) && (known.is_some() || !zones.is_empty() || !waiting.is_empty());
+        if !is_news {
+            return;
+        }
+        self.decide_later(Command::ObserveZones { provider: provider.clone(), zones }, ctx);
+        for some in waiting.chunks(LOOK_MAX) {
+            self.decide_later(Command::Look { machines: some.to_vec() }, ctx);
+        }
     }
 
     /// Tells the machines whose agents were silent for too long. After a start nobody is called silent for a while.
