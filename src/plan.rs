@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -155,7 +155,7 @@ fn kind_rank(kind: &str) -> u8 {
         policy::State::KIND => 0,
         machine::State::KIND => 1,
         volume::State::KIND | filesystem::State::KIND => 2,
-        replica_set::State::KIND => 4,
+        replica_set::State::KIND | machine_set::State::KIND => 4,
         _ => 3,
     }
 }
@@ -220,6 +220,13 @@ impl Plan {
                 let command = AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone()));
                 self.declare(stream, present.is_some(), fields, command);
             }
+            Wish::MachineSet { spec, .. } => {
+                let present = fleet.machine_sets.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let fields = present.map(|present| machine_set_fields(present, spec)).unwrap_or_default();
+                let command = AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+            }
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let differs = present.is_some_and(|state| state.document != **document);
@@ -263,6 +270,13 @@ impl Plan {
         );
         alive.extend(
             fleet
+                .machine_sets
+                .iter()
+                .filter(|(_, f)| f.state.life == Life::Alive)
+                .map(|(name, _)| of_kind(machine_set::State::KIND, name)),
+        );
+        alive.extend(
+            fleet
                 .attachments
                 .iter()
                 .filter(|(_, f)| f.state.life == Life::Alive)
@@ -293,7 +307,8 @@ impl Plan {
             fleet
                 .machines
                 .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
+                // What a set made is the set's to keep or to remove.
+                .filter(|(_, f)| f.state.life == Life::Alive && !is_of_set(fleet, &f.state))
                 .map(|(name, _)| of_kind(machine::State::KIND, name)),
         );
         for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
@@ -317,11 +332,27 @@ impl Plan {
                 AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)
             }
             replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
+            machine_set::State::KIND => AnyCommand::MachineSet(machine_set::Command::Remove),
             _ => return,
         };
         self.step(Action::Remove, &stream, Vec::new());
         self.commands.push((stream, command));
     }
+}
+
+/// Whether a machine belongs to a set that is there.
+fn is_of_set(fleet: &Fleet, machine: &machine::State) -> bool {
+    let set = machine.spec.as_ref().and_then(|spec| spec.set.as_ref());
+    set.is_some_and(|set| fleet.machine_sets.get(set.as_str()).is_some_and(|set| set.life.exists()))
+}
+
+fn machine_set_fields(present: &machine_set::Spec, wanted: &machine_set::Spec) -> Vec<String> {
+    let fields = [
+        ("spec.replicas", present.replicas != wanted.replicas),
+        ("spec.template", present.template != wanted.template),
+        ("spec.priorities", present.priorities != wanted.priorities),
+    ];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 
 fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String> {

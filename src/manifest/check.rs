@@ -82,6 +82,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
             | Wish::Policy { .. }
+            | Wish::MachineSet { .. }
             | Wish::ReplicaSet { .. } => (),
         }
     }

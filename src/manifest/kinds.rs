@@ -1,6 +1,7 @@
 //! From documents to wishes: what all kinds have in common, and one file for each.
 
 mod machine;
+mod machine_set;
 mod machine_wishes;
 mod policy;
 mod replica_set;
@@ -22,8 +23,16 @@ use super::{
 use crate::text::cut;
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 7] =
-    ["Machine", "Volume", "VolumeAttachment", "Filesystem", "FilesystemAttachment", "Policy", "ReplicaSet"];
+const KINDS: [&str; 8] = [
+    "Machine",
+    "MachineSet",
+    "Volume",
+    "VolumeAttachment",
+    "Filesystem",
+    "FilesystemAttachment",
+    "Policy",
+    "ReplicaSet",
+];
 
 /// Reads all documents of one text.
 pub(super) fn read_source(
@@ -75,6 +84,12 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let spec = machine::machine(&spec?, labels, &mut references, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::Machine { name, spec: Box::new(machine::Spec { annotations, ..spec? }) })
+        }
+        "MachineSet" => {
+            let metadata = Metadata::required(&top, &["name"], reading);
+            let spec = machine_set::machine_set(&spec?, &mut references, reading);
+            let (at, name) = metadata?.name(reading)?;
+            (at, Wish::MachineSet { name, spec: spec? })
         }
         "Volume" => {
             let metadata = Metadata::required(&top, &["name"], reading);

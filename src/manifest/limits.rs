@@ -39,3 +39,5 @@ pub const TAINTS_MAX: usize = 64;
 pub const ZONES_MAX: usize = 64;
 /// The longest name of a zone, in bytes.
 pub const ZONE_BYTES_MAX: usize = 255;
+/// Machines of one set that have a priority of their own.
+pub const PRIORITIES_MAX: usize = 10_000;

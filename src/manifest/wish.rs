@@ -1,7 +1,8 @@
 //! What a manifest says once it has been read.
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, policy, replica_set, vocab::Name, volume, volume_attachment,
+    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set, vocab::Name, volume,
+    volume_attachment,
 };
 use bailiwick_journal::{StreamId, digest, encode};
 
@@ -30,6 +31,7 @@ pub enum Wish {
     ReplicaSet { name: Name, spec: replica_set::Spec },
     Filesystem { name: Name, spec: filesystem::Spec },
     FilesystemAttachment { spec: filesystem_attachment::Spec },
+    MachineSet { name: Name, spec: machine_set::Spec },
 }
 
 impl Wish {
@@ -37,6 +39,7 @@ impl Wish {
     pub fn provider(&self) -> Option<&Name> {
         match self {
             Self::Machine { spec, .. } => Some(&spec.provider),
+            Self::MachineSet { spec, .. } => Some(&spec.template.provider),
             Self::Volume { spec, .. } => Some(&spec.provider),
             Self::Filesystem { spec, .. } => Some(&spec.provider),
             Self::VolumeAttachment { .. }
@@ -56,6 +59,7 @@ impl Wish {
             Self::ReplicaSet { spec, .. } => encode(1, spec),
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),
+            Self::MachineSet { spec, .. } => encode(1, spec),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.
@@ -71,6 +75,7 @@ impl Wish {
             Self::VolumeAttachment { spec } => ("volume-attachment", spec.stream_name()),
             Self::Policy { name, .. } => ("policy", name.to_string()),
             Self::ReplicaSet { name, .. } => ("replica-set", name.to_string()),
+            Self::MachineSet { name, .. } => ("machine-set", name.to_string()),
             Self::Filesystem { name, .. } => ("filesystem", name.to_string()),
             Self::FilesystemAttachment { spec } => ("filesystem-attachment", spec.stream_name()),
         };

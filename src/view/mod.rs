@@ -10,6 +10,7 @@ mod filesystem_rows;
 mod fleet;
 mod harvest;
 mod log;
+mod machine_sets;
 mod moment;
 mod replica_sets;
 mod rows;
@@ -27,6 +28,7 @@ pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_att
 pub use fleet::{Fleet, FleetError};
 pub use harvest::{DryRun, Unknown, harvest};
 pub use log::{LogFilter, log};
+pub use machine_sets::{MachineSetRow, machine_sets};
 pub use moment::{At, position_at, position_of};
 pub use replica_sets::{MemberRow, ReplicaSetRow, members, replica_sets};
 pub use rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachments, machines, policies, volumes};

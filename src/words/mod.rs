@@ -4,6 +4,7 @@
 //! prints a value in the form that the compiler derives: what has no words of its own does not compile.
 
 mod filesystems;
+mod machine_sets;
 mod machines;
 mod names;
 mod policies;
@@ -15,9 +16,10 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
     supervisor::{
-        machines as machines_supervisor, replica_sets as replica_sets_supervisor, storage as storage_supervisor,
+        machine_sets as machine_sets_supervisor, machines as machines_supervisor,
+        replica_sets as replica_sets_supervisor, storage as storage_supervisor,
     },
     vocab::Timestamp,
     volume, volume_attachment,
@@ -139,6 +141,8 @@ fn told(entry: &Entry) -> Option<Told> {
         (policy::State::KIND, _) => tell::<policy::State>(entry),
         (filesystem::State::KIND, _) => tell::<filesystem::State>(entry),
         (filesystem_attachment::State::KIND, _) => tell::<filesystem_attachment::State>(entry),
+        (machine_set::State::KIND, _) => tell::<machine_set::State>(entry),
+        ("supervisor", machine_sets_supervisor::View::NAME) => tell::<machine_sets_supervisor::State>(entry),
         (replica_set::State::KIND, _) => tell::<replica_set::State>(entry),
         ("supervisor", machines_supervisor::View::NAME) => tell::<machines_supervisor::State>(entry),
         ("supervisor", storage_supervisor::View::NAME) => tell::<storage_supervisor::State>(entry),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine,
+    filesystem, filesystem_attachment, machine, machine_set,
     ports::InstanceStatus,
     replica_set,
     supervisor::{
@@ -101,7 +101,7 @@ impl Words for replica_sets::State {
     }
 }
 
-fn entities(about: &[StreamId]) -> String {
+pub(super) fn entities(about: &[StreamId]) -> String {
     let names: Vec<String> = about.iter().map(ToString::to_string).collect();
     listed(&names, "entity").replace("entitys", "entities")
 }
@@ -125,6 +125,7 @@ pub fn ordered(order: &Order) -> String {
         Order::Volume { command, .. } => volume::State::asked(command),
         Order::VolumeAttachment { command, .. } => volume_attachment::State::asked(command),
         Order::ReplicaSet { command, .. } => replica_set::State::asked(command),
+        Order::MachineSet { command, .. } => machine_set::State::asked(command),
         Order::Filesystem { command, .. } => filesystem::State::asked(command),
         Order::FilesystemAttachment { command, .. } => filesystem_attachment::State::asked(command),
     };

@@ -11,7 +11,7 @@ use crate::first::{LAB, wishes};
 
 const ZONES: [&str; 3] = ["east", "north", "west"];
 
-/// Machines for which the node chooses the zone.
+/// Machines for which the node chooses the zone, and a set.
 const SPREAD: &str = "
 apiVersion: bailiwick/v1
 kind: Machine
@@ -22,6 +22,11 @@ apiVersion: bailiwick/v1
 kind: Machine
 metadata: {name: epsilon, labels: {tier: front}}
 spec: {provider: simulated, spread: tier, constraints: {zones: [east, west]}}
+---
+apiVersion: bailiwick/v1
+kind: MachineSet
+metadata: {name: web}
+spec: {replicas: 2, template: {spec: {provider: simulated}}}
 ";
 
 fn dark_day(seed: u64) -> Simulation {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    filesystem, filesystem_attachment, machine, policy, replica_set, volume, volume_attachment,
+    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set, volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -24,6 +24,7 @@ pub(super) enum AnyAddr {
     ReplicaSet(Addr<EntityActor<replica_set::State>>),
     Filesystem(Addr<EntityActor<filesystem::State>>),
     FilesystemAttachment(Addr<EntityActor<filesystem_attachment::State>>),
+    MachineSet(Addr<EntityActor<machine_set::State>>),
 }
 
 /// The state of an entity, of whatever kind, for deciding about several in one step.
@@ -36,6 +37,7 @@ pub(super) enum AnyEntity {
     ReplicaSet(Box<Entity<replica_set::State>>),
     Filesystem(Entity<filesystem::State>),
     FilesystemAttachment(Entity<filesystem_attachment::State>),
+    MachineSet(Entity<machine_set::State>),
 }
 
 impl AnyEntity {
@@ -49,6 +51,7 @@ impl AnyEntity {
             Self::ReplicaSet(entity) => read_on(entity, stream, services),
             Self::Filesystem(entity) => read_on(entity, stream, services),
             Self::FilesystemAttachment(entity) => read_on(entity, stream, services),
+            Self::MachineSet(entity) => read_on(entity, stream, services),
         }
     }
 
@@ -69,6 +72,7 @@ impl AnyEntity {
             (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, origin, known),
             (Self::ReplicaSet(entity), AnyCommand::ReplicaSet(command)) => propose_on(entity, command, origin, known),
             (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => propose_on(entity, command, origin, known),
+            (Self::MachineSet(entity), AnyCommand::MachineSet(command)) => propose_on(entity, command, origin, known),
             (Self::FilesystemAttachment(entity), AnyCommand::FilesystemAttachment(command)) => {
                 propose_on(entity, command, origin, known)
             }
@@ -90,6 +94,7 @@ macro_rules! each_kind {
             AnyAddr::ReplicaSet($inner) => $run,
             AnyAddr::Filesystem($inner) => $run,
             AnyAddr::FilesystemAttachment($inner) => $run,
+            AnyAddr::MachineSet($inner) => $run,
         }
     };
 }
@@ -108,6 +113,9 @@ impl AnyAddr {
                 later(addr, Submit { command, origin, is_report })
             }
             (Self::FilesystemAttachment(addr), AnyCommand::FilesystemAttachment(command)) => {
+                later(addr, Submit { command, origin, is_report })
+            }
+            (Self::MachineSet(addr), AnyCommand::MachineSet(command)) => {
                 later(addr, Submit { command, origin, is_report })
             }
             (Self::ReplicaSet(addr), AnyCommand::ReplicaSet(command)) => {
@@ -132,6 +140,7 @@ impl AnyAddr {
             Self::ReplicaSet(addr) => of_kind!(addr, |entity| AnyEntity::ReplicaSet(Box::new(entity))),
             Self::Filesystem(addr) => of_kind!(addr, AnyEntity::Filesystem),
             Self::FilesystemAttachment(addr) => of_kind!(addr, AnyEntity::FilesystemAttachment),
+            Self::MachineSet(addr) => of_kind!(addr, AnyEntity::MachineSet),
         }
     }
 
@@ -163,6 +172,7 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         replica_set::State::KIND => verdict_text::<replica_set::State>(entry),
         filesystem::State::KIND => verdict_text::<filesystem::State>(entry),
         filesystem_attachment::State::KIND => verdict_text::<filesystem_attachment::State>(entry),
+        machine_set::State::KIND => verdict_text::<machine_set::State>(entry),
         kind => Err(format!("{kind} is no kind of entity")),
     }
 }

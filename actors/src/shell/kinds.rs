@@ -5,7 +5,7 @@ use bailiwick_journal::StreamId;
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoView},
-    filesystem, filesystem_attachment, machine, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -41,6 +41,7 @@ pub enum AnyCommand {
     ReplicaSet(replica_set::Command),
     Filesystem(filesystem::Command),
     FilesystemAttachment(filesystem_attachment::Command),
+    MachineSet(machine_set::Command),
 }
 
 impl AnyCommand {
@@ -54,6 +55,7 @@ impl AnyCommand {
             Self::ReplicaSet(_) => replica_set::State::KIND,
             Self::Filesystem(_) => filesystem::State::KIND,
             Self::FilesystemAttachment(_) => filesystem_attachment::State::KIND,
+            Self::MachineSet(_) => machine_set::State::KIND,
         }
     }
 
@@ -67,6 +69,8 @@ impl AnyCommand {
             Self::Policy(_) => false,
             Self::Filesystem(command) => matches!(command, filesystem::Command::Report(_)),
             Self::FilesystemAttachment(command) => matches!(command, filesystem_attachment::Command::Report(_)),
+            // Its supervisor's reports are told again, as long as it takes.
+            Self::MachineSet(_) => false,
         }
     }
 }

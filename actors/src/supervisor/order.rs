@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, replica_set,
     vocab::{Name, derived_uuid},
     volume, volume_attachment,
 };
@@ -22,6 +22,7 @@ pub enum Order {
     ReplicaSet { set: Name, command: replica_set::Command },
     Filesystem { filesystem: Name, command: filesystem::Command },
     FilesystemAttachment { machine: Name, filesystem: Name, command: filesystem_attachment::Command },
+    MachineSet { set: Name, command: machine_set::Command },
 }
 
 impl Order {
@@ -31,6 +32,7 @@ impl Order {
             Self::Machine { machine, .. } => (machine::State::KIND, machine.to_string()),
             Self::Volume { volume, .. } => (volume::State::KIND, volume.to_string()),
             Self::ReplicaSet { set, .. } => (replica_set::State::KIND, set.to_string()),
+            Self::MachineSet { set, .. } => (machine_set::State::KIND, set.to_string()),
             Self::VolumeAttachment { machine, volume, .. } => {
                 (volume_attachment::State::KIND, format!("{machine}:{volume}"))
             }

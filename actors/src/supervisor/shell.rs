@@ -11,7 +11,7 @@ use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message
 use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, crash, digest};
 use uuid::Uuid;
 
-use super::{Order, decision_id, machines, replica_sets, storage};
+use super::{Order, decision_id, machine_sets, machines, replica_sets, storage};
 use crate::{
     contract::{Decider, Entity, Request, View},
     shell::{AnyCommand, Ask, AskError, Origin, Registry, Services},
@@ -251,6 +251,7 @@ fn command(order: Order) -> AnyCommand {
         Order::ReplicaSet { command, .. } => AnyCommand::ReplicaSet(command),
         Order::Filesystem { command, .. } => AnyCommand::Filesystem(command),
         Order::FilesystemAttachment { command, .. } => AnyCommand::FilesystemAttachment(command),
+        Order::MachineSet { command, .. } => AnyCommand::MachineSet(command),
     }
 }
 
@@ -311,6 +312,7 @@ pub struct Supervisors {
     pub machines: Addr<SupervisorActor<machines::State>>,
     pub storage: Addr<SupervisorActor<storage::State>>,
     pub replica_sets: Addr<SupervisorActor<replica_sets::State>>,
+    pub machine_sets: Addr<SupervisorActor<machine_sets::State>>,
 }
 
 /// Starts the supervisors with what was rebuilt.
@@ -336,7 +338,19 @@ pub fn start_supervisors(
         services.clone(),
         registry.clone(),
     );
-    Supervisors { machines: machines.start(), storage: storage.start(), replica_sets: replica_sets.start() }
+    let machine_sets = SupervisorActor::new(
+        rebuilt.machine_sets_supervisor,
+        rebuilt.machine_sets_view,
+        at,
+        services.clone(),
+        registry.clone(),
+    );
+    Supervisors {
+        machines: machines.start(),
+        storage: storage.start(),
+        replica_sets: replica_sets.start(),
+        machine_sets: machine_sets.start(),
+    }
 }
 
 impl Supervise for storage::State {

@@ -198,8 +198,8 @@ impl Desk {
                 Order::Filesystem { .. } | Order::FilesystemAttachment { .. } => {
                     unreachable!("nobody declares filesystems at this desk")
                 }
-                // It has no supervisor of replica sets.
-                Order::ReplicaSet { .. } => continue,
+                // It has no supervisors of sets.
+                Order::ReplicaSet { .. } | Order::MachineSet { .. } => continue,
             };
         }
         any

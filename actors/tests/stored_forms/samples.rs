@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Recorded, Stored, StoredFacts},
-    filesystem, filesystem_attachment, machine, policy,
+    filesystem, filesystem_attachment, machine, machine_set, policy,
     ports::{
         AttachmentInfo, Backing, BlockDevice, Condition, FilesystemAttachmentInfo, InstanceStatus, MachineInstance,
         ProvisionedFilesystem, ProvisionedVolume,
@@ -12,7 +12,7 @@ use bailiwick_actors::{
         },
     },
     replica_set,
-    supervisor::{Order, machines, replica_sets, storage},
+    supervisor::{Order, machine_sets, machines, replica_sets, storage},
     vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, SizeMib, Timestamp, Zone},
     volume, volume_attachment,
 };
@@ -227,6 +227,50 @@ fn machine_spec() -> machine::Spec {
         set: Some(name("fleet")),
         ..Spec::with_provider(name("local"))
     }
+}
+
+pub(super) fn machine_set() -> Forms {
+    use machine_set::{Change, Command, Event, Plan, Reason, Rejection, Spec, pass};
+    let spec = Spec { replicas: 3, template: Box::new(machine_spec()), priorities: [(name("web-1"), -1)].into() };
+    let plan = |change| Plan { stale: vec!["web-9".into()], change };
+    let changes = || [Change::Nothing, Change::HeldByFreeze, Change::Create(2), Change::Remove(vec!["web-1".into()])];
+    let begin = |change| Command::BeginPass { plan: plan(change), names: vec![name("web-2")] };
+    let mut commands = vec![
+        Command::Declare(spec.clone()),
+        Command::Remove,
+        Command::Wake { due: AT },
+        Command::ReportRemovals { told: vec![(name("web-1"), true)] },
+        Command::ReportBatch { failed: 1 },
+        Command::ReportEmpty,
+    ];
+    commands.extend(changes().map(begin));
+    let mut all = forms("command", commands);
+    let mut events = vec![
+        Event::Declared { spec: spec.clone() },
+        Event::SpecChanged { spec },
+        Event::RemovalBegan,
+        Event::Removed,
+        Event::Named { names: vec![name("web-2")] },
+        Event::Pass(pass::Event::PassBegan(plan(Change::Nothing))),
+        Event::Pass(pass::Event::RemovalAccepted { name: "web-1".into() }),
+        Event::Pass(pass::Event::RemovalFailed { name: "web-1".into() }),
+        Event::Pass(pass::Event::ChangeBegan(Change::Create(1))),
+        Event::Pass(pass::Event::BatchMade { failed: 1 }),
+        Event::Pass(pass::Event::PassEnded { has_failed: true }),
+        Event::Resting { until: AT },
+        Event::Rested,
+    ];
+    events.extend(changes().map(|change| Event::Pass(pass::Event::ChangeBegan(change))));
+    all.extend(forms("event", events));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dying },
+        Rejection::TooMany { most: 7 },
+        Rejection::BadTemplate,
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
 }
 
 pub(super) fn volume() -> Forms {
@@ -625,6 +669,14 @@ pub(super) fn supervisor() -> Forms {
     for (number, reason) in replica_sets::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<replica_sets::Reason, replica_sets::Rejection>::Decided(*reason);
         all.push(form(format!("replica-sets.reason.{number}"), &verdict));
+    }
+    let look = machine_sets::Command::Look { about: vec!["machine-set/web".parse().expect("a stream")] };
+    all.extend(forms("machine-sets.command", [look]));
+    let order = Order::MachineSet { set: name("web"), command: machine_set::Command::ReportEmpty };
+    all.extend(forms("machine-sets.event", [machine_sets::Event::Issued { order }]));
+    for (number, reason) in machine_sets::Reason::ALL.iter().enumerate() {
+        let verdict = Recorded::<machine_sets::Reason, machine_sets::Rejection>::Decided(*reason);
+        all.push(form(format!("machine-sets.reason.{number}"), &verdict));
     }
     for (number, reason) in storage::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<storage::Reason, storage::Rejection>::Decided(*reason);

@@ -250,7 +250,7 @@ impl Desk {
         let target = order.target();
         match order {
             Order::Machine { .. } => Err("machines are told nothing here".to_owned()),
-            Order::ReplicaSet { .. } => Err("there are no replica sets here".to_owned()),
+            Order::ReplicaSet { .. } | Order::MachineSet { .. } => Err("there are no replica sets here".to_owned()),
             Order::Volume { command, .. } => self.ask_volume(&target, &command, id),
             Order::VolumeAttachment { command, .. } => self.ask_volume_attachment(&target, &command, id),
             Order::Filesystem { command, .. } => self.ask_filesystem(&target, &command, id),
