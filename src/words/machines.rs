@@ -38,6 +38,7 @@ impl Words for State {
             Event::Declared { spec } => format!("it was declared {}", declared(spec)),
             Event::DeclaredV1 { spec } => format!("it was declared {}", declared(&spec.clone().into())),
             Event::SpecChangedV1 { spec } => format!("it is now declared {}", declared(&spec.clone().into())),
+            Event::Progressed { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
             Event::Sited { zone, .. } => format!("it is to be made {}", site(zone.as_ref())),
             Event::ZoneBlamed { zone, fault } => format!("it could not be made in zone {zone} ({fault})"),
             Event::SpecChanged { spec } => format!("it is now declared {}", declared(spec)),
@@ -143,6 +144,11 @@ fn declared(spec: &Spec) -> String {
     format!("with provider {} and {}{set}{zone}", spec.provider, count(spec.workloads.len(), "workload"))
 }
 
+/// How far a call is: "booting, 40 %".
+pub fn progress(text: &str, percent: Option<u8>) -> String {
+    percent.map_or_else(|| text.to_owned(), |percent| format!("{text}, {percent} %"))
+}
+
 fn site(zone: Option<&Zone>) -> String {
     zone.map_or_else(|| "where its provider likes".into(), |zone| format!("in zone {zone}"))
 }
@@ -156,6 +162,7 @@ fn reported(report: &Report) -> String {
         Report::Lost { .. } => "its instance does not run any more".into(),
         Report::Node { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
         Report::NodeSilent { last_seen, .. } => format!("its agent is silent since {}", last_seen),
+        Report::Progress { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
         Report::Drained { .. } => "nothing runs inside any more".into(),
         Report::StrayDeleted { effect, attempt } => format!("attempt {attempt} removed instance {effect}"),
         Report::StrayDeleteFailed { effect, attempt, fault } => {

@@ -106,6 +106,13 @@ pub enum Report {
     Drained {
         effect: EffectId,
     },
+    /// The provider tells how far its call for this instance is.
+    Progress {
+        effect: EffectId,
+        text: String,
+        /// From 0 to 100, in whole tens.
+        percent: Option<u8>,
+    },
 }
 
 impl Stored for Command {

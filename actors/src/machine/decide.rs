@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, draining, foreign, health, hold, is_overdue, siting,
+    State, Step, draining, foreign, health, hold, is_overdue, progress, siting,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -52,6 +52,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
             Report::Drained { effect } => draining::report_drained(state, *effect, facts),
+            Report::Progress { effect, text, percent } => progress::report(state, *effect, text, *percent, facts),
             Report::StrayDeleted { effect, attempt } => foreign::report_deleted(state, *effect, *attempt),
             Report::StrayDeleteFailed { effect, attempt, fault } => {
                 foreign::report_delete_failed(state, *effect, *attempt, fault, facts)

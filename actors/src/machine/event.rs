@@ -169,6 +169,12 @@ pub enum Event {
         zone: Zone,
         fault: Fault,
     },
+    /// Its provider tells how far the call is that is under way.
+    Progressed {
+        text: String,
+        percent: Option<u8>,
+        at: Timestamp,
+    },
 }
 
 /// What a forced removal did not wait for.

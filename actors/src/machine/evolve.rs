@@ -2,13 +2,28 @@
 
 use bailiwick_journal::Version;
 
-use super::{Drain, Event, Health, Hold, Instance, Leaving, Node, Site, Skipped, Spec, State, Stray};
+use super::{Drain, Event, Health, Hold, Instance, Leaving, Node, Progress, Site, Skipped, Spec, State, Stray};
 use crate::{
     ports::Condition,
     vocab::{Effort, Fault, Life, Outlook, Timestamp},
 };
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
+    let before = call(state);
+    change(state, at, event);
+    // What was told about a call ends with it.
+    if call(state) != before {
+        state.progress = None;
+    }
+}
+
+/// The call that is under way: its intent and attempt.
+fn call(state: &State) -> Option<(Version, u32)> {
+    let effort = state.effort().filter(|effort| effort.outlook == Outlook::Trying)?;
+    Some((effort.intent, effort.attempt))
+}
+
+fn change(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => declared(state, at, spec.clone()),
         Event::DeclaredV1 { spec } => declared(state, at, Box::new(spec.clone().into())),
@@ -145,6 +160,9 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             if let Some(drain) = &mut state.drain {
                 drain.outcome = Some(*outcome);
             }
+        }
+        Event::Progressed { text, percent, at: since } => {
+            state.progress = Some(Progress { text: text.clone(), percent: *percent, since: *since });
         }
         Event::Sited { zone, .. } => state.site.chosen(zone.clone()),
         Event::ZoneBlamed { zone, fault } => {

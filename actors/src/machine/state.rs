@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Drain, Health, Site, Spec};
+use super::{Drain, Health, Progress, Site, Spec};
 use crate::{
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
@@ -20,6 +20,8 @@ pub struct State {
     /// What was declared last; none before the first declaration.
     pub spec: Option<Box<Spec>>,
     pub instance: Instance,
+    /// What its provider told last about the call that is under way.
+    pub progress: Option<Progress>,
     /// Where its next instance is made.
     pub site: Site,
     pub node: Node,

@@ -3,6 +3,7 @@
 mod draining;
 mod health;
 mod operator;
+mod progress;
 mod siting;
 
 use std::collections::BTreeMap;
@@ -260,6 +261,7 @@ fn table() -> Vec<Case<State>> {
     .chain(operator::table())
     .chain(health::table())
     .chain(siting::table())
+    .chain(progress::table())
     .chain(draining::table())
     .collect()
 }

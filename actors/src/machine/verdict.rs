@@ -67,6 +67,8 @@ reasons! {
         SiteNotAwaited = "site-not-awaited", "no zone has to be chosen for it";
         ZoneFailed = "zone-failed", "its instance could not be made in that zone, and may be in another one";
         AllZonesFailed = "all-zones-failed", "its instance could not be made in any zone that it may be in";
+        ProgressTold = "progress-told", "its provider tells how far it is";
+        ProgressKnown = "progress-known", "its provider told that already";
     }
 }
 

@@ -110,6 +110,7 @@ pub(super) fn machine() -> Forms {
                 fault: fault(FaultCode::OutOfRange),
             }),
             Command::Report(Report::Drained { effect: effect(1) }),
+            Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
         ],
     );
     all.extend(forms(
@@ -173,6 +174,7 @@ pub(super) fn machine() -> Forms {
             Event::Declared { spec: spec.clone() },
             Event::SpecChanged { spec },
             Event::Sited { zone: Some(zone()), at: AT },
+            Event::Progressed { text: "booting".into(), percent: Some(40), at: AT },
             Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted) },
         ],
     ));

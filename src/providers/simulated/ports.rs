@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick_actors::{
     ports::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, CreateMachine, CreateVolume, DetachVolume, Listing, Lookup,
-        MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
+        MachineInstance, MachineProvider, Progress, ProvisionedVolume, VolumeProvider,
     },
     vocab::{EffectId, Fault, FaultCode, Zone},
 };
@@ -49,6 +49,13 @@ impl MachineProvider for SimulatedProvider {
 
     fn cancel(&self, id: EffectId) {
         self.cancelled.cancel(id);
+    }
+
+    fn progress(&self, id: EffectId) -> Option<Progress> {
+        let state = self.world.at(self.clock.now());
+        let tells = state.faults.get(&self.name).is_some_and(|faults| faults.tells_progress);
+        let text = "being made".to_owned();
+        (tells && state.is_in_the_air(id)).then_some(Progress { id, text, percent: None })
     }
 
     fn zones(&self) -> BTreeSet<Zone> {

@@ -8,7 +8,7 @@ use crate::{
         Decider, NoView,
         given::{Case, after, answer, case},
     },
-    machine::{Command, Constraints, Effect, Event, Job, Placement, Reason as R, Siting, Spec},
+    machine::{Command, Constraints, Effect, Event, Job, Placement, Reason as R, Rejection, Siting, Spec},
     policy::Document,
     vocab::{FaultCode, Timestamp, Zone},
 };
@@ -110,6 +110,16 @@ fn who_says_where_an_instance_is_made() {
     assert_eq!(by_label.siting(), Siting::Spread { allowed: None, group: "tier=front".into() });
     let of_set = Spec { set: Some(name("fleet")), ..by_label };
     assert_eq!(of_set.siting(), Siting::Spread { allowed: None, group: "machine-set/fleet".into() });
+}
+
+#[test]
+fn nobody_becomes_a_sets_machine_or_stops_being_one() {
+    let of_set = Box::new(Spec { set: Some(name("fleet")), ..*spec("local") });
+    for (was, is) in [(spec("local"), of_set.clone()), (of_set, spec("local"))] {
+        let given = after::<State>(&[Event::Declared { spec: was }]);
+        let refused = answer(&stream(), &given, &Command::Declare(is), NOW, &Document::default());
+        assert_eq!(refused.expect_err("refused"), Rejection::Immutable { field: "spec.set".into() });
+    }
 }
 
 #[test]

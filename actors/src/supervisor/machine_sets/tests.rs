@@ -269,7 +269,7 @@ fn nobody_is_taken_over_and_no_name_is_given_twice() {
 fn a_machine_that_is_held_keeps_no_set_spinning() {
     let mut room = with(2);
     let held = machine::Event::Held { reason: "look".into(), until: None, at: Timestamp(1) };
-    room.happen("web-1", &[held.clone()]);
+    room.happen("web-1", std::slice::from_ref(&held));
     room.happen("web-2", &[held]);
     room.declare(spec(1));
     let orders = room.settle();

@@ -10,10 +10,10 @@ use bailiwick_journal::{Position, StreamId};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::{Command, State, View, differences};
+use super::{Command, State, View, differences, view::stream};
 use crate::{
     contract::Decider,
-    machine::{self, Instance, Node, Report},
+    machine::{self, Instance, Node, Progress, Report},
     ports::Condition,
     shell::{AnyCommand, Ask, Origin},
     supervisor::{
@@ -108,6 +108,7 @@ impl Handler<Poll> for SupervisorActor<State> {
             }
         }
         self.tell_the_silent(ctx);
+        self.tell_progress(ctx);
         let address = ctx.address().downgrade();
         let pause = Duration::from_millis(self.services.policy().document.machines.poll_ms);
         let next = async move {
@@ -209,6 +210,24 @@ impl SupervisorActor<State> {
         self.watch.last_seen.retain(|effect, _| running.contains(effect));
         for (machine, effect, last_seen) in silent {
             self.report(machine, Report::NodeSilent { effect, last_seen }, "supervisor/machines".into(), ctx);
+        }
+    }
+
+    /// Tells the machines for which a call is under way what their providers say about it, where that is something new.
+    fn tell_progress(&mut self, ctx: &mut Context<Self>) {
+        let mut news = Vec::new();
+        for machine in &self.view.tally.calling {
+            let Some(state) = self.view.machines.get(machine.as_str()) else { continue };
+            let provider = state.spec.as_ref().and_then(|spec| self.services.providers.machines.get(&spec.provider));
+            let Some((provider, effect)) = provider.zip(state.calling(&stream(machine))) else { continue };
+            let Some(told) = provider.progress(effect) else { continue };
+            let (text, percent) = Progress::worth_noting(&told);
+            if !state.has_progressed(&text, percent) {
+                news.push((machine.clone(), Report::Progress { effect, text, percent }));
+            }
+        }
+        for (machine, report) in news {
+            self.report(machine, report, "supervisor/machines".into(), ctx);
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Tally {
     marks: BTreeMap<Name, Mark>,
     /// Machines for whose next instance a zone is to be chosen.
     pub unsited: BTreeSet<Name>,
+    /// Machines for which a provider's call is under way, or owed.
+    pub calling: BTreeSet<Name>,
     /// How many machines are in each zone, or are to be made there: of a provider, and of each of its groups.
     populations: BTreeMap<(Name, Option<String>), BTreeMap<Zone, usize>>,
     /// The machines whose instances run, by zone; those that are well, and the others.
@@ -57,6 +59,13 @@ impl Tally {
     /// A machine is like this now, or is gone.
     pub(super) fn saw(&mut self, name: &Name, machine: Option<&machine::State>) {
         let mut mark = machine.map(Mark::of).unwrap_or_default();
+        let is_calling =
+            machine.is_some_and(|machine| machine.effort().is_some_and(|effort| effort.outlook == Outlook::Trying));
+        if is_calling {
+            self.calling.insert(name.clone());
+        } else {
+            self.calling.remove(name);
+        }
         if machine.is_some_and(machine::State::awaits_site) {
             self.unsited.insert(name.clone());
             // What was chosen for it and is not taken in yet goes on counting.

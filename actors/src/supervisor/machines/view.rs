@@ -90,6 +90,6 @@ impl View {
     }
 }
 
-fn stream(machine: &Name) -> StreamId {
+pub(super) fn stream(machine: &Name) -> StreamId {
     StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked")
 }
