@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bailiwick_actors::{
-    contract::Decider,
+    contract::{Decider, Fold},
     filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
@@ -259,58 +259,15 @@ impl Plan {
     }
 
     fn undeclared(&mut self, fleet: &Fleet, declared: &BTreeSet<StreamId>, prune: Prune) {
-        let mut alive = Vec::new();
-        let of_kind = |kind: &str, name: &str| StreamId::new(kind, name).expect("a stream of the journal");
-        alive.extend(
-            fleet
-                .replica_sets
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(replica_set::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .machine_sets
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(machine_set::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .attachments
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(volume_attachment::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .filesystem_attachments
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(filesystem_attachment::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .filesystems
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(filesystem::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .volumes
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(volume::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .machines
-                .iter()
-                // What a set made is the set's to keep or to remove.
-                .filter(|(_, f)| f.state.life == Life::Alive && !is_of_set(fleet, &f.state))
-                .map(|(name, _)| of_kind(machine::State::KIND, name)),
-        );
+        let is_alive = |life: Life| life == Life::Alive;
+        let mut alive = alive_of(&fleet.replica_sets, |state| is_alive(state.life));
+        alive.extend(alive_of(&fleet.machine_sets, |state| is_alive(state.life)));
+        alive.extend(alive_of(&fleet.attachments, |state| is_alive(state.life)));
+        alive.extend(alive_of(&fleet.filesystem_attachments, |state| is_alive(state.life)));
+        alive.extend(alive_of(&fleet.filesystems, |state| is_alive(state.life)));
+        alive.extend(alive_of(&fleet.volumes, |state| is_alive(state.life)));
+        // What a set made is the set's to keep or to remove.
+        alive.extend(alive_of(&fleet.machines, |state| is_alive(state.life) && !is_of_set(fleet, state)));
         for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
             match prune {
                 Prune::Yes => self.remove(stream, machine::Removal::default()),
@@ -338,6 +295,12 @@ impl Plan {
         self.step(Action::Remove, &stream, Vec::new());
         self.commands.push((stream, command));
     }
+}
+
+/// The entities of one kind that are so.
+fn alive_of<D: Decider>(all: &Fold<D>, is_alive: impl Fn(&D) -> bool) -> Vec<StreamId> {
+    let alive = all.iter().filter(|(_, folded)| is_alive(&folded.state));
+    alive.map(|(name, _)| StreamId::new(D::KIND, name).expect("a stream of the journal")).collect()
 }
 
 /// Whether a machine belongs to a set that is there.

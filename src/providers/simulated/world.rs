@@ -27,6 +27,8 @@ pub struct WorldState {
     pub attachments: BTreeMap<EffectId, SimulatedAttachment>,
     /// How often each operation of each provider was called: `simulated create-machine`.
     pub calls: BTreeMap<String, u64>,
+    /// The same for the items of calls that change something.
+    pub items: BTreeMap<String, u64>,
     pub(super) faults: BTreeMap<Name, Faults>,
     /// Nothing is reached from the one moment to the other.
     pub(super) outages: Vec<(Name, Timestamp, Timestamp)>,
@@ -127,6 +129,7 @@ impl World {
             volumes: BTreeMap::new(),
             attachments: BTreeMap::new(),
             calls: BTreeMap::new(),
+            items: BTreeMap::new(),
             faults: BTreeMap::new(),
             outages: Vec::new(),
             zones: Zones::default(),
