@@ -36,8 +36,11 @@ fn main() {
     for round in 0..ROUNDS {
         for number in 0..MACHINES {
             let labels = [("round".to_owned(), round.to_string())].into();
-            let spec = bailiwick::actors::machine::Spec { provider: name("desk"), workloads: Vec::new(), labels };
-            desk.machine(&format!("m{number}"), Command::Declare(spec));
+            let spec = bailiwick::actors::machine::Spec {
+                labels,
+                ..bailiwick::actors::machine::Spec::with_provider(name("desk"))
+            };
+            desk.machine(&format!("m{number}"), Command::Declare(Box::new(spec)));
         }
     }
     desk.settle();

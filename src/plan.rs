@@ -5,8 +5,8 @@ mod removing;
 use std::collections::BTreeSet;
 
 use bailiwick_actors::{
-    contract::Decider,
-    filesystem, filesystem_attachment, machine, policy, replica_set,
+    contract::{Decider, Fold},
+    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -94,7 +94,7 @@ fn kind_rank(kind: &str) -> u8 {
         policy::State::KIND => 0,
         machine::State::KIND => 1,
         volume::State::KIND | filesystem::State::KIND => 2,
-        replica_set::State::KIND => 4,
+        replica_set::State::KIND | machine_set::State::KIND => 4,
         _ => 3,
     }
 }
@@ -179,6 +179,13 @@ impl Plan {
                     step.follows = follows;
                 }
             }
+            Wish::MachineSet { spec, .. } => {
+                let present = fleet.machine_sets.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let fields = present.map(|present| machine_set_fields(present, spec)).unwrap_or_default();
+                let command = AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+            }
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let differs = present.is_some_and(|state| state.document != **document);
@@ -211,50 +218,15 @@ impl Plan {
     }
 
     fn undeclared(&mut self, fleet: &Fleet, declared: &BTreeSet<StreamId>, prune: Prune) {
-        let mut alive = Vec::new();
-        let of_kind = |kind: &str, name: &str| StreamId::new(kind, name).expect("a stream of the journal");
-        alive.extend(
-            fleet
-                .replica_sets
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(replica_set::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .attachments
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(volume_attachment::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .filesystem_attachments
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(filesystem_attachment::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .filesystems
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(filesystem::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .volumes
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(volume::State::KIND, name)),
-        );
-        alive.extend(
-            fleet
-                .machines
-                .iter()
-                .filter(|(_, f)| f.state.life == Life::Alive)
-                .map(|(name, _)| of_kind(machine::State::KIND, name)),
-        );
+        let is_alive = |life: Life| life == Life::Alive;
+        let mut alive = alive_of(&fleet.replica_sets, |state| is_alive(state.life));
+        alive.extend(alive_of(&fleet.machine_sets, |state| is_alive(state.life)));
+        alive.extend(alive_of(&fleet.attachments, |state| is_alive(state.life)));
+        alive.extend(alive_of(&fleet.filesystem_attachments, |state| is_alive(state.life)));
+        alive.extend(alive_of(&fleet.filesystems, |state| is_alive(state.life)));
+        alive.extend(alive_of(&fleet.volumes, |state| is_alive(state.life)));
+        // What a set made is the set's to keep or to remove.
+        alive.extend(alive_of(&fleet.machines, |state| is_alive(state.life) && !is_of_set(fleet, state)));
         for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
             match prune {
                 Prune::Yes => self.remove(stream, Going::default()),
@@ -264,11 +236,44 @@ impl Plan {
     }
 }
 
+/// The entities of one kind that are so.
+fn alive_of<D: Decider>(all: &Fold<D>, is_alive: impl Fn(&D) -> bool) -> Vec<StreamId> {
+    let alive = all.iter().filter(|(_, folded)| is_alive(&folded.state));
+    alive.map(|(name, _)| StreamId::new(D::KIND, name).expect("a stream of the journal")).collect()
+}
+
+/// Whether a machine belongs to a set that is there.
+fn is_of_set(fleet: &Fleet, machine: &machine::State) -> bool {
+    let set = machine.spec.as_ref().and_then(|spec| spec.set.as_ref());
+    set.is_some_and(|set| fleet.machine_sets.get(set.as_str()).is_some_and(|set| set.life.exists()))
+}
+
+fn machine_set_fields(present: &machine_set::Spec, wanted: &machine_set::Spec) -> Vec<String> {
+    let fields = [
+        ("spec.replicas", present.replicas != wanted.replicas),
+        ("spec.template", present.template != wanted.template),
+        ("spec.priorities", present.priorities != wanted.priorities),
+    ];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
+
 fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String> {
     let fields = [
         ("spec.provider", present.provider != wanted.provider),
         ("spec.workloads", present.workloads != wanted.workloads),
         ("metadata.labels", present.labels != wanted.labels),
+        ("metadata.annotations", present.annotations != wanted.annotations),
+        ("spec.taints", present.taints != wanted.taints),
+        ("spec.tags", present.tags != wanted.tags),
+        ("spec.constraints", present.constraints != wanted.constraints),
+        ("spec.placement", present.placement != wanted.placement),
+        ("spec.base", present.base != wanted.base),
+        ("spec.jobs", present.jobs != wanted.jobs),
+        ("spec.parent", present.parent != wanted.parent),
+        ("spec.zone", present.zone != wanted.zone),
+        ("spec.spread", present.spread != wanted.spread),
+        ("spec.class", present.class != wanted.class),
+        ("spec.set", present.set != wanted.set),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

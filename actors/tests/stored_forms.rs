@@ -145,6 +145,11 @@ fn stored_forms_of_members_are_as_they_were() {
 }
 
 #[test]
+fn stored_forms_of_machine_sets_are_as_they_were() {
+    check("machine-set", samples::machine_set());
+}
+
+#[test]
 fn stored_forms_of_facts_are_as_they_were() {
     check("facts", samples::facts());
 }

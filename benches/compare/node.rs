@@ -117,11 +117,11 @@ fn end_to_end(dir: &Path, time: Duration) -> Fallible<f64> {
 
 async fn relabel(running: &Running, number: usize, round: u64) -> Fallible<()> {
     let labels = [("round".to_owned(), round.to_string())].into();
-    let spec = machine::Spec { provider: "bench".parse()?, workloads: Vec::new(), labels };
+    let spec = machine::Spec { labels, ..machine::Spec::with_provider("bench".parse()?) };
     let id = derived_uuid(&format!("bench {number} {round}"));
     let origin = Origin { id, principal: "operator".into(), cause: None, routine: false };
     let stream = StreamId::new(machine::State::KIND, &format!("m{number}"))?;
-    let ask = shell::Ask { stream, command: AnyCommand::Machine(Ask::Declare(spec)), origin };
+    let ask = shell::Ask { stream, command: AnyCommand::Machine(Ask::Declare(Box::new(spec))), origin };
     running.registry.send(ask).await??;
     Ok(())
 }

@@ -187,6 +187,7 @@ impl Query {
                 "volume-attachment" => json(&view::attachments(fleet)),
                 "filesystem" => json(&view::filesystems(fleet)),
                 "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
+                "machine-set" => json(&view::machine_sets(fleet)),
                 "replica-set" => json(&view::replica_sets(fleet)),
                 "member" => json(&view::members(fleet)),
                 "policy" => json(&view::policies(fleet)),
@@ -236,8 +237,7 @@ impl Query {
     }
 }
 
-const KINDS: &str =
-    "kinds are machine, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set and member";
+const KINDS: &str = "kinds are machine, machine-set, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set and member";
 
 /// Asked with a body: the settings.
 const REHEARSE: &str = "/v1/audit/rehearse";

@@ -13,7 +13,7 @@ use crate::api::query::Query;
 
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
-    /// machines, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets or members; with a name after a slash, that one alone
+    /// machines, machine-sets, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets or members; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
     /// At which moment: a position, a time, or how long ago (`-2h`)
@@ -44,6 +44,7 @@ pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
 pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
     match text {
         "machine" | "machines" | "m" => Ok("machine"),
+        "machine-set" | "machine-sets" | "machineset" | "machinesets" | "ms" => Ok("machine-set"),
         "volume" | "volumes" | "v" => Ok("volume"),
         "volume-attachment" | "volume-attachments" | "attachment" | "attachments" | "va" => Ok("volume-attachment"),
         "filesystem" | "filesystems" | "fs" => Ok("filesystem"),
@@ -52,7 +53,7 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "replica-set" | "replica-sets" | "replicaset" | "replicasets" | "rs" => Ok("replica-set"),
         "member" | "members" => Ok("member"),
         _ => Err(CliError::usage(format!("there is no kind {text:?}"))
-            .next("kinds are machines, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets and members")),
+            .next("kinds are machines, machine-sets, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets and members")),
     }
 }
 
@@ -112,6 +113,15 @@ pub(super) fn table(kind: &str, rows: &Value) -> Table {
             ("STATUS", false, |row| status(&row["status"])),
             ("MODE", false, |row| if row["readOnly"] == true { "read-only".into() } else { "read-write".into() }),
             ("PATH", false, |row| text(&row["path"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("DETAIL", false, |row| text(&row["detail"])),
+            ("UID", true, |row| text(&row["uid"])),
+        ],
+        "machine-set" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("STATUS", false, |row| status(&row["status"])),
+            ("READY", false, |row| format!("{}/{}", row["readyMachines"], row["replicas"]).into()),
+            ("PROVIDER", false, |row| text(&row["provider"])),
             ("AGE", false, |row| age(&row["ageMs"])),
             ("DETAIL", false, |row| text(&row["detail"])),
             ("UID", true, |row| text(&row["uid"])),

@@ -96,6 +96,7 @@ impl Offer {
         let entity = wish.stream();
         match wish {
             Wish::Machine { spec, .. } => self.named(&entity, &spec.provider, &self.machines),
+            Wish::MachineSet { spec, .. } => self.named(&entity, &spec.template.provider, &self.machines),
             Wish::Volume { spec, machine, .. } => {
                 self.named(&entity, &spec.provider, &self.volumes)?;
                 self.has_machine(fleet, documents, &entity, &spec.provider, machine.as_ref())

@@ -84,6 +84,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
             | Wish::Policy { .. }
+            | Wish::MachineSet { .. }
             | Wish::ReplicaSet { .. } => (),
         }
     }

@@ -1,6 +1,8 @@
 //! From documents to wishes: what all kinds have in common, and one file for each.
 
 mod machine;
+mod machine_set;
+mod machine_wishes;
 mod policy;
 mod replica_set;
 mod storage;
@@ -21,8 +23,16 @@ use super::{
 use crate::text::cut;
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 7] =
-    ["Machine", "Volume", "VolumeAttachment", "Filesystem", "FilesystemAttachment", "Policy", "ReplicaSet"];
+const KINDS: [&str; 8] = [
+    "Machine",
+    "MachineSet",
+    "Volume",
+    "VolumeAttachment",
+    "Filesystem",
+    "FilesystemAttachment",
+    "Policy",
+    "ReplicaSet",
+];
 
 /// Reads all documents of one text.
 pub(super) fn read_source(
@@ -68,11 +78,18 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
     let mut references: Vec<Reference> = Vec::new();
     let (at, wish) = match kind.text(reading)? {
         "Machine" => {
-            let metadata = Metadata::required(&top, &["name", "labels"], reading);
-            let labels = labels(metadata.as_ref(), reading);
-            let spec = machine::machine(&spec?, labels, reading);
+            let metadata = Metadata::required(&top, &["name", "labels", "annotations"], reading);
+            let labels = texts("labels", metadata.as_ref(), reading);
+            let annotations = texts("annotations", metadata.as_ref(), reading);
+            let spec = machine::machine(&spec?, labels, &mut references, reading);
             let (at, name) = metadata?.name(reading)?;
-            (at, Wish::Machine { name, spec: spec? })
+            (at, Wish::Machine { name, spec: Box::new(machine::Spec { annotations, ..spec? }) })
+        }
+        "MachineSet" => {
+            let metadata = Metadata::required(&top, &["name"], reading);
+            let spec = machine_set::machine_set(&spec?, &mut references, reading);
+            let (at, name) = metadata?.name(reading)?;
+            (at, Wish::MachineSet { name, spec: spec? })
         }
         "Volume" => {
             let metadata = Metadata::required(&top, &["name"], reading);
@@ -143,20 +160,29 @@ impl<'n> Metadata<'n> {
     }
 }
 
-fn labels(metadata: Option<&Metadata<'_>>, reading: &mut Reading<'_>) -> BTreeMap<String, String> {
-    let entries = metadata.and_then(|metadata| metadata.0.get("labels"));
-    let entries = entries.and_then(|labels| labels.entries(limits::LABELS_MAX, reading)).unwrap_or_default();
-    let mut labels = BTreeMap::new();
-    for (key, field) in entries {
-        let letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/');
-        let fits = (1..=limits::LABEL_NAME_BYTES_MAX).contains(&key.text.len()) && key.text.bytes().all(letter);
-        if !fits {
-            let message = format!("{:?} is no label name", cut(&key.text, 60));
-            let rule = "a label name has 1 to 63 letters, digits, '-', '_', '.' and '/'";
-            reading.refuse::<()>(key.at, &field.path, Code::BadName, message, rule);
-        } else if let Some(text) = field.line(reading) {
-            labels.insert(key.text.to_string(), text.to_owned());
+/// A mapping of metadata: labels, or annotations.
+fn texts(what: &str, metadata: Option<&Metadata<'_>>, reading: &mut Reading<'_>) -> BTreeMap<String, String> {
+    let field = metadata.and_then(|metadata| metadata.0.get(what));
+    field.map(|field| label_map(&field, reading)).unwrap_or_default()
+}
+
+/// A mapping of label names to texts.
+fn label_map(field: &Field<'_>, reading: &mut Reading<'_>) -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    for (key, field) in field.entries(limits::LABELS_MAX, reading).unwrap_or_default() {
+        if let (Some(name), Some(text)) = (label_name(&key.text, key.at, &field.path, reading), field.line(reading)) {
+            texts.insert(name, text.to_owned());
         }
     }
-    labels
+    texts
+}
+
+fn label_name(text: &str, at: Spot, path: &str, reading: &mut Reading<'_>) -> Option<String> {
+    let letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/');
+    if (1..=limits::LABEL_NAME_BYTES_MAX).contains(&text.len()) && text.bytes().all(letter) {
+        return Some(text.to_owned());
+    }
+    let message = format!("{:?} is no label name", cut(text, 60));
+    let rule = "a label name has 1 to 63 letters, digits, '-', '_', '.' and '/'";
+    reading.refuse(at, path, Code::BadName, message, rule)
 }

@@ -35,3 +35,11 @@ pub const PERIOD_MS_MAX: u64 = 3650 * 24 * 3_600_000;
 pub const SEATS_MAX: usize = 50;
 /// Addresses of one seat.
 pub const ADDRESSES_MAX: usize = 16;
+/// Taints of one machine.
+pub const TAINTS_MAX: usize = 64;
+/// Zones, or spaces, that a machine may be in.
+pub const ZONES_MAX: usize = 64;
+/// The longest name of a zone, in bytes.
+pub const ZONE_BYTES_MAX: usize = 255;
+/// Machines of one set that have a priority of their own.
+pub const PRIORITIES_MAX: usize = 10_000;

@@ -1,7 +1,8 @@
 //! What a manifest says once it has been read.
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, policy, replica_set, vocab::Name, volume, volume_attachment,
+    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set, vocab::Name, volume,
+    volume_attachment,
 };
 use bailiwick_journal::{StreamId, digest, encode};
 
@@ -25,7 +26,7 @@ pub struct Document {
 pub enum Wish {
     Machine {
         name: Name,
-        spec: machine::Spec,
+        spec: Box<machine::Spec>,
     },
     /// At this machine, if one is named.
     Volume {
@@ -51,6 +52,10 @@ pub enum Wish {
     FilesystemAttachment {
         spec: filesystem_attachment::Spec,
     },
+    MachineSet {
+        name: Name,
+        spec: machine_set::Spec,
+    },
 }
 
 impl Wish {
@@ -65,6 +70,7 @@ impl Wish {
             Self::ReplicaSet { spec, .. } => encode(2, spec),
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),
+            Self::MachineSet { spec, .. } => encode(1, spec),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.
@@ -80,6 +86,7 @@ impl Wish {
             Self::VolumeAttachment { spec } => ("volume-attachment", spec.stream_name()),
             Self::Policy { name, .. } => ("policy", name.to_string()),
             Self::ReplicaSet { name, .. } => ("replica-set", name.to_string()),
+            Self::MachineSet { name, .. } => ("machine-set", name.to_string()),
             Self::Filesystem { name, .. } => ("filesystem", name.to_string()),
             Self::FilesystemAttachment { spec } => ("filesystem-attachment", spec.stream_name()),
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -178,6 +178,7 @@ impl Plan {
                 false => filesystem_attachment::Command::Remove,
             }),
             replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
+            machine_set::State::KIND => AnyCommand::MachineSet(machine_set::Command::Remove),
             _ => return,
         };
         self.step(Action::Remove, &stream, Vec::new());

@@ -30,7 +30,7 @@
 //!
 //! | operation | items | `ok` of each |
 //! |---|---|---|
-//! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
+//! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` `jobs`, and if said: `zone` `tags` `annotations` `taints` `constraints` `placement` `base` `parent` `class` | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
 //! | `delete-machines` | effect ids | `null` |
 //! | `lookup-machines` | effect ids | `{"present": machine}`, `"absent"` or `"unknown"` |
 //! | `create-volumes` | `effect` `volume` `uid` `size_mib` | a volume: `effect` `volume_id` `size_mib` |
@@ -48,6 +48,10 @@
 //! ← {"id":8,"ok":{"complete":true,"age_ms":0,"items":[…],"next":"6e0c…"}}
 //! → {"id":9,"op":"list-machines","after":"6e0c…"}
 //! ```
+//!
+//! A provider that has zones names them on the first page: `"zones":["a","b"]`. A machine that the node spreads is then
+//! asked for with `"zone":"b"`, and has to be made there; `resource-exhausted` and `unavailable` let the node try another
+//! zone at once.
 //!
 //! There is no agent of ours inside such a machine, so the list speaks for it: what is listed as running reports, with the
 //! conditions that its item has, if any: `"conditions":[{"kind":"DiskPressure","healthy":true,"text":""}]`.
@@ -104,6 +108,7 @@ mod trust;
 pub mod wire;
 
 use std::{
+    collections::BTreeSet,
     fmt, io,
     sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
@@ -115,7 +120,7 @@ use bailiwick_actors::{
         DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, Progress, ProvisionedVolume, VolumeProvider,
     },
     shell::AgentReport,
-    vocab::{EffectId, Fault, Name},
+    vocab::{EffectId, Fault, Name, Zone},
 };
 use tokio::sync::mpsc;
 
@@ -234,6 +239,10 @@ impl MachineProvider for ExecProvider {
 
     fn progress(&self, id: EffectId) -> Option<Progress> {
         self.shared.progress(id)
+    }
+
+    fn zones(&self) -> BTreeSet<Zone> {
+        self.shared.zones()
     }
 
     fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {

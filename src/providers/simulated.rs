@@ -130,6 +130,7 @@ impl SimulatedProvider {
         outcome: impl Fn(&mut WorldState, &I) -> Result<T, Fault>,
     ) -> Result<Vec<Result<T, Fault>>, Fault> {
         let ids: BTreeSet<EffectId> = items.iter().map(id).collect();
+        *self.world.state().items.entry(format!("{} {operation}", self.name)).or_default() += items.len() as u64;
         self.cancelled.begin(&ids);
         tokio::select! {
             biased;

@@ -350,6 +350,7 @@ impl Course {
             entries: head.position.0,
             crashes: self.crashes,
             points: self.points.reached(),
+            items: self.world.snapshot().items,
             calls: self.world.snapshot().calls,
             virtual_ms: self.clock.elapsed_ms(),
             unready: observer.unready(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
-    filesystem, filesystem_attachment, machine,
+    filesystem, filesystem_attachment, machine, machine_set,
     vocab::{EffectId, Life, Name, Outlook},
     volume::{self, Storage},
     volume_attachment::{self, Link},
@@ -22,6 +22,7 @@ pub struct Observer {
     attachments: Fold<volume_attachment::State>,
     filesystems: Fold<filesystem::State>,
     mounts: Fold<filesystem_attachment::State>,
+    machine_sets: Fold<machine_set::State>,
 }
 
 impl Observer {
@@ -50,6 +51,7 @@ impl Observer {
         self.attachments.apply(entry)?;
         self.filesystems.apply(entry)?;
         self.mounts.apply(entry)?;
+        self.machine_sets.apply(entry)?;
         self.at = entry.header.position;
         Ok(())
     }
@@ -98,7 +100,23 @@ impl Observer {
                 unready.insert(stream::<filesystem_attachment::State>(name));
             }
         }
+        for (name, Folded { state, .. }) in self.machine_sets.iter() {
+            let is_full = state.is_at_rest() && state.rests_until.is_none() && self.is_full(name, state);
+            if !is_at_rest(state.life, state.life == Life::Alive && is_full) {
+                unready.insert(stream::<machine_set::State>(name));
+            }
+        }
         unready
+    }
+
+    /// Whether a set has as many machines as it shall have.
+    fn is_full(&self, name: &str, set: &machine_set::State) -> bool {
+        let is_its = |machine: &machine::State| {
+            let of = machine.spec.as_ref().and_then(|spec| spec.set.as_ref());
+            machine.life.exists() && of.is_some_and(|of| of.as_str() == name)
+        };
+        let count = self.machines.iter().filter(|(_, folded)| is_its(&folded.state)).count();
+        set.spec.as_ref().is_some_and(|spec| u32::try_from(count) == Ok(spec.replicas))
     }
 
     /// One word for each entity.
@@ -118,6 +136,9 @@ impl Observer {
         }
         for (name, folded) in self.mounts.iter() {
             statuses.insert(stream::<filesystem_attachment::State>(name), folded.state.status());
+        }
+        for (name, folded) in self.machine_sets.iter() {
+            statuses.insert(stream::<machine_set::State>(name), folded.state.status());
         }
         statuses
     }

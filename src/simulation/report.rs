@@ -28,6 +28,8 @@ pub struct Report {
     pub points: u64,
     /// How often each operation of each provider was called.
     pub calls: BTreeMap<String, u64>,
+    /// How many items of calls that change the world there were.
+    pub items: BTreeMap<String, u64>,
     /// The time that has gone by in the simulated world.
     pub virtual_ms: u64,
     /// One word for each entity.

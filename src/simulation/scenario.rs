@@ -392,6 +392,7 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
             | Wish::Policy { .. }
+            | Wish::MachineSet { .. }
             | Wish::ReplicaSet { .. } => (),
         }
     }
@@ -420,6 +421,7 @@ fn providers(script: &[Planned]) -> Vec<Name> {
 fn provider(wish: &Wish) -> Option<Name> {
     match wish {
         Wish::Machine { spec, .. } => Some(spec.provider.clone()),
+        Wish::MachineSet { spec, .. } => Some(spec.template.provider.clone()),
         Wish::Volume { spec, .. } => Some(spec.provider.clone()),
         Wish::Filesystem { spec, .. } => Some(spec.provider.clone()),
         Wish::VolumeAttachment { .. }

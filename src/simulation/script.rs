@@ -1,7 +1,7 @@
 //! What happens in a simulation, and when.
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, replica_set,
     shell::AnyCommand,
     vocab::{Name, Zone},
     volume, volume_attachment,
@@ -148,6 +148,7 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
                 commands.push((of_machine, AnyCommand::Machine(reserve)));
                 AnyCommand::FilesystemAttachment(declare)
             }
+            Wish::MachineSet { spec, .. } => AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone())),
             Wish::ReplicaSet { spec, .. } => AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone())),
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));
@@ -180,6 +181,7 @@ pub(super) fn removal(stream: &StreamId) -> Option<AnyCommand> {
         "filesystem" => Some(AnyCommand::Filesystem(filesystem::Command::Remove)),
         "filesystem-attachment" => Some(AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)),
         "replica-set" => Some(AnyCommand::ReplicaSet(replica_set::Command::Remove)),
+        "machine-set" => Some(AnyCommand::MachineSet(machine_set::Command::Remove)),
         _ => None,
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, member, policy, replica_set,
-    supervisor::{machines, replica_sets, storage},
+    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
+    supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -97,6 +97,8 @@ fn line(entry: &Entry, epoch: Timestamp) -> Result<StoryLine, StoredError> {
         (_, filesystem_attachment::State::KIND, _) => told::<filesystem_attachment::State>(entry, epoch)?,
         (_, "supervisor", machines::View::NAME) => told::<machines::State>(entry, epoch)?,
         (_, "supervisor", storage::View::NAME) => told::<storage::State>(entry, epoch)?,
+        (_, machine_set::State::KIND, _) => told::<machine_set::State>(entry, epoch)?,
+        (_, "supervisor", machine_sets::View::NAME) => told::<machine_sets::State>(entry, epoch)?,
         (_, replica_set::State::KIND, _) => told::<replica_set::State>(entry, epoch)?,
         (_, member::State::KIND, _) => told::<member::State>(entry, epoch)?,
         (_, "supervisor", replica_sets::View::NAME) => told::<replica_sets::State>(entry, epoch)?,
@@ -176,7 +178,7 @@ fn event_text(event: &impl Serialize, epoch: Timestamp) -> String {
 fn order_text(order: &Value) -> String {
     let parts = order.as_object().and_then(|only| only.values().next()).unwrap_or(&Value::Null);
     let name = |key: &str| parts.get(key).and_then(Value::as_str).map(str::to_owned);
-    let target: Vec<String> = [name("machine"), name("volume")].into_iter().flatten().collect();
+    let target: Vec<String> = [name("machine"), name("volume"), name("set")].into_iter().flatten().collect();
     let command = parts.get("command").map(first_key).unwrap_or_default();
     let report = parts.pointer("/command/Report").map(first_key).unwrap_or_default();
     let what = if report.is_empty() { words(&command) } else { words(&report) };

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    filesystem, filesystem_attachment, machine, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{
     Blocker, Fleet, FleetError, blockers,
     filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
+    machine_sets::{MachineSetRow, machine_set_row},
     members::{MemberRow, member_row, members_of},
     replica_sets::{ReplicaSetRow, replica_set_row},
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
@@ -58,6 +59,7 @@ pub enum Row {
     Filesystem(FilesystemRow),
     FilesystemAttachment(FilesystemAttachmentRow),
     Member(Box<MemberRow>),
+    MachineSet(MachineSetRow),
 }
 
 /// One condition.
@@ -137,6 +139,11 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
             let row = Row::Policy(policy_row(fleet, name, folded));
             (policy::State::KIND, row, json(&folded.state.document), None)
         }
+        machine_set::State::KIND => {
+            let Some(folded) = fleet.machine_sets.folded(name) else { return Ok(None) };
+            let row = Row::MachineSet(machine_set_row(fleet, name, folded));
+            (machine_set::State::KIND, row, json(&folded.state.spec), None)
+        }
         replica_set::State::KIND => {
             let Some(folded) = fleet.replica_sets.folded(name) else { return Ok(None) };
             members = members_of(fleet, name, &folded.state);
@@ -159,6 +166,9 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         filesystem::State::KIND => history::<filesystem::State>(journal, fleet, entity, |state| state.status().into()),
         filesystem_attachment::State::KIND => {
             history::<filesystem_attachment::State>(journal, fleet, entity, |state| state.status().into())
+        }
+        machine_set::State::KIND => {
+            history::<machine_set::State>(journal, fleet, entity, |state| state.status().into())
         }
         replica_set::State::KIND => {
             history::<replica_set::State>(journal, fleet, entity, |state| state.status().into())

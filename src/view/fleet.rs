@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
     supervisor::machines,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
@@ -27,6 +27,7 @@ pub struct Fleet {
     pub filesystems: Fold<filesystem::State>,
     /// By `machine:filesystem`.
     pub filesystem_attachments: Fold<filesystem_attachment::State>,
+    pub machine_sets: Fold<machine_set::State>,
     /// The last entry that was taken in.
     pub position: Position,
     /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
@@ -102,6 +103,7 @@ impl Fleet {
         self.members.apply(entry)?;
         self.filesystems.apply(entry)?;
         self.filesystem_attachments.apply(entry)?;
+        self.machine_sets.apply(entry)?;
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
         if !existed && self.exists(&header.stream) {
@@ -117,6 +119,7 @@ impl Fleet {
             "machine" => self.machines.get(name).map(|state| state.life),
             "volume" => self.volumes.get(name).map(|state| state.life),
             "volume-attachment" => self.attachments.get(name).map(|state| state.life),
+            "machine-set" => self.machine_sets.get(name).map(|state| state.life),
             "replica-set" => self.replica_sets.get(name).map(|state| state.life),
             "member" => self.members.get(name).map(|state| state.life),
             "filesystem" => self.filesystems.get(name).map(|state| state.life),

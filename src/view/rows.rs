@@ -14,7 +14,7 @@ use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::{Fleet, why_not::next_look};
-use crate::words::{withheld, withholding};
+use crate::words::{progress, withheld, withholding};
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -40,6 +40,8 @@ pub struct MachineRow {
     pub facts: BTreeMap<String, String>,
     /// `reporting`, `silent` or `stale`.
     pub node: &'static str,
+    /// What its provider tells of the call that is under way.
+    pub progress: Option<String>,
     /// The volumes that are attached to it, or about to be.
     pub attachments: Vec<String>,
     pub age_ms: u64,
@@ -166,6 +168,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
             Node::Reporting { .. } => "reporting",
             Node::Stale { .. } => "stale",
         },
+        progress: told(state),
         attachments: state.attachments.iter().map(ToString::to_string).collect(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
@@ -173,6 +176,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         held_back: state.is_held_back(),
         detail: match (withheld_from(fleet, name), machine_detail(state)) {
+            (Some(why), _) if state.awaits_site() => Some(format!("not made now: {why}")),
             (Some(why), Some(detail)) => Some(format!("{detail}; not replaced now: {why}")),
             (Some(why), None) => Some(format!("not replaced now: {why}")),
             (None, detail) => detail,
@@ -307,8 +311,12 @@ pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
         let name = stray.instance.as_ref().map_or_else(|| "an instance".to_owned(), |name| format!("instance {name}"));
         Some(format!("removing {name}, which is not its own: {}", effort_detail(&stray.effort)?))
     });
-    let parts: Vec<String> = held.into_iter().chain(own_detail(state)).chain(strays).collect();
+    let parts: Vec<String> = held.into_iter().chain(own_detail(state)).chain(told(state)).chain(strays).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn told(state: &machine::State) -> Option<String> {
+    state.progress.as_ref().map(|told| progress(&told.text, told.percent))
 }
 
 fn withheld_from(fleet: &Fleet, machine: &str) -> Option<String> {

@@ -10,6 +10,7 @@ use super::{
     Fleet,
     alike::{Group, groups},
     filesystem_rows::{filesystem_attachments, filesystems},
+    machine_sets::machine_sets,
     replica_sets::replica_sets,
     rows::{MachineRow, attachments, machines, volumes},
 };
@@ -108,6 +109,7 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("volume-attachment", attachments(fleet), |_: &_| false);
     look!("filesystem", filesystems(fleet), |_: &_| false);
     look!("filesystem-attachment", filesystem_attachments(fleet), |_: &_| false);
+    look!("machine-set", machine_sets(fleet), |_: &_| false);
     look!("replica-set", replica_sets(fleet), |_: &_| false);
     looks
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{
     Fleet,
     filesystem_rows::{filesystem_attachments, filesystems},
+    machine_sets::machine_sets,
     rows::{attachments, machines, volumes},
 };
 
@@ -50,6 +51,9 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     }
     for row in filesystem_attachments(fleet) {
         add("filesystem-attachment", &row.name, row.next_try_ms, row.detail);
+    }
+    for row in machine_sets(fleet) {
+        add("machine-set", &row.name, row.next_try_ms, row.detail);
     }
     all.sort();
     all.truncate(limit);

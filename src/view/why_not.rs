@@ -4,7 +4,7 @@ use bailiwick_actors::{
     contract::{Decider, NoView},
     machine::{self, Effect, Health, Instance, Node},
     supervisor::machines::Withholding,
-    vocab::{Effort, Life, Outlook, Timestamp},
+    vocab::{Effort, Life, Name, Outlook, Timestamp},
 };
 use bailiwick_journal::StreamId;
 use serde::Serialize;
@@ -101,9 +101,28 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
         let by = format!("provider {name} answers again; it is asked all the time");
         return Some(Unmet::new("its provider answers", because, by).looked_at(next));
     }
+    if state.awaits_site() {
+        return Some(site(fleet, entity, state));
+    }
     instance(entity, state)
         .map(|unmet| unmet.looked_at(next))
         .or_else(|| node(state).map(|unmet| unmet.looked_at(next)))
+}
+
+/// It waits for a zone: until its provider has told which there are, or there is one that it may be in.
+fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
+    let precondition = "the zone of its instance is chosen";
+    let is_withheld = entity.name().parse().is_ok_and(|name: Name| fleet.seen.withheld.contains_key(&name));
+    if is_withheld {
+        let by = "a zone of its provider that it may be in; they are asked for with every list";
+        return Unmet::new(precondition, withholding(&Withholding::NoZone), by);
+    }
+    let last = state.site.blamed.iter().next_back();
+    let because = match last {
+        Some((zone, fault)) => format!("it could not be made in zone {zone}: {fault}"),
+        None => "the zones of its provider are not known yet, or one is being chosen".to_owned(),
+    };
+    Unmet::new(precondition, because, "the machines supervisor's choice, after the next list of its provider")
 }
 
 fn instance(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
@@ -170,11 +189,12 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
         return running(fleet, entity, state);
     };
     let name = entity.name().parse().ok();
-    if let Some(why) = name.and_then(|name: bailiwick_actors::vocab::Name| fleet.seen.withheld.get(&name)) {
+    if let Some(why) = name.and_then(|name: Name| fleet.seen.withheld.get(&name)) {
         let by = match why {
             Withholding::ZoneSilent { .. } => {
                 format!("a machine there that is well again, or `bailiwick retry {entity}`")
             }
+            Withholding::NoZone => "a zone of its provider that it may be in".to_owned(),
             Withholding::BudgetSpent => {
                 format!("the end of a replacement that is under way, or `bailiwick retry {entity}`")
             }

@@ -1,9 +1,9 @@
 //! Machines in words.
 
 use bailiwick_actors::{
-    machine::{Cause, Command, DrainOutcome, Event, Removal, Report, Skipped, Spec, State, Step},
+    machine::{Cause, Command, DrainOutcome, Event, Removal, Report, Siting, Skipped, Spec, State, Step},
     ports::Condition,
-    vocab::Timestamp,
+    vocab::{Timestamp, Zone},
 };
 
 use super::{Words, count};
@@ -12,6 +12,8 @@ impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
             Command::Declare(spec) => format!("be declared {}", declared(spec)),
+            Command::DeclareV1(spec) => format!("be declared {}", declared(&spec.clone().into())),
+            Command::Site { zone, .. } => format!("be made {}", site(zone.as_ref())),
             Command::Remove => "be removed".into(),
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { volume } => format!("make room for volume {volume}"),
@@ -38,6 +40,11 @@ impl Words for State {
     fn happened(event: &Event) -> String {
         match event {
             Event::Declared { spec } => format!("it was declared {}", declared(spec)),
+            Event::DeclaredV1 { spec } => format!("it was declared {}", declared(&spec.clone().into())),
+            Event::SpecChangedV1 { spec } => format!("it is now declared {}", declared(&spec.clone().into())),
+            Event::Progressed { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
+            Event::Sited { zone, .. } => format!("it is to be made {}", site(zone.as_ref())),
+            Event::ZoneBlamed { zone, fault } => format!("it could not be made in zone {zone} ({fault})"),
             Event::SpecChanged { spec } => format!("it is now declared {}", declared(spec)),
             Event::CreateRequested { .. } => "an instance is to be made".into(),
             Event::Created { instance, .. } => format!("its instance is {}", instance.instance),
@@ -143,7 +150,21 @@ pub fn caused(cause: Cause) -> &'static str {
 }
 
 fn declared(spec: &Spec) -> String {
-    format!("with provider {} and {}", spec.provider, count(spec.workloads.len(), "workload"))
+    let set = spec.set.as_ref().map(|set| format!(", as one of set {set}")).unwrap_or_default();
+    let zone = match spec.siting() {
+        Siting::Declared(zone) => format!(", in zone {zone}"),
+        Siting::Provider | Siting::Spread { .. } => String::new(),
+    };
+    format!("with provider {} and {}{set}{zone}", spec.provider, count(spec.workloads.len(), "workload"))
+}
+
+/// How far a call is: "booting, 40 %".
+pub fn progress(text: &str, percent: Option<u8>) -> String {
+    percent.map_or_else(|| text.to_owned(), |percent| format!("{text}, {percent} %"))
+}
+
+fn site(zone: Option<&Zone>) -> String {
+    zone.map_or_else(|| "where its provider likes".into(), |zone| format!("in zone {zone}"))
 }
 
 fn reported(report: &Report) -> String {
@@ -155,6 +176,7 @@ fn reported(report: &Report) -> String {
         Report::Lost { .. } => "its instance does not run any more".into(),
         Report::Node { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
         Report::NodeSilent { last_seen, .. } => format!("its agent is silent since {}", last_seen),
+        Report::Progress { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
         Report::Drained { .. } => "nothing runs inside any more".into(),
         Report::StrayDeleted { effect, attempt } => format!("attempt {attempt} removed instance {effect}"),
         Report::StrayDeleteFailed { effect, attempt, fault } => {

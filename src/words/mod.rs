@@ -4,6 +4,7 @@
 //! prints a value in the form that the compiler derives: what has no words of its own does not compile.
 
 mod filesystems;
+mod machine_sets;
 mod machines;
 mod members;
 mod names;
@@ -16,9 +17,10 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
     supervisor::{
-        machines as machines_supervisor, replica_sets as replica_sets_supervisor, storage as storage_supervisor,
+        machine_sets as machine_sets_supervisor, machines as machines_supervisor,
+        replica_sets as replica_sets_supervisor, storage as storage_supervisor,
     },
     vocab::Timestamp,
     volume, volume_attachment,
@@ -26,7 +28,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind};
 use serde::Serialize;
 
-pub use machines::{caused, withheld};
+pub use machines::{caused, progress, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use replica_sets::{reason_in_words, step_in_words};
 pub use supervisors::{ordered, withholding};
@@ -140,6 +142,8 @@ fn told(entry: &Entry) -> Option<Told> {
         (policy::State::KIND, _) => tell::<policy::State>(entry),
         (filesystem::State::KIND, _) => tell::<filesystem::State>(entry),
         (filesystem_attachment::State::KIND, _) => tell::<filesystem_attachment::State>(entry),
+        (machine_set::State::KIND, _) => tell::<machine_set::State>(entry),
+        ("supervisor", machine_sets_supervisor::View::NAME) => tell::<machine_sets_supervisor::State>(entry),
         (replica_set::State::KIND, _) => tell::<replica_set::State>(entry),
         (member::State::KIND, _) => tell::<member::State>(entry),
         ("supervisor", machines_supervisor::View::NAME) => tell::<machines_supervisor::State>(entry),

@@ -3,8 +3,9 @@
 use bailiwick_journal::{Journal, StreamId};
 
 /// The kinds, with what else people call them.
-const KINDS: [(&str, &[&str]); 9] = [
+const KINDS: [(&str, &[&str]); 10] = [
     ("machine", &["machines", "m"]),
+    ("machine-set", &["machine-sets", "machineset", "machinesets", "ms"]),
     ("volume", &["volumes", "vol", "v"]),
     (
         "volume-attachment",

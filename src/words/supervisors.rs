@@ -1,7 +1,9 @@
 //! Supervisors in words: what they saw, and whom they told what.
 
+use std::collections::BTreeSet;
+
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, member,
+    filesystem, filesystem_attachment, machine, machine_set, member,
     ports::InstanceStatus,
     replica_set,
     supervisor::{
@@ -9,6 +11,7 @@ use bailiwick_actors::{
         machines::{self, Change, Withholding},
         replica_sets, storage,
     },
+    vocab::Zone,
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -34,6 +37,9 @@ impl Words for machines::State {
                 let names: Vec<String> = machines.iter().map(|machine| format!("machine/{machine}")).collect();
                 format!("look at {}", listed(&names, "machine"))
             }
+            machines::Command::ObserveZones { provider, zones } => {
+                format!("take in that provider {provider} has {}", zones_in_words(zones))
+            }
         }
     }
 
@@ -47,8 +53,14 @@ impl Words for machines::State {
             }
             machines::Event::ListRecovered { provider } => format!("provider {provider} answers again"),
             machines::Event::Issued { order } => ordered(order),
+            machines::Event::Withheld { machine, why: why @ Withholding::NoZone } => {
+                format!("machine/{machine} is not made now: {}", withholding(why))
+            }
             machines::Event::Withheld { machine, why } => {
                 format!("machine/{machine} is not replaced now: {}", withholding(why))
+            }
+            machines::Event::ZonesListed { provider, zones } => {
+                format!("provider {provider} has {}", zones_in_words(zones))
             }
             machines::Event::Released { machine } => format!("nothing is withheld from machine/{machine} any more"),
         }
@@ -89,7 +101,7 @@ impl Words for replica_sets::State {
     }
 }
 
-fn entities(about: &[StreamId]) -> String {
+pub(super) fn entities(about: &[StreamId]) -> String {
     let names: Vec<String> = about.iter().map(ToString::to_string).collect();
     listed(&names, "entity").replace("entitys", "entities")
 }
@@ -113,6 +125,7 @@ pub fn ordered(order: &Order) -> String {
         Order::Volume { command, .. } => volume::State::asked(command),
         Order::VolumeAttachment { command, .. } => volume_attachment::State::asked(command),
         Order::ReplicaSet { command, .. } => replica_set::State::asked(command),
+        Order::MachineSet { command, .. } => machine_set::State::asked(command),
         Order::Filesystem { command, .. } => filesystem::State::asked(command),
         Order::FilesystemAttachment { command, .. } => filesystem_attachment::State::asked(command),
         Order::Member { command, .. } => member::State::asked(command),
@@ -125,7 +138,13 @@ pub fn withholding(why: &Withholding) -> String {
     match why {
         Withholding::ZoneSilent { zone } => format!("zone {zone} is silent as a whole"),
         Withholding::BudgetSpent => "as many machines as may be are being replaced already".into(),
+        Withholding::NoZone => "no zone that it may be in is there".into(),
     }
+}
+
+fn zones_in_words(zones: &BTreeSet<Zone>) -> String {
+    let names: Vec<String> = zones.iter().map(|zone| format!("zone {zone}")).collect();
+    if names.is_empty() { "no zones".into() } else { listed(&names, "zone") }
 }
 
 fn changes_in_words(changes: &[Change]) -> String {

@@ -1,5 +1,8 @@
 //! Manifests: what is read, what is refused and in which words, and that no bytes at all make the reader stumble.
 
+mod machine_sets;
+mod machines;
+
 use std::{
     fs,
     path::PathBuf,

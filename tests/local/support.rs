@@ -152,7 +152,8 @@ pub fn wish(n: u128) -> CreateMachine {
         id: effect(n),
         machine: name("web"),
         uid: Uid(uuid::Uuid::from_u128(n)),
-        spec: Spec { provider: name("local"), workloads: Vec::new(), labels: Default::default() },
+        spec: Box::new(Spec::with_provider(name("local"))),
+        zone: None,
     }
 }
 

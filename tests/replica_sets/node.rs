@@ -1,6 +1,6 @@
 //! A control plane over an engine: the real actors and supervisors, a journal in memory, machines that are always there.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use bailiwick::{
     providers::simulated::{SimulatedProvider, World},
@@ -100,8 +100,8 @@ pub async fn ask(running: &Running, to: &str, command: AnyCommand, id: &str) -> 
 }
 
 pub async fn declare_machine(running: &Running, machine: &str, id: &str) {
-    let spec = machine::Spec { provider: name("simulated"), workloads: Vec::new(), labels: BTreeMap::new() };
-    let declare = AnyCommand::Machine(machine::Command::Declare(spec));
+    let spec = machine::Spec::with_provider(name("simulated"));
+    let declare = AnyCommand::Machine(machine::Command::Declare(Box::new(spec)));
     ask(running, &format!("machine/{machine}"), declare, id).await.expect("it is recorded");
 }
 

@@ -63,4 +63,4 @@ converged after 150.000 s: 53 entries, 41 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal db56980dfdb16903177faeca43d1984882c5ddb1c0da95eaad6f62d8602ac5db
+journal fcdd81927002e7dc62f530f3a2fc27d0ec647f6570a1b0a5558f47ec1ac4b0ee

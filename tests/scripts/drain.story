@@ -63,4 +63,4 @@ converged after 5430.000 s: 48 entries, 1093 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 8e9479a3eba96538b0b798be872f7e889e1d09ab4df9470ff68d0f6d7b945428
+journal 3f7e76234100bf4b1ad00107191a5aa93b1e521814403d11764677a62f9442a3

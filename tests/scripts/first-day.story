@@ -48,4 +48,4 @@ converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 6a4296683bfa9acaa9229a6736305c821be78cbde5a802f7c6c564dad08a69cb
+journal 0e772093723518490da0968963d297bed0a88a8271ca8146ccb405f18d464ecb

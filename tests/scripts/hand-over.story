@@ -33,4 +33,4 @@
 
 converged after 3030.000 s: 24 entries, 609 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal b1ecc3ce306c4e73830d21303b10e6c4b910d88f0101e6d55802e90149ea6b8b
+journal 52b85bab45325655d495b7da723bdc17ba763c3bba5986c5119005a447829014

@@ -103,4 +103,4 @@ converged after 1830.000 s: 93 entries, 95 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal ca20d03be312e2d2103368dc8619342f49544b6658287fe290c3ae702b6fccef
+journal 143256d0067f0a943e45bb6d6c3e856f87643cb48f8035ae99d2864b32cd642d

@@ -50,4 +50,4 @@ converged after 3630.000 s: 38 entries, 729 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal a5023df94392dc0108a081a63c187aaa1bc893281a44ececab49967860499ecb
+journal cbc775bd2abc2628ad4e0542f5230e72905cd3d70f4b8f02bd50ba695ca3385b

@@ -28,4 +28,4 @@
 
 converged after 5430.000 s: 24 entries, 1091 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal b55bc51b0b805ac283bd070b797a77f7b977b933551e942a5d0c790c1599d0f5
+journal 1854baf67d6775af32ace390e9f0906a35fd8aa8edaa92e1bdaa89a82e750ee5

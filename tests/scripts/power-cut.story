@@ -43,4 +43,4 @@ converged after 30.018 s: 31 entries, 12 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 7ed7da923ef64d2e5247f36d59530058313fed8a86a0ba8e6be8f43987c3d419
+journal 32ad5b3e2c9463b06b113ee2baa458af83138294cd1fbbf7f2e0b2ca468416ca

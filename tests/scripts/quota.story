@@ -63,4 +63,4 @@ converged after 2430.000 s: 52 entries, 503 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 09cc31f98abfd1f0876599f1d9e6aef99fc4019ef118311f290709b5cc0c5ea0
+journal 288b46252f34a1bebc7ad22e546b2f83c8d9df86ece49d840e512fd3880f586c

@@ -42,4 +42,4 @@ converged after 1230.000 s: 30 entries, 249 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 5348ca9d00e5cb6c33b59b2d3fd14f7a7b618eab018628c4221a9c3952080775
+journal 7a1570c2399f668b51cd649e424b88664476dff5810f42546404c6cbbd04da50

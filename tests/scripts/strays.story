@@ -40,4 +40,4 @@ converged after 5430.000 s: 30 entries, 1089 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 4fb86ea2f064346b0c77dc2e0b6abd3819a61b428c16a964acb09c3526275dbf
+journal f0d61dbbd193014a5d1e833de203fbdb6e8e100b3216b6ea795e27f9787901c2

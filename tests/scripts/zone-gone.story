@@ -46,4 +46,4 @@ converged after 10830.000 s: 36 entries, 2169 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 9768ac3274c9c50c16f218d65f8560b51fae418a5bb745839f1fb27ceaf5c12d
+journal fc73b539108ebe1128e1b12dc794b170d1ba464925df6f80bbe1995d1bed1e34

@@ -60,4 +60,4 @@ converged after 10830.000 s: 52 entries, 2173 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal dca7da5321a3ae8d0fa60cc849ad3b424d00ba1b19a4d7aca7820a7990acd240
+journal c4e9f1fb4272626fa2616c2ebcc13293db5815d7ff1cd5578a3d40d9e096014b

@@ -11,6 +11,24 @@ use crate::first::{LAB, wishes};
 
 const ZONES: [&str; 3] = ["east", "north", "west"];
 
+/// Machines for which the node chooses the zone, and a set.
+const SPREAD: &str = "
+apiVersion: bailiwick/v1
+kind: Machine
+metadata: {name: delta, labels: {tier: front}}
+spec: {provider: simulated, spread: tier}
+---
+apiVersion: bailiwick/v1
+kind: Machine
+metadata: {name: epsilon, labels: {tier: front}}
+spec: {provider: simulated, spread: tier, constraints: {zones: [east, west]}}
+---
+apiVersion: bailiwick/v1
+kind: MachineSet
+metadata: {name: web}
+spec: {replicas: 2, template: {spec: {provider: simulated}}}
+";
+
 fn dark_day(seed: u64) -> Simulation {
     let mut dice = Dice::named(seed, "dark day");
     let mut simulation = Simulation::new(seed);
@@ -28,6 +46,7 @@ fn dark_day(seed: u64) -> Simulation {
     };
     at(0, Happening::Misbehave { provider: provider(), faults: Box::new(faults) });
     at(dice.below(5_000), Happening::Apply(wishes(LAB)));
+    at(dice.below(5_000), Happening::Apply(wishes(SPREAD)));
     for _ in 0..1 + dice.below(4) {
         let at_ms = dice.below(500_000);
         let (zone, for_ms) = (zone(&mut dice), 1_000 + dice.below(200_000));

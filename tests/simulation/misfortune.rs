@@ -47,12 +47,12 @@ fn world(seed: u64, faults: Faults) -> (World, SimulatedProvider) {
 }
 
 fn wish(n: u128, in_zone: Option<&str>) -> CreateMachine {
-    let labels = in_zone.map(|zone| ("zone".to_owned(), zone.to_owned())).into_iter().collect();
     CreateMachine {
         id: effect(n),
         machine: name(&format!("m-{n}")),
         uid: Uid(uuid::Uuid::from_u128(n)),
-        spec: Spec { provider: name("simulated"), workloads: Vec::new(), labels },
+        spec: Box::new(Spec::with_provider(name("simulated"))),
+        zone: in_zone.map(zone),
     }
 }
 

@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::{Spec, SpecV1};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{EffectId, Fault, Name, Timestamp},
+    vocab::{EffectId, Fault, Name, Timestamp, Zone},
 };
 
 /// A command to a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
-    /// It shall exist, like this.
-    Declare(Spec),
+    /// It shall exist, like this. The first form.
+    DeclareV1(SpecV1),
     /// It shall go, once nothing hangs on it.
     Remove,
     /// Try again what was given up.
@@ -51,6 +51,11 @@ pub enum Command {
     ReserveMount { filesystem: Name },
     /// The filesystem is not mounted here any more.
     ReleaseMount { filesystem: Name },
+    /// It shall exist, like this.
+    Declare(Box<Spec>),
+    /// The instance of this intent is to be made in this zone, or in none where the provider has no zones. `round_is_new`:
+    /// every zone that it may be in has failed once. A supervisor's order.
+    Site { effect: EffectId, zone: Option<Zone>, round_is_new: bool },
 }
 
 /// In which way a machine goes.
@@ -109,6 +114,13 @@ pub enum Report {
     /// Nothing runs inside this instance any more.
     Drained {
         effect: EffectId,
+    },
+    /// The provider tells how far its call for this instance is.
+    Progress {
+        effect: EffectId,
+        text: String,
+        /// From 0 to 100, in whole tens.
+        percent: Option<u8>,
     },
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, draining, foreign, hanging, health, hold, is_overdue, membership,
+    State, Step, draining, foreign, hanging, health, hold, is_overdue, membership, progress, siting,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -18,7 +18,18 @@ pub(super) type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
-        Command::Declare(spec) => declare(state, spec, facts),
+        Command::Declare(spec) => {
+            let spec = || spec.clone();
+            declare(state, &spec(), [Event::Declared { spec: spec() }, Event::SpecChanged { spec: spec() }], facts)
+        }
+        Command::DeclareV1(old) => {
+            let spec = || old.clone();
+            let events = [Event::DeclaredV1 { spec: spec() }, Event::SpecChangedV1 { spec: spec() }];
+            declare(state, &spec().into(), events, facts)
+        }
+        Command::Site { effect, zone, round_is_new } => {
+            siting::site(state, *effect, zone.as_ref(), *round_is_new, facts)
+        }
         Command::Remove => remove(state, Removal::default(), facts),
         Command::RemoveWith(removal) => remove(state, *removal, facts),
         Command::RetryProvisioning => retry_provisioning(state, facts),
@@ -45,6 +56,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
             Report::Drained { effect } => draining::report_drained(state, *effect, facts),
+            Report::Progress { effect, text, percent } => progress::report(state, *effect, text, *percent, facts),
             Report::StrayDeleted { effect, attempt } => foreign::report_deleted(state, *effect, *attempt),
             Report::StrayDeleteFailed { effect, attempt, fault } => {
                 foreign::report_delete_failed(state, *effect, *attempt, fault, facts)
@@ -53,22 +65,29 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     }
 }
 
-fn declare(state: &State, spec: &Spec, facts: &Facts<'_>) -> Verdict {
+/// The events say the same in the form that was asked in: that it is new, and that it differs.
+fn declare(state: &State, spec: &Spec, [declared, changed]: [Event; 2], facts: &Facts<'_>) -> Verdict {
     let present = match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => return Err(Rejection::Leaving { life: state.life }),
         (Life::Alive, Some(present)) => present,
         (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
-            let events = [Event::Declared { spec: spec.clone() }, Event::CreateRequested { at: facts.now }];
+            let events = [declared, Event::CreateRequested { at: facts.now }];
             return Ok(Decision::because(Reason::NewlyDeclared, events));
         }
     };
-    if present == spec {
+    if **present == *spec {
         return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
     }
-    if present.provider != spec.provider {
-        return Err(Rejection::Immutable { field: "spec.provider".into() });
+    let fixed = [
+        ("spec.provider", present.provider != spec.provider),
+        // Whoever belongs to a set is the set's, and nobody else's machine becomes so.
+        ("spec.set", present.set != spec.set),
+        ("spec.parent", present.parent != spec.parent),
+    ];
+    if let Some((field, _)) = fixed.into_iter().find(|(_, differs)| *differs) {
+        return Err(Rejection::Immutable { field: field.into() });
     }
-    Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: spec.clone() }]))
+    Ok(Decision::because(Reason::SpecDiffers, [changed]))
 }
 
 fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
@@ -258,6 +277,9 @@ fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     let Instance::Creating(effort) = &state.instance else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
+    if let Some(blamed) = siting::blame(state, effort, attempt, fault) {
+        return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
+    }
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
     after_failure(effort, attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
 }

@@ -2,22 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, DrainOutcome, Spec, Step};
+use super::{Cause, DrainOutcome, Spec, SpecV1, Step};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{EffectId, Fault, InstanceId, Name, Timestamp},
+    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Zone},
 };
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// It exists from now on, under a new uid.
-    Declared {
-        spec: Spec,
+    /// It exists from now on, under a new uid. The first form.
+    DeclaredV1 {
+        spec: SpecV1,
     },
-    SpecChanged {
-        spec: Spec,
+    SpecChangedV1 {
+        spec: SpecV1,
     },
     /// An intent to create an instance is open: its effect id follows from this event's version.
     CreateRequested {
@@ -165,6 +165,29 @@ pub enum Event {
     },
     MountReleased {
         filesystem: Name,
+    },
+    /// It exists from now on, under a new uid.
+    Declared {
+        spec: Box<Spec>,
+    },
+    SpecChanged {
+        spec: Box<Spec>,
+    },
+    /// Its instance is to be made there; in no zone where its provider has none.
+    Sited {
+        zone: Option<Zone>,
+        at: Timestamp,
+    },
+    /// It could not be made in this zone, and may be in another one.
+    ZoneBlamed {
+        zone: Zone,
+        fault: Fault,
+    },
+    /// Its provider tells how far the call is that is under way.
+    Progressed {
+        text: String,
+        percent: Option<u8>,
+        at: Timestamp,
     },
 }
 

@@ -2,23 +2,36 @@
 
 use bailiwick_journal::Version;
 
-use super::{Drain, Event, Health, Hold, Instance, Leaving, Node, Skipped, State, Stray};
+use super::{Drain, Event, Health, Hold, Instance, Leaving, Node, Progress, Site, Skipped, Spec, State, Stray};
 use crate::{
     ports::Condition,
     vocab::{Effort, Fault, Life, Outlook, Timestamp},
 };
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
+    let before = call(state);
+    change(state, at, event);
+    // What was told about a call ends with it.
+    if call(state) != before {
+        state.progress = None;
+    }
+}
+
+/// The call that is under way: its intent and attempt.
+fn call(state: &State) -> Option<(Version, u32)> {
+    let effort = state.effort().filter(|effort| effort.outlook == Outlook::Trying)?;
+    Some((effort.intent, effort.attempt))
+}
+
+fn change(state: &mut State, at: Version, event: &Event) {
     match event {
-        Event::Declared { spec } => {
-            // What bears its name in the world goes on bearing it.
-            let (strays, kept) = (std::mem::take(&mut state.strays), std::mem::take(&mut state.kept));
-            let spec = Some(spec.clone());
-            *state = State { life: Life::Alive, declared_at: at, spec, strays, kept, ..State::default() };
-        }
+        Event::Declared { spec } => declared(state, at, spec.clone()),
+        Event::DeclaredV1 { spec } => declared(state, at, Box::new(spec.clone().into())),
         Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
+        Event::SpecChangedV1 { spec } => state.spec = Some(Box::new(spec.clone().into())),
         Event::CreateRequested { at: since } => {
             state.instance = Instance::Creating(Effort::begun(at, *since));
+            state.site = Site::asked(state.spec.as_deref());
             state.is_away();
         }
         Event::Created { instance, at: since } => {
@@ -160,7 +173,24 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 drain.outcome = Some(*outcome);
             }
         }
+        Event::Progressed { text, percent, at: since } => {
+            state.progress = Some(Progress { text: text.clone(), percent: *percent, since: *since });
+        }
+        Event::Sited { zone, .. } => state.site.chosen(zone.clone()),
+        Event::ZoneBlamed { zone, fault } => {
+            state.site.blame(zone.clone(), fault.clone());
+            if let Some(effort) = effort_mut(state) {
+                effort.elsewhere(fault);
+            }
+        }
     }
+}
+
+fn declared(state: &mut State, at: Version, spec: Box<Spec>) {
+    // What bears its name in the world goes on bearing it.
+    let (strays, kept) = (std::mem::take(&mut state.strays), std::mem::take(&mut state.kept));
+    let spec = Some(spec);
+    *state = State { life: Life::Alive, declared_at: at, spec, strays, kept, ..State::default() };
 }
 
 impl State {

@@ -20,6 +20,8 @@
 //!
 //! hold       none ◀─▶ held: what happens by itself is noted and waits                       (`hold.rs`)
 //!
+//! site       open | awaited ─▶ chosen ─▶ (it failed there) awaited                            (`siting.rs`)
+//!
 //! strays     other instances that bear its name, each being removed on its own              (`foreign.rs`)
 //! ```
 //!
@@ -71,7 +73,9 @@ mod health;
 mod hold;
 mod membership;
 mod phase;
+mod progress;
 pub mod provisioning;
+mod siting;
 mod spec;
 mod state;
 mod verdict;
@@ -92,7 +96,9 @@ pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
 pub use health::{Cause, Health, is_node_healthy, is_overdue};
 pub use phase::{juju_status, phase};
-pub use spec::{Spec, Workload};
+pub use progress::Progress;
+pub use siting::{Site, SiteChoice};
+pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, SpecV1, Workload};
 pub use state::{Hold, Instance, Node, State, Step, Stray};
 pub use verdict::{Reason, Rejection};
 

@@ -25,7 +25,8 @@ impl Kind for State {
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(machine)) => {
-                let create = CreateMachine { id, machine, uid: self.uid(stream), spec: spec.clone() };
+                let create =
+                    CreateMachine { id, machine, uid: self.uid(stream), spec: spec.clone(), zone: self.zone() };
                 MachineCall::Create(Box::new(create))
             }
             _ => MachineCall::Delete(id),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Drain, Health, Spec};
+use super::{Drain, Health, Progress, Site, Spec};
 use crate::{
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
@@ -18,8 +18,12 @@ pub struct State {
     /// The version of the event that declared it: its uid follows from it.
     pub declared_at: Version,
     /// What was declared last; none before the first declaration.
-    pub spec: Option<Spec>,
+    pub spec: Option<Box<Spec>>,
     pub instance: Instance,
+    /// What its provider told last about the call that is under way.
+    pub progress: Option<Progress>,
+    /// Where its next instance is made.
+    pub site: Site,
     pub node: Node,
     pub health: Health,
     /// Its workloads are to end, or have ended, before its instance goes.

@@ -4,6 +4,8 @@ mod draining;
 mod health;
 mod membership;
 mod operator;
+mod progress;
+mod siting;
 
 use std::collections::BTreeMap;
 
@@ -31,8 +33,8 @@ fn name(text: &str) -> Name {
     text.parse().expect("a name")
 }
 
-fn spec(provider: &str) -> Spec {
-    Spec { provider: name(provider), workloads: Vec::new(), labels: BTreeMap::new() }
+fn spec(provider: &str) -> Box<Spec> {
+    Box::new(Spec::with_provider(name(provider)))
 }
 
 fn effect(at: u64) -> EffectId {
@@ -118,7 +120,7 @@ fn table() -> Vec<Case<State>> {
     let seen = |healthy| Command::Report(Report::Node { effect: effect(2), conditions: vec![condition(healthy)] });
     let reserve = || Command::ReserveAttachment { volume: name("data") };
     let release = || Command::ReleaseAttachment { volume: name("data") };
-    let labelled = Spec { labels: [("a".to_owned(), "b".to_owned())].into(), ..spec("local") };
+    let labelled = Box::new(Spec { labels: [("a".to_owned(), "b".to_owned())].into(), ..*spec("local") });
     let scheduled = |until, code| Event::CreateRetryScheduled { until: Timestamp(until), fault: fault(code) };
     let asked_again = vec![Event::Declared { spec: spec("local") }, Event::CreateRequested { at: NOW }];
     vec![
@@ -259,6 +261,8 @@ fn table() -> Vec<Case<State>> {
     .into_iter()
     .chain(operator::table())
     .chain(health::table())
+    .chain(siting::table())
+    .chain(progress::table())
     .chain(draining::table())
     .chain(membership::table())
     .collect()

@@ -68,6 +68,12 @@ reasons! {
         MemberCountsNoMore = "member-counts-no-more", "that replica set does without it";
         NotEngaged = "not-engaged", "that replica set does not count on it";
         RemovalWaitsForSet = "removal-waits-for-set", "its removal was asked for, and a replica set has to do without it first";
+        SiteChosen = "site-chosen", "the zone for its instance was chosen";
+        SiteNotAwaited = "site-not-awaited", "no zone has to be chosen for it";
+        ZoneFailed = "zone-failed", "its instance could not be made in that zone, and may be in another one";
+        AllZonesFailed = "all-zones-failed", "its instance could not be made in any zone that it may be in";
+        ProgressTold = "progress-told", "its provider tells how far it is";
+        ProgressKnown = "progress-known", "its provider told that already";
     }
 }
 

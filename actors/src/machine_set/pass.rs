@@ -33,6 +33,8 @@ pub enum State {
 pub enum Command {
     /// Bring it to its number, having seen these machines.
     Reconcile { set: SetSeen, members: Vec<Member> },
+    /// Do this, which was planned on the machines that there are.
+    Begin(Plan),
     /// How telling a machine to go went.
     ReportRemoval { name: String, is_accepted: bool },
     /// How a whole batch of creations went. A creation of which nobody knows counts as made: it will be seen.
@@ -81,6 +83,7 @@ pub fn decide(state: &State, command: &Command) -> Vec<Event> {
     };
     let mut now = match (state, command) {
         (State::Idle | State::Over, Command::Reconcile { set, members }) => emit(Event::PassBegan(plan(set, members))),
+        (State::Idle | State::Over, Command::Begin(plan)) => emit(Event::PassBegan(plan.clone())),
         (
             State::RemovingStale { left, .. } | State::Removing { left, .. },
             Command::ReportRemoval { name, is_accepted },

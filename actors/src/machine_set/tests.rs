@@ -1,6 +1,11 @@
 //! What the executed cases do not reach.
 
-use super::{Command, Effect, Event, Member, SetSeen, State, decide};
+mod entity;
+
+use super::{
+    Member, SetSeen,
+    pass::{Command, Effect, Event, State, decide},
+};
 use crate::vocab::{MachinePhase, Timestamp};
 
 fn member(name: &str, phase: MachinePhase) -> Member {

@@ -1,13 +1,13 @@
 //! What makes machines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, BulkAnswer, Capabilities, Lookup, Progress};
 use crate::{
     machine::Spec,
-    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid},
+    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid, Zone},
 };
 
 /// One machine to be made.
@@ -17,7 +17,9 @@ pub struct CreateMachine {
     pub id: EffectId,
     pub machine: Name,
     pub uid: Uid,
-    pub spec: Spec,
+    pub spec: Box<Spec>,
+    /// The zone that it is to be made in; none leaves that to the provider, which spreads as it likes.
+    pub zone: Option<Zone>,
 }
 
 /// A running instance.
@@ -32,6 +34,16 @@ pub struct MachineInstance {
     /// Further facts worth keeping (zone, address, pid), at most 16 with keys and values of at most 255 bytes. No secrets.
     pub facts: BTreeMap<String, String>,
     pub status: InstanceStatus,
+}
+
+impl MachineInstance {
+    /// The fact that names its zone.
+    pub const ZONE: &str = "zone";
+
+    /// The zone that it stands in, if its provider tells.
+    pub fn zone(&self) -> Option<Zone> {
+        self.facts.get(Self::ZONE).cloned().map(Zone)
+    }
 }
 
 /// How an instance is, as its provider sees it.
@@ -109,6 +121,12 @@ pub trait MachineProvider: Send + Sync {
     fn progress(&self, id: EffectId) -> Option<Progress> {
         let _ = id;
         None
+    }
+
+    /// The zones in which something can be made, as it was told last: with the last list, or before. None where it has no
+    /// zones. Answers at once; asked after every list.
+    fn zones(&self) -> BTreeSet<Zone> {
+        BTreeSet::new()
     }
 
     /// All instances of this control plane.

@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
-    filesystem, filesystem_attachment, machine, member, policy, replica_set,
-    supervisor::{self, machines, replica_sets, storage},
+    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
+    supervisor::{self, machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -69,9 +69,11 @@ impl<'j> Deciders<'j> {
             .with(policy::State::KIND, Redecider::<policy::State>::new(journal))
             .with(replica_set::State::KIND, Redecider::<replica_set::State>::new(journal))
             .with(member::State::KIND, Redecider::<member::State>::new(journal))
+            .with(machine_set::State::KIND, Redecider::<machine_set::State>::new(journal))
             .with(&supervisor(machines::View::NAME), Redecider::<machines::State>::of_supervisor(journal))
             .with(&supervisor(storage::View::NAME), Redecider::<storage::State>::of_supervisor(journal))
             .with(&supervisor(replica_sets::View::NAME), Redecider::<replica_sets::State>::of_supervisor(journal))
+            .with(&supervisor(machine_sets::View::NAME), Redecider::<machine_sets::State>::of_supervisor(journal))
     }
 
     /// The same with another decider for a kind or stream.

@@ -6,7 +6,7 @@ use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "machine",
     "volume",
     "volume-attachment",
@@ -16,6 +16,7 @@ const KINDS: [&str; 9] = [
     "filesystem",
     "filesystem-attachment",
     "member",
+    "machine-set",
 ];
 
 /// A view that lags behind the pass over the journal: it has a second reading of its own and only ever goes forward.
@@ -102,8 +103,8 @@ mod tests {
     use super::*;
     use crate::{
         contract::Decider,
-        filesystem, filesystem_attachment, machine, policy,
-        supervisor::{machines, storage},
+        filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+        supervisor::{machine_sets, machines, replica_sets, storage},
         volume, volume_attachment,
     };
 
@@ -115,10 +116,15 @@ mod tests {
             volume_attachment::State::KIND,
             filesystem::State::KIND,
             filesystem_attachment::State::KIND,
+            machine_set::State::KIND,
+            replica_set::State::KIND,
             policy::State::KIND,
             storage::State::KIND,
         ] {
-            let wanted = machines::View::wants(kind) || storage::View::wants(kind);
+            let wanted = machines::View::wants(kind)
+                || storage::View::wants(kind)
+                || replica_sets::View::wants(kind)
+                || machine_sets::View::wants(kind);
             assert!(!wanted || KINDS.contains(&kind), "{kind}");
         }
     }

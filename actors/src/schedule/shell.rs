@@ -11,7 +11,7 @@ use bailiwick_journal::StreamId;
 use super::Timetable;
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, replica_set,
     shell::{AnyCommand, Ask, AskError, Kind, Origin, Registry, Services},
     vocab::{Timestamp, derived_uuid},
     volume, volume_attachment,
@@ -217,6 +217,7 @@ fn command(stream: &StreamId, due: Timestamp) -> Option<AnyCommand> {
         volume_attachment::State::KIND => volume_attachment::State::wake(due),
         filesystem::State::KIND => filesystem::State::wake(due),
         filesystem_attachment::State::KIND => filesystem_attachment::State::wake(due),
+        machine_set::State::KIND => machine_set::State::wake(due),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    filesystem, filesystem_attachment, machine, member, policy, replica_set, volume, volume_attachment,
+    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set, volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -25,6 +25,7 @@ pub(super) enum AnyAddr {
     Filesystem(Addr<EntityActor<filesystem::State>>),
     FilesystemAttachment(Addr<EntityActor<filesystem_attachment::State>>),
     Member(Addr<EntityActor<member::State>>),
+    MachineSet(Addr<EntityActor<machine_set::State>>),
 }
 
 /// The state of an entity, of whatever kind, for deciding about several in one step.
@@ -38,6 +39,7 @@ pub(super) enum AnyEntity {
     Filesystem(Entity<filesystem::State>),
     FilesystemAttachment(Entity<filesystem_attachment::State>),
     Member(Entity<member::State>),
+    MachineSet(Entity<machine_set::State>),
 }
 
 impl AnyEntity {
@@ -52,6 +54,7 @@ impl AnyEntity {
             Self::Filesystem(entity) => read_on(entity, stream, services),
             Self::FilesystemAttachment(entity) => read_on(entity, stream, services),
             Self::Member(entity) => read_on(entity, stream, services),
+            Self::MachineSet(entity) => read_on(entity, stream, services),
         }
     }
 
@@ -73,6 +76,7 @@ impl AnyEntity {
             (Self::ReplicaSet(entity), AnyCommand::ReplicaSet(command)) => propose_on(entity, command, origin, known),
             (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => propose_on(entity, command, origin, known),
             (Self::Member(entity), AnyCommand::Member(command)) => propose_on(entity, command, origin, known),
+            (Self::MachineSet(entity), AnyCommand::MachineSet(command)) => propose_on(entity, command, origin, known),
             (Self::FilesystemAttachment(entity), AnyCommand::FilesystemAttachment(command)) => {
                 propose_on(entity, command, origin, known)
             }
@@ -95,6 +99,7 @@ macro_rules! each_kind {
             AnyAddr::Filesystem($inner) => $run,
             AnyAddr::FilesystemAttachment($inner) => $run,
             AnyAddr::Member($inner) => $run,
+            AnyAddr::MachineSet($inner) => $run,
         }
     };
 }
@@ -114,6 +119,9 @@ impl AnyAddr {
                 later(addr, Submit { command, origin, is_report })
             }
             (Self::FilesystemAttachment(addr), AnyCommand::FilesystemAttachment(command)) => {
+                later(addr, Submit { command, origin, is_report })
+            }
+            (Self::MachineSet(addr), AnyCommand::MachineSet(command)) => {
                 later(addr, Submit { command, origin, is_report })
             }
             (Self::ReplicaSet(addr), AnyCommand::ReplicaSet(command)) => {
@@ -139,6 +147,7 @@ impl AnyAddr {
             Self::Filesystem(addr) => of_kind!(addr, AnyEntity::Filesystem),
             Self::FilesystemAttachment(addr) => of_kind!(addr, AnyEntity::FilesystemAttachment),
             Self::Member(addr) => of_kind!(addr, AnyEntity::Member),
+            Self::MachineSet(addr) => of_kind!(addr, AnyEntity::MachineSet),
         }
     }
 
@@ -171,6 +180,7 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         filesystem::State::KIND => verdict_text::<filesystem::State>(entry),
         filesystem_attachment::State::KIND => verdict_text::<filesystem_attachment::State>(entry),
         member::State::KIND => verdict_text::<member::State>(entry),
+        machine_set::State::KIND => verdict_text::<machine_set::State>(entry),
         kind => Err(format!("{kind} is no kind of entity")),
     }
 }

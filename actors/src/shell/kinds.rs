@@ -5,7 +5,7 @@ use bailiwick_journal::StreamId;
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoView},
-    filesystem, filesystem_attachment, machine, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -42,6 +42,7 @@ pub enum AnyCommand {
     Filesystem(filesystem::Command),
     FilesystemAttachment(filesystem_attachment::Command),
     Member(member::Command),
+    MachineSet(machine_set::Command),
 }
 
 impl AnyCommand {
@@ -56,6 +57,7 @@ impl AnyCommand {
             Self::Filesystem(_) => filesystem::State::KIND,
             Self::FilesystemAttachment(_) => filesystem_attachment::State::KIND,
             Self::Member(_) => member::State::KIND,
+            Self::MachineSet(_) => machine_set::State::KIND,
         }
     }
 
@@ -69,6 +71,8 @@ impl AnyCommand {
             Self::Policy(_) | Self::Member(_) => false,
             Self::Filesystem(command) => matches!(command, filesystem::Command::Report(_)),
             Self::FilesystemAttachment(command) => matches!(command, filesystem_attachment::Command::Report(_)),
+            // Its supervisor's reports are told again, as long as it takes.
+            Self::MachineSet(_) => false,
         }
     }
 }

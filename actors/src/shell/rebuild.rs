@@ -7,8 +7,8 @@ use bailiwick_journal::{Entry, EntryView, Filter, Journal, Position, ReadError, 
 use super::{Kind, Work};
 use crate::{
     contract::{Decider, Entity, NoView, PolicyInForce, StoredError, View},
-    filesystem, filesystem_attachment, machine, policy, replica_set,
-    supervisor::{machines, replica_sets, storage},
+    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+    supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -29,6 +29,8 @@ pub struct Rebuilt {
     pub storage_supervisor: Entity<storage::State>,
     pub replica_sets_view: replica_sets::View,
     pub replica_sets_supervisor: Entity<replica_sets::State>,
+    pub machine_sets_view: machine_sets::View,
+    pub machine_sets_supervisor: Entity<machine_sets::State>,
 }
 
 /// Why the state could not be rebuilt.
@@ -49,6 +51,7 @@ struct Folds {
     filesystem_attachments: BTreeMap<StreamId, Entity<filesystem_attachment::State>>,
     policies: BTreeMap<StreamId, Entity<policy::State>>,
     replica_sets: BTreeMap<StreamId, Entity<replica_set::State>>,
+    machine_sets: BTreeMap<StreamId, Entity<machine_set::State>>,
 }
 
 /// Folds the whole journal.
@@ -70,6 +73,8 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         storage_supervisor: Entity::new(supervisor(storage::View::NAME)),
         replica_sets_view: replica_sets::View::default(),
         replica_sets_supervisor: Entity::new(supervisor(replica_sets::View::NAME)),
+        machine_sets_view: machine_sets::View::default(),
+        machine_sets_supervisor: Entity::new(supervisor(machine_sets::View::NAME)),
     };
     fold_all(journal, position, &mut folds, &mut rebuilt)?;
     owed(&folds.volumes, &mut rebuilt);
@@ -78,6 +83,7 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
     owed(&folds.filesystems, &mut rebuilt);
     owed(&folds.filesystem_attachments, &mut rebuilt);
     owed(&folds.replica_sets, &mut rebuilt);
+    owed(&folds.machine_sets, &mut rebuilt);
     let default = folds.policies.iter().find(|(stream, _)| stream.name() == policy::default_name().as_str());
     if let Some((stream, entity)) = default {
         rebuilt.policy = entity.state().in_force(stream);
@@ -125,9 +131,11 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Entry) -> Result<()
         filesystem::State::KIND => fold(&mut folds.filesystems, entry)?,
         filesystem_attachment::State::KIND => fold(&mut folds.filesystem_attachments, entry)?,
         replica_set::State::KIND => fold(&mut folds.replica_sets, entry)?,
+        machine_set::State::KIND => fold(&mut folds.machine_sets, entry)?,
         "supervisor" if stream.name() == machines::View::NAME => rebuilt.machines_supervisor.take_in(entry)?,
         "supervisor" if stream.name() == storage::View::NAME => rebuilt.storage_supervisor.take_in(entry)?,
         "supervisor" if stream.name() == replica_sets::View::NAME => rebuilt.replica_sets_supervisor.take_in(entry)?,
+        "supervisor" if stream.name() == machine_sets::View::NAME => rebuilt.machine_sets_supervisor.take_in(entry)?,
         // Later releases add kinds; what is not known here is left alone.
         _ => (),
     }
@@ -139,6 +147,9 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Entry) -> Result<()
     }
     if replica_sets::View::wants(kind) {
         rebuilt.replica_sets_view.apply(entry)?;
+    }
+    if machine_sets::View::wants(kind) {
+        rebuilt.machine_sets_view.apply(entry)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 
 mod order;
 
+pub mod machine_sets;
 pub mod machines;
 pub mod peer_group;
 pub mod replica_sets;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, member, replica_set,
+    filesystem, filesystem_attachment, machine, machine_set, member, replica_set,
     vocab::{Name, derived_uuid},
     volume, volume_attachment,
 };
@@ -23,6 +23,7 @@ pub enum Order {
     Filesystem { filesystem: Name, command: filesystem::Command },
     FilesystemAttachment { machine: Name, filesystem: Name, command: filesystem_attachment::Command },
     Member { set: Name, machine: Name, command: member::Command },
+    MachineSet { set: Name, command: machine_set::Command },
 }
 
 impl Order {
@@ -32,6 +33,7 @@ impl Order {
             Self::Machine { machine, .. } => (machine::State::KIND, machine.to_string()),
             Self::Volume { volume, .. } => (volume::State::KIND, volume.to_string()),
             Self::ReplicaSet { set, .. } => (replica_set::State::KIND, set.to_string()),
+            Self::MachineSet { set, .. } => (machine_set::State::KIND, set.to_string()),
             Self::VolumeAttachment { machine, volume, .. } => {
                 (volume_attachment::State::KIND, format!("{machine}:{volume}"))
             }
@@ -104,6 +106,11 @@ impl Orders {
     pub fn open_to(&self, target: &StreamId) -> impl Iterator<Item = &Order> {
         let ids = self.by_target.get(target).into_iter().flatten();
         ids.filter_map(|id| self.open.get(id)).map(|issued| &issued.order)
+    }
+
+    /// Whether an order to this target waits for an answer.
+    pub fn any_open(&self, target: &StreamId) -> bool {
+        self.by_target.contains_key(target)
     }
 
     /// Whether the order makes sense now: it is not open already, and was not answered in vain since its target changed.

@@ -11,14 +11,14 @@ use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message
 use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, crash, digest};
 use uuid::Uuid;
 
-use super::{Order, decision_id, machines, replica_sets, storage};
+use super::{Order, decision_id, machine_sets, machines, replica_sets, storage};
 use crate::{
     contract::{Decider, Entity, Request, Stored, View},
     shell::{AnyCommand, Ask, AskError, Origin, Registry, Services},
 };
 
 /// Entities looked at in one decision; the rest follows in the next.
-const LOOK_MAX: usize = 256;
+pub(crate) const LOOK_MAX: usize = 256;
 /// How long after an overload an order is sent again.
 const AGAIN: Duration = Duration::from_millis(500);
 
@@ -260,6 +260,7 @@ fn command(order: Order) -> AnyCommand {
         Order::Filesystem { command, .. } => AnyCommand::Filesystem(command),
         Order::FilesystemAttachment { command, .. } => AnyCommand::FilesystemAttachment(command),
         Order::Member { command, .. } => AnyCommand::Member(command),
+        Order::MachineSet { command, .. } => AnyCommand::MachineSet(command),
     }
 }
 
@@ -320,6 +321,7 @@ pub struct Supervisors {
     pub machines: Addr<SupervisorActor<machines::State>>,
     pub storage: Addr<SupervisorActor<storage::State>>,
     pub replica_sets: Addr<SupervisorActor<replica_sets::State>>,
+    pub machine_sets: Addr<SupervisorActor<machine_sets::State>>,
 }
 
 /// Starts the supervisors with what was rebuilt.
@@ -345,7 +347,19 @@ pub fn start_supervisors(
         services.clone(),
         registry.clone(),
     );
-    Supervisors { machines: machines.start(), storage: storage.start(), replica_sets: replica_sets.start() }
+    let machine_sets = SupervisorActor::new(
+        rebuilt.machine_sets_supervisor,
+        rebuilt.machine_sets_view,
+        at,
+        services.clone(),
+        registry.clone(),
+    );
+    Supervisors {
+        machines: machines.start(),
+        storage: storage.start(),
+        replica_sets: replica_sets.start(),
+        machine_sets: machine_sets.start(),
+    }
 }
 
 impl Supervise for storage::State {

@@ -128,8 +128,8 @@ impl Desk {
 
     /// Declares a machine with a provider called `desk`.
     pub fn declare_machine(&mut self, machine: &str) -> Arc<Entry> {
-        let spec = machine::Spec { provider: name("desk"), workloads: Vec::new(), labels: BTreeMap::new() };
-        self.machine(machine, machine::Command::Declare(spec))
+        let spec = machine::Spec::with_provider(name("desk"));
+        self.machine(machine, machine::Command::Declare(Box::new(spec)))
     }
 
     /// Declares a volume of 64 MiB.
@@ -198,8 +198,8 @@ impl Desk {
                 Order::Filesystem { .. } | Order::FilesystemAttachment { .. } => {
                     unreachable!("nobody declares filesystems at this desk")
                 }
-                // It has no supervisor of replica sets.
-                Order::ReplicaSet { .. } | Order::Member { .. } => continue,
+                // It has no supervisors of sets.
+                Order::ReplicaSet { .. } | Order::Member { .. } | Order::MachineSet { .. } => continue,
             };
         }
         any

@@ -76,6 +76,14 @@ impl Effort {
         self.outlook = Outlook::Waiting { until, fault };
     }
 
+    /// Takes in that the attempt failed where it was made and another begins elsewhere, which uses up none of the series.
+    pub fn elsewhere(&mut self, fault: &Fault) {
+        self.attempt = self.attempt.saturating_add(1);
+        self.spent = self.spent.saturating_add(1);
+        self.in_doubt |= !fault.code.leaves_nothing();
+        self.outlook = Outlook::Trying;
+    }
+
     /// Takes in that the attempt failed and no other follows by itself.
     pub fn give_up(&mut self, fault: Fault) {
         self.in_doubt |= !fault.code.leaves_nothing();

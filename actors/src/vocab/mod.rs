@@ -10,6 +10,7 @@ mod life;
 mod phase;
 mod size;
 mod skipped;
+mod taint;
 mod time;
 
 pub use address::{Address, Scope};
@@ -22,4 +23,5 @@ pub use life::Life;
 pub use phase::MachinePhase;
 pub use size::{InvalidSize, SizeMib};
 pub use skipped::SkippedStorage;
+pub use taint::{Taint, TaintEffect};
 pub use time::Timestamp;

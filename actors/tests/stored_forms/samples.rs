@@ -4,7 +4,7 @@ pub(super) mod members;
 
 use bailiwick_actors::{
     contract::{Recorded, Stored, StoredFacts},
-    filesystem, filesystem_attachment, machine, policy,
+    filesystem, filesystem_attachment, machine, machine_set, policy,
     ports::{
         AttachmentInfo, Backing, BlockDevice, Condition, FilesystemAttachmentInfo, InstanceStatus, MachineInstance,
         ProvisionedFilesystem, ProvisionedVolume,
@@ -14,7 +14,7 @@ use bailiwick_actors::{
         },
     },
     replica_set, storage_rules,
-    supervisor::{Order, machines, replica_sets, storage},
+    supervisor::{Order, machine_sets, machines, replica_sets, storage},
     vocab::{
         Address, EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, Scope, SizeMib, SkippedStorage,
         Timestamp, Zone,
@@ -69,7 +69,8 @@ fn verdicts<R: Stored, J: Stored>(reasons: &[R], rejections: Vec<J>) -> Forms {
 
 pub(super) fn machine() -> Forms {
     use machine::{
-        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Spec, Step, Workload,
+        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, SpecV1, Step,
+        Workload,
     };
     let workload = Workload {
         name: name("app"),
@@ -77,12 +78,14 @@ pub(super) fn machine() -> Forms {
         env: [("A".to_owned(), "b".to_owned())].into(),
     };
     let labels = [("tier".to_owned(), "front".to_owned())].into();
-    let spec = Spec { provider: name("local"), workloads: vec![workload], labels };
+    let old = SpecV1 { provider: name("local"), workloads: vec![workload], labels };
+    let spec = Box::new(machine_spec());
+    let zone = || Zone("b".into());
     let volume = || name("data");
     let mut all = forms(
         "command",
         [
-            Command::Declare(spec.clone()),
+            Command::DeclareV1(old.clone()),
             Command::Remove,
             Command::RetryProvisioning,
             Command::ReserveAttachment { volume: volume() },
@@ -105,6 +108,8 @@ pub(super) fn machine() -> Forms {
             Command::Reprieve { effect: effect(1) },
             Command::Engage { set: name("db") },
             Command::Disengage { set: name("db") },
+            Command::Declare(spec.clone()),
+            Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
             Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
             Command::Report(Report::StrayDeleteFailed {
                 effect: effect(1),
@@ -114,13 +119,14 @@ pub(super) fn machine() -> Forms {
             Command::Report(Report::Drained { effect: effect(1) }),
             Command::ReserveMount { filesystem: name("files") },
             Command::ReleaseMount { filesystem: name("files") },
+            Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
         ],
     );
     all.extend(forms(
         "event",
         [
-            Event::Declared { spec: spec.clone() },
-            Event::SpecChanged { spec },
+            Event::DeclaredV1 { spec: old.clone() },
+            Event::SpecChangedV1 { spec: old },
             Event::CreateRequested { at: AT },
             Event::Created { instance: instance(InstanceStatus::Stopped), at: AT },
             Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::Aborted) },
@@ -180,6 +186,11 @@ pub(super) fn machine() -> Forms {
             Event::MountReserved { filesystem: name("files") },
             Event::MountReleased { filesystem: name("files") },
             Event::Skipped { what: Skipped::Mount { filesystem: name("files") } },
+            Event::Declared { spec: spec.clone() },
+            Event::SpecChanged { spec },
+            Event::Sited { zone: Some(zone()), at: AT },
+            Event::Progressed { text: "booting".into(), percent: Some(40), at: AT },
+            Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted) },
         ],
     ));
     let rejections = vec![
@@ -197,6 +208,82 @@ pub(super) fn machine() -> Forms {
         Rejection::OtherProvider { provider: name("simulated") },
         Rejection::NotRunning,
         Rejection::BeingRemoved,
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
+}
+
+/// A machine with something in every field.
+fn machine_spec() -> machine::Spec {
+    use machine::{Base, Constraints, Job, Placement, Spec, rules};
+    let text = |key: &str, value: &str| [(key.to_owned(), value.to_owned())].into();
+    let effects = [rules::TaintEffect::NoSchedule, rules::TaintEffect::PreferNoSchedule, rules::TaintEffect::NoExecute];
+    let taint = |effect| rules::Taint { key: "gpu".into(), value: "yes".into(), effect };
+    Spec {
+        labels: text("tier", "front"),
+        annotations: text("owner", "clerk"),
+        taints: effects.map(taint).to_vec(),
+        tags: text("cost", "7"),
+        constraints: Constraints {
+            arch: Some("arm64".into()),
+            cores: Some(4),
+            memory: Some(SizeMib(2048)),
+            root_disk: Some(SizeMib(4096)),
+            instance_type: Some("large".into()),
+            zones: [Zone("a".into()), Zone("b".into())].into(),
+            spaces: [name("inner")].into(),
+        },
+        placement: Some(Placement { key: "host".into(), value: "rack-7".into() }),
+        base: Some(Base { os: "ubuntu".into(), channel: "22.04/stable".into() }),
+        jobs: [Job::HostUnits, Job::ManageModel].into(),
+        parent: Some(name("host")),
+        zone: Some(Zone("b".into())),
+        spread: Some("tier".into()),
+        class: Some(name("small")),
+        set: Some(name("fleet")),
+        ..Spec::with_provider(name("local"))
+    }
+}
+
+pub(super) fn machine_set() -> Forms {
+    use machine_set::{Change, Command, Event, Plan, Reason, Rejection, Spec, pass};
+    let spec = Spec { replicas: 3, template: Box::new(machine_spec()), priorities: [(name("web-1"), -1)].into() };
+    let plan = |change| Plan { stale: vec!["web-9".into()], change };
+    let changes = || [Change::Nothing, Change::HeldByFreeze, Change::Create(2), Change::Remove(vec!["web-1".into()])];
+    let begin = |change| Command::BeginPass { plan: plan(change), names: vec![name("web-2")] };
+    let mut commands = vec![
+        Command::Declare(spec.clone()),
+        Command::Remove,
+        Command::Wake { due: AT },
+        Command::ReportRemovals { told: vec![(name("web-1"), true)] },
+        Command::ReportBatch { failed: 1 },
+        Command::ReportEmpty,
+    ];
+    commands.extend(changes().map(begin));
+    let mut all = forms("command", commands);
+    let mut events = vec![
+        Event::Declared { spec: spec.clone() },
+        Event::SpecChanged { spec },
+        Event::RemovalBegan,
+        Event::Removed,
+        Event::Named { names: vec![name("web-2")] },
+        Event::Pass(pass::Event::PassBegan(plan(Change::Nothing))),
+        Event::Pass(pass::Event::RemovalAccepted { name: "web-1".into() }),
+        Event::Pass(pass::Event::RemovalFailed { name: "web-1".into() }),
+        Event::Pass(pass::Event::ChangeBegan(Change::Create(1))),
+        Event::Pass(pass::Event::BatchMade { failed: 1 }),
+        Event::Pass(pass::Event::PassEnded { has_failed: true }),
+        Event::Resting { until: AT },
+        Event::Rested,
+    ];
+    events.extend(changes().map(|change| Event::Pass(pass::Event::ChangeBegan(change))));
+    all.extend(forms("event", events));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dying },
+        Rejection::TooMany { most: 7 },
+        Rejection::BadTemplate,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -571,6 +658,7 @@ pub(super) fn supervisor() -> Forms {
             Command::ReportListFailed { provider: provider(), fault: fault(FaultCode::Unavailable) },
             Command::ReportListRecovered { provider: provider() },
             Command::Look { machines: vec![name("web"), name("db")] },
+            Command::ObserveZones { provider: name("local"), zones: [Zone("a".into())].into() },
             Command::Observe { provider: provider(), as_of: AT, changes: claims },
         ],
     );
@@ -587,6 +675,8 @@ pub(super) fn supervisor() -> Forms {
             Event::Withheld { machine: name("web"), why: Withholding::ZoneSilent { zone: Zone("a".into()) } },
             Event::Withheld { machine: name("web"), why: Withholding::BudgetSpent },
             Event::Released { machine: name("web") },
+            Event::Withheld { machine: name("web"), why: Withholding::NoZone },
+            Event::ZonesListed { provider: name("local"), zones: [Zone("a".into())].into() },
         ],
     ));
     let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };
@@ -622,6 +712,14 @@ pub(super) fn supervisor() -> Forms {
     for (number, reason) in replica_sets::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<replica_sets::Reason, replica_sets::Rejection>::Decided(*reason);
         all.push(form(format!("replica-sets.reason.{number}"), &verdict));
+    }
+    let look = machine_sets::Command::Look { about: vec!["machine-set/web".parse().expect("a stream")] };
+    all.extend(forms("machine-sets.command", [look]));
+    let order = Order::MachineSet { set: name("web"), command: machine_set::Command::ReportEmpty };
+    all.extend(forms("machine-sets.event", [machine_sets::Event::Issued { order }]));
+    for (number, reason) in machine_sets::Reason::ALL.iter().enumerate() {
+        let verdict = Recorded::<machine_sets::Reason, machine_sets::Rejection>::Decided(*reason);
+        all.push(form(format!("machine-sets.reason.{number}"), &verdict));
     }
     for (number, reason) in storage::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<storage::Reason, storage::Rejection>::Decided(*reason);

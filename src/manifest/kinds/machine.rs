@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bailiwick_actors::machine::{Spec, Workload};
+use bailiwick_actors::machine::Workload;
 
+use super::machine_wishes as wishes;
 use crate::{
     manifest::{
+        check::Reference,
         fields::{Field, Fields, Reading},
         limits,
         problem::Code,
@@ -14,16 +16,45 @@ use crate::{
     text::cut,
 };
 
-pub(super) fn machine(spec: &Field<'_>, labels: BTreeMap<String, String>, reading: &mut Reading<'_>) -> Option<Spec> {
-    let fields = Fields::of(spec, &["provider", "workloads"], reading)?;
+pub(super) use bailiwick_actors::machine::Spec;
+
+/// The fields of a machine, also of one that a set makes.
+pub(super) const FIELDS: [&str; 12] = [
+    "provider",
+    "workloads",
+    "taints",
+    "tags",
+    "constraints",
+    "placement",
+    "base",
+    "jobs",
+    "parent",
+    "zone",
+    "spread",
+    "class",
+];
+
+pub(super) fn machine(
+    spec: &Field<'_>,
+    labels: BTreeMap<String, String>,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<Spec> {
+    let fields = Fields::of(spec, &FIELDS, reading)?;
     let provider = fields.require("provider", "local", reading).and_then(|field| field.name(reading));
-    let items = match fields.get("workloads") {
-        None => Vec::new(),
-        Some(field) => field.items(limits::WORKLOADS_MAX, reading)?,
+    let workloads = match fields.get("workloads") {
+        None => Some(Vec::new()),
+        Some(field) => workloads(&field, reading),
     };
+    let spec = Spec { labels, ..Spec::with_provider(provider?) };
+    let spec = wishes::wishes(&fields, spec, references, reading);
+    Some(Spec { workloads: workloads?, ..spec? })
+}
+
+fn workloads(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<Workload>> {
     let mut workloads: Vec<Workload> = Vec::new();
     let mut is_whole = true;
-    for item in items {
+    for item in field.items(limits::WORKLOADS_MAX, reading)? {
         match workload(&item, reading) {
             None => is_whole = false,
             Some(new) if workloads.iter().any(|known| known.name == new.name) => {
@@ -33,7 +64,7 @@ pub(super) fn machine(spec: &Field<'_>, labels: BTreeMap<String, String>, readin
             Some(new) => workloads.push(new),
         }
     }
-    is_whole.then_some(Spec { provider: provider?, workloads, labels })
+    is_whole.then_some(workloads)
 }
 
 fn workload(item: &Field<'_>, reading: &mut Reading<'_>) -> Option<Workload> {

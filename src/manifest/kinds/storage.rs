@@ -29,7 +29,7 @@ pub(super) fn volume(
     Some((volume::Spec { provider: provider?, size: size? }, machine?))
 }
 
-fn size(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SizeMib> {
+pub(super) fn size(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SizeMib> {
     let text = field.text(reading)?;
     let Ok(size) = text.parse::<SizeMib>() else {
         let squeezed = text.to_uppercase().replace([' ', '_'], "").replace("IB", "iB");

@@ -98,8 +98,8 @@ impl Bench {
         self.machines.push(id);
         self.ever.push(id);
         let machine = format!("check-{}", &id.to_string()[..8]).parse().expect("letters, digits and '-'");
-        let spec = Spec { provider: self.name.clone(), workloads: Vec::new(), labels: Default::default() };
-        CreateMachine { id, machine, uid: Uid(Uuid::new_v4()), spec }
+        let spec = Box::new(Spec::with_provider(self.name.clone()));
+        CreateMachine { id, machine, uid: Uid(Uuid::new_v4()), spec, zone: None }
     }
 
     pub fn wishes(&mut self, count: usize) -> Vec<CreateMachine> {

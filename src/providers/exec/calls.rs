@@ -112,6 +112,9 @@ impl ExecProvider {
             let body = after.as_ref().map(|after| format!(",\"after\":{}", wire::json(after))).unwrap_or_default();
             let value = answer(self.ask(Operation::ListMachines, Vec::new(), body).await, Nature::Lists).await?;
             let page: Page = serde_json::from_value(value).map_err(|error| trust::nonsense("list", &error))?;
+            if after.is_none() {
+                self.shared.take_zones(trust::zones(page.zones));
+            }
             listing.complete &= page.complete;
             listing.as_of = listing.as_of.min(Timestamp(asked.0.saturating_sub(page.age_ms)));
             for item in page.items {

@@ -1,14 +1,14 @@
 //! Keeps a process running: one after the other, with pauses that grow.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use bailiwick_actors::{
     ports::Progress,
-    vocab::{EffectId, Fault},
+    vocab::{EffectId, Fault, Zone},
 };
 use tokio::{
     sync::{mpsc, oneshot},
@@ -42,6 +42,7 @@ pub(super) struct Shared {
     pub busy: Busy,
     pid: Mutex<Option<u32>>,
     progress: Mutex<BTreeMap<EffectId, Progress>>,
+    zones: Mutex<BTreeSet<Zone>>,
 }
 
 impl Shared {
@@ -55,6 +56,15 @@ impl Shared {
 
     pub fn progress(&self, id: EffectId) -> Option<Progress> {
         self.all_progress().get(&id).cloned()
+    }
+
+    /// The zones that were told with the last list.
+    pub fn zones(&self) -> BTreeSet<Zone> {
+        self.zones.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn take_zones(&self, zones: BTreeSet<Zone>) {
+        *self.zones.lock().unwrap_or_else(PoisonError::into_inner) = zones;
     }
 
     pub fn all_progress(&self) -> MutexGuard<'_, BTreeMap<EffectId, Progress>> {

@@ -9,7 +9,7 @@ use bailiwick_actors::{
         AttachVolume, AttachmentInfo, Condition, CreateMachine, CreateVolume, Listing, Lookup, MachineInstance,
         ProvisionedVolume,
     },
-    vocab::{EffectId, Fault, FaultCode},
+    vocab::{EffectId, Fault, FaultCode, Zone},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -28,6 +28,8 @@ const FACTS_MAX: usize = 16;
 const CONDITIONS_MAX: usize = 128;
 const KIND_BYTES_MAX: usize = 128;
 const PATH_BYTES_MAX: usize = 4_096;
+/// The most zones of one provider.
+const ZONES_MAX: usize = 256;
 
 pub(super) fn machine(wish: &CreateMachine, told: Value) -> Result<MachineInstance, Fault> {
     let seen = known_machine(wish.id, read("machine", told)?)?;
@@ -46,6 +48,12 @@ pub(super) fn listed(told: Value) -> Result<(MachineInstance, Vec<Condition>), F
     let mut told: ToldMachine = read("machine", told)?;
     let conditions = std::mem::take(&mut told.conditions).into_iter().take(CONDITIONS_MAX).map(condition).collect();
     Ok((known_machine(told.effect, told)?, conditions))
+}
+
+/// The zones that it names; what is no name of a zone is passed over.
+pub(super) fn zones(told: Vec<String>) -> BTreeSet<Zone> {
+    let is_name = |zone: &String| (1..=TEXT_BYTES_MAX).contains(&zone.len()) && !zone.chars().any(is_hostile);
+    told.into_iter().filter(is_name).take(ZONES_MAX).map(Zone).collect()
 }
 
 fn condition(told: ToldCondition) -> Condition {

@@ -1,11 +1,13 @@
 //! The shapes that go over the pipes.
 
+mod new_machine;
+
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     ports::{
-        AttachVolume, AttachmentInfo, CreateMachine, CreateVolume, DetachVolume, InstanceStatus, Lookup,
-        MachineInstance, ProvisionedVolume,
+        AttachVolume, AttachmentInfo, CreateVolume, DetachVolume, InstanceStatus, Lookup, MachineInstance,
+        ProvisionedVolume,
     },
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid},
 };
@@ -13,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::stderr::Blot;
+pub(super) use new_machine::NewMachine;
 
 /// The version of the protocol that is spoken here.
 pub const VERSION: u32 = 1;
@@ -106,39 +109,6 @@ pub struct Hello {
     pub cancel: bool,
     #[serde(default)]
     pub progress: bool,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct NewMachine<'a> {
-    effect: EffectId,
-    machine: &'a Name,
-    uid: Uid,
-    labels: &'a BTreeMap<String, String>,
-    workloads: Vec<NewWorkload<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct NewWorkload<'a> {
-    name: &'a Name,
-    command: &'a [String],
-    env: &'a BTreeMap<String, String>,
-}
-
-impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
-    fn from(wish: &'a CreateMachine) -> Self {
-        let workload = |workload: &'a bailiwick_actors::machine::Workload| NewWorkload {
-            name: &workload.name,
-            command: &workload.command,
-            env: &workload.env,
-        };
-        Self {
-            effect: wish.id,
-            machine: &wish.machine,
-            uid: wish.uid,
-            labels: &wish.spec.labels,
-            workloads: wish.spec.workloads.iter().map(workload).collect(),
-        }
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -262,6 +232,9 @@ pub(super) struct Page {
     pub items: Vec<Value>,
     #[serde(default)]
     pub next: Option<String>,
+    /// The zones in which something can be made; only on the first page.
+    #[serde(default)]
+    pub zones: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -34,6 +34,8 @@ pub struct Faults {
     pub break_off_per_mille: u16,
     /// No more volumes than this are made; the rest fails with `resource-exhausted`.
     pub volumes_max: Option<usize>,
+    /// It tells that a machine is being made as long as it is.
+    pub tells_progress: bool,
     /// No more calls than this in a minute; the rest fails as a whole with `resource-exhausted`, and nothing happens.
     pub calls_per_minute_max: Option<usize>,
 }
@@ -54,6 +56,7 @@ impl Default for Faults {
             instances_max: None,
             break_off_per_mille: 0,
             volumes_max: None,
+            tells_progress: false,
             calls_per_minute_max: None,
         }
     }

@@ -1,11 +1,13 @@
 //! What is asked of the provider, and what that does to its world.
 
+use std::collections::BTreeSet;
+
 use bailiwick_actors::{
     ports::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, CreateMachine, CreateVolume, DetachVolume, Listing, Lookup,
-        MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
+        MachineInstance, MachineProvider, Progress, ProvisionedVolume, VolumeProvider,
     },
-    vocab::{EffectId, Fault, FaultCode},
+    vocab::{EffectId, Fault, FaultCode, Zone},
 };
 
 use super::{Change, LOOKUP_MACHINE, SimulatedProvider, WorldState, cut_off, gone};
@@ -18,7 +20,7 @@ impl MachineProvider for SimulatedProvider {
             {
                 return Err(Fault::new(FaultCode::ResourceExhausted, "the quota is used up"));
             }
-            let wanted = create.spec.labels.get("zone").map(String::as_str);
+            let wanted = create.zone.as_ref().map(|zone| zone.0.as_str());
             let is_made = state.instances.contains_key(&create.id);
             if !is_made && state.zones.has_no_place(&self.name, wanted, self.clock.now()) {
                 return cut_off("machine");
@@ -47,6 +49,17 @@ impl MachineProvider for SimulatedProvider {
 
     fn cancel(&self, id: EffectId) {
         self.cancelled.cancel(id);
+    }
+
+    fn progress(&self, id: EffectId) -> Option<Progress> {
+        let state = self.world.at(self.clock.now());
+        let tells = state.faults.get(&self.name).is_some_and(|faults| faults.tells_progress);
+        let text = "being made".to_owned();
+        (tells && state.is_in_the_air(id)).then_some(Progress { id, text, percent: None })
+    }
+
+    fn zones(&self) -> BTreeSet<Zone> {
+        self.world.zones_of(&self.name)
     }
 
     fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {

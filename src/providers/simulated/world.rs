@@ -30,6 +30,8 @@ pub struct WorldState {
     pub mounts: BTreeMap<EffectId, SimulatedMount>,
     /// How often each operation of each provider was called: `simulated create-machine`.
     pub calls: BTreeMap<String, u64>,
+    /// The same for the items of calls that change something.
+    pub items: BTreeMap<String, u64>,
     pub(super) faults: BTreeMap<Name, Faults>,
     /// Nothing is reached from the one moment to the other.
     pub(super) outages: Vec<(Name, Timestamp, Timestamp)>,
@@ -85,6 +87,7 @@ impl World {
             filesystems: BTreeMap::new(),
             mounts: BTreeMap::new(),
             calls: BTreeMap::new(),
+            items: BTreeMap::new(),
             faults: BTreeMap::new(),
             outages: Vec::new(),
             zones: Zones::default(),
@@ -347,14 +350,14 @@ impl WorldState {
             return;
         }
         self.made += 1;
-        let wanted = create.spec.labels.get("zone").map(String::as_str);
+        let wanted = create.zone.as_ref().map(|zone| zone.0.as_str());
         let standing = self.instances.values().filter(|other| other.provider == provider).map(SimulatedInstance::zone);
         let zone = self.zones.place(&provider, wanted, standing, at);
         let seen = MachineInstance {
             effect: create.id,
             instance: InstanceId(format!("i-{:04}", self.made)),
             machine: create.machine,
-            facts: BTreeMap::from([("zone".to_owned(), zone)]),
+            facts: BTreeMap::from([(MachineInstance::ZONE.to_owned(), zone)]),
             status: InstanceStatus::Running,
         };
         let twin = self.instances.values().find(|other| other.uid == create.uid && other.provider == provider);

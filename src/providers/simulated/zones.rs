@@ -1,9 +1,9 @@
 //! Zones, and how much a provider lets itself be asked: what is cut off, where instances are made, what is used up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
-    ports::InstanceStatus,
+    ports::{InstanceStatus, MachineInstance},
     vocab::{EffectId, Name, Timestamp, Zone},
 };
 
@@ -75,10 +75,15 @@ impl Zones {
 }
 
 impl World {
-    /// A provider has these zones from now on. Instances are spread over them, or made where the label `zone` says. Without
-    /// any there is one zone, `a`.
+    /// A provider has these zones from now on. Instances are made where they are wanted, or else spread over them. Without
+    /// any there is one zone, `a`, which is not told of.
     pub fn set_zones(&self, provider: &Name, zones: Vec<Zone>) {
         self.state().zones.of.insert(provider.clone(), zones);
+    }
+
+    /// The zones that a provider was given.
+    pub fn zones_of(&self, provider: &Name) -> BTreeSet<Zone> {
+        self.state().zones.of.get(provider).into_iter().flatten().cloned().collect()
     }
 
     /// Nothing in a zone is reached between the two moments, and nothing in it reports: nothing is made or removed there,
@@ -99,7 +104,7 @@ impl World {
 impl SimulatedInstance {
     /// Where it stands.
     pub fn zone(&self) -> &str {
-        self.seen.facts.get("zone").map_or(ONLY_ZONE, String::as_str)
+        self.seen.facts.get(MachineInstance::ZONE).map_or(ONLY_ZONE, String::as_str)
     }
 }
 

@@ -61,15 +61,25 @@ impl BudgetView {
         permit: PermitSeen,
         reading: UndeployedReading,
     ) -> Self {
+        let counts = machines.into_iter().map(|(of, phase)| (of, 1, weight(phase)));
+        Self { permit, ..Self::counted(deployment, counts, reading) }
+    }
+
+    /// The same over counts: of each deployment its machines, and what they weigh. The permit is free.
+    pub fn counted<'a>(
+        deployment: &str,
+        counts: impl IntoIterator<Item = (&'a str, u32, u32)>,
+        reading: UndeployedReading,
+    ) -> Self {
         let shares = |of: &str| match (deployment, reading) {
             ("", UndeployedReading::Unlimited) => false,
             ("", UndeployedReading::Everyone) => true,
             _ => of == deployment,
         };
-        let mut view = Self { permit, ..Self::default() };
-        for (_, phase) in machines.into_iter().filter(|(of, _)| shares(of)) {
-            view.peers += 1;
-            view.in_replacement += weight(phase);
+        let mut view = Self::default();
+        for (_, peers, weight) in counts.into_iter().filter(|(of, ..)| shares(of)) {
+            view.peers += peers;
+            view.in_replacement += weight;
         }
         view
     }

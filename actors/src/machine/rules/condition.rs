@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     policy::{ConditionReading, ReadinessReading},
-    vocab::Timestamp,
+    vocab::{Taint, TaintEffect, Timestamp},
 };
 
 /// One condition of a node, as Kubernetes nodes have them.
@@ -30,22 +30,6 @@ pub enum ConditionStatus {
     False,
     /// Nobody knows; counts as bad.
     Unknown,
-}
-
-/// What keeps pods away from a node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Taint {
-    pub key: String,
-    pub value: String,
-    pub effect: TaintEffect,
-}
-
-/// How much a taint keeps away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum TaintEffect {
-    NoSchedule,
-    PreferNoSchedule,
-    NoExecute,
 }
 
 impl NodeCondition {

@@ -25,5 +25,6 @@ pub mod wake;
 #[cfg(test)]
 mod tests;
 
-pub use condition::{ConditionStatus, NodeCondition, Taint, TaintEffect, changed, has_critical_taint, is_healthy};
+pub use crate::vocab::{Taint, TaintEffect};
+pub use condition::{ConditionStatus, NodeCondition, changed, has_critical_taint, is_healthy};
 pub use timeouts::{InForce, Overrides, names};

@@ -15,7 +15,7 @@ fn then(past: Vec<Event>, more: impl IntoIterator<Item = Event>) -> Vec<Event> {
 /// It runs a workload, and its agent reports.
 fn busy() -> Vec<Event> {
     let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into() };
-    let spec = Spec { workloads: vec![app], ..spec("local") };
+    let spec = Box::new(Spec { workloads: vec![app], ..*spec("local") });
     let at = Timestamp(2);
     vec![
         Event::Declared { spec },
@@ -63,7 +63,9 @@ pub(super) fn table() -> Vec<Case<State>> {
     let release = Command::ReleaseAttachment { volume: name("data") };
     let released = || Event::AttachmentReleased { volume: name("data") };
     let wake = || Command::Wake { due: NOW };
+    let two = then(super::with_volume(), [Event::AttachmentReserved { volume: name("logs") }, Event::RemovalBegan]);
     vec![
+        case(two, release.clone(), Ok((R::AttachmentGone, vec![released()]))),
         case(busy(), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]))),
         case(with_volume(busy()), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]))),
         case(going(900_000), drained(), Ok((R::Drained, then(vec![ended(DrainOutcome::Empty)], dies())))),

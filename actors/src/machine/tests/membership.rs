@@ -20,7 +20,7 @@ fn serving() -> Vec<Event> {
     let at = Timestamp(2);
     let server = Workload { name: name("server"), command: vec!["server".into()], env: [].into() };
     vec![
-        Event::Declared { spec: Spec { workloads: vec![server], ..spec("local") } },
+        Event::Declared { spec: Box::new(Spec { workloads: vec![server], ..*spec("local") }) },
         Event::CreateRequested { at },
         Event::Created { instance: instance(2), at },
         Event::NodeReported { conditions: Vec::new(), at },

@@ -8,9 +8,10 @@ use super::{
     Change, Command, Event, Reason, Sighting, State,
     harvest::{Outlook, outlook},
     remedy::remedies,
+    seen::Seen,
 };
 use crate::{
-    contract::{self, Decider, Decision},
+    contract::{self, Decision},
     machine,
     supervisor::Order,
     vocab::Name,
@@ -28,12 +29,11 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             if state.is_too_old(provider, *as_of) {
                 return Ok(Decision::nothing(Reason::ListTooOld));
             }
-            let seen = Event::Observed { provider: provider.clone(), as_of: *as_of, changes: changes.clone() };
-            let mut after = state.clone();
-            after.evolve(Version::ZERO, &seen);
-            let mut orders = remedies(&after, facts, &concerned(&after, changes));
-            orders.extend(strays(&after, facts, changes));
-            Ok(Decision::because(Reason::WorldDiffers, std::iter::once(seen).chain(orders)))
+            let observed = Event::Observed { provider: provider.clone(), as_of: *as_of, changes: changes.clone() };
+            let seen = Seen::with(state, &observed, changes);
+            let mut orders = remedies(&seen, facts, &concerned(&seen, changes));
+            orders.extend(strays(&seen, facts, changes));
+            Ok(Decision::because(Reason::WorldDiffers, std::iter::once(observed).chain(orders)))
         }
         Command::ReportListFailed { provider, fault } => {
             if state.failing.get(provider).is_some_and(|known| known.code == fault.code) {
@@ -49,7 +49,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Ok(Decision::because(Reason::ProviderBack, [Event::ListRecovered { provider: provider.clone() }]))
         }
         Command::Look { machines } => {
-            let events = remedies(state, facts, &machines.iter().cloned().collect());
+            let events = remedies(&Seen::already(state), facts, &machines.iter().cloned().collect());
             if events.is_empty() {
                 return Ok(Decision::nothing(Reason::NothingFollows));
             }
@@ -57,28 +57,36 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             let reason = if some_follow { Reason::OrdersFollow } else { Reason::ReplacementsHeld };
             Ok(Decision::because(reason, events))
         }
+        Command::ObserveZones { provider, zones } => {
+            if state.zones.get(provider) == Some(zones) {
+                return Ok(Decision::nothing(Reason::NothingNew));
+            }
+            let listed = Event::ZonesListed { provider: provider.clone(), zones: zones.clone() };
+            // Who waits for a zone is looked at next, when this is known: the decision stays small.
+            Ok(Decision::because(Reason::ZonesDiffer, [listed]))
+        }
     }
 }
 
-fn concerned(state: &State, changes: &[Change]) -> BTreeSet<Name> {
+fn concerned(seen: &Seen<'_>, changes: &[Change]) -> BTreeSet<Name> {
     let machine = |change: &Change| match change {
         Change::Appeared { instance } => Some(instance.machine.clone()),
         Change::Vanished { machine, .. } => Some(machine.clone()),
         Change::StatusChanged { effect, .. }
         | Change::Forgotten { effect }
         | Change::Unclaimed { effect }
-        | Change::Claimed { effect } => state.sightings.get(effect).map(|sighting| sighting.machine.clone()),
+        | Change::Claimed { effect } => seen.sighting(*effect).map(|sighting| sighting.machine.clone()),
     };
     changes.iter().filter_map(machine).collect()
 }
 
 /// The machines whose names they bear are told to remove the instances that nobody knows, where it is time.
-fn strays(state: &State, facts: &Facts<'_>, changes: &[Change]) -> Vec<Event> {
+fn strays(seen: &Seen<'_>, facts: &Facts<'_>, changes: &[Change]) -> Vec<Event> {
     let mut orders = Vec::new();
     for change in changes {
         let Change::Unclaimed { effect } = change else { continue };
         let Some(Sighting { provider, machine, instance: Some(instance), unclaimed: Some(unclaimed), .. }) =
-            state.sightings.get(effect)
+            seen.sighting(*effect)
         else {
             continue;
         };

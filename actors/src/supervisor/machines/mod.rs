@@ -9,8 +9,11 @@ pub mod harvest;
 mod observe;
 pub mod pass;
 mod remedy;
+mod seen;
+mod siting;
 pub mod start_volumes;
 mod state;
+mod tally;
 mod view;
 pub mod zones;
 
@@ -25,4 +28,5 @@ pub use observe::differences;
 pub use state::{
     Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed, Withholding,
 };
+pub use tally::{Share, Standing, Tally};
 pub use view::View;

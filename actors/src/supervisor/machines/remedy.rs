@@ -7,18 +7,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Event, SightingStatus, State, Withholding, decide::Facts};
+use super::{Event, Withholding, decide::Facts, seen::Seen, siting::sitings, tally::group};
 use crate::{
     contract::Folded,
-    machine::{self, Health, Instance, Report, Step, phase, rules::budget},
+    machine::{self, Health, Instance, Report, Step, rules::budget},
     supervisor::Order,
-    vocab::{EffectId, Life, Name, Outlook, Timestamp, Zone},
+    vocab::{EffectId, Life, Name, Timestamp, Zone},
 };
-
-/// The fact of an instance that names its zone.
-const ZONE: &str = "zone";
-/// The label that names the group whose machines share a budget. Source: Gardener's machine deployments.
-const GROUP: &str = "name";
 
 /// A machine that should be replaced.
 struct Patient<'a> {
@@ -31,13 +26,14 @@ struct Patient<'a> {
 }
 
 /// The orders that follow for these machines and for all whose time is over, and what is withheld from whom.
-pub(super) fn remedies(state: &State, facts: &Facts<'_>, machines: &BTreeSet<Name>) -> Vec<Event> {
-    let view = facts.view;
+pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<Name>) -> Vec<Event> {
+    let (view, state) = (facts.view, seen.base);
     let names: BTreeSet<&Name> = machines.iter().chain(&view.overdue).chain(state.withheld.keys()).collect();
-    let mut patients: Vec<Patient<'_>> = names.iter().filter_map(|name| patient(state, facts, name)).collect();
+    let mut patients: Vec<Patient<'_>> = names.iter().filter_map(|name| patient(seen, facts, name)).collect();
     // Who is gone comes first, then whoever waits longest.
     patients.sort_by(|a, b| (a.overdue, &a.name).cmp(&(b.overdue, &b.name)));
-    let silent = if patients.is_empty() { BTreeSet::new() } else { silent_zones(state, facts) };
+    let zones: BTreeSet<&Zone> = patients.iter().filter_map(|patient| patient.zone.as_ref()).collect();
+    let silent = zones.into_iter().filter(|zone| is_silent(seen, facts, zone)).cloned().collect();
     let mut spent = Spent::default();
     let mut events = Vec::new();
     let mut withheld: BTreeMap<Name, Withholding> = BTreeMap::new();
@@ -45,7 +41,7 @@ pub(super) fn remedies(state: &State, facts: &Facts<'_>, machines: &BTreeSet<Nam
         let command = match patient.overdue {
             None => machine::Command::Report(Report::Lost { effect: patient.effect }),
             // The others of its zone came back a moment ago; it gets the time to do so, too.
-            Some(_) if was_dark(state, &patient, &silent) => machine::Command::Reprieve { effect: patient.effect },
+            Some(_) if was_dark(seen, &patient, &silent) => machine::Command::Reprieve { effect: patient.effect },
             Some(_) => machine::Command::GiveUp { effect: patient.effect },
         };
         let gives_up = matches!(command, machine::Command::GiveUp { .. });
@@ -70,18 +66,20 @@ pub(super) fn remedies(state: &State, facts: &Facts<'_>, machines: &BTreeSet<Nam
             }
         }
     }
-    events.extend(differences(state, withheld));
+    events.extend(sitings(state, facts, &names, &mut withheld));
+    events.extend(differences(seen, withheld));
     events
 }
 
 /// Whether it was left alone because its whole zone was silent, which is over.
-fn was_dark(state: &State, patient: &Patient<'_>, silent: &BTreeSet<Zone>) -> bool {
+fn was_dark(seen: &Seen<'_>, patient: &Patient<'_>, silent: &BTreeSet<Zone>) -> bool {
     let is_dark = patient.zone.as_ref().is_some_and(|zone| silent.contains(zone));
-    !is_dark && matches!(state.withheld.get(&patient.name), Some(Withholding::ZoneSilent { .. }))
+    !is_dark && matches!(seen.base.withheld.get(&patient.name), Some(Withholding::ZoneSilent { .. }))
 }
 
 /// What is withheld now and was not, and the other way round.
-fn differences(state: &State, now: BTreeMap<Name, Withholding>) -> Vec<Event> {
+fn differences(seen: &Seen<'_>, now: BTreeMap<Name, Withholding>) -> Vec<Event> {
+    let state = seen.base;
     let over = state.withheld.keys().filter(|machine| !now.contains_key(machine));
     let mut events: Vec<Event> = over.map(|machine| Event::Released { machine: machine.clone() }).collect();
     let new = now.into_iter().filter(|(machine, why)| state.withheld.get(machine) != Some(why));
@@ -90,18 +88,18 @@ fn differences(state: &State, now: BTreeMap<Name, Withholding>) -> Vec<Event> {
 }
 
 /// The machine, if it should be replaced.
-fn patient<'a>(state: &State, facts: &Facts<'a>, name: &Name) -> Option<Patient<'a>> {
+fn patient<'a>(seen: &Seen<'_>, facts: &Facts<'a>, name: &Name) -> Option<Patient<'a>> {
     let folded = facts.view.machines.folded(name.as_str())?;
     let Instance::Running { instance, .. } = &folded.state.instance else {
         return None;
     };
-    let is_gone = is_gone(state, instance.effect);
+    let is_gone = seen.is_gone(instance.effect);
     let is_noted = folded.state.hold.as_ref().is_some_and(|hold| hold.withheld.contains(&Step::GiveUp));
     let overdue = match folded.state.health {
         Health::Overdue { since, .. } if !is_gone && folded.state.life == Life::Alive && !is_noted => Some(since),
         _ => None,
     };
-    let zone = zone(&folded.state);
+    let zone = instance.zone();
     (is_gone || overdue.is_some()).then(|| Patient {
         name: name.clone(),
         folded,
@@ -111,34 +109,24 @@ fn patient<'a>(state: &State, facts: &Facts<'a>, name: &Name) -> Option<Patient<
     })
 }
 
-fn is_gone(state: &State, effect: EffectId) -> bool {
-    let status = state.sightings.get(&effect).map(|sighting| sighting.status);
-    matches!(status, Some(SightingStatus::Stopped | SightingStatus::Gone))
-}
-
-fn zone(machine: &machine::State) -> Option<Zone> {
-    match &machine.instance {
-        Instance::Running { instance, .. } => instance.facts.get(ZONE).cloned().map(Zone),
-        Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
-    }
-}
-
-/// The zones with enough machines of which none is well.
-fn silent_zones(state: &State, facts: &Facts<'_>) -> BTreeSet<Zone> {
+/// Whether enough machines are in a zone, none of which is well.
+fn is_silent(seen: &Seen<'_>, facts: &Facts<'_>, zone: &Zone) -> bool {
     let least = facts.policy.reconciliation.throttle.zone_silent_min;
-    let mut zones: BTreeMap<Zone, (u32, bool)> = BTreeMap::new();
-    for (_, Folded { state: machine, .. }) in facts.view.machines.iter() {
-        let (Some(zone), Some(effect)) = (zone(machine), running(machine)) else { continue };
-        // Who was made a moment ago and may still join says nothing about the zone.
-        if matches!(machine.health, Health::Joining { .. } | Health::Unjudged) && !is_gone(state, effect) {
-            continue;
-        }
-        let (count, any_well) = zones.entry(zone).or_default();
-        *count += 1;
-        *any_well |= matches!(machine.health, Health::Well { .. }) && !is_gone(state, effect);
+    let (Some(standing), true) = (facts.view.tally.standing(zone), least != 0) else {
+        return false;
+    };
+    let machine = |name: &Name| facts.view.machines.get(name.as_str());
+    let is_gone = |name: &Name| machine(name).and_then(running).is_some_and(|effect| seen.is_gone(effect));
+    if standing.well.iter().any(|name| !is_gone(name)) {
+        return false;
     }
-    let is_silent = |(count, any_well): &(u32, bool)| least != 0 && least <= *count && !any_well;
-    zones.into_iter().filter(|(_, counts)| is_silent(counts)).map(|(zone, _)| zone).collect()
+    // Who was made a moment ago and may still join says nothing about the zone.
+    let joins = |name: &Name| {
+        machine(name).is_some_and(|machine| matches!(machine.health, Health::Joining { .. } | Health::Unjudged))
+    };
+    let others = standing.others.iter().filter(|name| !joins(name) || is_gone(name));
+    let enough = usize::try_from(least).unwrap_or(usize::MAX);
+    enough <= standing.well.iter().chain(others).take(enough).count()
 }
 
 fn running(machine: &machine::State) -> Option<EffectId> {
@@ -146,10 +134,6 @@ fn running(machine: &machine::State) -> Option<EffectId> {
         Instance::Running { instance, .. } => Some(instance.effect),
         Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
     }
-}
-
-fn group(machine: &machine::State) -> String {
-    machine.spec.as_ref().and_then(|spec| spec.labels.get(GROUP)).cloned().unwrap_or_default()
 }
 
 /// What this decision has taken of the budgets.
@@ -165,25 +149,21 @@ impl Spent {
     fn has_room(&self, facts: &Facts<'_>, of: &Folded<machine::State>) -> bool {
         let rules = &facts.policy.reconciliation;
         let group_of = group(&of.state);
-        let weighed: Vec<(String, crate::vocab::MachinePhase)> = facts
-            .view
-            .machines
-            .iter()
-            .filter(|(_, folded)| counts(&folded.state))
-            .map(|(_, folded)| (group(&folded.state), phase(&folded.state)))
-            .collect();
-        let peers = weighed.iter().map(|(group, phase)| (group.as_str(), *phase));
-        let mut view = budget::BudgetView::of(&group_of, peers, budget::PermitSeen::Free, rules.readings.undeployed);
+        let tally = &facts.view.tally;
+        let shares = tally.shares().map(|(group, share)| (group, share.peers, share.in_replacement));
+        let own = tally.share(&group_of);
+        let mut view = match group_of.as_str() {
+            "" => budget::BudgetView::counted("", shares, rules.readings.undeployed),
+            _ => budget::BudgetView::counted(
+                &group_of,
+                [(group_of.as_str(), own.peers, own.in_replacement)],
+                rules.readings.undeployed,
+            ),
+        };
         view.in_replacement += self.0.get(&group_of).copied().unwrap_or_default();
         view.in_replacement += ordered(facts, &group_of);
         budget::room(&view, &rules.throttle).is_ok()
     }
-}
-
-/// Who was given up by everybody is not being replaced, and takes no room for ever.
-fn counts(machine: &machine::State) -> bool {
-    let is_over = machine.effort().is_some_and(|effort| matches!(effort.outlook, Outlook::GivenUp { .. }));
-    machine.life == Life::Alive && !is_over && !matches!(machine.instance, Instance::None)
 }
 
 /// Machines of the group that were told to give up and have not answered yet.

@@ -10,17 +10,17 @@ use bailiwick_journal::{Position, StreamId};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::{Command, State, View, differences};
+use super::{Command, State, View, differences, view::stream};
 use crate::{
     contract::Decider,
-    machine::{self, Instance, Node, Report},
+    machine::{self, Instance, Node, Progress, Report},
     ports::{Condition, InstanceStatus},
     shell::{AnyCommand, Ask, Origin},
     supervisor::{
         Order,
-        shell::{Supervise, SupervisorActor, open},
+        shell::{LOOK_MAX, Supervise, SupervisorActor, open},
     },
-    vocab::{EffectId, Fault, FaultCode, Life, Name, Timestamp, derived_uuid},
+    vocab::{EffectId, Fault, FaultCode, Life, Name, Timestamp, Zone, derived_uuid},
 };
 
 /// Changes in one observation; more follow in the next, so that no entry grows without bound.
@@ -119,6 +119,7 @@ impl Handler<Poll> for SupervisorActor<State> {
             }
         }
         self.tell_the_silent(ctx);
+        self.tell_progress(ctx);
         let address = ctx.address().downgrade();
         let pause = Duration::from_millis(self.services.policy().document.machines.poll_ms);
         let next = async move {
@@ -138,11 +139,12 @@ impl SupervisorActor<State> {
         };
         let limit = Duration::from_millis(self.services.policy().document.machines.call_timeout_ms);
         let list = async move {
-            tokio::time::timeout(limit, provider.list()).await.unwrap_or_else(|_| {
+            let listing = tokio::time::timeout(limit, provider.list()).await.unwrap_or_else(|_| {
                 Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not say in time what it has"))
-            })
+            });
+            (listing, provider.zones())
         };
-        ctx.spawn(list.into_actor(self).map(move |listing, actor, ctx| {
+        ctx.spawn(list.into_actor(self).map(move |(listing, zones), actor, ctx| {
             actor.watch.polling.remove(&name);
             match listing {
                 Ok(listing) => {
@@ -161,6 +163,7 @@ impl SupervisorActor<State> {
                         let observe = Command::Observe { provider, as_of: listing.as_of, changes: some.to_vec() };
                         actor.decide_later(observe, ctx);
                     }
+                    actor.see_zones(&name, zones, ctx);
                 }
                 Err(fault) => {
                     let known = actor.entity.state().failing.get(&name).is_some_and(|k| k.code == fault.code);
@@ -171,6 +174,25 @@ impl SupervisorActor<State> {
                 }
             }
         }));
+    }
+
+    /// Takes in the zones of a provider, and looks again at whoever waits for one. That a provider has none is worth an
+    /// entry only if somebody waits.
+    fn see_zones(&mut self, provider: &Name, zones: BTreeSet<Zone>, ctx: &mut Context<Self>) {
+        let known = self.entity.state().zones.get(provider);
+        let is_its = |name: &&Name| {
+            let spec = self.view.machines.get(name.as_str()).and_then(|machine| machine.spec.as_ref());
+            spec.is_some_and(|spec| spec.provider == *provider)
+        };
+        let waiting: Vec<Name> = self.view.tally.unsited.iter().filter(is_its).cloned().collect();
+        let is_news = known != Some(&zones) && (known.is_some() || !zones.is_empty() || !waiting.is_empty());
+        if !is_news {
+            return;
+        }
+        self.decide_later(Command::ObserveZones { provider: provider.clone(), zones }, ctx);
+        for some in waiting.chunks(LOOK_MAX) {
+            self.decide_later(Command::Look { machines: some.to_vec() }, ctx);
+        }
     }
 
     /// Tells the machines whose agents were silent for too long. After a start nobody is called silent for a while.
@@ -204,6 +226,24 @@ impl SupervisorActor<State> {
         self.watch.shown.retain(|effect| running.contains(effect));
         for (machine, effect, last_seen) in silent {
             self.report(machine, Report::NodeSilent { effect, last_seen }, "supervisor/machines".into(), ctx);
+        }
+    }
+
+    /// Tells the machines for which a call is under way what their providers say about it, where that is something new.
+    fn tell_progress(&mut self, ctx: &mut Context<Self>) {
+        let mut news = Vec::new();
+        for machine in &self.view.tally.calling {
+            let Some(state) = self.view.machines.get(machine.as_str()) else { continue };
+            let provider = state.spec.as_ref().and_then(|spec| self.services.providers.machines.get(&spec.provider));
+            let Some((provider, effect)) = provider.zip(state.calling(&stream(machine))) else { continue };
+            let Some(told) = provider.progress(effect) else { continue };
+            let (text, percent) = Progress::worth_noting(&told);
+            if !state.has_progressed(&text, percent) {
+                news.push((machine.clone(), Report::Progress { effect, text, percent }));
+            }
+        }
+        for (machine, report) in news {
+            self.report(machine, report, "supervisor/machines".into(), ctx);
         }
     }
 

@@ -23,7 +23,9 @@ pub struct State {
     pub failing: BTreeMap<Name, Fault>,
     /// The moment that each provider's newest observation describes: an older list is worth nothing any more.
     pub observed: BTreeMap<Name, Timestamp>,
-    /// The machines that are not replaced now, and why.
+    /// The zones in which each provider can make something, as it told last.
+    pub zones: BTreeMap<Name, BTreeSet<Zone>>,
+    /// The machines that are not replaced, or not made, now, and why.
     pub withheld: BTreeMap<Name, Withholding>,
 }
 
@@ -96,6 +98,20 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// The instance that it is about.
+    pub fn effect(&self) -> EffectId {
+        match self {
+            Self::Appeared { instance } => instance.effect,
+            Self::StatusChanged { effect, .. }
+            | Self::Vanished { effect, .. }
+            | Self::Forgotten { effect }
+            | Self::Unclaimed { effect }
+            | Self::Claimed { effect } => *effect,
+        }
+    }
+}
+
 /// What it may be told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
@@ -107,6 +123,8 @@ pub enum Command {
     ReportListRecovered { provider: Name },
     /// These machines have changed: look whether something follows.
     Look { machines: Vec<Name> },
+    /// A provider has other zones than were known.
+    ObserveZones { provider: Name, zones: BTreeSet<Zone> },
 }
 
 /// What happened to it.
@@ -136,15 +154,22 @@ pub enum Event {
     Released {
         machine: Name,
     },
+    /// A provider has these zones from now on.
+    ZonesListed {
+        provider: Name,
+        zones: BTreeSet<Zone>,
+    },
 }
 
-/// Why a machine is not replaced now.
+/// Why a machine is not replaced, or not made, now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Withholding {
     /// All machines of its zone are silent or gone: the fault is more likely the zone's, or ours.
     ZoneSilent { zone: Zone },
     /// As many machines as may be are being replaced already.
     BudgetSpent,
+    /// No zone that it may be in is there.
+    NoZone,
 }
 
 /// An order that waits for its target's answer.
@@ -165,6 +190,7 @@ reasons! {
         ProviderBack = "provider-back", "the provider answers again";
         ListTooOld = "list-too-old", "a newer list was seen already";
         ReplacementsHeld = "replacements-held", "machines that should be replaced are not, or are not held any more";
+        ZonesDiffer = "zones-differ", "a provider has other zones than were known";
     }
 }
 
@@ -226,6 +252,9 @@ impl Decider for State {
             }
             Event::Released { machine } => {
                 self.withheld.remove(machine);
+            }
+            Event::ZonesListed { provider, zones } => {
+                self.zones.insert(provider.clone(), zones.clone());
             }
             // Other orders are a matter of the view, which sees their answers too.
             Event::Issued { .. } => (),

@@ -1,6 +1,8 @@
 //! What the machines supervisor concludes, and what it does not.
 
-use std::collections::BTreeMap;
+mod siting;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
@@ -59,9 +61,9 @@ fn entry(position: u64, stream: StreamId, first: u64, outcome: Outcome, id: Uuid
 
 /// A view in which machine web runs since 50.
 fn view() -> View {
-    let spec = machine::Spec { provider: name("local"), workloads: Vec::new(), labels: BTreeMap::new() };
+    let spec = machine::Spec::with_provider(name("local"));
     let events = [
-        machine::Event::Declared { spec },
+        machine::Event::Declared { spec: spec.into() },
         machine::Event::CreateRequested { at: Timestamp(1) },
         machine::Event::Created { instance: instance(InstanceStatus::Running), at: Timestamp(50) },
     ];
@@ -217,13 +219,13 @@ fn fleet(well: usize, overdue: usize) -> View {
     for number in 0..well + overdue {
         let machine = name(&format!("m-{number:02}"));
         let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
-        let spec = machine::Spec { provider: name("local"), workloads: Vec::new(), labels: BTreeMap::new() };
+        let spec = machine::Spec::with_provider(name("local"));
         let facts = BTreeMap::from([("zone".to_owned(), "a".to_owned())]);
         let effect = EffectId::of(&stream, Version(2));
         let made = MachineInstance { effect, machine: machine.clone(), facts, ..instance(InstanceStatus::Running) };
         let at = Timestamp(50);
         let mut events = vec![
-            machine::Event::Declared { spec },
+            machine::Event::Declared { spec: spec.into() },
             machine::Event::CreateRequested { at },
             machine::Event::Created { instance: made, at },
             machine::Event::BecameWell { at },

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::{Entry, StreamId};
 
-use super::Event;
+use super::{Event, Tally};
 use crate::{
     contract::{self, Decider, Fold, Stored, StoredError},
     machine,
-    supervisor::Orders,
+    supervisor::{Order, Orders},
     vocab::{EffectId, Name},
 };
 
@@ -21,6 +21,7 @@ pub struct View {
     pub kept: BTreeSet<EffectId>,
     /// The machines whose time is over: those that may have to be given up.
     pub overdue: BTreeSet<Name>,
+    pub tally: Tally,
 }
 
 impl View {
@@ -39,6 +40,7 @@ impl contract::View for View {
             if stream.name() == Self::NAME {
                 for (at, body) in entry.versioned_events() {
                     if let Event::Issued { order } = Event::load(body)? {
+                        self.sited(&order);
                         self.orders.issued(stream, at, entry.header.position, order);
                     }
                 }
@@ -54,21 +56,40 @@ impl contract::View for View {
             self.kept.extend(&machine.kept);
             self.machines.remove(name);
         }
-        let is_overdue = self.machines.get(name).is_some_and(machine::is_overdue);
-        match name.parse::<Name>() {
-            Ok(name) if is_overdue => drop(self.overdue.insert(name)),
-            Ok(name) => drop(self.overdue.remove(&name)),
-            Err(_) => (),
+        let Ok(name) = name.parse::<Name>() else { return Ok(()) };
+        let machine = self.machines.get(name.as_str());
+        self.tally.saw(&name, machine);
+        if machine.is_some_and(machine::is_overdue) {
+            self.overdue.insert(name);
+        } else {
+            self.overdue.remove(&name);
         }
         Ok(())
     }
 }
 
 impl View {
+    fn sited(&mut self, order: &Order) {
+        if let Order::Machine { machine, command: machine::Command::Site { zone, .. } } = order
+            && let Some(state) = self.machines.get(machine.as_str())
+        {
+            self.tally.chose(machine, state, zone.as_ref());
+        }
+    }
+
+    /// The instance that is a machine's own: that it has, or may have, or is getting rid of.
+    pub fn own(&self, machine: &Name) -> Option<EffectId> {
+        self.machines.get(machine.as_str())?.own(&stream(machine))
+    }
+
     /// Whether some machine claims the instance, whose name it bears, or an operator keeps it.
     pub fn is_claimed(&self, machine: &Name, effect: EffectId) -> bool {
-        let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
+        let stream = stream(machine);
         let claims = |state: &machine::State| state.claims(&stream).contains(&effect);
         self.kept.contains(&effect) || self.machines.get(machine.as_str()).is_some_and(claims)
     }
+}
+
+pub(super) fn stream(machine: &Name) -> StreamId {
+    StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked")
 }

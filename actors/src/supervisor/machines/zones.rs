@@ -71,20 +71,13 @@ impl Zones {
             return Ok(Choice { zone: None, round_is_new: false });
         }
         let allows = |zones: Option<&BTreeSet<Zone>>, zone: &Zone| zones.is_none_or(|zones| zones.contains(zone));
-        let allowed: Vec<(&Zone, usize)> = self
+        let allowed = self
             .machines
             .iter()
             .filter(|(zone, _)| allows(wish.constraint, zone) && allows(wish.derived, zone))
-            .map(|(zone, machines)| (zone, population(machines, wish.group)))
-            .collect();
+            .map(|(zone, machines)| (zone, population(machines, wish.group)));
         let failed = self.failed.get(wish.machine);
-        let untried = allowed.iter().filter(|(zone, _)| failed.is_none_or(|failed| !failed.contains(*zone)));
-        // The first of equals is the first by name.
-        let (chosen, round_is_new) = match untried.min_by_key(|(_, population)| *population) {
-            Some(chosen) => (chosen, false),
-            None => (allowed.iter().min_by_key(|(_, population)| *population).ok_or(NoSuitableZone)?, true),
-        };
-        Ok(Choice { zone: Some(chosen.0.clone()), round_is_new })
+        emptiest(allowed, |zone| failed.is_some_and(|failed| failed.contains(zone)))
     }
 
     /// The choice is made: it counts in its zone from now on, and nowhere else.
@@ -116,6 +109,24 @@ impl Zones {
         self.leave(machine);
         self.failed.remove(machine);
     }
+}
+
+/// The emptiest of the allowed zones, given in the order of their names; one that has failed only if all have.
+///
+/// # Errors
+/// If there is no allowed zone.
+pub fn emptiest<'a>(
+    allowed: impl IntoIterator<Item = (&'a Zone, usize)>,
+    has_failed: impl Fn(&Zone) -> bool,
+) -> Result<Choice, NoSuitableZone> {
+    let allowed: Vec<(&Zone, usize)> = allowed.into_iter().collect();
+    let untried = allowed.iter().filter(|(zone, _)| !has_failed(zone));
+    // The first of equals is the first by name.
+    let (chosen, round_is_new) = match untried.min_by_key(|(_, population)| *population) {
+        Some(chosen) => (chosen, false),
+        None => (allowed.iter().min_by_key(|(_, population)| *population).ok_or(NoSuitableZone)?, true),
+    };
+    Ok(Choice { zone: Some(chosen.0.clone()), round_is_new })
 }
 
 fn population(machines: &BTreeSet<MachineId>, group: Option<&BTreeSet<MachineId>>) -> usize {

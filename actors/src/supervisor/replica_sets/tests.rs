@@ -63,7 +63,7 @@ impl Seen {
 
     fn machine(self, machine: &str) -> Self {
         let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
-        let spec = machine::Spec { provider: name("local"), workloads: Vec::new(), labels: BTreeMap::new() };
+        let spec = machine::Spec::with_provider(name("local"));
         let instance = MachineInstance {
             effect: EffectId::of(&stream, Version(2)),
             instance: InstanceId("i".into()),
@@ -72,7 +72,11 @@ impl Seen {
             status: InstanceStatus::Running,
         };
         let created = machine::Event::Created { instance, at: Timestamp(2) };
-        let events = [machine::Event::Declared { spec }, machine::Event::CreateRequested { at: Timestamp(1) }, created];
+        let events = [
+            machine::Event::Declared { spec: spec.into() },
+            machine::Event::CreateRequested { at: Timestamp(1) },
+            created,
+        ];
         self.then(stream.as_str(), events)
     }
 

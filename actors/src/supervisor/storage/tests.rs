@@ -96,9 +96,9 @@ fn stored<T: Stored>(events: impl IntoIterator<Item = T>) -> Vec<Body> {
 }
 
 fn machine_declared() -> Vec<Body> {
-    let spec = machine::Spec { provider: name("local"), workloads: Vec::new(), labels: BTreeMap::new() };
+    let spec = machine::Spec::with_provider(name("local"));
     stored([
-        machine::Event::Declared { spec },
+        machine::Event::Declared { spec: spec.into() },
         machine::Event::CreateRequested { at: Timestamp(1) },
         machine::Event::AttachmentReserved { volume: name("data") },
     ])

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use bailiwick::actors::{
-    machine_set::{self, Command, Effect, Event, Failure, FailureReason, Member, SetSeen, SlowStart, State, decide},
+    machine_set::{
+        self, Failure, FailureReason, Member, SetSeen, SlowStart,
+        pass::{Command, Effect, Event, State, decide},
+    },
     vocab::MachinePhase,
 };
 use serde_json::{Value, json};

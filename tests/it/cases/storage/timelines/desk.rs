@@ -250,7 +250,9 @@ impl Desk {
         let target = order.target();
         match order {
             Order::Machine { .. } => Err("machines are told nothing here".to_owned()),
-            Order::ReplicaSet { .. } | Order::Member { .. } => Err("there are no replica sets here".to_owned()),
+            Order::ReplicaSet { .. } | Order::Member { .. } | Order::MachineSet { .. } => {
+                Err("there are no sets here".to_owned())
+            }
             Order::Volume { command, .. } => self.ask_volume(&target, &command, id),
             Order::VolumeAttachment { command, .. } => self.ask_volume_attachment(&target, &command, id),
             Order::Filesystem { command, .. } => self.ask_filesystem(&target, &command, id),

@@ -76,8 +76,8 @@ impl Desk {
             let mut entity = entity(&mut self.machines, &stream);
             let mut events = Vec::new();
             if !entity.state().life.exists() {
-                let spec = machine::Spec { provider: provider("")?, workloads: Vec::new(), labels: BTreeMap::new() };
-                events.push(Event::Declared { spec });
+                let spec = machine::Spec::with_provider(provider("")?);
+                events.push(Event::Declared { spec: Box::new(spec) });
             }
             let present = match &entity.state().instance {
                 Instance::Running { instance, .. } => Some(instance.instance.0.clone()),

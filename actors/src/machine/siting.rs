@@ -1,0 +1,123 @@
+//! In which zone a machine's instance is made.
+//!
+//! ```text
+//! open                      the provider chooses, or the declaration says it
+//! awaited ─▶ chosen         the machines supervisor chooses: the emptiest zone that is allowed
+//!    ▲          │ it could not be made there
+//!    └── blamed ┘           another one is tried at once; when all have failed, that was one attempt, and a new round
+//!                           begins after the usual wait
+//! ```
+//!
+//! Source: Juju's provisioner, which tries the other zones before it uses up a retry.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Event, Instance, Reason, Siting, Spec, State,
+    decide::{Facts, Verdict},
+};
+use crate::{
+    contract::{Decision, Next, RetryRule},
+    vocab::{EffectId, Effort, Fault, FaultCode, Outlook, Zone},
+};
+
+/// Where the next instance is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    pub choice: SiteChoice,
+    /// Where it could not be made in this round, and why.
+    pub blamed: BTreeMap<Zone, Fault>,
+}
+
+/// Whether the zone of the next instance is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SiteChoice {
+    /// Nobody here has to choose.
+    #[default]
+    Open,
+    Awaited,
+    /// None where the provider has no zones.
+    Chosen {
+        zone: Option<Zone>,
+    },
+}
+
+impl Site {
+    /// An intent to make an instance is open.
+    pub(super) fn asked(spec: Option<&Spec>) -> Self {
+        let is_ours = spec.is_some_and(|spec| matches!(spec.siting(), Siting::Spread { .. }));
+        let choice = if is_ours { SiteChoice::Awaited } else { SiteChoice::Open };
+        Self { choice, blamed: BTreeMap::new() }
+    }
+
+    /// The zone was chosen. One that has failed is chosen again only when a new round begins.
+    pub(super) fn chosen(&mut self, zone: Option<Zone>) {
+        if zone.as_ref().is_some_and(|zone| self.blamed.contains_key(zone)) {
+            self.blamed.clear();
+        }
+        self.choice = SiteChoice::Chosen { zone };
+    }
+
+    pub(super) fn blame(&mut self, zone: Zone, fault: Fault) {
+        self.blamed.insert(zone, fault);
+        self.choice = SiteChoice::Awaited;
+    }
+}
+
+impl State {
+    /// Whether its instance is to be made, and somebody has to say in which zone.
+    pub fn awaits_site(&self) -> bool {
+        let is_trying = matches!(&self.instance, Instance::Creating(effort) if effort.outlook == Outlook::Trying);
+        is_trying && self.site.choice == SiteChoice::Awaited
+    }
+
+    /// The zone that its instance is in, or is to be made in, if that is known.
+    pub fn zone(&self) -> Option<Zone> {
+        let siting = self.spec.as_deref().map(Spec::siting);
+        match (&self.instance, &self.site.choice, siting) {
+            (Instance::Running { instance, .. }, ..) => instance.zone(),
+            (Instance::Creating(_), SiteChoice::Chosen { zone }, _) => zone.clone(),
+            (Instance::Creating(_), SiteChoice::Open, Some(Siting::Declared(zone))) => Some(zone),
+            (Instance::Creating(_), SiteChoice::Open | SiteChoice::Awaited, _) => None,
+            (Instance::None | Instance::Lost { .. } | Instance::Deleting { .. }, ..) => None,
+        }
+    }
+}
+
+/// A create failed: if the zone may be the reason, and another one could do, no attempt is used up yet.
+pub(super) fn blame(state: &State, effort: &Effort, attempt: u32, fault: &Fault) -> Option<Event> {
+    let SiteChoice::Chosen { zone: Some(zone) } = &state.site.choice else {
+        return None;
+    };
+    let is_the_zones = matches!(fault.code, FaultCode::ResourceExhausted | FaultCode::Unavailable);
+    let blamed = is_the_zones && effort.is_trying(attempt) && state.hold.is_none();
+    blamed.then(|| Event::ZoneBlamed { zone: zone.clone(), fault: fault.clone() })
+}
+
+/// The machines supervisor has chosen.
+pub(super) fn site(
+    state: &State,
+    effect: EffectId,
+    zone: Option<&Zone>,
+    round_is_new: bool,
+    facts: &Facts<'_>,
+) -> Verdict {
+    let (Instance::Creating(effort), true) = (&state.instance, state.awaits_site()) else {
+        return Ok(Decision::nothing(Reason::SiteNotAwaited));
+    };
+    if state.own(facts.stream) != Some(effect) {
+        return Ok(Decision::nothing(Reason::SiteNotAwaited));
+    }
+    let sited = Event::Sited { zone: zone.cloned(), at: facts.now };
+    let last = zone.and_then(|zone| state.site.blamed.get(zone)).filter(|_| round_is_new);
+    let Some(fault) = last.cloned() else {
+        return Ok(Decision::because(Reason::SiteChosen, [sited]));
+    };
+    let next = match RetryRule::from(&facts.policy.machines).after(effort, &fault, facts.now) {
+        Next::Retry { until } | Next::Ask { until } => Event::CreateRetryScheduled { until, fault },
+        Next::Exhausted | Next::Hopeless => Event::CreateGivenUp { fault },
+    };
+    Ok(Decision::because(Reason::AllZonesFailed, [sited, next]))
+}

@@ -1,0 +1,33 @@
+//! What may be asked of a machine set.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, Spec};
+use crate::{
+    contract::Stored,
+    vocab::{Name, Timestamp},
+};
+
+/// A command to a machine set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// It shall exist, like this.
+    Declare(Spec),
+    /// It shall go, and its machines before it.
+    Remove,
+    /// Something that was waited for is due.
+    Wake { due: Timestamp },
+    /// A pass, planned on the machines that there are: machines that are to go, and the names of those that are to be
+    /// made. A supervisor's order.
+    BeginPass { plan: Plan, names: Vec<Name> },
+    /// How telling machines to go went: each with whether that was accepted. A supervisor's order.
+    ReportRemovals { told: Vec<(Name, bool)> },
+    /// How a whole batch of creations went. A supervisor's order.
+    ReportBatch { failed: u32 },
+    /// It has no machine any more. A supervisor's order.
+    ReportEmpty,
+}
+
+impl Stored for Command {
+    const SCHEMA: u16 = 1;
+}

@@ -1,0 +1,109 @@
+//! What should happen to a machine set, and why.
+
+use super::{Command, Event, Plan, Reason, Rejection, Spec, State, pass, plan::Change};
+use crate::{
+    contract::{self, Decider, Decision},
+    vocab::{Life, Name},
+};
+
+type Facts<'a> = contract::Facts<'a, State>;
+type Verdict = contract::Verdict<State>;
+
+pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
+    match command {
+        Command::Declare(spec) => declare(state, spec),
+        Command::Remove => remove(state),
+        Command::Wake { .. } => Ok(wake(state, facts)),
+        Command::BeginPass { plan, names } => Ok(begin(state, plan, names, facts)),
+        Command::ReportRemovals { told } => {
+            let reports = told.iter().map(|(name, is_accepted)| pass::Command::ReportRemoval {
+                name: name.to_string(),
+                is_accepted: *is_accepted,
+            });
+            Ok(go_on(state, reports, Reason::MachinesTold, facts))
+        }
+        Command::ReportBatch { failed } => {
+            let failed = usize::try_from(*failed).unwrap_or(usize::MAX);
+            Ok(go_on(state, [pass::Command::ReportBatch { failed }], Reason::BatchMade, facts))
+        }
+        Command::ReportEmpty if state.life == Life::Dying => Ok(Decision::because(Reason::Empty, [Event::Removed])),
+        Command::ReportEmpty => Ok(Decision::nothing(Reason::NotEmptyYet)),
+    }
+}
+
+fn declare(state: &State, spec: &Spec) -> Verdict {
+    if spec.replicas > Spec::REPLICAS_MAX {
+        return Err(Rejection::TooMany { most: Spec::REPLICAS_MAX });
+    }
+    if spec.template.set.is_some() || spec.template.parent.is_some() {
+        return Err(Rejection::BadTemplate);
+    }
+    match (state.life, &state.spec) {
+        (Life::Dying | Life::Dead, _) => Err(Rejection::Leaving { life: state.life }),
+        (Life::Alive, Some(present)) if present == spec => Ok(Decision::nothing(Reason::AlreadyAsDeclared)),
+        (Life::Alive, Some(_)) => {
+            Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: spec.clone() }]))
+        }
+        (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
+            Ok(Decision::because(Reason::NewlyDeclared, [Event::Declared { spec: spec.clone() }]))
+        }
+    }
+}
+
+fn remove(state: &State) -> Verdict {
+    match state.life {
+        Life::Undeclared => Err(Rejection::NotDeclared),
+        Life::Removed => Ok(Decision::nothing(Reason::AlreadyGone)),
+        Life::Dying | Life::Dead => Ok(Decision::nothing(Reason::AlreadyGoing)),
+        Life::Alive => Ok(Decision::because(Reason::RemovalAsked, [Event::RemovalBegan])),
+    }
+}
+
+fn wake(state: &State, facts: &Facts<'_>) -> Decision<State> {
+    match state.rests_until {
+        Some(until) if until <= facts.now => Decision::because(Reason::RestOver, [Event::Rested]),
+        Some(_) => Decision::nothing(Reason::NotDueYet),
+        None => Decision::nothing(Reason::NothingWaits),
+    }
+}
+
+fn begin(state: &State, plan: &Plan, names: &[Name], facts: &Facts<'_>) -> Decision<State> {
+    if !state.is_at_rest() || state.rests_until.is_some() {
+        return Decision::nothing(Reason::PassUnderWay);
+    }
+    let wanted = match &plan.change {
+        Change::Create(count) => *count,
+        Change::Nothing | Change::HeldByFreeze | Change::Remove(_) => 0,
+    };
+    let is_idle = plan.stale.is_empty() && matches!(plan.change, Change::Nothing | Change::HeldByFreeze);
+    if is_idle || wanted != names.len() {
+        return Decision::nothing(Reason::NothingToDo);
+    }
+    let named = (wanted > 0).then(|| Event::Named { names: names.to_vec() });
+    let pass = go_on(state, [pass::Command::Begin(plan.clone())], Reason::PassPlanned, facts);
+    Decision::because(Reason::PassPlanned, named.into_iter().chain(pass.events))
+}
+
+/// The pass goes on by these reports. When it has ended and something was refused, it rests before the next one.
+fn go_on(
+    state: &State,
+    reports: impl IntoIterator<Item = pass::Command>,
+    reason: Reason,
+    facts: &Facts<'_>,
+) -> Decision<State> {
+    let mut after = state.clone();
+    let mut events = Vec::new();
+    for report in reports {
+        for event in pass::decide(&after.pass, &report).into_iter().map(Event::Pass) {
+            after.evolve(facts.next, &event);
+            events.push(event);
+        }
+    }
+    if events.is_empty() {
+        return Decision::nothing(Reason::StaleReport);
+    }
+    if after.is_at_rest() && after.was_refused {
+        events.push(Event::Resting { until: facts.now.after(facts.policy.reconciliation.retry_short_ms) });
+    }
+    Decision::because(reason, events)
+}

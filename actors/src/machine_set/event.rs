@@ -1,0 +1,39 @@
+//! What happened to a machine set.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Spec, pass};
+use crate::{
+    contract::Stored,
+    vocab::{Name, Timestamp},
+};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// It exists from now on, under a new uid.
+    Declared {
+        spec: Spec,
+    },
+    SpecChanged {
+        spec: Spec,
+    },
+    /// It is dying: its machines go.
+    RemovalBegan,
+    Removed,
+    /// The machines of the coming pass will have these names.
+    Named {
+        names: Vec<Name>,
+    },
+    /// A step of a pass.
+    Pass(pass::Event),
+    /// Something of the pass was refused: nothing is tried before then.
+    Resting {
+        until: Timestamp,
+    },
+    Rested,
+}
+
+impl Stored for Event {
+    const SCHEMA: u16 = 1;
+}

@@ -1,0 +1,20 @@
+//! Machine set effects as work.
+
+use bailiwick_journal::StreamId;
+
+use super::{Command, Effect, State};
+use crate::{
+    shell::{AnyCommand, Kind, Work},
+    vocab::Timestamp,
+};
+
+impl Kind for State {
+    fn work(&self, _stream: &StreamId, effect: &Effect) -> Work {
+        let Effect::WakeAt(due) = effect;
+        Work::WakeAt(*due)
+    }
+
+    fn wake(due: Timestamp) -> Option<AnyCommand> {
+        Some(AnyCommand::MachineSet(Command::Wake { due }))
+    }
+}

@@ -1,0 +1,28 @@
+//! What is wished for: the declared part of a machine set.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{machine::Spec as MachineSpec, vocab::Name};
+
+/// A machine set as declared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spec {
+    /// How many machines it shall have. May change at any time.
+    pub replicas: u32,
+    /// What its machines are made like. A change holds for machines that are made from then on.
+    pub template: Box<MachineSpec>,
+    /// Which of its machines go first when there are too many: lower ones before higher ones; who is not named has 3.
+    pub priorities: BTreeMap<Name, i32>,
+}
+
+impl Spec {
+    /// The most machines of one set.
+    pub const REPLICAS_MAX: u32 = 100_000;
+
+    /// What a machine of this set is declared as.
+    pub fn member(&self, set: &Name) -> Box<MachineSpec> {
+        Box::new(MachineSpec { set: Some(set.clone()), ..(*self.template).clone() })
+    }
+}

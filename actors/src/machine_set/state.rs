@@ -1,0 +1,118 @@
+//! What is true of a machine set now.
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{StreamId, Version};
+use serde::{Deserialize, Serialize};
+
+use super::{Event, Spec, pass};
+use crate::vocab::{Life, Name, Timestamp, Uid};
+
+/// A machine set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub life: Life,
+    /// The version of the event that declared it: its uid follows from it.
+    pub declared_at: Version,
+    /// What was declared last; none before the first declaration.
+    pub spec: Option<Spec>,
+    pub pass: pass::State,
+    /// The names of the machines that the pass under way has still to make, the next one first.
+    pub names: Vec<Name>,
+    /// How many names were ever given: none is given twice.
+    pub named: u64,
+    /// Whether something of the pass under way was refused.
+    pub was_refused: bool,
+    /// Nothing is tried before then.
+    pub rests_until: Option<Timestamp>,
+}
+
+/// Work that a set is owed beside what its pass owes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Say when it is time.
+    WakeAt(Timestamp),
+}
+
+impl State {
+    /// The set's uid; meaningless before it was declared.
+    pub fn uid(&self, stream: &StreamId) -> Uid {
+        Uid::of(stream, self.declared_at)
+    }
+
+    /// Whether a pass may begin.
+    pub fn is_at_rest(&self) -> bool {
+        self.life.exists() && matches!(self.pass, pass::State::Idle | pass::State::Over)
+    }
+
+    /// The machines that are to be declared now.
+    pub fn batch(&self) -> &[Name] {
+        let owed = |effect: &pass::Effect| match effect {
+            pass::Effect::Create { count } => Some(*count),
+            pass::Effect::Remove { .. } => None,
+        };
+        let count = self.pass.pending().iter().find_map(owed).unwrap_or(0);
+        &self.names[..count.min(self.names.len())]
+    }
+
+    /// The machines that are to be told to go now.
+    pub fn to_go(&self) -> BTreeSet<String> {
+        let owed = |effect: pass::Effect| match effect {
+            pass::Effect::Remove { name } => Some(name),
+            pass::Effect::Create { .. } => None,
+        };
+        self.pass.pending().into_iter().filter_map(owed).collect()
+    }
+
+    /// One word for people: `at-rest`, `changing`, `waiting`, `removing`.
+    pub fn status(&self) -> &'static str {
+        match (self.life, &self.pass, self.rests_until) {
+            (Life::Undeclared, ..) => "undeclared",
+            (Life::Removed, ..) => "removed",
+            (Life::Dying | Life::Dead, ..) => "removing",
+            (Life::Alive, _, Some(_)) => "waiting",
+            (Life::Alive, pass::State::Idle | pass::State::Over, None) => "at-rest",
+            (Life::Alive, ..) => "changing",
+        }
+    }
+}
+
+pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
+    match event {
+        Event::Declared { spec } => {
+            // Names go on where they ended: nobody gets the name of a machine that was.
+            let named = state.named;
+            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), named, ..State::default() };
+        }
+        Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
+        Event::RemovalBegan => state.life = Life::Dying,
+        Event::Removed => *state = State { life: Life::Removed, rests_until: None, ..std::mem::take(state) },
+        Event::Named { names } => {
+            let last = names.iter().filter_map(|name| name.as_str().rsplit_once('-')?.1.parse().ok()).max();
+            state.named = state.named.max(last.unwrap_or(0));
+            state.names.clone_from(names);
+        }
+        Event::Pass(event) => {
+            let made = state.batch().len();
+            state.was_refused |= match event {
+                pass::Event::PassBegan(_) => {
+                    state.was_refused = false;
+                    false
+                }
+                pass::Event::RemovalFailed { .. } => true,
+                pass::Event::BatchMade { failed } => *failed > 0,
+                pass::Event::RemovalAccepted { .. } | pass::Event::ChangeBegan(_) | pass::Event::PassEnded { .. } => {
+                    false
+                }
+            };
+            state.pass.evolve(event);
+            match event {
+                pass::Event::BatchMade { .. } => drop(state.names.drain(..made)),
+                pass::Event::PassEnded { .. } => state.names.clear(),
+                _ => (),
+            }
+        }
+        Event::Resting { until } => state.rests_until = Some(*until),
+        Event::Rested => state.rests_until = None,
+    }
+}

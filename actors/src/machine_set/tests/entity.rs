@@ -1,0 +1,151 @@
+//! Every reason and rejection of a machine set, and what holds along every walk.
+
+use std::collections::BTreeMap;
+
+use bailiwick_journal::{StreamId, Version};
+use proptest::{collection::vec, prelude::*};
+
+use crate::{
+    contract::given::{Case, case, hold, walk},
+    machine,
+    machine_set::{Change, Command, Event, Plan, Reason as R, Rejection, Spec, State, pass},
+    policy::Document,
+    vocab::{Life, Name, Timestamp},
+};
+
+const NOW: Timestamp = Timestamp(100_000);
+
+fn stream() -> StreamId {
+    "machine-set/web".parse().expect("a stream")
+}
+
+fn name(text: &str) -> Name {
+    text.parse().expect("a name")
+}
+
+fn spec(replicas: u32) -> Spec {
+    let template = Box::new(machine::Spec::with_provider(name("local")));
+    Spec { replicas, template, priorities: BTreeMap::new() }
+}
+
+fn declared() -> Vec<Event> {
+    vec![Event::Declared { spec: spec(1) }]
+}
+
+fn going() -> Vec<Event> {
+    [declared(), vec![Event::RemovalBegan]].concat()
+}
+
+fn gone() -> Vec<Event> {
+    [going(), vec![Event::Removed]].concat()
+}
+
+fn creation(count: usize) -> Plan {
+    Plan { stale: Vec::new(), change: Change::Create(count) }
+}
+
+fn removal(of: &str) -> Plan {
+    Plan { stale: Vec::new(), change: Change::Remove(vec![of.into()]) }
+}
+
+fn named(names: &[&str]) -> Event {
+    Event::Named { names: names.iter().map(|text| name(text)).collect() }
+}
+
+fn began(plan: Plan) -> Vec<Event> {
+    let change = plan.change.clone();
+    vec![Event::Pass(pass::Event::PassBegan(plan)), Event::Pass(pass::Event::ChangeBegan(change))]
+}
+
+fn creating() -> Vec<Event> {
+    [declared(), vec![named(&["web-1"])], began(creation(1))].concat()
+}
+
+fn removing() -> Vec<Event> {
+    [declared(), began(removal("web-1"))].concat()
+}
+
+fn resting() -> Vec<Event> {
+    [declared(), vec![Event::Resting { until: NOW }]].concat()
+}
+
+fn table() -> Vec<Case<State>> {
+    let begin =
+        |plan: Plan, names: &[&str]| Command::BeginPass { plan, names: names.iter().map(|text| name(text)).collect() };
+    let nothing = || Plan { stale: Vec::new(), change: Change::Nothing };
+    let wake = || Command::Wake { due: NOW };
+    let ended = |has_failed| Event::Pass(pass::Event::PassEnded { has_failed });
+    let made = |failed| Event::Pass(pass::Event::BatchMade { failed });
+    let rest = || Event::Resting { until: NOW.after(Document::default().reconciliation.retry_short_ms) };
+    let refused = Event::Pass(pass::Event::RemovalFailed { name: "web-1".into() });
+    let inside = Box::new(machine::Spec { set: Some(name("x")), ..machine::Spec::with_provider(name("local")) });
+    vec![
+        case([], Command::Declare(spec(1)), Ok((R::NewlyDeclared, declared()))),
+        case(gone(), Command::Declare(spec(1)), Ok((R::NewlyDeclared, declared()))),
+        case(declared(), Command::Declare(spec(1)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(declared(), Command::Declare(spec(2)), Ok((R::SpecDiffers, vec![Event::SpecChanged { spec: spec(2) }]))),
+        case(going(), Command::Declare(spec(1)), Err(Rejection::Leaving { life: Life::Dying })),
+        case([], Command::Declare(spec(100_001)), Err(Rejection::TooMany { most: 100_000 })),
+        case([], Command::Declare(Spec { template: inside, ..spec(1) }), Err(Rejection::BadTemplate)),
+        case([], Command::Remove, Err(Rejection::NotDeclared)),
+        case(declared(), Command::Remove, Ok((R::RemovalAsked, vec![Event::RemovalBegan]))),
+        case(going(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
+        case(gone(), Command::Remove, Ok((R::AlreadyGone, vec![]))),
+        case(
+            declared(),
+            begin(creation(1), &["web-1"]),
+            Ok((R::PassPlanned, [vec![named(&["web-1"])], began(creation(1))].concat())),
+        ),
+        case(declared(), begin(nothing(), &[]), Ok((R::NothingToDo, vec![]))),
+        case(declared(), begin(creation(2), &["web-1"]), Ok((R::NothingToDo, vec![]))),
+        case(creating(), begin(creation(1), &["web-2"]), Ok((R::PassUnderWay, vec![]))),
+        case(resting(), begin(creation(1), &["web-2"]), Ok((R::PassUnderWay, vec![]))),
+        case(creating(), Command::ReportBatch { failed: 0 }, Ok((R::BatchMade, vec![made(0), ended(false)]))),
+        case(creating(), Command::ReportBatch { failed: 1 }, Ok((R::BatchMade, vec![made(1), ended(true), rest()]))),
+        case(declared(), Command::ReportBatch { failed: 0 }, Ok((R::StaleReport, vec![]))),
+        case(
+            removing(),
+            Command::ReportRemovals { told: vec![(name("web-1"), false)] },
+            Ok((R::MachinesTold, vec![refused, ended(true), rest()])),
+        ),
+        case(going(), Command::ReportEmpty, Ok((R::Empty, vec![Event::Removed]))),
+        case(declared(), Command::ReportEmpty, Ok((R::NotEmptyYet, vec![]))),
+        case(resting(), wake(), Ok((R::RestOver, vec![Event::Rested]))),
+        case([declared(), vec![Event::Resting { until: NOW.after(1) }]].concat(), wake(), Ok((R::NotDueYet, vec![]))),
+        case(declared(), wake(), Ok((R::NothingWaits, vec![]))),
+    ]
+}
+
+#[test]
+fn every_reason_and_rejection_has_its_case() {
+    let rejections = ["not-declared", "leaving", "too-many", "bad-template"];
+    hold(&stream(), NOW, &Document::default(), table(), R::ALL, &rejections);
+}
+
+/// A command that makes sense in this state, or nearly.
+fn command(state: &State, _: Version, kind: u8, value: u8) -> Command {
+    let names = |count: u64| (1..=count).map(|n| name(&format!("web-{}", state.named + n))).collect();
+    let count = u64::from(value % 5);
+    let goes = state.to_go().into_iter().map(|text| (name(&text), !value.is_multiple_of(3)));
+    match kind % 9 {
+        0 => Command::Declare(spec(u32::from(value))),
+        1 if value.is_multiple_of(4) => Command::Remove,
+        1 | 2 => Command::BeginPass { plan: creation(usize::from(value % 5)), names: names(count) },
+        3 => Command::BeginPass { plan: removal("web-1"), names: Vec::new() },
+        4 => Command::ReportRemovals { told: goes.collect() },
+        5 | 6 => Command::ReportBatch { failed: u32::from(value.is_multiple_of(3)) },
+        7 => Command::ReportEmpty,
+        _ => Command::Wake { due: Timestamp(0) },
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_walk_leaves_what_a_set_promises(dice in vec((any::<u8>(), any::<u8>(), 0..100_000u32), 0..60)) {
+        walk::<State>(&stream(), &Document::default(), &dice, command, |before, state, _| {
+            assert!(state.batch().len() <= state.names.len(), "every machine of a batch has a name");
+            assert!(state.is_at_rest() || !state.names.is_empty() || !state.to_go().is_empty() || !state.life.exists());
+            assert!(before.named <= state.named, "no name is given twice");
+        });
+    }
+}

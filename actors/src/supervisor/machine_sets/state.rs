@@ -1,0 +1,234 @@
+//! What the supervisor may be told, and what it answers. It keeps nothing but its orders.
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{StreamId, Version};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::View;
+use crate::{
+    contract::{Code, Decider, Decision, Facts, Folded, Stored, Verdict, reasons},
+    machine,
+    machine_set::{self, Change, Plan},
+    supervisor::Order,
+    vocab::{Life, Name},
+};
+
+/// The supervisor has no state of its own: everything it knows is in its view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State;
+
+/// What it may be told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// These sets and machines have changed: look whether something follows.
+    Look { about: Vec<StreamId> },
+}
+
+/// What happened to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    Issued { order: Order },
+}
+
+/// An order that waits for its target's answer.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Send the order with this command id.
+    Send { command: Uuid },
+}
+
+reasons! {
+    /// Why.
+    pub enum Reason {
+        OrdersFollow = "orders-follow", "something follows from what is seen";
+        NothingFollows = "nothing-follows", "nothing follows from what is seen";
+    }
+}
+
+/// It refuses nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Rejection {}
+
+impl Code for Rejection {
+    fn code(&self) -> &'static str {
+        match *self {}
+    }
+}
+
+impl Stored for Command {
+    const SCHEMA: u16 = 1;
+}
+impl Stored for Event {
+    const SCHEMA: u16 = 1;
+}
+impl Stored for Rejection {
+    const SCHEMA: u16 = 1;
+}
+
+impl Decider for State {
+    const KIND: &'static str = "supervisor";
+    type Command = Command;
+    type Event = Event;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type Effect = Effect;
+    type View = View;
+
+    fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
+        let Command::Look { about } = command;
+        let orders = orders(facts.view, about);
+        if orders.is_empty() {
+            return Ok(Decision::nothing(Reason::NothingFollows));
+        }
+        Ok(Decision::because(Reason::OrdersFollow, orders.into_iter().map(|order| Event::Issued { order })))
+    }
+
+    fn evolve(&mut self, _at: Version, _event: &Event) {}
+
+    fn pending(&self, view: &View) -> BTreeSet<Effect> {
+        view.orders.open().map(|(command, _)| Effect::Send { command: *command }).collect()
+    }
+}
+
+/// What follows for every set that is concerned, in the order of their names.
+fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
+    // A machine that is gone does not say any more whose it was; but then its set has a pass under way, or goes.
+    let mut concerned: BTreeSet<Name> = view.busy.clone();
+    for stream in about {
+        let Ok(name) = stream.name().parse::<Name>() else { continue };
+        match stream.kind() {
+            machine_set::State::KIND => drop(concerned.insert(name)),
+            machine::State::KIND => concerned.extend(view.set_of(&name).cloned()),
+            _ => (),
+        }
+    }
+    let of_set = |name: Name| {
+        let set = Set { view, folded: view.sets.folded(name.as_str())?, name: &name };
+        // One order to a set at a time; its answer brings the next look.
+        let is_free = set.folded.state.life.exists() && !view.orders.any_open(&set.order(set_gone()).target());
+        is_free.then(|| set.next())
+    };
+    concerned.into_iter().filter_map(of_set).flatten().collect()
+}
+
+fn set_gone() -> machine_set::Command {
+    machine_set::Command::ReportEmpty
+}
+
+/// A set, and everything around it.
+struct Set<'a> {
+    view: &'a View,
+    name: &'a Name,
+    folded: &'a Folded<machine_set::State>,
+}
+
+/// How an order to a machine stands.
+enum Standing {
+    New(Order),
+    UnderWay,
+    Refused,
+}
+
+impl Set<'_> {
+    fn order(&self, command: machine_set::Command) -> Order {
+        Order::MachineSet { set: self.name.clone(), command }
+    }
+
+    fn next(&self) -> Vec<Order> {
+        let set = &self.folded.state;
+        let (to_go, batch) = (set.to_go(), set.batch());
+        match (set.is_at_rest(), batch.is_empty()) {
+            (true, _) if set.rests_until.is_some() => Vec::new(),
+            (true, _) => self.begin().into_iter().collect(),
+            (false, false) => self.make(batch),
+            (false, true) => self.tell(&to_go),
+        }
+    }
+
+    /// The next pass; or nothing is left of a set that goes.
+    fn begin(&self) -> Option<Order> {
+        let set = &self.folded.state;
+        let members = self.view.members(self.name);
+        let plan = match members {
+            Some(members) => members.plan(set),
+            None => super::Members::default().plan(set),
+        };
+        let order = match plan {
+            Some(plan) => {
+                let names = self.names(&plan);
+                self.order(machine_set::Command::BeginPass { plan, names })
+            }
+            None if set.life == Life::Dying && members.is_none() => self.order(set_gone()),
+            None => return None,
+        };
+        self.view.orders.is_news(&order, self.folded.version).then_some(order)
+    }
+
+    /// Names that the set never gave, and that nobody has.
+    fn names(&self, plan: &Plan) -> Vec<Name> {
+        let Change::Create(count) = plan.change else { return Vec::new() };
+        let name = |number: u64| member_name(self.name, number);
+        let is_free = |name: &Name| self.view.machines.get(name.as_str()).is_none();
+        (self.folded.state.named + 1..).map(name).filter(is_free).take(count).collect()
+    }
+
+    /// The machines of the batch are declared; when all have answered, that is reported.
+    fn make(&self, batch: &[Name]) -> Vec<Order> {
+        let Some(spec) = &self.folded.state.spec else { return Vec::new() };
+        let (mut orders, mut failed, mut is_waiting) = (Vec::new(), 0, false);
+        for name in batch {
+            if self.view.set_of(name) == Some(self.name) {
+                continue;
+            }
+            match self.standing(name, machine::Command::Declare(spec.member(self.name))) {
+                Standing::New(order) => orders.push(order),
+                Standing::UnderWay => is_waiting = true,
+                Standing::Refused => failed += 1,
+            }
+        }
+        if orders.is_empty() && !is_waiting {
+            orders.push(self.order(machine_set::Command::ReportBatch { failed }));
+        }
+        orders
+    }
+
+    /// Machines are told to go; what they answered is reported.
+    fn tell(&self, to_go: &BTreeSet<String>) -> Vec<Order> {
+        let (mut orders, mut told) = (Vec::new(), Vec::new());
+        for name in to_go.iter().filter_map(|name| name.parse::<Name>().ok()) {
+            let stays = self.view.machines.get(name.as_str()).is_some_and(|machine| machine.life == Life::Alive);
+            if !stays {
+                told.push((name, true));
+                continue;
+            }
+            match self.standing(&name, machine::Command::Remove) {
+                Standing::New(order) => orders.push(order),
+                Standing::UnderWay => (),
+                Standing::Refused => told.push((name, false)),
+            }
+        }
+        if !told.is_empty() {
+            orders.push(self.order(machine_set::Command::ReportRemovals { told }));
+        }
+        orders
+    }
+
+    fn standing(&self, machine: &Name, command: machine::Command) -> Standing {
+        let version = self.view.machines.folded(machine.as_str()).map_or(Version::ZERO, |folded| folded.version);
+        let order = Order::Machine { machine: machine.clone(), command };
+        if self.view.orders.any_open(&order.target()) {
+            return Standing::UnderWay;
+        }
+        if self.view.orders.is_news(&order, version) { Standing::New(order) } else { Standing::Refused }
+    }
+}
+
+/// The name of a set's machine: the set's, cut so that the number fits.
+pub(super) fn member_name(set: &Name, number: u64) -> Name {
+    let number = number.to_string();
+    let room = Name::BYTES_MAX - 1 - number.len();
+    let stem = set.as_str().get(..room).unwrap_or(set.as_str()).trim_end_matches('-');
+    format!("{stem}-{number}").parse().expect("a name, a dash and a number are a name")
+}

@@ -1,0 +1,100 @@
+//! What the machine sets supervisor looks at.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bailiwick_journal::Entry;
+
+use super::{Event, Members};
+use crate::{
+    contract::{self, Decider, Fold, Stored, StoredError},
+    machine, machine_set,
+    supervisor::Orders,
+    vocab::{Life, Name},
+};
+
+/// Machines and machine sets that exist, and the orders that wait for an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    pub machines: Fold<machine::State>,
+    pub sets: Fold<machine_set::State>,
+    pub orders: Orders,
+    members: BTreeMap<Name, Members>,
+    /// Which set a machine belongs to.
+    set_of: BTreeMap<Name, Name>,
+    /// The sets that have a pass under way, or go.
+    pub busy: BTreeSet<Name>,
+}
+
+impl View {
+    /// The name of the supervisor's stream.
+    pub const NAME: &'static str = "machine-sets";
+
+    /// The set that a machine belongs to.
+    pub fn set_of(&self, machine: &Name) -> Option<&Name> {
+        self.set_of.get(machine)
+    }
+
+    /// The machines of a set; none if it has none.
+    pub fn members(&self, set: &Name) -> Option<&Members> {
+        self.members.get(set)
+    }
+
+    fn saw_machine(&mut self, name: &Name) {
+        let folded = self.machines.folded(name.as_str()).filter(|folded| folded.state.life.exists());
+        let set = folded.and_then(|folded| folded.state.spec.as_ref()?.set.clone());
+        if let Some(before) = self.set_of.remove(name)
+            && set.as_ref() != Some(&before)
+            && let Some(members) = self.members.get_mut(&before)
+        {
+            members.lost(name);
+            if members.is_empty() {
+                self.members.remove(&before);
+            }
+        }
+        if let (Some(set), Some(folded)) = (set, folded) {
+            self.members.entry(set.clone()).or_default().saw(name, &folded.state, folded.changed);
+            self.set_of.insert(name.clone(), set);
+        }
+        if self.machines.get(name.as_str()).is_some_and(|machine| machine.life == Life::Removed) {
+            self.machines.remove(name.as_str());
+        }
+    }
+
+    fn saw_set(&mut self, name: &Name) {
+        let Some(set) = self.sets.get(name.as_str()) else { return };
+        if set.life == Life::Dying || (set.life.exists() && !set.is_at_rest()) {
+            self.busy.insert(name.clone());
+        } else {
+            self.busy.remove(name);
+        }
+    }
+}
+
+impl contract::View for View {
+    fn wants(kind: &str) -> bool {
+        matches!(kind, "machine" | "machine-set" | "supervisor")
+    }
+
+    fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        let stream = &entry.header.stream;
+        if stream.kind() == "supervisor" {
+            if stream.name() == Self::NAME {
+                for (at, body) in entry.versioned_events() {
+                    let Event::Issued { order } = Event::load(body)?;
+                    self.orders.issued(stream, at, entry.header.position, order);
+                }
+            }
+            return Ok(());
+        }
+        self.machines.apply(entry)?;
+        self.sets.apply(entry)?;
+        self.orders.answered(entry);
+        let Ok(name) = stream.name().parse::<Name>() else { return Ok(()) };
+        match stream.kind() {
+            machine::State::KIND => self.saw_machine(&name),
+            machine_set::State::KIND => self.saw_set(&name),
+            _ => (),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,208 @@
+//! Counts of machines, kept as the journal goes on, so that a decision about one machine costs the same in any fleet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    machine::{self, Health, Instance, Siting, phase, rules::budget},
+    vocab::{Life, Name, Outlook, Zone},
+};
+
+/// The label that names the group whose machines share a budget. Source: Gardener's machine deployments.
+const GROUP: &str = "name";
+
+/// What is counted of all machines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    marks: BTreeMap<Name, Mark>,
+    /// Machines for whose next instance a zone is to be chosen.
+    pub unsited: BTreeSet<Name>,
+    /// Machines for which a provider's call is under way, or owed.
+    pub calling: BTreeSet<Name>,
+    /// How many machines are in each zone, or are to be made there: of a provider, and of each of its groups.
+    populations: BTreeMap<(Name, Option<String>), BTreeMap<Zone, usize>>,
+    /// The machines whose instances run, by zone; those that are well, and the others.
+    standing: BTreeMap<Zone, Standing>,
+    /// The machines that share a budget, and what they weigh.
+    shares: BTreeMap<String, Share>,
+}
+
+/// The machines whose instances run in a zone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standing {
+    pub well: BTreeSet<Name>,
+    pub others: BTreeSet<Name>,
+}
+
+/// What a group takes of its budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    pub peers: u32,
+    pub in_replacement: u32,
+}
+
+/// Where one machine was counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Mark {
+    site: Option<Site>,
+    standing: Option<(Zone, bool)>,
+    share: Option<(String, u32)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Site {
+    provider: Name,
+    group: Option<String>,
+    zone: Zone,
+}
+
+impl Tally {
+    /// A machine is like this now, or is gone.
+    pub(super) fn saw(&mut self, name: &Name, machine: Option<&machine::State>) {
+        let mut mark = machine.map(Mark::of).unwrap_or_default();
+        let is_calling =
+            machine.is_some_and(|machine| machine.effort().is_some_and(|effort| effort.outlook == Outlook::Trying));
+        if is_calling {
+            self.calling.insert(name.clone());
+        } else {
+            self.calling.remove(name);
+        }
+        if machine.is_some_and(machine::State::awaits_site) {
+            self.unsited.insert(name.clone());
+            // What was chosen for it and is not taken in yet goes on counting.
+            mark.site = self.marks.get(name).and_then(|known| known.site.clone());
+        } else {
+            self.unsited.remove(name);
+        }
+        self.remark(name, mark);
+    }
+
+    /// A zone was chosen for a machine; it counts from now on, so that the next choice knows of it.
+    pub(super) fn chose(&mut self, name: &Name, machine: &machine::State, zone: Option<&Zone>) {
+        let Some((provider, group)) = owner(machine) else { return };
+        let known = self.marks.get(name).cloned().unwrap_or_default();
+        let site = zone.map(|zone| Site { provider, group, zone: zone.clone() });
+        self.remark(name, Mark { site, ..known });
+    }
+
+    /// How many machines of a provider, or of one of its groups, are in each zone.
+    pub fn population(&self, provider: &Name, group: Option<&str>) -> BTreeMap<Zone, usize> {
+        let key = (provider.clone(), group.map(str::to_owned));
+        self.populations.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// Where a machine was counted that still waits for its zone.
+    pub(super) fn counted_in(&self, name: &Name) -> Option<&Zone> {
+        self.marks.get(name)?.site.as_ref().map(|site| &site.zone)
+    }
+
+    /// The machines whose instances run in a zone.
+    pub fn standing(&self, zone: &Zone) -> Option<&Standing> {
+        self.standing.get(zone)
+    }
+
+    /// What each group takes of its budget.
+    pub fn shares(&self) -> impl Iterator<Item = (&str, Share)> {
+        self.shares.iter().map(|(group, share)| (group.as_str(), *share))
+    }
+
+    /// What one group takes of its budget.
+    pub fn share(&self, group: &str) -> Share {
+        self.shares.get(group).copied().unwrap_or_default()
+    }
+
+    fn remark(&mut self, name: &Name, mark: Mark) {
+        let old = self.marks.remove(name).unwrap_or_default();
+        self.forget(name, old);
+        self.count(name, &mark);
+        if mark != Mark::default() {
+            self.marks.insert(name.clone(), mark);
+        }
+    }
+
+    fn forget(&mut self, name: &Name, mark: Mark) {
+        for (key, zone) in mark.site.into_iter().flat_map(Site::counts) {
+            if let Some(zones) = self.populations.get_mut(&key) {
+                if let Some(count) = zones.get_mut(&zone) {
+                    *count -= 1;
+                }
+                zones.retain(|_, count| *count != 0);
+                if zones.is_empty() {
+                    self.populations.remove(&key);
+                }
+            }
+        }
+        if let Some((zone, is_well)) = mark.standing
+            && let Some(standing) = self.standing.get_mut(&zone)
+        {
+            let _ = if is_well { standing.well.remove(name) } else { standing.others.remove(name) };
+            if standing.well.is_empty() && standing.others.is_empty() {
+                self.standing.remove(&zone);
+            }
+        }
+        if let Some((group, weight)) = mark.share
+            && let Some(share) = self.shares.get_mut(&group)
+        {
+            *share = Share { peers: share.peers - 1, in_replacement: share.in_replacement - weight };
+            if share.peers == 0 {
+                self.shares.remove(&group);
+            }
+        }
+    }
+
+    fn count(&mut self, name: &Name, mark: &Mark) {
+        for (key, zone) in mark.site.clone().into_iter().flat_map(Site::counts) {
+            *self.populations.entry(key).or_default().entry(zone).or_default() += 1;
+        }
+        if let Some((zone, is_well)) = &mark.standing {
+            let standing = self.standing.entry(zone.clone()).or_default();
+            let _ = if *is_well { standing.well.insert(name.clone()) } else { standing.others.insert(name.clone()) };
+        }
+        if let Some((group, weight)) = &mark.share {
+            let share = self.shares.entry(group.clone()).or_default();
+            share.peers += 1;
+            share.in_replacement += weight;
+        }
+    }
+}
+
+impl Mark {
+    fn of(machine: &machine::State) -> Self {
+        let zone = machine.zone();
+        let site = zone.clone().zip(owner(machine)).map(|(zone, (provider, group))| Site { provider, group, zone });
+        let runs = matches!(machine.instance, Instance::Running { .. });
+        let is_well = matches!(machine.health, Health::Well { .. });
+        let standing = zone.filter(|_| runs).map(|zone| (zone, is_well));
+        let share = counts(machine).then(|| (group(machine), budget::weight(phase(machine))));
+        Self { site, standing, share }
+    }
+}
+
+impl Site {
+    /// Where it counts: among all of its provider, and among its group.
+    fn counts(self) -> impl Iterator<Item = ((Name, Option<String>), Zone)> {
+        let Self { provider, group, zone } = self;
+        let of_group = group.map(|group| ((provider.clone(), Some(group)), zone.clone()));
+        std::iter::once(((provider, None), zone)).chain(of_group)
+    }
+}
+
+/// Whose machine it is: its provider, and the group within which it is spread.
+fn owner(machine: &machine::State) -> Option<(Name, Option<String>)> {
+    let spec = machine.spec.as_ref()?;
+    let group = match spec.siting() {
+        Siting::Spread { group, .. } if !group.is_empty() => Some(group),
+        Siting::Spread { .. } | Siting::Provider | Siting::Declared(_) => None,
+    };
+    Some((spec.provider.clone(), group))
+}
+
+/// The machines that it shares a budget with; blank if it is of no group.
+pub(super) fn group(machine: &machine::State) -> String {
+    machine.spec.as_ref().and_then(|spec| spec.labels.get(GROUP)).cloned().unwrap_or_default()
+}
+
+/// Who was given up by everybody is not being replaced, and takes no room for ever.
+fn counts(machine: &machine::State) -> bool {
+    let is_over = machine.effort().is_some_and(|effort| matches!(effort.outlook, Outlook::GivenUp { .. }));
+    machine.life == Life::Alive && !is_over && !matches!(machine.instance, Instance::None)
+}

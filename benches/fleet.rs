@@ -1,0 +1,170 @@
+//! A large fleet: how long it takes to come up, how often providers are called for it, and what one changed machine costs.
+//!
+//! ```text
+//! cargo bench --bench fleet -- [MACHINES]
+//! ```
+//!
+//! The fleet is simulated, with one transient error in a hundred items; everything is replayed at the end, which is not
+//! measured apart. What one change costs is measured on the machines supervisor and the machine sets supervisor alone: the
+//! entry is taken into their views, and they decide what follows.
+
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::{
+    collections::BTreeMap,
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use bailiwick::{
+    actors::{
+        contract::{Decider, Facts, Stored, View},
+        machine::{self, Event, Spec},
+        machine_set,
+        policy::Document,
+        ports::{InstanceStatus, MachineInstance},
+        supervisor::{machine_sets, machines},
+        vocab::{EffectId, FaultCode, InstanceId, Name, Timestamp},
+    },
+    journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version},
+    manifest::{self, Known, Source},
+    providers::simulated::Faults,
+    simulation::{Happening, Planned, Simulation},
+};
+use uuid::Uuid;
+
+/// Changes of which the median is told.
+const CHANGES: usize = 2_001;
+
+fn main() {
+    let machines = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(10_000);
+    for fleet in [1_000, 10_000, 100_000] {
+        one_change(fleet);
+    }
+    come_up(machines);
+}
+
+fn come_up(machines: usize) {
+    let text = format!(
+        "apiVersion: bailiwick/v1\nkind: MachineSet\nmetadata: {{name: fleet}}\nspec: {{replicas: {machines}, template: \
+         {{spec: {{provider: simulated}}}}}}\n"
+    );
+    let manifest = manifest::parse(&[Source::new("bench", text.into_bytes())], &Known::default()).expect("good");
+    let wishes = manifest.documents.into_iter().map(|document| document.wish).collect();
+    let provider: Name = "simulated".parse().expect("a name");
+    let faults = Faults { fail_per_mille: 10, fail_codes: vec![FaultCode::Unavailable], ..Faults::default() };
+    let mut simulation = Simulation::new(1);
+    let misbehave = Happening::Misbehave { provider, faults: Box::new(faults) };
+    simulation.script = [misbehave, Happening::Apply(wishes)].map(|what| Planned { at_ms: 0, what }).into();
+    simulation.until_ms = 4 * 3_600_000;
+    let begun = Instant::now();
+    let report = simulation.run().expect("a simulation");
+    let took = begun.elapsed().as_secs_f64();
+    assert!(report.converged && report.wrong.is_empty(), "{:?} {:?}", report.wrong, report.unready.iter().next());
+    let items = report.items.get("simulated create-machine").copied().unwrap_or(0);
+    let lists = report.calls.get("simulated list-machines").copied().unwrap_or(0);
+    println!("{machines} machines of one set, 1 % transient errors: {took:.1} s until all are ready, replay included");
+    println!("{:.3} creates per machine in {:?}", items as f64 / machines as f64, report.calls);
+    println!("{lists} lists in {} virtual s; {} entries", report.virtual_ms / 1000, report.entries);
+}
+
+fn entry(position: u64, stream: &StreamId, first: u64, events: &[Event]) -> Entry {
+    let meta = Meta {
+        kind: EntryKind::Decision,
+        outcome: Outcome::Done,
+        code: String::new(),
+        time_ms: position,
+        command_id: Uuid::from_u128(u128::from(position)),
+        command_hash: [0; 16],
+        cause: None,
+        principal: String::new(),
+        policy: None,
+        view: None,
+    };
+    let events: Vec<Body> = events.iter().map(|event| event.store().expect("small")).collect();
+    let count = u32::try_from(events.len()).expect("few");
+    let (position, first_version) = (Position(position), Version(first));
+    let header = Header { position, stream: stream.clone(), first_version, events: count, meta };
+    Entry { header, command: Body::default(), facts: Body::default(), verdict: Body::default(), events }
+}
+
+fn machine(number: usize) -> (Name, StreamId) {
+    let name: Name = format!("m-{number}").parse().expect("a name");
+    let stream = StreamId::new("machine", name.as_str()).expect("a stream");
+    (name, stream)
+}
+
+/// A settled fleet: of one set, in three zones, all of them well and seen.
+fn settled(fleet: usize) -> (machines::View, machines::State, machine_sets::View) {
+    let (mut view, mut state, mut sets) =
+        (machines::View::default(), machines::State::default(), machine_sets::View::default());
+    let provider: Name = "cloud".parse().expect("a name");
+    let set: Name = "fleet".parse().expect("a name");
+    let template = Box::new(Spec::with_provider(provider.clone()));
+    let replicas = u32::try_from(fleet).expect("few");
+    let spec = machine_set::Spec { replicas, template, priorities: BTreeMap::new() };
+    let declared = machine_set::Event::Declared { spec: spec.clone() }.store().expect("small");
+    let of_set = StreamId::new("machine-set", "fleet").expect("a stream");
+    sets.apply(&Entry { events: vec![declared], ..entry(1, &of_set, 1, &[Event::Died]) }).expect("readable");
+    for number in 0..fleet {
+        let (name, stream) = machine(number);
+        let at = Timestamp(1);
+        let instance = MachineInstance {
+            effect: EffectId::of(&stream, Version(2)),
+            instance: InstanceId(format!("i-{number}")),
+            machine: name,
+            facts: [("zone".to_owned(), ["a", "b", "c"][number % 3].to_owned())].into(),
+            status: InstanceStatus::Running,
+        };
+        let events = [
+            Event::Declared { spec: spec.member(&set) },
+            Event::CreateRequested { at },
+            Event::Created { instance: instance.clone(), at },
+            Event::BecameWell { at },
+        ];
+        let entry = entry(2 + number as u64, &stream, 1, &events);
+        view.apply(&entry).expect("readable");
+        sets.apply(&entry).expect("readable");
+        let changes = vec![machines::Change::Appeared { instance }];
+        state.evolve(Version(1), &machines::Event::Observed { provider: provider.clone(), as_of: at, changes });
+    }
+    (view, state, sets)
+}
+
+fn one_change(fleet: usize) {
+    let (mut view, state, mut sets) = settled(fleet);
+    let (own, of_sets) = ("supervisor/machines".parse().expect("a stream"), "supervisor/machine-sets".parse());
+    let of_sets: StreamId = of_sets.expect("a stream");
+    let policy = Document::default();
+    let (next, now, journal) = (Version(1), Timestamp(1_000_000), Uuid::nil());
+    let mut took: Vec<Duration> = Vec::with_capacity(CHANGES);
+    for change in 0..CHANGES {
+        let (name, stream) = machine(change * 7_919 % fleet);
+        let overdue = Event::BecameOverdue { cause: machine::Cause::Silent, at: Timestamp(5) };
+        let well = Event::BecameWell { at: Timestamp(6) };
+        let position = (fleet + 10 + 2 * change) as u64;
+        let (ill, cured) = (entry(position, &stream, 5, &[overdue]), entry(position + 1, &stream, 6, &[well]));
+        let begun = Instant::now();
+        for entry in [&ill, &cured] {
+            view.apply(entry).expect("readable");
+            sets.apply(entry).expect("readable");
+            let facts = Facts { stream: &own, next, now, policy: &policy, view: &view, journal };
+            let look = machines::Command::Look { machines: vec![name.clone()] };
+            black_box(state.decide(&look, &facts).expect("it refuses nothing"));
+            let facts = Facts { stream: &of_sets, next, now, policy: &policy, view: &sets, journal };
+            let look = machine_sets::Command::Look { about: vec![stream.clone()] };
+            black_box(machine_sets::State.decide(&look, &facts).expect("it refuses nothing"));
+        }
+        let instance = state.sightings[&EffectId::of(&stream, Version(2))].instance.clone().expect("seen");
+        let (effect, status) = (instance.effect, InstanceStatus::Stopped);
+        let changes = vec![machines::Change::StatusChanged { effect, status }];
+        let observe =
+            machines::Command::Observe { provider: "cloud".parse().expect("a name"), as_of: Timestamp(9), changes };
+        let facts = Facts { stream: &own, next, now, policy: &policy, view: &view, journal };
+        black_box(state.decide(&observe, &facts).expect("it refuses nothing"));
+        took.push(begun.elapsed());
+    }
+    took.sort();
+    let median = took[CHANGES / 2].as_nanos() as f64 / 1000.0;
+    println!("a machine of {fleet} falls ill, becomes well, and is seen stopped: {median:.1} µs to decide all that");
+}

@@ -1,0 +1,89 @@
+//! A machine to be made, as a provider is asked for it.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    machine::{Constraints, Job},
+    ports::CreateMachine,
+    vocab::{EffectId, Name, Uid},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Debug, Serialize)]
+pub(in crate::providers::exec) struct NewMachine<'a> {
+    effect: EffectId,
+    machine: &'a Name,
+    uid: Uid,
+    labels: &'a BTreeMap<String, String>,
+    workloads: Vec<NewWorkload<'a>>,
+    /// Where it is to be made; none means anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zone: Option<&'a str>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tags: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    annotations: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    taints: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    constraints: BTreeMap<&'static str, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    placement: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base: Option<String>,
+    jobs: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'a Name>,
+}
+
+#[derive(Debug, Serialize)]
+struct NewWorkload<'a> {
+    name: &'a Name,
+    command: &'a [String],
+    env: &'a BTreeMap<String, String>,
+}
+
+impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
+    fn from(wish: &'a CreateMachine) -> Self {
+        let workload = |workload: &'a bailiwick_actors::machine::Workload| NewWorkload {
+            name: &workload.name,
+            command: &workload.command,
+            env: &workload.env,
+        };
+        Self {
+            effect: wish.id,
+            machine: &wish.machine,
+            uid: wish.uid,
+            labels: &wish.spec.labels,
+            workloads: wish.spec.workloads.iter().map(workload).collect(),
+            zone: wish.zone.as_ref().map(|zone| zone.0.as_str()),
+            tags: &wish.spec.tags,
+            annotations: &wish.spec.annotations,
+            taints: wish.spec.taints.iter().map(ToString::to_string).collect(),
+            constraints: constraints(&wish.spec.constraints),
+            placement: wish.spec.placement.as_ref().map(ToString::to_string),
+            base: wish.spec.base.as_ref().map(ToString::to_string),
+            jobs: wish.spec.jobs_in_force().into_iter().map(Job::as_str).collect(),
+            parent: wish.spec.parent.as_ref(),
+            class: wish.spec.class.as_ref(),
+        }
+    }
+}
+
+/// What an instance has to have, as far as anything was said.
+fn constraints(of: &Constraints) -> BTreeMap<&'static str, Value> {
+    let mut said: BTreeMap<&'static str, Value> = BTreeMap::new();
+    said.extend(of.arch.as_ref().map(|arch| ("arch", arch.as_str().into())));
+    said.extend(of.cores.map(|cores| ("cores", cores.into())));
+    said.extend(of.memory.map(|memory| ("memory_mib", memory.0.into())));
+    said.extend(of.root_disk.map(|disk| ("root_disk_mib", disk.0.into())));
+    said.extend(of.instance_type.as_ref().map(|kind| ("instance_type", kind.as_str().into())));
+    let zones: Vec<&str> = of.zones.iter().map(|zone| zone.0.as_str()).collect();
+    let spaces: Vec<&str> = of.spaces.iter().map(Name::as_str).collect();
+    let lists = [("zones", zones), ("spaces", spaces)];
+    said.extend(lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(key, list)| (key, list.into())));
+    said
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Takes each guard of machines.txt out of a copy of the workspace, and shows that its test fails then, and passes before.
+
+Usage: tests/guards/run.py [COPY], from the root of the workspace. All guards stand in one build of the copy, each behind a
+switch (the environment variable TAKEN_OUT), so this costs one compilation. Ends with 1 unless every test is as it must be.
+"""
+import os, pathlib, shutil, subprocess, sys, tempfile
+
+SWITCH = """
+/// Whether a guard is taken out.
+#[doc(hidden)]
+pub fn taken_out(guard: &str) -> bool {
+    std::env::var("TAKEN_OUT").is_ok_and(|name| name == guard)
+}
+"""
+
+def records(text):
+    for block in text.split("\n\n"):
+        lines = [line for line in block.splitlines() if line and not line.startswith("#")]
+        if lines:
+            yield dict(line.split(": ", 1) for line in lines)
+
+def take_out(copy, number, guard):
+    path = copy / guard["file"]
+    text = path.read_text()
+    begin = text.index(guard["in"])
+    at = text.index(guard["take"], begin)
+    switched = f'(if crate::taken_out("{number}") {{ {guard["for"]} }} else {{ {guard["take"]} }})'
+    path.write_text(text[:at] + switched + text[at + len(guard["take"]):])
+
+def passes(copy, test, taken_out):
+    command = ["cargo", "test", "-q", "-p", "bailiwick-actors", "--all-features", "--lib", "--", test]
+    # A directory of its own: cargo would take what was built of the copy for what was built of the workspace.
+    built = {"CARGO_TARGET_DIR": str(copy / "target"), "PROPTEST_FAILURE_PERSISTENCE": "off"}
+    environment = {**os.environ, **built, "TAKEN_OUT": taken_out}
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
+    if "error: could not compile" in done.stderr:
+        sys.exit(done.stderr)
+    if " 0 passed; 0 failed" in done.stdout.replace("test result: ok.", ""):
+        sys.exit(f"no test is called {test}")
+    return done.returncode == 0
+
+def main():
+    root = pathlib.Path.cwd()
+    guards = list(records((root / "tests/guards/machines.txt").read_text()))
+    copy = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "workspace"
+    shutil.copytree(root, copy, ignore=shutil.ignore_patterns("target", ".git"))
+    for number, guard in enumerate(guards):
+        take_out(copy, number, guard)
+    lib = copy / "actors/src/lib.rs"
+    lib.write_text(lib.read_text() + SWITCH)
+    wrong = 0
+    for number, guard in enumerate(guards):
+        whole, without = passes(copy, guard["test"], ""), passes(copy, guard["test"], str(number))
+        word = {(True, False): "noticed"}.get((whole, without), "NOT NOTICED" if whole else "FAILS ANYHOW")
+        wrong += word != "noticed"
+        print(f"{word:12}  {guard['guard']}", flush=True)
+    print(f"{len(guards) - wrong} of {len(guards)} guards are noticed when they are taken out")
+    sys.exit(1 if wrong else 0)
+
+main()

@@ -1,0 +1,13 @@
+00:00:00.000     1 node/journal                 writer opened (node)
+00:00:00.000     2 policy/default               revised, because the settings differ from those in force (node)
+00:00:00.000     --- provider simulated begins to misbehave
+00:00:00.000     --- an operator applies 1 declarations
+00:00:00.000     3 node/requests                request done (operator)
+00:00:00.000     4 machine/slow                 declared, create requested, because it was declared and has no instance yet (operator)
+00:00:05.000     5 machine/slow                 progressed, because its provider tells how far it is (supervisor/machines)
+00:00:44.124     6 machine/slow                 created i-0002, join awaited until 00:20:44.124, because the provider has made its instance (executor, after 4)
+00:00:50.000     7 machine/slow                 node reported, became well, because its agent reports what was not known (agent:machine/slow)
+
+converged after 51.000 s: 7 entries, 3 provider calls, 0 crashes, seed 51
+  machine/slow                     ready
+journal 134c4e650e0297e44462a2f99548af91dff0eb3d357b0b4eabae3cd54e7c7a0e
