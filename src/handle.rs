@@ -1,6 +1,8 @@
 //! How a node is asked.
 
 mod agents;
+mod change;
+pub mod offer;
 mod pending;
 
 use std::{
@@ -14,24 +16,30 @@ use std::{
 
 use actix::Addr;
 use bailiwick_actors::{
-    machine::Removal,
+    contract::Decider,
     ports::Clock,
     shell::{
         Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats, Running,
         Stats, SupervisorActor,
     },
-    supervisor::machines,
+    supervisor::{machines, storage},
     vocab::{Life, Name, Timestamp},
+    volume,
 };
 use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-pub use self::pending::QuestionError;
+pub use self::{
+    change::{Applied, ApplyError, ImportVolume},
+    offer::{NotOffered, Offer},
+    pending::QuestionError,
+};
 use crate::{
     api::wire::agent,
-    manifest::{Document, Known, Wish},
-    plan::{Action, Plan, Prune, Step, plan, removal},
+    manifest::{Document, Known},
+    plan::{Action, Going, Plan, Prune, Step, mounted_from, plan, removal},
+    providers::machine_storage::Desk,
     view::{Fleet, FleetError},
 };
 
@@ -46,15 +54,15 @@ struct Shared {
     clock: Arc<dyn Clock>,
     registry: Addr<Registry>,
     machines: Addr<SupervisorActor<machines::State>>,
+    storage: Addr<SupervisorActor<storage::State>>,
+    /// What lies between the node and the agents of its machines.
+    desk: Arc<Desk>,
     /// What was folded so far; brought up to date when somebody looks.
     fleet: Mutex<Fleet>,
     /// What the agent of each machine was told last, by this node.
     told: Mutex<BTreeMap<Name, agent::Answer>>,
     admission: Semaphore,
-    /// Those of machines and volumes, and those of filesystems.
-    providers: BTreeSet<Name>,
-    filesystem_providers: BTreeSet<Name>,
-    engines: BTreeSet<Name>,
+    offer: Offer,
 }
 
 impl std::fmt::Debug for Shared {
@@ -63,54 +71,25 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// What an apply did.
-#[derive(Clone, Debug)]
-pub struct Applied {
-    pub plan: Plan,
-    /// One answer per command of the plan; empty when nothing had to be asked.
-    pub answers: Vec<Answer>,
-    /// Whether this is the first answer to the same id, told again.
-    pub repeated: bool,
-}
-
-/// Why an apply did nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum ApplyError {
-    /// At least one entity refused; nothing was applied.
-    #[error("{} refused", refusing(.refusals))]
-    Refused { refusals: Vec<Answer> },
-    /// Nobody here could make it; nothing was applied.
-    #[error("{entity} asks for provider {provider}, and this node has none of that name")]
-    NoProvider { entity: StreamId, provider: Name, known: String },
-    #[error(transparent)]
-    Ask(#[from] AskError),
-    #[error(transparent)]
-    Read(#[from] ReadError),
-}
-
-fn refusing(refusals: &[Answer]) -> String {
-    refusals.iter().map(|answer| format!("{} ({})", answer.stream, answer.text)).collect::<Vec<_>>().join(", ")
-}
-
 impl Handle {
-    pub(crate) fn new(journal: Arc<LocalJournal>, clock: Arc<dyn Clock>, running: &Running, limits: Limits) -> Self {
+    pub(crate) fn new(
+        journal: Arc<LocalJournal>,
+        clock: Arc<dyn Clock>,
+        running: &Running,
+        desk: Arc<Desk>,
+        offer: Offer,
+        limits: Limits,
+    ) -> Self {
         let shared = Shared {
             journal,
             clock,
             registry: running.registry.clone(),
             machines: running.supervisors.machines.clone(),
+            storage: running.supervisors.storage.clone(),
+            desk,
             fleet: Mutex::new(Fleet::default()),
             told: Mutex::default(),
-            filesystem_providers: running.services.providers.filesystems.keys().cloned().collect(),
-            providers: running
-                .services
-                .providers
-                .machines
-                .keys()
-                .chain(running.services.providers.volumes.keys())
-                .cloned()
-                .collect(),
-            engines: running.services.providers.replica_sets.keys().cloned().collect(),
+            offer,
             admission: Semaphore::new(limits.asks_max),
         };
         Self { shared: Arc::new(shared) }
@@ -166,17 +145,7 @@ impl Handle {
     /// If an entity refuses, or the node cannot answer.
     pub async fn apply(&self, documents: &[Document], prune: Prune, id: Uuid) -> Result<Applied, ApplyError> {
         let plan = self.plan(documents, prune)?;
-        for document in documents {
-            let offered = match document.wish {
-                Wish::Filesystem { .. } => &self.shared.filesystem_providers,
-                Wish::ReplicaSet { .. } => &self.shared.engines,
-                _ => &self.shared.providers,
-            };
-            if let Some(provider) = document.wish.provider().filter(|name| !offered.contains(name)) {
-                let entity = document.wish.stream();
-                return Err(ApplyError::NoProvider { entity, provider: provider.clone(), known: listed(offered) });
-            }
-        }
+        self.look(|fleet| self.shared.offer.check(fleet, documents))??;
         let wishes: Vec<_> = documents.iter().map(|document| document.wish.digest()).collect();
         self.carry_out(plan, id, digest(format!("apply {prune:?} {wishes:?}").as_bytes())).await
     }
@@ -185,12 +154,35 @@ impl Handle {
     ///
     /// # Errors
     /// As [`Handle::apply`].
-    pub async fn remove(&self, streams: &[StreamId], how: Removal, id: Uuid) -> Result<Applied, ApplyError> {
-        let plan = self.look(|fleet| removal(fleet, streams, how))?;
-        let content = match how == Removal::default() {
+    pub async fn remove(&self, streams: &[StreamId], how: Going, id: Uuid) -> Result<Applied, ApplyError> {
+        let (plan, mounted) = self.look(|fleet| {
+            let plan = removal(fleet, streams, how, &self.shared.offer.inside);
+            (plan, held_by_mount(fleet, streams).filter(|_| !how.force))
+        })?;
+        if let Some((entity, by)) = mounted {
+            return Err(ApplyError::StillMounted { entity, by });
+        }
+        let content = match how == Going::default() {
             true => format!("remove {streams:?}"),
             false => format!("remove {streams:?} {how:?}"),
         };
+        self.carry_out(plan, id, digest(content.as_bytes())).await
+    }
+
+    /// Has a volume that is there already taken over as one of ours. The same id again gets the first answer.
+    ///
+    /// # Errors
+    /// As [`Handle::apply`].
+    pub async fn import(&self, wish: &ImportVolume, id: Uuid) -> Result<Applied, ApplyError> {
+        let ImportVolume { name, spec, volume_id, machine } = wish.clone();
+        let stream = StreamId::new(volume::State::KIND, name.as_str()).expect("names are checked");
+        self.look(|fleet| self.shared.offer.check_volume(fleet, &stream, &spec.provider, machine.as_ref()))??;
+        let content = format!("import {stream} {spec:?} {volume_id} {machine:?}");
+        let command = AnyCommand::Volume(volume::Command::Import { spec, volume_id, machine });
+        let mut plan = Plan::default();
+        let (entity, fields, follows) = (stream.to_string(), Vec::new(), Vec::new());
+        plan.steps.push(Step { action: Action::Create, entity, fields, follows });
+        plan.commands.push((stream, command));
         self.carry_out(plan, id, digest(content.as_bytes())).await
     }
 
@@ -213,7 +205,7 @@ impl Handle {
     /// # Errors
     /// If the journal cannot be read.
     pub fn known(&self) -> Result<Known, ReadError> {
-        let engines = Some(self.shared.engines.clone());
+        let engines = Some(self.shared.offer.engines.clone());
         Ok(Known { engines, ..self.look(known)? })
     }
 
@@ -236,10 +228,6 @@ impl Handle {
     }
 }
 
-fn listed(names: &BTreeSet<Name>) -> String {
-    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
 /// What was done, as the first answers say it.
 fn plan_of(answers: &[Answer]) -> Plan {
     let mut plan = Plan::default();
@@ -248,7 +236,7 @@ fn plan_of(answers: &[Answer]) -> Plan {
             "newly-declared" | "waits-for-machine" => Action::Create,
             "spec-differs" | "revised" => Action::Change,
             "removal-asked" | "removal-drains" | "removal-blocked" | "removal-forced" | "instance-spared"
-            | "never-connected" | "release-asked" => Action::Remove,
+            | "never-connected" | "release-asked" | "awaits-filesystem" => Action::Remove,
             // Reservations are part of their attachments.
             "attachment-wanted" | "filesystem-wanted" => continue,
             _ => Action::Unchanged,
@@ -257,6 +245,17 @@ fn plan_of(answers: &[Answer]) -> Plan {
         plan.steps.push(Step { action, entity, fields, follows });
     }
     plan
+}
+
+/// The first attachment among these whose volume is mounted from, where neither its volume nor its machine goes too: then
+/// nobody would detach it afterwards.
+fn held_by_mount(fleet: &Fleet, streams: &[StreamId]) -> Option<(StreamId, StreamId)> {
+    let goes = |kind: &str, name: &str| streams.iter().any(|stream| stream.kind() == kind && stream.name() == name);
+    streams.iter().find_map(|stream| {
+        let (machine, volume) = stream.name().split_once(':')?;
+        let mount = mounted_from(fleet, stream)?;
+        (!goes("machine", machine) && !goes("volume", volume)).then(|| (stream.clone(), mount))
+    })
 }
 
 /// The names that documents may point at although they do not declare them.

@@ -1,4 +1,6 @@
-//! What has to be asked so that the declared becomes true.
+//! What has to be asked so that the declared becomes true, or goes.
+
+mod removing;
 
 use std::collections::BTreeSet;
 
@@ -12,6 +14,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
+pub use self::removing::{Going, mounted_from, removal};
 use crate::{
     manifest::{Document, Wish},
     view::{Fleet, steps_towards},
@@ -82,73 +85,6 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
     plan
 }
 
-/// What has to be asked so that these entities go.
-///
-/// With force, those that are on their way out already are asked again.
-pub fn removal(fleet: &Fleet, streams: &[StreamId], how: machine::Removal) -> Plan {
-    let mut plan = Plan::default();
-    // What hangs on them goes first, and is said.
-    let mut streams: Vec<StreamId> = streams.to_vec();
-    let asked: BTreeSet<StreamId> = streams.iter().cloned().collect();
-    let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
-    streams.extend(hanging);
-    streams.sort();
-    streams.dedup();
-    streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
-    for stream in streams {
-        let is_machine = stream.kind() == machine::State::KIND;
-        let life = fleet.life(&stream);
-        if life == Some(Life::Alive) || (how.force && is_machine && fleet.exists(&stream)) {
-            let follows = !how.force && waits_for_workloads(fleet, &stream, &asked);
-            let removed = plan.commands.len();
-            plan.remove(stream, how);
-            if follows {
-                // It goes when nothing uses it any more: the storage supervisor sees to it.
-                plan.commands.truncate(removed);
-            }
-        }
-    }
-    plan
-}
-
-/// Whether an attachment goes only because its machine does, whose workloads end first.
-fn waits_for_workloads(fleet: &Fleet, stream: &StreamId, asked: &BTreeSet<StreamId>) -> bool {
-    let Some((machine, _)) = stream.name().split_once(':') else { return false };
-    let goes = asked.iter().any(|stream| stream.kind() == machine::State::KIND && stream.name() == machine);
-    let has_workloads = |state: &machine::State| state.spec.as_ref().is_some_and(|spec| !spec.workloads.is_empty());
-    !asked.contains(stream) && goes && fleet.machines.get(machine).is_some_and(has_workloads)
-}
-
-fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {
-    let name = stream.name();
-    let of = |names: Vec<String>| {
-        let attachment = |name: String| StreamId::new(volume_attachment::State::KIND, &name).ok();
-        names.into_iter().filter_map(attachment).collect()
-    };
-    match stream.kind() {
-        filesystem::State::KIND => mounts_of(fleet, |_, filesystem| filesystem == name),
-        machine::State::KIND => {
-            let mut hanging = mounts_of(fleet, |machine, _| machine == name);
-            let volumes = fleet.machines.get(name).map(|state| state.attachments.clone()).unwrap_or_default();
-            let of_volumes: Vec<StreamId> = of(volumes.iter().map(|volume| format!("{name}:{volume}")).collect());
-            hanging.extend(of_volumes);
-            hanging
-        }
-        volume::State::KIND => {
-            let machine = fleet.volumes.get(name).and_then(|state| state.attached_to.clone());
-            of(machine.iter().map(|machine| format!("{machine}:{name}")).collect())
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// The attachments of filesystems of which machine and filesystem fit.
-fn mounts_of(fleet: &Fleet, fits: impl Fn(&str, &str) -> bool) -> Vec<StreamId> {
-    let names = fleet.filesystem_attachments.iter().map(|(name, _)| name);
-    let fitting = names.filter(|name| name.split_once(':').is_some_and(|(machine, other)| fits(machine, other)));
-    fitting.filter_map(|name| StreamId::new(filesystem_attachment::State::KIND, name).ok()).collect()
-}
-
 fn rank(wish: &Wish) -> u8 {
     kind_rank(wish.stream().kind())
 }
@@ -178,12 +114,18 @@ impl Plan {
                 let command = AnyCommand::Machine(machine::Command::Declare(spec.clone()));
                 self.declare(stream, present.is_some(), fields, command);
             }
-            Wish::Volume { spec, .. } => {
+            Wish::Volume { spec, machine, .. } => {
                 let present = fleet.volumes.get(stream.name()).filter(|state| state.life.exists());
+                let wanted_on = present.and_then(|state| state.wanted_on.as_ref());
+                let moves = present.is_some() && wanted_on != machine.as_ref();
                 let present = present.and_then(|state| state.spec.as_ref());
-                let fields = present.map(|present| volume_fields(present, spec)).unwrap_or_default();
-                let command = AnyCommand::Volume(volume::Command::Declare(spec.clone()));
-                self.declare(stream, present.is_some(), fields, command);
+                let mut fields = present.map(|present| volume_fields(present, spec)).unwrap_or_default();
+                fields.extend(moves.then(|| "spec.machine".to_owned()));
+                let command = match machine {
+                    None => volume::Command::Declare(spec.clone()),
+                    Some(machine) => volume::Command::DeclareOn { spec: spec.clone(), machine: machine.clone() },
+                };
+                self.declare(stream, present.is_some(), fields, AnyCommand::Volume(command));
             }
             Wish::VolumeAttachment { spec } => {
                 let present = fleet.attachments.get(stream.name()).filter(|state| state.life.exists());
@@ -201,7 +143,13 @@ impl Plan {
                 let present = present.and_then(|state| state.spec.as_ref());
                 let fields = present.map(|present| filesystem_fields(present, spec)).unwrap_or_default();
                 let command = AnyCommand::Filesystem(filesystem::Command::Declare(spec.clone()));
+                let name = stream.name().parse::<Name>();
                 self.declare(stream, present.is_some(), fields, command);
+                if let (None, Some(volume), Ok(filesystem)) = (present, &spec.backing, name) {
+                    let volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
+                    let command = volume::Command::ReserveFilesystem { filesystem };
+                    self.commands.push((volume, AnyCommand::Volume(command)));
+                }
             }
             Wish::FilesystemAttachment { spec } => {
                 let present = fleet.filesystem_attachments.get(stream.name()).filter(|state| state.life.exists());
@@ -214,6 +162,10 @@ impl Plan {
                     let filesystem = StreamId::new(kind, spec.filesystem.as_str()).expect("names are checked");
                     let command = filesystem::Command::ReserveAttachment { machine: spec.machine.clone() };
                     self.commands.push((filesystem, AnyCommand::Filesystem(command)));
+                    let machine =
+                        StreamId::new(machine::State::KIND, spec.machine.as_str()).expect("names are checked");
+                    let command = machine::Command::ReserveMount { filesystem: spec.filesystem.clone() };
+                    self.commands.push((machine, AnyCommand::Machine(command)));
                 }
             }
             Wish::ReplicaSet { spec, .. } => {
@@ -305,29 +257,10 @@ impl Plan {
         );
         for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
             match prune {
-                Prune::Yes => self.remove(stream, machine::Removal::default()),
+                Prune::Yes => self.remove(stream, Going::default()),
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),
             }
         }
-    }
-
-    fn remove(&mut self, stream: StreamId, how: machine::Removal) {
-        let command = match stream.kind() {
-            machine::State::KIND if how != machine::Removal::default() => {
-                AnyCommand::Machine(machine::Command::RemoveWith(how))
-            }
-            machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
-            volume::State::KIND => AnyCommand::Volume(volume::Command::Remove),
-            volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Remove),
-            filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::Remove),
-            filesystem_attachment::State::KIND => {
-                AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)
-            }
-            replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
-            _ => return,
-        };
-        self.step(Action::Remove, &stream, Vec::new());
-        self.commands.push((stream, command));
     }
 }
 
@@ -346,7 +279,12 @@ fn volume_fields(present: &volume::Spec, wanted: &volume::Spec) -> Vec<String> {
 }
 
 fn filesystem_fields(present: &filesystem::Spec, wanted: &filesystem::Spec) -> Vec<String> {
-    let fields = [("spec.provider", present.provider != wanted.provider), ("spec.size", present.size != wanted.size)];
+    let fields = [
+        ("spec.provider", present.provider != wanted.provider),
+        ("spec.size", present.size != wanted.size),
+        ("spec.volume", present.backing != wanted.backing),
+        ("spec.machine", present.machine != wanted.machine),
+    ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 

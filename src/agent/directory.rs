@@ -9,6 +9,7 @@
 //!   workloads.json            the process groups that the agent started
 //!   volumes/<name>            one link per attached volume
 //!   work/<name>/              working directory of a workload
+//!   storage/                  volumes and filesystems inside of the machine, if it has any
 //!   logs/<name>.log[.1]       its output;  agent.log[.1]: the agent's own
 //! ```
 
@@ -112,6 +113,11 @@ impl MachineDir {
 
     pub fn logs(&self) -> PathBuf {
         self.path.join("logs")
+    }
+
+    /// Where the machine has storage of its own.
+    pub fn storage(&self) -> PathBuf {
+        self.path.join("storage")
     }
 
     pub fn agent_log(&self) -> PathBuf {

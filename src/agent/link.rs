@@ -8,7 +8,10 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    api::wire::agent::{Answer, Condition, Report, WorkloadReport},
+    api::wire::{
+        agent::{Answer, Condition, Report, WorkloadReport},
+        storage::Device,
+    },
     client::{Client, ClientError, Limits},
 };
 
@@ -66,10 +69,21 @@ impl Link {
     }
 
     /// Reports and hears what is wanted.
-    pub async fn exchange(&mut self, conditions: Vec<Condition>, workloads: Vec<WorkloadReport>) -> Exchange {
+    pub async fn exchange(
+        &mut self,
+        conditions: Vec<Condition>,
+        workloads: Vec<WorkloadReport>,
+        devices: Vec<Device>,
+    ) -> Exchange {
         self.sequence += 1;
-        let report =
-            Report { effect: self.effect, boot_id: self.boot_id, sequence: self.sequence, conditions, workloads };
+        let report = Report {
+            effect: self.effect,
+            boot_id: self.boot_id,
+            sequence: self.sequence,
+            conditions,
+            workloads,
+            devices,
+        };
         let sent = self.client.send_json(Method::POST, &self.path, &report, Some(&self.token)).await;
         match sent.map_err(|error: ClientError| chain(&error)).and_then(sensible) {
             Ok(answer) => {

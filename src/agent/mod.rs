@@ -20,6 +20,7 @@ mod link;
 pub mod output;
 mod pressure;
 pub mod process;
+pub mod storage;
 mod token;
 mod volume_probe;
 mod workload;
@@ -29,6 +30,7 @@ use std::{
     error::Error as _,
     io,
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -47,6 +49,7 @@ use self::{
     directory::{HeldLock, MachineDir, MachineTag, Presence},
     link::{Exchange, Link},
     process::ProcessMark,
+    storage::{Hands, MakeHands, StorageLink},
     workloads::Workloads,
 };
 
@@ -101,7 +104,7 @@ pub enum AgentError {
 const LOCK_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// The whole of the agent's process: runtime, log to standard error, exit code (0, or 1 if the agent could not run).
-pub fn main(args: AgentArgs) -> u8 {
+pub fn main(args: AgentArgs, make_hands: MakeHands) -> u8 {
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false);
     let _ = log.with_max_level(tracing::Level::INFO).try_init();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -111,7 +114,7 @@ pub fn main(args: AgentArgs) -> u8 {
             return 1;
         }
     };
-    let ran = runtime.block_on(run(args.into()));
+    let ran = runtime.block_on(run(args.into(), make_hands));
     // A check that hangs on a dead disk must not keep the machine from ending.
     runtime.shutdown_timeout(Duration::from_millis(200));
     match ran {
@@ -128,7 +131,7 @@ pub fn main(args: AgentArgs) -> u8 {
 ///
 /// # Errors
 /// If it cannot be this machine's agent. Nothing that happens later ends it.
-pub async fn run(config: AgentConfig) -> Result<(), AgentError> {
+pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), AgentError> {
     let io = |doing| move |source| AgentError::Io { doing, source };
     let dir = std::path::absolute(&config.dir).map_err(io("find the machine's directory"))?;
     let directory = MachineDir::new(dir, config.effect);
@@ -142,6 +145,8 @@ pub async fn run(config: AgentConfig) -> Result<(), AgentError> {
     let token = String::from_utf8_lossy(&token).trim().to_owned();
     info!(machine = %tag.machine, effect = %tag.effect, "the machine runs");
 
+    let hands = make_hands(directory.path().to_owned());
+    let storage = StorageLink::new(config.socket.clone(), &tag.machine, config.effect, token.clone());
     let mut link = Link::new(config.socket, &tag.machine, config.effect, token);
     let mut conditions = Conditions::new(directory.path());
     let mut workloads = Workloads::new(directory.clone(), tag.machine);
@@ -149,7 +154,8 @@ pub async fn run(config: AgentConfig) -> Result<(), AgentError> {
         biased;
         _ = terminate.recv() => info!("asked to end"),
         _ = interrupt.recv() => info!("asked to end"),
-        why = follow(&directory, &mut link, &mut conditions, &mut workloads) => info!("{why}"),
+        why = follow(&directory, &mut link, &mut conditions, &mut workloads, &hands) => info!("{why}"),
+        () = storage.serve(hands.clone()) => info!("nobody hands out jobs any more"),
     }
     workloads.stop().await;
     Ok(())
@@ -189,15 +195,19 @@ async fn follow(
     link: &mut Link,
     conditions: &mut Conditions,
     workloads: &mut Workloads,
+    hands: &Arc<dyn Hands>,
 ) -> &'static str {
     loop {
-        let Exchange { answer, pause } = link.exchange(conditions.report().await, workloads.report()).await;
+        let looking = hands.clone();
+        // A look that broke sees nothing, and the next one may.
+        let devices = tokio::task::spawn_blocking(move || looking.devices()).await.unwrap_or_default();
+        let Exchange { answer, pause } = link.exchange(conditions.report().await, workloads.report(), devices).await;
         if let Some(answer) = answer {
             if answer.stop {
                 return "the node asked to end";
             }
             conditions.follow(&answer.volumes);
-            workloads.follow(&answer.workloads, &answer.volumes);
+            workloads.follow(&answer.workloads, &answer.volumes, &answer.filesystems);
         }
         // Without its directory nobody would ever find this machine again.
         if matches!(directory.presence(), Ok(Presence::Absent)) {

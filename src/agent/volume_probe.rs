@@ -38,6 +38,9 @@ impl VolumeProbe {
     /// Opens the image as a workload would, compares its size with the first one seen, and, unless it is read-only,
     /// writes, syncs and reads a file beside it. The image's content is never touched.
     pub fn run(&self, machine: &Path, volume: &AttachedVolume) -> Finding {
+        if let Ok(name) = volume.path.strip_prefix("/dev") {
+            return look_at_device(name);
+        }
         let expected = machine.join("volumes").join(volume.name.as_str());
         if volume.path.parent() != Some(&expected) {
             return Finding::unhealthy("its path is not inside this machine");
@@ -69,6 +72,17 @@ impl VolumeProbe {
         }
         seen.written = fresh.or_else(|| Some(Instant::now()));
         Ok(())
+    }
+}
+
+/// A block device of the machine's own: it belongs to whoever formats it, so it is neither opened nor written here.
+fn look_at_device(name: &Path) -> Finding {
+    let class = Path::new("/sys/class/block").join(name.file_name().unwrap_or_default());
+    match std::fs::read_to_string(class.join("size")).map(|size| size.trim().parse::<u64>()) {
+        Ok(Ok(0)) => Finding::unhealthy("the device has no size"),
+        Ok(Ok(_)) => Finding::healthy("the device is there"),
+        Ok(Err(error)) => Finding::unhealthy(format_args!("the device's size cannot be read: {error}")),
+        Err(error) => Finding::unhealthy(format_args!("the device is not there: {error}")),
     }
 }
 

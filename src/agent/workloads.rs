@@ -15,7 +15,7 @@ use super::{
     output::{LOG_BYTES_MAX, RotatingLog},
     workload::{Keeper, Run, Status},
 };
-use crate::api::wire::agent::{AttachedVolume, Workload, WorkloadReport, WorkloadState};
+use crate::api::wire::agent::{AttachedVolume, MountedFilesystem, Workload, WorkloadReport, WorkloadState};
 
 /// The programs that a workload finds unless it declares another `PATH`, where the agent was given none.
 const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -47,9 +47,9 @@ impl Workloads {
     }
 
     /// Runs exactly these from now on.
-    pub fn follow(&mut self, workloads: &[Workload], volumes: &[AttachedVolume]) {
+    pub fn follow(&mut self, workloads: &[Workload], volumes: &[AttachedVolume], filesystems: &[MountedFilesystem]) {
         let mut wanted: BTreeMap<&Name, Run> =
-            workloads.iter().map(|workload| (&workload.name, self.run(workload, volumes))).collect();
+            workloads.iter().map(|workload| (&workload.name, self.run(workload, volumes, filesystems))).collect();
         for (name, kept) in &mut self.kept {
             let wish = wanted.remove(name);
             if wish.is_some() && kept.task.is_finished() {
@@ -97,19 +97,21 @@ impl Workloads {
     }
 
     /// What a workload runs with. Our own variables win over declared ones: cleaning up depends on them.
-    fn run(&self, workload: &Workload, volumes: &[AttachedVolume]) -> Run {
+    fn run(&self, workload: &Workload, volumes: &[AttachedVolume], filesystems: &[MountedFilesystem]) -> Run {
         let path = std::env::var("PATH").unwrap_or_else(|_| PATH_DEFAULT.to_owned());
         let mut env = BTreeMap::from([("PATH".to_owned(), path)]);
         env.extend(workload.env.clone());
         env.insert("BAILIWICK_MACHINE".to_owned(), self.machine.to_string());
         env.insert(MACHINE_VARIABLE.to_owned(), self.directory.path().to_string_lossy().into_owned());
         env.insert("BAILIWICK_VOLUMES".to_owned(), self.directory.volumes().to_string_lossy().into_owned());
-        for volume in volumes {
-            let variable = variable_of(&volume.name);
-            if volume.read_only {
+        let volumes = volumes.iter().map(|volume| ("VOLUME", &volume.name, &volume.path, volume.read_only));
+        let mounts = filesystems.iter().map(|mounted| ("FILESYSTEM", &mounted.name, &mounted.path, mounted.read_only));
+        for (what, name, path, is_read_only) in volumes.chain(mounts) {
+            let variable = variable_of(what, name);
+            if is_read_only {
                 env.insert(format!("{variable}_READ_ONLY"), "1".to_owned());
             }
-            env.insert(variable, volume.path.to_string_lossy().into_owned());
+            env.insert(variable, path.to_string_lossy().into_owned());
         }
         Run { command: workload.command.clone(), env }
     }
@@ -134,7 +136,7 @@ fn keep(
     Kept { wish, status, task: tokio::spawn(keeper.keep(wished)) }
 }
 
-/// `BAILIWICK_VOLUME_DATA_1` for the volume `data-1`.
-fn variable_of(volume: &Name) -> String {
-    format!("BAILIWICK_VOLUME_{}", volume.as_str().to_ascii_uppercase().replace('-', "_"))
+/// `BAILIWICK_VOLUME_DATA_1` for the volume `data-1`, `BAILIWICK_FILESYSTEM_…` for a filesystem.
+fn variable_of(what: &str, name: &Name) -> String {
+    format!("BAILIWICK_{what}_{}", name.as_str().to_ascii_uppercase().replace('-', "_"))
 }

@@ -1,25 +1,62 @@
-//! What agents say and are told: `POST /v1/agents/{machine}/report`.
+//! What agents say and are told: `POST /v1/agents/{machine}/report`, and `…/storage` for what they do with storage.
 
 use actix_web::{HttpRequest, http::StatusCode, http::header::AUTHORIZATION, web};
 use bailiwick_actors::{
     ports,
     shell::{AgentReport, Heartbeat},
-    vocab::Name,
+    vocab::{EffectId, Name},
 };
 
-use super::{errors::Failure, server::Shared, wire::agent};
+use super::{
+    errors::Failure,
+    server::Shared,
+    wire::{agent, storage},
+};
 use crate::agent::is_agent_token;
 
 /// The most conditions in one report.
 const CONDITIONS_MAX: usize = 128;
 /// The longest report, in bytes; it is read before anybody knows who sent it.
 const REPORT_BYTES_MAX: usize = 64 * 1024;
+/// The longest message about what was done, in bytes.
+const OUTCOMES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
     let report = web::resource("/agents/{machine}/report")
         .app_data(web::JsonConfig::default().limit(REPORT_BYTES_MAX))
         .route(web::post().to(report));
-    config.service(report);
+    let storage = web::resource("/agents/{machine}/storage")
+        .app_data(web::JsonConfig::default().limit(OUTCOMES_BYTES_MAX))
+        .route(web::post().to(storage));
+    config.service(report).service(storage);
+}
+
+/// Hands jobs to an agent, and takes in how they went.
+async fn storage(
+    shared: web::Data<Shared>,
+    machine: web::Path<String>,
+    request: HttpRequest,
+    ask: web::Json<storage::Ask>,
+) -> Result<web::Json<storage::Orders>, Failure> {
+    let ask = ask.into_inner();
+    let machine = authorised(&shared, &machine, ask.effect, &request)?;
+    if !shared.node.runs(&machine, ask.effect)? {
+        return Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is not recorded"));
+    }
+    Ok(web::Json(shared.node.desk().exchange(&machine, ask).await))
+}
+
+/// The machine of this name, if it is its agent who asks.
+fn authorised(shared: &Shared, machine: &str, effect: EffectId, request: &HttpRequest) -> Result<Name, Failure> {
+    let bearer = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = bearer.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    // An unknown machine and a wrong token look the same: nothing can be found out by asking.
+    let machine = machine.parse().map_err(|_| denied())?;
+    if is_agent_token(&shared.key, effect, token) { Ok(machine) } else { Err(denied()) }
+}
+
+fn denied() -> Failure {
+    Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", "this is not the agent of that machine")
 }
 
 async fn report(
@@ -29,14 +66,7 @@ async fn report(
     report: web::Json<agent::Report>,
 ) -> Result<web::Json<agent::Answer>, Failure> {
     let report = report.into_inner();
-    let bearer = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token = bearer.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    // An unknown machine and a wrong token look the same: nothing can be found out by asking.
-    let denied = || Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", "this is not the agent of that machine");
-    let machine: Name = machine.parse().map_err(|_| denied())?;
-    if !is_agent_token(&shared.key, report.effect, token) {
-        return Err(denied());
-    }
+    let machine = authorised(&shared, &machine, report.effect, &request)?;
     if report.conditions.len() > CONDITIONS_MAX {
         return Err(Failure::new(StatusCode::BAD_REQUEST, "too-many", "a report holds at most 128 conditions"));
     }
@@ -46,6 +76,7 @@ async fn report(
     let heartbeat = AgentReport { machine: machine.clone(), effect: report.effect, conditions, is_empty };
     match shared.node.agent_report(heartbeat).await? {
         Heartbeat::Welcome | Heartbeat::Drain => {
+            shared.node.devices_seen(&machine, report.effect, report.devices);
             let answer = shared.node.tell_agent(&machine, report.effect)?;
             Ok(web::Json(answer.ok_or_else(denied)?))
         }

@@ -5,6 +5,7 @@ use bailiwick_actors::{
     contract::Decider,
     filesystem, filesystem_attachment, machine, member, policy, replica_set,
     shell::{Answer, AnyCommand},
+    vocab::SizeMib,
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -13,12 +14,12 @@ use uuid::Uuid;
 use super::{
     errors::Failure,
     server::Shared,
-    wire::change::{Blocked, Changed, Decided, Declare, EnableHa, Remove, Retry},
+    wire::change::{Blocked, ChangePool, Changed, Decided, Declare, EnableHa, Import, PoolChange, Remove, Retry},
 };
 use crate::{
-    handle::Applied,
+    handle::{Applied, ImportVolume},
     manifest::{self, Manifest, Source},
-    plan::{Plan, Prune},
+    plan::{Going, Plan, Prune},
     view::{Blocker, blockers},
 };
 
@@ -27,6 +28,8 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/apply", web::post().to(apply))
         .route("/plan", web::post().to(plan))
         .route("/remove", web::post().to(remove))
+        .route("/import", web::post().to(import))
+        .route("/pools", web::post().to(change_pool))
         .route("/retry", web::post().to(retry))
         .route("/enable-ha", web::post().to(enable_ha));
 }
@@ -59,13 +62,40 @@ async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<
         return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {missing}"))
             .next("`bailiwick get` lists what there is"));
     }
-    let how = machine::Removal { force: remove.force, keep_instance: remove.keep_instance };
+    let is_stored = |stream: &StreamId| matches!(stream.kind(), volume::State::KIND | filesystem::State::KIND);
+    if let Some(other) = remove.entities.iter().find(|stream| remove.release && !is_stored(stream)) {
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{other} has no data to be kept"))
+            .next("volumes and filesystems can be released"));
+    }
+    let how = Going { force: remove.force, keep_instance: remove.keep_instance, release: remove.release };
     let applied = shared.node.remove(&remove.entities, how, id).await?;
     let blocked = shared.node.look(|fleet| {
         let all = remove.entities.iter().flat_map(|entity| blockers(fleet, entity));
-        all.map(|Blocker { entity, by, why }| Blocked { entity, by, why }).collect()
+        all.map(|Blocker { entity, by, why, since_ms }| Blocked { entity, by, why, since_ms }).collect()
     })?;
     Ok(web::Json(Changed { blocked, ..changed(applied) }))
+}
+
+async fn change_pool(shared: web::Data<Shared>, wanted: web::Json<ChangePool>) -> Result<web::Json<Decided>, Failure> {
+    let ChangePool { change, id } = wanted.into_inner();
+    let command = AnyCommand::Policy(match change {
+        PoolChange::Create { name, settings } => policy::Command::CreatePool { name, settings },
+        PoolChange::Remove { name } => policy::Command::RemovePool { name },
+    });
+    let name = policy::default_name();
+    let entity = StreamId::new(policy::State::KIND, name.as_str()).expect("a valid name");
+    ask(&shared, &entity, command, id).await
+}
+
+async fn import(shared: web::Data<Shared>, import: web::Json<Import>) -> Result<web::Json<Changed>, Failure> {
+    let Import { entity, provider, volume_id, machine, size_mib, id } = import.into_inner();
+    let name = entity.name().parse().ok().filter(|_| entity.kind() == volume::State::KIND);
+    let Some(name) = name else {
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{entity} is no volume")));
+    };
+    let spec = volume::Spec { provider, size: SizeMib(size_mib) };
+    let wish = ImportVolume { name, spec, volume_id, machine };
+    Ok(web::Json(changed(shared.node.import(&wish, id.unwrap_or_else(Uuid::new_v4)).await?)))
 }
 
 async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {

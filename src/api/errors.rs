@@ -131,9 +131,12 @@ impl From<ApplyError> for Failure {
         match error {
             ApplyError::Ask(error) => error.into(),
             ApplyError::Read(error) => error.into(),
-            ApplyError::NoProvider { ref known, .. } => {
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "no-provider", error.to_string())
-                    .next(&format!("this node has {known}"))
+            ApplyError::StillMounted { ref by, .. } => {
+                Self::new(StatusCode::CONFLICT, "still-mounted", error.to_string())
+                    .next(&format!("`bailiwick delete {by}` first"))
+            }
+            ApplyError::NotOffered(not) => {
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, not.code(), not.to_string()).next(&not.next())
             }
             ApplyError::Refused { refusals } => {
                 let detail = refusals

@@ -62,6 +62,10 @@ pub enum Query {
     WhyNot { entity: StreamId, wanted: String, at: Option<At> },
     /// Which instances does nobody know, and what would become of them?
     Harvest { mode: Option<HarvestMode>, at: Option<At> },
+    /// What storage is there, where, and how?
+    Storage { at: Option<At> },
+    /// Which pools can storage come from?
+    Pools { at: Option<At> },
     /// What is declared and not so yet?
     Pending { at: Option<At> },
     /// Does every decision come out the same when it is decided again?
@@ -103,6 +107,8 @@ impl Query {
             Self::Harvest { mode: None, at } => ("/v1/harvest".to_owned(), at),
             Self::Harvest { mode: Some(mode), at } => (format!("/v1/harvest?mode={mode}"), at),
             Self::Pending { at } => ("/v1/pending".to_owned(), at),
+            Self::Storage { at } => ("/v1/storage".to_owned(), at),
+            Self::Pools { at } => ("/v1/pools".to_owned(), at),
             Self::Replay { options } => return replay_path(options),
             Self::Rehearse { .. } => return REHEARSE.to_owned(),
         };
@@ -142,6 +148,8 @@ impl Query {
             | Self::Why { at, .. }
             | Self::WhyNot { at, .. }
             | Self::Harvest { at, .. }
+            | Self::Storage { at }
+            | Self::Pools { at }
             | Self::Pending { at } => *at,
             Self::Log { filter } => filter.at.as_deref().and_then(moment),
             Self::Replay { .. } | Self::Rehearse { .. } => None,
@@ -218,6 +226,8 @@ impl Query {
             }
             Self::Harvest { mode, .. } => json(&view::harvest(fleet, *mode)),
             Self::Pending { .. } => json(&view::pending(fleet)),
+            Self::Storage { .. } => json(&view::storage(fleet)),
+            Self::Pools { .. } => json(&view::pools(fleet)),
             Self::Replay { options } => json(&audit::replay(journal, options).map_err(unreadable)?),
             Self::Rehearse { document, options } => {
                 json(&audit::rehearse(journal, document, options).map_err(unreadable)?)

@@ -22,6 +22,8 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/metrics", web::get().to(metrics))
         .route("/status", web::get().to(status))
         .route("/pending", web::get().to(pending))
+        .route("/storage", web::get().to(storage))
+        .route("/pools", web::get().to(pools))
         .route("/log", web::get().to(log))
         .route("/schedule", web::get().to(schedule))
         .route("/audit/replay", web::get().to(replay))
@@ -60,6 +62,14 @@ async fn metrics(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
 
 async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
     answer(&shared, Query::Status { at: at(&parameters)? }).await
+}
+
+async fn storage(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Storage { at: at(&parameters)? }).await
+}
+
+async fn pools(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    answer(&shared, Query::Pools { at: at(&parameters)? }).await
 }
 
 async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {

@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Fold, NoView, StoredError},
+    filesystem, filesystem_attachment,
     machine::{self, Instance},
-    ports::{AttachVolume, CreateMachine, CreateVolume, InstanceStatus, MachineInstance, ProvisionedVolume},
-    shell::{Call, Kind, MachineCall, VolumeCall, Work},
+    ports::{
+        AttachFilesystem, AttachVolume, CreateFilesystem, CreateMachine, CreateVolume, InstanceStatus, MachineInstance,
+        ProvisionedVolume,
+    },
+    shell::{Call, FilesystemCall, Kind, MachineCall, VolumeCall, Work},
     supervisor::machines::{self as watched, SightingStatus},
     vocab::{EffectId, Effort, FaultClass, Name, Outlook},
     volume::{self, Storage},
@@ -30,6 +34,8 @@ pub struct Remembered {
     machines: Fold<machine::State>,
     volumes: Fold<volume::State>,
     attachments: Fold<volume_attachment::State>,
+    filesystems: Fold<filesystem::State>,
+    mounts: Fold<filesystem_attachment::State>,
     seen: Fold<watched::State>,
     /// Everything that was ever asked for, and what is known to have been made of it.
     asked: BTreeMap<EffectId, Asked>,
@@ -42,6 +48,8 @@ enum Asked {
     Machine(Name, Box<CreateMachine>),
     Volume(Name, CreateVolume),
     Attachment(Name, Box<AttachVolume>),
+    Filesystem(Name, Box<CreateFilesystem>),
+    Mount(Name, Box<AttachFilesystem>),
 }
 
 /// Whether something is there.
@@ -62,6 +70,17 @@ impl Presence {
             Self::Present => true,
             Self::BeingMade => calls == InFlight::Happened,
             Self::BeingRemoved => calls == InFlight::DidNotHappen,
+        }
+    }
+}
+
+impl Presence {
+    /// What was attached to an instance goes with it.
+    fn on(self, instance: Option<&Self>) -> Self {
+        match instance {
+            Some(Self::Present) => self,
+            Some(Self::BeingRemoved) if self == Self::Present => Self::BeingRemoved,
+            Some(Self::BeingRemoved | Self::BeingMade | Self::Absent) | None => Self::Absent,
         }
     }
 }
@@ -94,6 +113,8 @@ impl Remembered {
         self.machines.apply(entry)?;
         self.volumes.apply(entry)?;
         self.attachments.apply(entry)?;
+        self.filesystems.apply(entry)?;
+        self.mounts.apply(entry)?;
         if stream.as_str() == "supervisor/machines" {
             self.seen.apply(entry)?;
         }
@@ -102,6 +123,8 @@ impl Remembered {
             machine::State::KIND => calls(stream, self.machines.get(name)),
             volume::State::KIND => calls(stream, self.volumes.get(name)),
             volume_attachment::State::KIND => calls(stream, self.attachments.get(name)),
+            filesystem::State::KIND => calls(stream, self.filesystems.get(name)),
+            filesystem_attachment::State::KIND => calls(stream, self.mounts.get(name)),
             _ => Vec::new(),
         };
         self.asked.extend(calls.into_iter().filter_map(asked));
@@ -131,6 +154,7 @@ impl Remembered {
         names.extend(declared.map(|spec| spec.provider.clone()));
         let declared = self.volumes.iter().filter_map(|(_, folded)| folded.state.spec.as_ref());
         names.extend(declared.map(|spec| spec.provider.clone()));
+        names.extend(self.filesystems.iter().filter_map(|(_, folded)| folded.state.source()));
         names.sort();
         names.dedup();
         names
@@ -159,6 +183,23 @@ impl Remembered {
                     _ => None,
                 });
                 Thing::Attachment { provider: provider.clone(), asked: (**asked).clone(), made }
+            }
+            Asked::Filesystem(provider, asked) => {
+                let made = self.filesystems.iter().find_map(|(_, folded)| match &folded.state.storage {
+                    filesystem::Storage::Provisioned { filesystem, .. } if filesystem.effect == id => {
+                        Some(filesystem.clone())
+                    }
+                    _ => None,
+                });
+                Thing::Filesystem { provider: provider.clone(), asked: (**asked).clone(), made }
+            }
+            Asked::Mount(provider, asked) => {
+                let name = format!("{}:{}", asked.machine, asked.filesystem);
+                let made = match self.mounts.get(&name).map(|state| &state.link) {
+                    Some(filesystem_attachment::Link::Attached { info, .. }) => Some(info.clone()),
+                    _ => None,
+                };
+                Thing::Mount { provider: provider.clone(), asked: (**asked).clone(), made }
             }
         })
     }
@@ -203,6 +244,15 @@ impl Remembered {
             };
             presences.insert(EffectId::of(&stream::<volume::State>(name), intent), presence);
         }
+        for (name, folded) in self.filesystems.iter() {
+            let (intent, presence) = match &folded.state.storage {
+                filesystem::Storage::None => continue,
+                filesystem::Storage::Creating { effort, .. } => (effort.intent, being_made(effort)),
+                filesystem::Storage::Provisioned { intent, .. } => (*intent, Presence::Present),
+                filesystem::Storage::Destroying { of, effort } => (*of, being_removed(effort)),
+            };
+            presences.insert(EffectId::of(&stream::<filesystem::State>(name), intent), presence);
+        }
         let machines = presences.clone();
         for (name, folded) in self.attachments.iter() {
             let (intent, target, presence) = match &folded.state.link {
@@ -212,14 +262,20 @@ impl Remembered {
                 Link::Attached { intent, target, .. } => (*intent, target, Presence::Present),
                 Link::Detaching { of, target, effort } => (*of, target, being_removed(effort)),
             };
-            // What was attached to an instance goes with it.
-            let instance = machines.get(&target.machine_effect).copied().unwrap_or(Presence::Absent);
-            let presence = match instance {
-                Presence::Present => presence,
-                Presence::BeingRemoved if presence == Presence::Present => Presence::BeingRemoved,
-                Presence::BeingRemoved | Presence::BeingMade | Presence::Absent => Presence::Absent,
-            };
+            let presence = presence.on(machines.get(&target.machine_effect));
             presences.insert(EffectId::of(&stream::<volume_attachment::State>(name), intent), presence);
+        }
+        for (name, folded) in self.mounts.iter() {
+            use filesystem_attachment::Link;
+            let (intent, target, presence) = match &folded.state.link {
+                Link::Waiting => continue,
+                Link::Attaching { target, effort, earlier: None } => (effort.intent, target, being_made(effort)),
+                Link::Attaching { target, effort, earlier: Some(_) } => (effort.intent, target, Presence::Present),
+                Link::Attached { intent, target, .. } => (*intent, target, Presence::Present),
+                Link::Detaching { of, target, effort } => (*of, target, being_removed(effort)),
+            };
+            let presence = presence.on(machines.get(&target.machine_effect));
+            presences.insert(EffectId::of(&stream::<filesystem_attachment::State>(name), intent), presence);
         }
         presences
     }
@@ -228,7 +284,11 @@ impl Remembered {
 impl Asked {
     fn provider(&self) -> &Name {
         match self {
-            Self::Machine(provider, _) | Self::Volume(provider, _) | Self::Attachment(provider, _) => provider,
+            Self::Machine(provider, _)
+            | Self::Volume(provider, _)
+            | Self::Attachment(provider, _)
+            | Self::Filesystem(provider, _)
+            | Self::Mount(provider, _) => provider,
         }
     }
 }
@@ -250,6 +310,8 @@ fn asked(call: Call) -> Option<(EffectId, Asked)> {
         Call::Machine { provider, call: MachineCall::Create(create), .. } => Asked::Machine(provider?, create),
         Call::Volume { provider, call: VolumeCall::Create(create), .. } => Asked::Volume(provider?, create),
         Call::Volume { provider, call: VolumeCall::Attach(attach), .. } => Asked::Attachment(provider?, attach),
+        Call::Filesystem { provider, call: FilesystemCall::Create(create), .. } => Asked::Filesystem(provider?, create),
+        Call::Filesystem { provider, call: FilesystemCall::Attach(attach), .. } => Asked::Mount(provider?, attach),
         // What its servers hold is not rebuilt: nothing of a set is made by a provider.
         Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => return None,
     };

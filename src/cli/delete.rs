@@ -1,5 +1,6 @@
 //! `bailiwick delete`: asks entities to go.
 
+use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::StreamId;
 use clap::Args;
 use uuid::Uuid;
@@ -18,7 +19,7 @@ pub(super) struct DeleteArgs {
     /// Entities: `machine/web`, `volume/data`, `attachment/web:data`
     #[arg(required = true, value_name = "KIND/NAME")]
     entities: Vec<String>,
-    /// Do not wait for what blocks the removal of a machine; what is skipped, and may be left over, is recorded
+    /// Do not wait for what blocks the removal; what is skipped, and may be left over, is recorded
     #[arg(long)]
     force: bool,
     /// Leave the instances of machines as they are: they are nobody's from then on, and nobody removes them
@@ -38,19 +39,26 @@ pub(super) fn main(global: &Global, args: DeleteArgs) -> Result<Exit, CliError> 
         entities: entities.clone(),
         force: args.force,
         keep_instance: args.keep_instance,
+        release: false,
         id: Some(Uuid::new_v4()),
     };
     let changed: Changed = session::send(global, "/v1/remove", &remove)?;
     apply::show(global, &changed)?;
-    if !global.output.is_for_programs() {
-        for blocked in &changed.blocked {
-            say(&format!("{} waits for {}: {}", blocked.entity, blocked.by, blocked.why));
-        }
-    }
+    say_blocked(global, &changed);
     if args.wait {
         return wait::until_gone(global, &entities, args.timeout);
     }
     Ok(Exit::Ok)
+}
+
+/// Says what stands in the way.
+pub(super) fn say_blocked(global: &Global, changed: &Changed) {
+    if !global.output.is_for_programs() {
+        for blocked in &changed.blocked {
+            let since = blocked.since_ms.map(|ms| format!(", since {}", Timestamp(ms))).unwrap_or_default();
+            say(&format!("{} waits for {}: {}{since}", blocked.entity, blocked.by, blocked.why));
+        }
+    }
 }
 
 /// The entity that people mean.

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     api::wire::problem::Problem,
     client::ClientError,
-    handle::{ApplyError, QuestionError},
+    handle::{ApplyError, NotOffered, QuestionError},
     node::{StartError, StopError},
     view::FleetError,
 };
@@ -97,9 +97,9 @@ impl From<ApplyError> for CliError {
                 told
             }
             ApplyError::Read(error) => error.into(),
-            ApplyError::NoProvider { ref known, .. } => {
-                Self::new(Exit::Refused, "no-provider", error.to_string()).next(format!("this node has {known}"))
-            }
+            ApplyError::StillMounted { ref by, .. } => Self::new(Exit::Refused, "still-mounted", error.to_string())
+                .next(format!("`bailiwick delete {by}` first")),
+            ApplyError::NotOffered(not) => Self::new(Exit::Refused, not.code(), not.to_string()).next(not.next()),
             ApplyError::Ask(error) => error.into(),
         }
     }
@@ -141,7 +141,8 @@ impl From<Problem> for CliError {
         let exit = match problem.code.as_str() {
             "not-found" => Exit::NotFound,
             "integrity" => Exit::Integrity,
-            "refused" | "no-provider" | "contended" | "command-reused" => Exit::Refused,
+            "refused" | "contended" | "command-reused" | "still-mounted" => Exit::Refused,
+            code if NotOffered::CODES.contains(&code) => Exit::Refused,
             _ => Exit::Error,
         };
         let mut error = Self::new(exit, problem.code, problem.message);

@@ -184,12 +184,12 @@ pub(super) fn age(value: &Value) -> Cell {
     value.as_u64().map_or_else(Cell::none, |ms| time::period(ms).into())
 }
 
-fn list(value: &Value) -> Cell {
+pub(super) fn list(value: &Value) -> Cell {
     let items: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if items.is_empty() { Cell::none() } else { items.join(",").into() }
 }
 
-fn map(value: &Value) -> Cell {
+pub(super) fn map(value: &Value) -> Cell {
     let items: Vec<String> = value
         .as_object()
         .into_iter()

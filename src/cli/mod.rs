@@ -19,6 +19,7 @@ pub mod moment;
 mod operate;
 pub mod output;
 mod plan;
+mod pool;
 mod progress;
 mod provider;
 mod retry;
@@ -27,6 +28,7 @@ mod serve;
 mod session;
 mod simulate;
 mod status;
+mod storage;
 mod up;
 mod wait;
 mod why;
@@ -99,6 +101,23 @@ enum Command {
     Describe(describe::DescribeArgs),
     /// Show how everything is, trouble first
     Status(status::StatusArgs),
+    /// List all storage: where it comes from, where it is, and how
+    Storage(storage::StorageArgs),
+    /// Attach a volume or filesystem to a machine
+    Attach(storage::AttachArgs),
+    /// Detach a volume or filesystem from a machine
+    Detach(storage::DetachArgs),
+    /// Let go of a volume or filesystem without its data
+    Release(storage::LeaveArgs),
+    /// Destroy a volume or filesystem with its data
+    Destroy(storage::LeaveArgs),
+    /// Say where storage comes from
+    #[command(subcommand, arg_required_else_help = true)]
+    Pool(pool::PoolCommand),
+    /// Have new storage made and attached to a machine
+    AddStorage(pool::AddStorageArgs),
+    /// Take over a volume that is there already
+    Import(storage::ImportArgs),
     /// Ask entities to go
     #[command(visible_alias = "remove")]
     Delete(delete::DeleteArgs),
@@ -223,6 +242,14 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Get(args) => get::main(global, args),
         Command::Describe(args) => describe::main(global, args),
         Command::Status(args) => status::main(global, args),
+        Command::Storage(args) => storage::storage(global, args),
+        Command::Attach(args) => storage::attach(global, args),
+        Command::Detach(args) => storage::detach(global, args),
+        Command::Release(args) => storage::release(global, args),
+        Command::Destroy(args) => storage::destroy(global, args),
+        Command::Import(args) => storage::import(global, args),
+        Command::Pool(command) => pool::main(global, command),
+        Command::AddStorage(args) => pool::add_storage(global, args),
         Command::Delete(args) => delete::main(global, args),
         Command::Retry(args) => retry::main(global, args),
         Command::Hold(args) => operate::hold(global, args),

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bailiwick_actors::machine::Removal;
+use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{LogKeep, Settings, StreamId};
 use clap::{Args, ValueEnum};
 use tokio::{
@@ -29,7 +29,7 @@ use crate::{
     client::ClientError,
     config::journal_dir,
     manifest,
-    plan::{Action, Prune},
+    plan::{Action, Going, Prune},
     providers::access::Environment,
     view::{self, Fleet},
 };
@@ -304,6 +304,16 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
+/// What is still there, and what it waits for.
+fn still_there(open: &[StreamId], blocked: Vec<view::Blocker>) -> Vec<String> {
+    let there = open.iter().map(|entity| format!("{entity} is still there"));
+    let blocked = blocked.into_iter().map(|blocker| {
+        let since = blocker.since_ms.map(|ms| format!(", since {}", Timestamp(ms))).unwrap_or_default();
+        format!("{} waits for {}: {}{since}", blocker.entity, blocker.by, blocker.why)
+    });
+    there.chain(blocked).collect()
+}
+
 async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut signals: Signals) -> Result<(), CliError> {
     let handle = node.handle();
     let mut progress = Progress::new();
@@ -312,7 +322,7 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
         progress.say("nothing is declared");
         return Ok(());
     }
-    handle.remove(&entities, Removal::default(), Uuid::new_v4()).await?;
+    handle.remove(&entities, Going::default(), Uuid::new_v4()).await?;
     let begun = Instant::now();
     let mut looks = interval(LOOK);
     loop {
@@ -347,7 +357,9 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
             progress.finish();
             let mut error = CliError::new(Exit::TimedOut, "timed-out", "the time is over")
                 .next("the removal goes on at the next start; `bailiwick describe KIND/NAME` says what it waits for");
-            error.causes = open.iter().map(|entity| format!("{entity} is still there")).collect();
+            let blocked =
+                handle.look(|fleet| open.iter().flat_map(|entity| view::blockers(fleet, entity)).collect())?;
+            error.causes = still_there(&open, blocked);
             return Err(error);
         }
     }

@@ -2,19 +2,25 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{MutexGuard, PoisonError},
+    sync::{Arc, MutexGuard, PoisonError},
 };
 
 use bailiwick_actors::{
+    filesystem_attachment,
     machine::{self, Instance},
-    shell::{AgentReport, AskError, Heartbeat},
+    shell::{AgentReport, AskError, DevicesSeen, Heartbeat},
+    supervisor::storage::Sighted,
     vocab::{EffectId, Name},
     volume_attachment::Link,
 };
 use bailiwick_journal::ReadError;
 
 use super::Handle;
-use crate::{api::wire::agent, view::Fleet};
+use crate::{
+    api::wire::{agent, storage::Device},
+    providers::machine_storage::Desk,
+    view::Fleet,
+};
 
 /// The interval of reports while an agent is about to be told more, in milliseconds.
 const SOON_MS: u64 = 200;
@@ -40,6 +46,31 @@ impl Handle {
             self.told().insert(machine.clone(), answer.clone());
         }
         Ok(answer)
+    }
+
+    /// Whether this is the instance of a machine that runs.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn runs(&self, machine: &Name, effect: EffectId) -> Result<bool, ReadError> {
+        self.look(|fleet| {
+            let state = fleet.machines.get(machine.as_str());
+            matches!(state.map(|state| &state.instance), Some(Instance::Running { instance, .. }) if instance.effect == effect)
+        })
+    }
+
+    /// Jobs for the agents of machines.
+    pub(crate) fn desk(&self) -> Arc<Desk> {
+        self.shared.desk.clone()
+    }
+
+    /// Hands on which block devices an agent sees. One that is not taken in now comes with the next report again.
+    pub fn devices_seen(&self, machine: &Name, instance: EffectId, devices: Vec<Device>) {
+        let sighted = |seen: Device| Sighted { device: seen.device, volume: seen.volume };
+        let devices = devices.into_iter().map(sighted).collect();
+        if let Err(error) = self.shared.storage.try_send(DevicesSeen { machine: machine.clone(), instance, devices }) {
+            tracing::debug!(%machine, %error, "what the agent sees is looked at later");
+        }
     }
 
     /// Whether the agent of a machine was told by this node, and last, to run nothing.
@@ -81,8 +112,21 @@ pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<
         })
     };
     let volumes: Vec<_> = state.attachments.iter().filter_map(volume).collect();
-    // While a volume is on its way, the agent asks again soon.
-    let is_soon = volumes.len() < state.attachments.len() || state.is_draining();
+    let mounted = |filesystem: &Name| {
+        let attachment = fleet.filesystem_attachments.get(&format!("{machine}:{filesystem}"))?;
+        let filesystem_attachment::Link::Attached { target, info, .. } = &attachment.link else {
+            return None;
+        };
+        (target.machine_effect == effect).then(|| agent::MountedFilesystem {
+            name: filesystem.clone(),
+            path: info.mount_point.clone().into(),
+            read_only: info.read_only,
+        })
+    };
+    let filesystems: Vec<_> = state.mounts.iter().filter_map(mounted).collect();
+    // While something is on its way, the agent asks again soon.
+    let is_there = volumes.len() == state.attachments.len() && filesystems.len() == state.mounts.len();
+    let is_soon = !is_there || state.is_draining();
     let interval_ms = if is_soon { SOON_MS } else { agent::default_interval_ms() };
-    Some(agent::Answer { workloads, volumes, interval_ms, stop: false })
+    Some(agent::Answer { workloads, volumes, filesystems, interval_ms, stop: false })
 }

@@ -76,9 +76,10 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
         }
         "Volume" => {
             let metadata = Metadata::required(&top, &["name"], reading);
-            let spec = storage::volume(&spec?, reading);
+            let asked = storage::volume(&spec?, &mut references, reading);
             let (at, name) = metadata?.name(reading)?;
-            (at, Wish::Volume { name, spec: spec? })
+            let (spec, machine) = asked?;
+            (at, Wish::Volume { name, spec, machine })
         }
         "VolumeAttachment" => {
             let spec = storage::volume_attachment(&spec?, &mut references, reading);
@@ -86,7 +87,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
         }
         "Filesystem" => {
             let metadata = Metadata::required(&top, &["name"], reading);
-            let spec = storage::filesystem(&spec?, reading);
+            let spec = storage::filesystem(&spec?, &mut references, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::Filesystem { name, spec: spec? })
         }

@@ -23,32 +23,43 @@ pub struct Document {
 /// What one document asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
-    Machine { name: Name, spec: machine::Spec },
-    Volume { name: Name, spec: volume::Spec },
-    VolumeAttachment { spec: volume_attachment::Spec },
-    Policy { name: Name, document: Box<policy::Document> },
-    ReplicaSet { name: Name, spec: replica_set::Spec },
-    Filesystem { name: Name, spec: filesystem::Spec },
-    FilesystemAttachment { spec: filesystem_attachment::Spec },
+    Machine {
+        name: Name,
+        spec: machine::Spec,
+    },
+    /// At this machine, if one is named.
+    Volume {
+        name: Name,
+        spec: volume::Spec,
+        machine: Option<Name>,
+    },
+    VolumeAttachment {
+        spec: volume_attachment::Spec,
+    },
+    Policy {
+        name: Name,
+        document: Box<policy::Document>,
+    },
+    ReplicaSet {
+        name: Name,
+        spec: replica_set::Spec,
+    },
+    Filesystem {
+        name: Name,
+        spec: filesystem::Spec,
+    },
+    FilesystemAttachment {
+        spec: filesystem_attachment::Spec,
+    },
 }
 
 impl Wish {
-    /// The provider that is to make it, or the engine that is to keep it; none for what nobody makes.
-    pub fn provider(&self) -> Option<&Name> {
-        match self {
-            Self::Machine { spec, .. } => Some(&spec.provider),
-            Self::Volume { spec, .. } => Some(&spec.provider),
-            Self::Filesystem { spec, .. } => Some(&spec.provider),
-            Self::VolumeAttachment { .. } | Self::FilesystemAttachment { .. } | Self::Policy { .. } => None,
-            Self::ReplicaSet { spec, .. } => Some(&spec.engine),
-        }
-    }
-
     /// Tells apart what is asked for: entity and stored form, hashed.
     pub fn digest(&self) -> [u8; 16] {
         let body = match self {
             Self::Machine { spec, .. } => encode(1, spec),
-            Self::Volume { spec, .. } => encode(1, spec),
+            Self::Volume { spec, machine: None, .. } => encode(1, spec),
+            Self::Volume { spec, machine, .. } => encode(1, &(spec, machine)),
             Self::VolumeAttachment { spec } => encode(1, spec),
             Self::Policy { document, .. } => encode(1, &**document),
             Self::ReplicaSet { spec, .. } => encode(2, spec),

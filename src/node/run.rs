@@ -1,6 +1,7 @@
 //! The node's thread.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::PathBuf,
@@ -13,7 +14,7 @@ use bailiwick_actors::{
     ports::{Clock, FilesystemProvider},
     shell::{AgentReport, AssembleError, Providers, Quiesce, Running, Stats, SupervisorActor, assemble},
     supervisor::machines,
-    vocab::SizeMib,
+    vocab::{Name, SizeMib},
 };
 use bailiwick_journal::{Journal, LocalJournal};
 use tokio::sync::{mpsc as mpsc_async, oneshot};
@@ -24,13 +25,14 @@ use crate::{
     client::{SocketPath, socket_address},
     clock::SystemClock,
     config::{Config, LocalMachines, journal_dir, local_dir, node_key},
-    handle::Handle,
+    handle::{Handle, Offer},
     providers::{
         etcd::EtcdEngine,
         exec::ExecProvider,
         local::{LocalConfig, LocalProvider},
+        machine_storage::{Desk, Inside, Locate, PROVIDERS},
         mongodb,
-        storage::{Filesystems, Ground, SystemRunner, Way},
+        storage::{Filesystems, Ground, SystemRunner, Way, missing_for_filesystems, missing_for_loop_volumes},
     },
 };
 
@@ -46,12 +48,14 @@ pub(super) fn run(config: Config, ready: &Ready, stop: oneshot::Receiver<()>) ->
             Ok(parts) => {
                 let Parts { handle, started, running, server, journal, socket } = parts;
                 // The caller is gone if this fails: then the node stops at once.
-                drop(ready.send(Ok((handle, started))));
+                drop(ready.send(Ok((handle.clone(), started))));
                 let failed = wait(&running, stop).await;
+                let desk = handle.desk();
+                desk.close();
                 if let Some(server) = server {
                     server.stop().await;
                 }
-                drain(&running, config.drain).await;
+                drain(&running, &desk, config.drain).await;
                 drop(socket);
                 close(running, journal, failed)
             }
@@ -89,13 +93,13 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let key = node_key(&config.data_dir).map_err(cannot("read or make", key_path))?;
     // The journal's lock is held from here on: the socket can only be an old one, or ours.
     let socket = socket_address(&config.data_dir).map_err(cannot("use the socket in", config.data_dir.clone()))?;
-    let (providers, reports) = providers(config, &clock, key)?;
+    let Offered { providers, reports, desk, offer } = providers(config, &clock, key)?;
     let shared: Arc<dyn Journal> = journal.clone();
     let running = assemble(shared, clock.clone(), providers, config.limits).await?;
     for reports in reports {
         actix::spawn(pass_on(reports, running.supervisors.machines.downgrade()));
     }
-    let handle = Handle::new(journal.clone(), clock, &running, config.limits);
+    let handle = Handle::new(journal.clone(), clock, &running, desk, offer, config.limits);
     // Everything was read, and the first question would read it again; neither has to stay in memory.
     handle.look(|_| ()).map_err(|error| AssembleError::Rebuild(error.into()))?;
     journal.give_memory_back();
@@ -126,16 +130,19 @@ fn make_private_dir(path: &PathBuf) -> Result<(), StartError> {
 /// What lists of machines without agents of ours say about them.
 type Reports = mpsc_async::Receiver<Vec<AgentReport>>;
 
-fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<(Providers, Vec<Reports>), StartError> {
+fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<Offered, StartError> {
     let mut reports = Vec::new();
+    let desk = Arc::new(Desk::default());
+    let mut missing = BTreeMap::new();
     let mut providers = Providers {
         machines: config.machine_providers.clone(),
         volumes: config.volume_providers.clone(),
         filesystems: config.filesystem_providers.clone(),
+        in_machines: BTreeMap::new(),
         replica_sets: config.engines.clone(),
     };
     let etcd = "etcd".parse().expect("a valid name");
-    providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::new()));
+    providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::with(config.environment.clone())));
     let mongodb = "mongodb".parse().expect("a valid name");
     providers.replica_sets.entry(mongodb).or_insert_with(|| mongodb::engine(config.environment.clone()));
     if let LocalMachines::With { agent_command } = &config.local {
@@ -152,10 +159,11 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<(
             source,
         })?;
         let local = Arc::new(local);
-        let name: bailiwick_actors::vocab::Name = "local".parse().expect("a valid name");
+        let name: Name = "local".parse().expect("a valid name");
         providers.machines.insert(name.clone(), local.clone());
-        providers.volumes.insert(name, local);
-        let name: bailiwick_actors::vocab::Name = "directory".parse().expect("a valid name");
+        providers.volumes.insert(name, local.clone());
+        missing = inside_machines(&local, clock, &desk, &mut providers);
+        let name: Name = "directory".parse().expect("a valid name");
         if let Some(directories) = directories(config, clock) {
             providers.filesystems.entry(name).or_insert(directories);
         }
@@ -171,7 +179,62 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<(
         providers.machines.insert(exec.name.clone(), started.clone());
         providers.volumes.insert(exec.name.clone(), started);
     }
-    Ok((providers, reports))
+    let names = |names: Vec<&Name>| names.into_iter().cloned().collect::<BTreeSet<Name>>();
+    let volumes_inside = providers.in_machines.keys().filter(|name| name.as_str() == LOOP);
+    let filesystems_inside = providers.in_machines.keys().filter(|name| name.as_str() != LOOP);
+    let offer = Offer {
+        machines: names(providers.machines.keys().collect()),
+        volumes: names(providers.volumes.keys().chain(volumes_inside).collect()),
+        filesystems: names(providers.filesystems.keys().chain(filesystems_inside).collect()),
+        engines: names(providers.replica_sets.keys().collect()),
+        inside: PROVIDERS.iter().filter_map(|name| name.parse().ok()).collect(),
+        missing,
+    };
+    Ok(Offered { providers, reports, desk, offer })
+}
+
+/// What a node can make, and what it hears from it.
+struct Offered {
+    providers: Providers,
+    reports: Vec<Reports>,
+    desk: Arc<Desk>,
+    offer: Offer,
+}
+
+/// The one that makes volumes.
+const LOOP: &str = "loop";
+
+/// Offers what can be made inside of local machines here; the answer is what is missing for the rest.
+fn inside_machines(
+    local: &Arc<LocalProvider>,
+    clock: &Arc<dyn Clock>,
+    desk: &Arc<Desk>,
+    providers: &mut Providers,
+) -> BTreeMap<Name, Vec<String>> {
+    let runner = SystemRunner::default();
+    let mut all_missing = BTreeMap::new();
+    for text in PROVIDERS {
+        let name: Name = text.parse().expect("a valid name");
+        let missing = match text {
+            "tmpfs" => missing_for_filesystems(Way::Tmpfs, &runner),
+            "rootfs" => missing_for_filesystems(Way::Rootfs, &runner),
+            "managed" => missing_for_filesystems(Way::Managed, &runner),
+            _ => missing_for_loop_volumes(&runner),
+        };
+        // Whoever embeds the node may have one of this name that works elsewhere.
+        if providers.volumes.contains_key(&name) || providers.filesystems.contains_key(&name) {
+            continue;
+        }
+        if missing.is_empty() {
+            let local = local.clone();
+            let locate: Locate = Arc::new(move |machine| local.locate(machine));
+            let inside = Inside { provider: name.clone(), desk: desk.clone(), locate, clock: clock.clone() };
+            providers.in_machines.insert(name, Arc::new(inside));
+        } else {
+            all_missing.insert(name, missing.iter().map(ToString::to_string).collect());
+        }
+    }
+    all_missing
 }
 
 /// Passes reports on until there are no more, or nobody takes them.
@@ -208,14 +271,15 @@ async fn wait(running: &Running, stop: oneshot::Receiver<()>) -> Option<String> 
     }
 }
 
-async fn drain(running: &Running, limit: Duration) {
+async fn drain(running: &Running, desk: &Desk, limit: Duration) {
     if running.registry.send(Quiesce).await.is_err() {
         return;
     }
     let idle = async {
         loop {
             match running.registry.send(Stats).await {
-                Ok(stats) if stats.asks > 0 || stats.calls > 0 => tokio::time::sleep(DRAIN_POLL).await,
+                // Agents are not heard any more: what they have under way is asked for by its id at the next start.
+                Ok(stats) if stats.asks > 0 || stats.calls > desk.open_jobs() => tokio::time::sleep(DRAIN_POLL).await,
                 Ok(_) | Err(_) => return,
             }
         }

@@ -5,10 +5,17 @@
 //! started with its machine's name), and before it has started by its peer address.
 //!
 //! etcd does not number its configurations. The version of a [`Stamp`] is a digest of the members here, and a write is
-//! refused if it differs by then. Plain HTTP only: no authentication, no TLS yet.
+//! refused if it differs by then.
+//!
+//! TLS, client certificates and name and password are taken from references, see [`super::access`]; members that join are
+//! reached by the others with or without TLS as the leader is. (etcd's gateway refuses client certificates that have a common
+//! name once it wants names and passwords, so ours must have none then.)
 
 mod gateway;
+mod reach;
 mod reading;
+#[cfg(test)]
+mod secured;
 mod wire;
 
 use std::time::Duration;
@@ -25,46 +32,54 @@ use gateway::{Broken, Gateway};
 use reading::Reading;
 use wire::Nothing;
 
+use super::access::Environment;
+
 /// How long etcd may take for a change: it gives up by itself after 5 s and two elections.
 const CHANGE_TIME: Duration = Duration::from_secs(15);
 
 /// An engine that asks etcd servers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct EtcdEngine {
-    _private: (),
+    environment: Environment,
 }
 
 impl EtcdEngine {
-    /// An engine; nothing is opened yet.
+    /// An engine that asks without credentials and without TLS; nothing is opened yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The leader that takes changes, after it was seen that the members are still those of `base`.
-    async fn leader(contact: &Contact, base: Stamp) -> Result<Gateway, Fault> {
-        let reading = Reading::of(contact).await?;
+    /// An engine that finds credentials and certificates by these references.
+    pub fn with(environment: Environment) -> Self {
+        Self { environment }
+    }
+
+    /// The leader that takes changes, after it was seen that the members are still those of `base`; and how it is reached by
+    /// the others.
+    async fn leader(&self, contact: &Contact, base: Stamp) -> Result<(Gateway, String), Fault> {
+        let reading = Reading::of(&self.environment, contact).await?;
         let stamp = reading.observation().configuration.stamp;
         if stamp.version != base.version {
             return Err(Fault::new(FaultCode::FailedPrecondition, "the members are not those of the plan any more"));
         }
-        reading.leader()
+        Ok((reading.leader()?, reading.peer_scheme))
     }
 
-    async fn change_one(contact: &Contact, base: Stamp, change: &Change) -> Outcome {
-        let leader = match Self::leader(contact, base).await {
+    async fn change_one(&self, contact: &Contact, base: Stamp, change: &Change) -> Outcome {
+        let (leader, scheme) = match self.leader(contact, base).await {
             Ok(leader) => leader,
             Err(fault) => return Outcome::Refused(fault),
         };
         let id = |member: &MemberId| member.0.to_string();
         let (path, body) = match change {
             Change::Join { member } => {
-                let urls = [peer_url(&member.address)];
+                let urls = [format!("{scheme}://{}", member.address)];
                 ("/v3/cluster/member/add", serde_json::json!({ "peerURLs": urls, "isLearner": true }))
             }
             Change::Promote { member } => ("/v3/cluster/member/promote", serde_json::json!({ "ID": id(member) })),
             Change::Remove { member } => ("/v3/cluster/member/remove", serde_json::json!({ "ID": id(member) })),
             Change::Move { member, address } => {
-                let urls = [peer_url(address)];
+                let urls = [format!("{scheme}://{address}")];
                 ("/v3/cluster/member/update", serde_json::json!({ "ID": id(member), "peerURLs": urls }))
             }
             Change::Demote { .. } | Change::Level { .. } => {
@@ -74,10 +89,6 @@ impl EtcdEngine {
         };
         outcome(leader.call::<Nothing>(path, &body, CHANGE_TIME).await)
     }
-}
-
-fn peer_url(address: &str) -> String {
-    format!("http://{address}")
 }
 
 fn outcome(answer: Result<Nothing, Broken>) -> Outcome {
@@ -90,13 +101,13 @@ fn outcome(answer: Result<Nothing, Broken>) -> Outcome {
 
 impl ReplicaSetEngine for EtcdEngine {
     fn observe(&self, contact: Contact) -> Answer<'_, Result<Observation, Fault>> {
-        Box::pin(async move { Ok(Reading::of(&contact).await?.into_observation()) })
+        Box::pin(async move { Ok(Reading::of(&self.environment, &contact).await?.into_observation()) })
     }
 
     fn change(&self, contact: Contact, base: Stamp, changes: Vec<Change>) -> Answer<'_, Outcome> {
         Box::pin(async move {
             match &changes[..] {
-                [change] => Self::change_one(&contact, base, change).await,
+                [change] => self.change_one(&contact, base, change).await,
                 _ => Outcome::Refused(Fault::new(FaultCode::InvalidArgument, "etcd takes one change at a time")),
             }
         })
@@ -104,7 +115,7 @@ impl ReplicaSetEngine for EtcdEngine {
 
     fn step_down(&self, contact: Contact, primary: MemberId, successor: MemberId) -> Answer<'_, Outcome> {
         Box::pin(async move {
-            let reading = match Reading::of(&contact).await {
+            let reading = match Reading::of(&self.environment, &contact).await {
                 Ok(reading) => reading,
                 Err(fault) => return Outcome::Refused(fault),
             };
@@ -121,7 +132,7 @@ impl ReplicaSetEngine for EtcdEngine {
     fn initiate(&self, contact: Contact, first: Member) -> Answer<'_, Outcome> {
         Box::pin(async move {
             // An etcd server that is started for a new cluster begins it by itself; there is nothing to be asked.
-            match Reading::of(&contact).await {
+            match Reading::of(&self.environment, &contact).await {
                 Ok(reading) if reading.has_member_at(&first.address) => Outcome::Done,
                 Ok(_) => Outcome::Refused(Fault::new(FaultCode::AlreadyExists, "other members have begun here")),
                 Err(fault) => Outcome::Refused(fault),

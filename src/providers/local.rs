@@ -43,12 +43,12 @@ use bailiwick_actors::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateMachine, CreateVolume, DetachVolume, Listing,
         Lookup, MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
     },
-    vocab::{EffectId, Fault},
+    vocab::{EffectId, Fault, Name},
 };
 
 use self::{bulk::Lanes, home::Home};
 pub(super) use self::{fault::code_of, keys::Keys};
-use super::cancelled::Cancelled;
+use super::{cancelled::Cancelled, machine_storage::Whereabouts};
 
 /// What a local provider has to know.
 #[derive(Clone)]
@@ -115,6 +115,16 @@ impl LocalProvider {
         let home = Home::at(&config.root);
         let inner = Arc::new(Inner { config, home, keys: Keys::default(), cancelled: Cancelled::default(), clock });
         Ok(Self { inner, lanes: Lanes::default() })
+    }
+}
+
+impl LocalProvider {
+    /// Where the machine of this name is. Blocks.
+    ///
+    /// # Errors
+    /// If the directories cannot be read.
+    pub fn locate(&self, machine: &Name) -> Result<Whereabouts, Fault> {
+        machines::locate(&self.inner, machine)
     }
 }
 

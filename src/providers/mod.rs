@@ -6,6 +6,7 @@ pub mod check;
 pub mod etcd;
 pub mod exec;
 pub mod local;
+pub mod machine_storage;
 pub mod mongodb;
 pub mod replica_model;
 pub mod simulated;

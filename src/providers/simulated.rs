@@ -3,8 +3,10 @@
 //! What it makes stands in a [`World`] of its own, which goes on when the node crashes. A call that has been sent happens
 //! even if its caller is gone by then; that is what makes lost answers, crashes and time-outs interesting.
 
+mod change;
 mod dice;
 mod faults;
+mod filesystems;
 mod invariants;
 mod ports;
 mod world;
@@ -17,13 +19,15 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
 };
 
+pub use change::Thing;
 pub use dice::Dice;
 pub use faults::Faults;
+pub use filesystems::{SimulatedFilesystem, SimulatedMount};
 pub use invariants::{Claims, check};
-pub use world::{SimulatedAttachment, SimulatedInstance, SimulatedVolume, Thing, World, WorldState};
+pub use world::{SimulatedAttachment, SimulatedInstance, SimulatedVolume, World, WorldState};
 
 use super::cancelled::{Cancelled, canceled};
-use world::Change;
+use change::Change;
 
 /// Makes machines and volumes in a [`World`].
 #[derive(Clone)]

@@ -25,6 +25,7 @@ mod ground;
 pub mod loop_device;
 pub mod managed;
 mod names;
+pub mod plugged;
 mod record;
 pub mod rootfs;
 mod runner;

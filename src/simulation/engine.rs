@@ -251,7 +251,8 @@ impl Course {
                 .watched(Arc::new(move |point| points.reach(point)));
             let provider = Arc::new(provider);
             providers.machines.insert(name.clone(), provider.clone());
-            providers.volumes.insert(name.clone(), provider);
+            providers.volumes.insert(name.clone(), provider.clone());
+            providers.filesystems.insert(name.clone(), provider);
         }
         providers
     }

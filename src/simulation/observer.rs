@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
-    machine,
+    filesystem, filesystem_attachment, machine,
     vocab::{EffectId, Life, Name, Outlook},
     volume::{self, Storage},
     volume_attachment::{self, Link},
@@ -20,6 +20,8 @@ pub struct Observer {
     machines: Fold<machine::State>,
     volumes: Fold<volume::State>,
     attachments: Fold<volume_attachment::State>,
+    filesystems: Fold<filesystem::State>,
+    mounts: Fold<filesystem_attachment::State>,
 }
 
 impl Observer {
@@ -46,6 +48,8 @@ impl Observer {
         self.machines.apply(entry)?;
         self.volumes.apply(entry)?;
         self.attachments.apply(entry)?;
+        self.filesystems.apply(entry)?;
+        self.mounts.apply(entry)?;
         self.at = entry.header.position;
         Ok(())
     }
@@ -53,6 +57,11 @@ impl Observer {
     /// Whether an attachment is declared and not removed.
     pub fn has_attachment(&self, name: &str) -> bool {
         self.attachments.get(name).is_some_and(|state| state.life.exists())
+    }
+
+    /// As [`has_attachment`](Self::has_attachment), of a filesystem.
+    pub fn has_mount(&self, name: &str) -> bool {
+        self.mounts.get(name).is_some_and(|state| state.life.exists())
     }
 
     /// Whether everything that is declared is as it should be, and everything that was to go is gone.
@@ -79,6 +88,16 @@ impl Observer {
                 unready.insert(stream::<volume_attachment::State>(name));
             }
         }
+        for (name, Folded { state, .. }) in self.filesystems.iter() {
+            if !is_at_rest(state.life, state.is_ready()) {
+                unready.insert(stream::<filesystem::State>(name));
+            }
+        }
+        for (name, Folded { state, .. }) in self.mounts.iter() {
+            if !is_at_rest(state.life, state.is_ready()) {
+                unready.insert(stream::<filesystem_attachment::State>(name));
+            }
+        }
         unready
     }
 
@@ -93,6 +112,12 @@ impl Observer {
         }
         for (name, folded) in self.attachments.iter() {
             statuses.insert(stream::<volume_attachment::State>(name), folded.state.status());
+        }
+        for (name, folded) in self.filesystems.iter() {
+            statuses.insert(stream::<filesystem::State>(name), folded.state.status());
+        }
+        for (name, folded) in self.mounts.iter() {
+            statuses.insert(stream::<filesystem_attachment::State>(name), folded.state.status());
         }
         statuses
     }
@@ -115,6 +140,16 @@ impl Observer {
         for (name, folded) in self.attachments.iter() {
             if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
                 streams.push(stream::<volume_attachment::State>(name));
+            }
+        }
+        for (name, folded) in self.filesystems.iter() {
+            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+                streams.push(stream::<filesystem::State>(name));
+            }
+        }
+        for (name, folded) in self.mounts.iter() {
+            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+                streams.push(stream::<filesystem_attachment::State>(name));
             }
         }
         streams
@@ -148,6 +183,24 @@ impl Observer {
                 Link::Detaching { of, .. } => *of,
             };
             claims.attachments.insert(EffectId::of(&stream::<volume_attachment::State>(name), intent));
+        }
+        for (name, folded) in self.filesystems.iter() {
+            let intent = match &folded.state.storage {
+                filesystem::Storage::None => continue,
+                filesystem::Storage::Creating { effort, .. } => effort.intent,
+                filesystem::Storage::Provisioned { intent, .. } => *intent,
+                filesystem::Storage::Destroying { of, .. } => *of,
+            };
+            claims.filesystems.insert(EffectId::of(&stream::<filesystem::State>(name), intent));
+        }
+        for (name, folded) in self.mounts.iter() {
+            let intent = match &folded.state.link {
+                filesystem_attachment::Link::Waiting => continue,
+                filesystem_attachment::Link::Attaching { effort, .. } => effort.intent,
+                filesystem_attachment::Link::Attached { intent, .. } => *intent,
+                filesystem_attachment::Link::Detaching { of, .. } => *of,
+            };
+            claims.mounts.insert(EffectId::of(&stream::<filesystem_attachment::State>(name), intent));
         }
         claims
     }

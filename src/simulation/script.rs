@@ -128,16 +128,24 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
     for wish in wishes {
         let command = match wish {
             Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
-            Wish::Volume { spec, .. } => AnyCommand::Volume(volume::Command::Declare(spec.clone())),
+            Wish::Volume { spec, machine: None, .. } => AnyCommand::Volume(volume::Command::Declare(spec.clone())),
+            Wish::Volume { spec, machine: Some(machine), .. } => {
+                let (spec, machine) = (spec.clone(), machine.clone());
+                AnyCommand::Volume(volume::Command::DeclareOn { spec, machine })
+            }
             Wish::Policy { document, .. } => {
                 AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
             }
             Wish::Filesystem { spec, .. } => AnyCommand::Filesystem(filesystem::Command::Declare(spec.clone())),
+            Wish::FilesystemAttachment { .. } if known.has_mount(wish.stream().name()) => continue,
             Wish::FilesystemAttachment { spec } => {
                 let declare = filesystem_attachment::Command::Declare(spec.clone());
                 let of_filesystem = StreamId::new("filesystem", spec.filesystem.as_str()).expect("a name");
                 let reserve = filesystem::Command::ReserveAttachment { machine: spec.machine.clone() };
                 commands.push((of_filesystem, AnyCommand::Filesystem(reserve)));
+                let of_machine = StreamId::new("machine", spec.machine.as_str()).expect("a name");
+                let reserve = machine::Command::ReserveMount { filesystem: spec.filesystem.clone() };
+                commands.push((of_machine, AnyCommand::Machine(reserve)));
                 AnyCommand::FilesystemAttachment(declare)
             }
             Wish::ReplicaSet { spec, .. } => AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone())),

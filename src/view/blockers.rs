@@ -1,16 +1,16 @@
-//! What stands in the way of a machine's removal.
+//! What stands in the way of a removal, and since when.
 
 use bailiwick_actors::{
-    contract::Decider,
+    contract::{Decider, Folded},
+    filesystem, filesystem_attachment,
     machine::{self, Instance},
-    member,
-    vocab::{Life, Outlook},
-    volume_attachment,
+    vocab::{Effort, Life, Name, Outlook, Timestamp},
+    volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
-use super::{Fleet, replica_sets::planned, rows::attachment_detail};
+use super::{Fleet, filesystem_rows::mount_detail, replica_sets::planned, rows::attachment_detail};
 
 /// One thing that has to go, or to end, first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,52 +18,143 @@ use super::{Fleet, replica_sets::planned, rows::attachment_detail};
 pub struct Blocker {
     /// What is blocked.
     pub entity: String,
-    /// What blocks it: an entity, or the machine's own instance.
+    /// What blocks it: an entity, a machine's own instance, or the storage that was made.
     pub by: String,
     pub why: String,
+    /// Since when it has been like this, in milliseconds since 1970.
+    pub since_ms: Option<u64>,
 }
 
-/// What blocks the removal of a machine that was asked to go; nothing for one that was not, or is gone.
+/// What blocks the removal of something that was asked to go; nothing for what was not, or is gone.
 pub fn blockers(fleet: &Fleet, entity: &StreamId) -> Vec<Blocker> {
-    let state = match fleet.machines.get(entity.name()) {
-        Some(state) if entity.kind() == machine::State::KIND => state,
-        _ => return Vec::new(),
+    let found = match entity.kind() {
+        machine::State::KIND => fleet.machines.get(entity.name()).map(|state| of_machine(fleet, entity, state)),
+        volume::State::KIND => fleet.volumes.get(entity.name()).map(|state| of_volume(fleet, entity, state)),
+        filesystem::State::KIND => {
+            fleet.filesystems.get(entity.name()).map(|state| of_filesystem(fleet, entity, state))
+        }
+        volume_attachment::State::KIND => fleet.attachments.get(entity.name()).map(|state| {
+            let is_going = matches!(state.link, volume_attachment::Link::Detaching { .. });
+            of_attachment(state.life, state.effort().filter(|_| is_going), "detach")
+        }),
+        filesystem_attachment::State::KIND => fleet.filesystem_attachments.get(entity.name()).map(|state| {
+            let is_going = matches!(state.link, filesystem_attachment::Link::Detaching { .. });
+            of_attachment(state.life, state.effort().filter(|_| is_going), "unmount")
+        }),
+        _ => None,
     };
-    let blocker = |by: String, why: String| Blocker { entity: entity.to_string(), by, why };
+    let told = |(by, why, since): Told| Blocker {
+        entity: entity.to_string(),
+        by,
+        why,
+        since_ms: since.map(|since: Timestamp| since.0),
+    };
+    found.unwrap_or_default().into_iter().map(told).collect()
+}
+
+/// By what, why, and since when.
+type Told = (String, String, Option<Timestamp>);
+
+fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<Told> {
     match state.life {
         Life::Dying => {
-            let attachment = |volume: &bailiwick_actors::vocab::Name| {
-                let name = format!("{}:{volume}", entity.name());
-                let status = fleet.attachments.get(&name).map_or("reserved", volume_attachment::State::status);
-                let detail = fleet.attachments.get(&name).and_then(|state| attachment_detail(fleet, &name, state));
-                let why =
-                    detail.map_or_else(|| format!("it is {status}"), |detail| format!("it is {status}: {detail}"));
-                blocker(format!("volume-attachment/{name}"), why)
-            };
             let drain = state.drain.as_ref().filter(|drain| drain.outcome.is_none()).map(|drain| {
                 let why = format!("they were told to end at {}, and are waited for until {}", drain.since, drain.until);
-                blocker(format!("the workloads of {entity}"), why)
+                (format!("the workloads of {entity}"), why, Some(drain.since))
             });
+            let volumes = state.attachments.iter().map(|volume| attachment(fleet, entity.name(), volume.as_str()));
+            let mounts = state.mounts.iter().map(|filesystem| mount(fleet, entity.name(), filesystem.as_str()));
             let engaged = state.engaged.iter().map(|set| {
                 let name = format!("{set}:{}", entity.name());
-                let status = fleet.members.get(&name).map_or("not known", member::State::status);
+                let folded = fleet.members.folded(&name);
+                let status = folded.map_or("not known", |folded| folded.state.status());
                 let held = fleet.replica_sets.get(set.as_str()).and_then(|of| planned(fleet, set.as_str(), of).held);
                 let why = held.map_or_else(String::new, |held| format!(", and the set does nothing: {held}"));
-                blocker(format!("member/{name}"), format!("it is {status}{why}"))
+                (format!("member/{name}"), format!("it is {status}{why}"), folded.map(|folded| folded.changed))
             });
-            drain.into_iter().chain(engaged).chain(state.attachments.iter().map(attachment)).collect()
+            drain.into_iter().chain(engaged).chain(volumes).chain(mounts).collect()
         }
         Life::Dead => match &state.instance {
             Instance::Deleting { effort, .. } => {
-                let why = match &effort.outlook {
-                    Outlook::Trying => format!("its provider is asked to delete it, attempt {}", effort.attempt),
-                    Outlook::Waiting { until, fault } => format!("{fault}; attempt {} at {until}", effort.attempt),
-                    Outlook::GivenUp { fault } => format!("given up after attempt {}: {fault}", effort.attempt),
-                };
-                vec![blocker(format!("the instance of {entity}"), why)]
+                vec![(format!("the instance of {entity}"), undoing(effort, "delete"), Some(effort.since))]
             }
             _ => Vec::new(),
         },
         Life::Undeclared | Life::Alive | Life::Removed => Vec::new(),
     }
+}
+
+fn of_volume(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Vec<Told> {
+    match (state.life, &state.storage) {
+        (Life::Dying, _) => {
+            let filesystem = state.filesystem.as_ref().map(|filesystem| on_it(fleet, filesystem));
+            let machine = state.attached_to.as_ref();
+            let attached = machine.map(|machine| attachment(fleet, machine.as_str(), entity.name()));
+            filesystem.into_iter().chain(attached).collect()
+        }
+        (Life::Dead, volume::Storage::Destroying { effort, .. }) => vec![storage(entity, effort)],
+        _ => Vec::new(),
+    }
+}
+
+fn of_filesystem(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) -> Vec<Told> {
+    match (state.life, &state.storage) {
+        (Life::Dying, _) => {
+            state.attached_to.iter().map(|machine| mount(fleet, machine.as_str(), entity.name())).collect()
+        }
+        (Life::Dead, filesystem::Storage::Destroying { effort, .. }) => vec![storage(entity, effort)],
+        _ => Vec::new(),
+    }
+}
+
+fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str) -> Vec<Told> {
+    let is_going = |effort: &&Effort| life == Life::Dying && effort.outlook != Outlook::Trying;
+    let effort =
+        effort.filter(is_going).map(|effort| ("its provider".to_owned(), undoing(effort, verb), Some(effort.since)));
+    effort.into_iter().collect()
+}
+
+fn storage(entity: &StreamId, effort: &Effort) -> Told {
+    (format!("the storage of {entity}"), undoing(effort, "remove"), Some(effort.since))
+}
+
+fn undoing(effort: &Effort, verb: &str) -> String {
+    match &effort.outlook {
+        Outlook::Trying => format!("its provider is asked to {verb} it, attempt {}", effort.attempt),
+        Outlook::Waiting { until, fault } => format!("{fault}; attempt {} at {until}", effort.attempt),
+        Outlook::GivenUp { fault } => format!("given up after attempt {}: {fault}", effort.attempt),
+    }
+}
+
+fn on_it(fleet: &Fleet, filesystem: &Name) -> Told {
+    let folded = fleet.filesystems.folded(filesystem.as_str());
+    let status = folded.map_or("reserved", |folded| folded.state.status());
+    (format!("filesystem/{filesystem}"), format!("it is {status}"), folded.map(|folded| folded.changed))
+}
+
+fn attachment(fleet: &Fleet, machine: &str, volume: &str) -> Told {
+    let name = format!("{machine}:{volume}");
+    let folded = fleet.attachments.folded(&name);
+    let detail = folded.and_then(|folded| attachment_detail(fleet, &name, &folded.state));
+    let status = folded.map_or("reserved", |folded| folded.state.status());
+    let since = folded.map(|folded| since(folded, folded.state.effort()));
+    (format!("volume-attachment/{name}"), how(status, detail), since)
+}
+
+fn mount(fleet: &Fleet, machine: &str, filesystem: &str) -> Told {
+    let name = format!("{machine}:{filesystem}");
+    let folded = fleet.filesystem_attachments.folded(&name);
+    let detail = folded.and_then(|folded| mount_detail(fleet, &name, &folded.state));
+    let status = folded.map_or("reserved", |folded| folded.state.status());
+    let since = folded.map(|folded| since(folded, folded.state.effort()));
+    (format!("filesystem-attachment/{name}"), how(status, detail), since)
+}
+
+fn how(status: &str, detail: Option<String>) -> String {
+    detail.map_or_else(|| format!("it is {status}"), |detail| format!("it is {status}: {detail}"))
+}
+
+/// When the first attempt at its present work began, or else when it last changed.
+fn since<D>(folded: &Folded<D>, effort: Option<&Effort>) -> Timestamp {
+    effort.map_or(folded.changed, |effort| effort.since)
 }

@@ -127,11 +127,17 @@ pub(super) fn filesystem_attachment_row(
         },
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
-        detail: state.effort().and_then(effort_detail).or_else(|| waits_for(fleet, machine, filesystem, state)),
+        detail: mount_detail(fleet, name, state),
         uid: state.uid(&stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }
+}
+
+/// What an attachment of a filesystem waits for, or ended with.
+pub(super) fn mount_detail(fleet: &Fleet, name: &str, state: &filesystem_attachment::State) -> Option<String> {
+    let (machine, filesystem) = name.split_once(':')?;
+    state.effort().and_then(effort_detail).or_else(|| waits_for(fleet, machine, filesystem, state))
 }
 
 /// What an attachment waits for is the state of others.

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{filesystem, filesystem_attachment};
 
-use super::Words;
+use super::{Words, storage::skipped};
 
 impl Words for filesystem::State {
     fn asked(command: &filesystem::Command) -> String {
@@ -14,6 +14,7 @@ impl Words for filesystem::State {
             },
             Command::Remove => "be removed".into(),
             Command::Release => "be let go of with its data".into(),
+            Command::RemoveForced => "be removed without waiting for what comes next".into(),
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { machine } => format!("be kept for machine {machine}"),
             Command::ReleaseAttachment { machine } => format!("be free of machine {machine}"),
@@ -66,6 +67,7 @@ impl Words for filesystem::State {
             Event::AttachmentReserved { machine } => format!("it is kept for machine {machine}"),
             Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
             Event::ReleaseWanted => "its data is to stay".into(),
+            Event::Skipped { what } => skipped(what),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "it is mounted nowhere any more".into(),
             Event::Removed => "it was removed".into(),
@@ -91,6 +93,7 @@ impl Words for filesystem_attachment::State {
             }
             Command::Detach { .. } => "let go of an instance that is going or gone".into(),
             Command::Reattach => "make sure that it is still mounted".into(),
+            Command::RemoveForced => "be removed without waiting until it is unmounted".into(),
             Command::Wake { due } => format!("go on with what was due at {due}"),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
@@ -128,6 +131,7 @@ impl Words for filesystem_attachment::State {
             Event::Removed => "it was removed".into(),
             Event::Retargeted { .. } => "what it is mounted from is called otherwise now".into(),
             Event::ReattachRequested { .. } => "it is made sure that it is still mounted".into(),
+            Event::Skipped { what } => skipped(what),
             Event::AttachDropped => "nothing of it was mounted".into(),
         }
     }

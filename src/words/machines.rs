@@ -16,6 +16,8 @@ impl Words for State {
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { volume } => format!("make room for volume {volume}"),
             Command::ReleaseAttachment { volume } => format!("let go of volume {volume}"),
+            Command::ReserveMount { filesystem } => format!("make room for filesystem {filesystem}"),
+            Command::ReleaseMount { filesystem } => format!("let go of filesystem {filesystem}"),
             Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => format!("take in that {}", reported(report)),
             Command::Hold { reason, until } => format!("do nothing by itself{}: {reason}", until_in_words(*until)),
@@ -55,6 +57,8 @@ impl Words for State {
             Event::NodeWentStale { last_seen } => format!("its agent is silent since {}", last_seen),
             Event::AttachmentReserved { volume } => format!("it keeps room for volume {volume}"),
             Event::AttachmentReleased { volume } => format!("it let go of volume {volume}"),
+            Event::MountReserved { filesystem } => format!("it keeps room for filesystem {filesystem}"),
+            Event::MountReleased { filesystem } => format!("it let go of filesystem {filesystem}"),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "nothing hangs on it any more".into(),
             Event::Removed => "it was removed".into(),
@@ -64,6 +68,9 @@ impl Words for State {
             Event::InstanceToStay => "its instance is to stay".into(),
             Event::Skipped { what: Skipped::Attachment { volume } } => {
                 format!("the attachment of volume {volume} was not waited for")
+            }
+            Event::Skipped { what: Skipped::Mount { filesystem } } => {
+                format!("the attachment of filesystem {filesystem} was not waited for, so it may stay mounted")
             }
             Event::Skipped { what: Skipped::DeletionOf { effect } } => {
                 format!("the end of instance {effect} was not waited for, so it may be an orphan")

@@ -1,6 +1,6 @@
 //! Volumes and their attachments in words.
 
-use bailiwick_actors::{volume, volume_attachment};
+use bailiwick_actors::{vocab::SkippedStorage, volume, volume_attachment};
 
 use super::Words;
 
@@ -20,6 +20,11 @@ impl Words for volume::State {
             Command::Release => "be let go of with its data".into(),
             Command::ReserveFilesystem { filesystem } => format!("be kept for filesystem {filesystem}"),
             Command::ReleaseFilesystem { filesystem } => format!("be free of filesystem {filesystem}"),
+            Command::RemoveWithFilesystem => "be removed with its data, after the filesystem on it".into(),
+            Command::Import { spec, volume_id, .. } => {
+                format!("be declared as what provider {} has as {volume_id}", spec.provider)
+            }
+            Command::RemoveForced => "be removed without waiting for what comes next".into(),
             Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => match report {
                 Report::Made { attempt, volume, .. } | Report::Created { attempt, volume } => {
@@ -57,6 +62,8 @@ impl Words for volume::State {
             Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "it is attached nowhere any more".into(),
+            Event::ImportWanted { volume_id } => format!("it is what its provider has as {volume_id}"),
+            Event::Skipped { what } => skipped(what),
             Event::WantedOn { machine } => format!("it waits for an instance of machine {machine}"),
             Event::CreateRequestedAt { place, .. } => {
                 format!("its storage is to be made where instance {} is", place.instance)
@@ -77,6 +84,21 @@ impl Words for volume::State {
     }
 }
 
+/// What a forced removal did not wait for.
+pub(super) fn skipped(what: &SkippedStorage) -> String {
+    match what {
+        SkippedStorage::Attachment { machine } => {
+            format!("its attachment to machine {machine} was not waited for, so it may still be attached there")
+        }
+        SkippedStorage::Filesystem { filesystem } => {
+            format!("filesystem {filesystem} was not waited for, so it may still be on it")
+        }
+        SkippedStorage::Undoing { effect } => {
+            format!("nobody waited until what was made under {effect} is undone, so it may be an orphan")
+        }
+    }
+}
+
 impl Words for volume_attachment::State {
     fn asked(command: &volume_attachment::Command) -> String {
         use volume_attachment::{Command, Report};
@@ -93,6 +115,7 @@ impl Words for volume_attachment::State {
             Command::Detach { .. } => "let go of an instance that is going or gone".into(),
             Command::TakeOver { info, .. } => format!("take in that it was attached at {} from the start", info.path),
             Command::Reattach => "make sure that it is still attached".into(),
+            Command::RemoveForced => "be removed without waiting until it is detached".into(),
             Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
@@ -130,6 +153,7 @@ impl Words for volume_attachment::State {
             Event::Removed => "it was removed".into(),
             Event::TakenOver { info, .. } => format!("it is attached at {} from the start", info.path),
             Event::ReattachRequested { .. } => "it is made sure that it is still attached".into(),
+            Event::Skipped { what } => skipped(what),
             Event::AttachDropped => "nothing of it was attached".into(),
         }
     }

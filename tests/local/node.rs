@@ -72,6 +72,7 @@ impl Node {
         let answer = Answer {
             workloads: workloads.iter().map(workload).collect(),
             volumes: volumes.iter().map(volume).collect(),
+            filesystems: Vec::new(),
             interval_ms: 50,
             stop: false,
         };
@@ -127,6 +128,11 @@ impl Shared {
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
         let mut body = vec![0; length.parse().unwrap()];
         reader.read_exact(&mut body)?;
+        if head.lines().next().is_some_and(|line| line.contains("/storage ")) {
+            // This node has no storage to hand out.
+            let none = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+            return reader.get_mut().write_all(none);
+        }
         let answer = self.answer.lock().unwrap().clone();
         self.heard.lock().unwrap().push(Heard { head, report: serde_json::from_slice(&body).unwrap() });
         let stream = reader.get_mut();

@@ -10,7 +10,7 @@ use bailiwick_actors::{
 };
 
 use crate::{
-    lab::{Lab, id, leader, member, name, newcomer, ready, step_down, told, votes},
+    lab::{Lab, id, leader, member, name, newcomer, pause, ready, step_down, told, votes},
     model::ModelLab,
     seeds::Kept,
 };
@@ -64,7 +64,7 @@ async fn a_write_that_comes_late_is_taken_only_if_no_other_came_first() {
     assert!(matches!(outcome, Outcome::Unknown(_)), "{}", told(&outcome));
     // Another write overtakes it: the late one is of the same version by then, and the server refuses it.
     lab.change_in_the_end(joins(&lab, "m3")).await;
-    tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    pause(10_000).await;
     let now = lab.look().await.unwrap();
     assert!(member(&now, "m3").is_some() && member(&now, "m2").is_none(), "{now:#?}");
 }
@@ -145,7 +145,7 @@ async fn a_primary_that_only_the_configuration_knows_is_found() {
         if now.configuration.committed {
             break;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        pause(100).await;
         now = lab.engine().observe(contact.clone()).await.unwrap();
     }
     assert_eq!(leader(&now), Some("m2"), "m2 is none of those that we were told of");

@@ -30,6 +30,8 @@ pub enum Command {
     Wake { due: Timestamp },
     /// What the world reports.
     Report(Report),
+    /// It shall go; what it would wait for next is skipped, and what may stay behind is recorded.
+    RemoveForced,
 }
 
 /// A report to a filesystem.

@@ -4,7 +4,7 @@ use super::{Command, Event, Reason, Rejection, Report, Spec, State, Storage};
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::{Backing, ProvisionedFilesystem},
-    vocab::{EffectId, Fault, FaultCode, Life, Name, Outlook, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, Life, Name, Outlook, SkippedStorage, Timestamp},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -15,6 +15,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Declare(spec) => declare(state, spec),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
+        Command::RemoveForced => remove_forced(state, facts),
         Command::RetryProvisioning => retry_provisioning(state),
         Command::ReserveAttachment { machine } => reserve_attachment(state, machine),
         Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
@@ -88,6 +89,29 @@ fn remove(state: &State, first: Vec<Event>, asked: Reason, facts: &Facts<'_>) ->
     }
     events.extend(death(state, facts.now));
     Ok(Decision::because(asked, events))
+}
+
+/// What it would wait for next is skipped: its attachments, or else the end of what was made of it.
+fn remove_forced(state: &State, facts: &Facts<'_>) -> Verdict {
+    let skipped = |what| Event::Skipped { what };
+    match (state.life, &state.storage) {
+        (Life::Undeclared, _) => return Err(Rejection::NotDeclared),
+        (Life::Removed, _) => return Ok(Decision::nothing(Reason::AlreadyGone)),
+        (Life::Dead, Storage::Destroying { of, .. }) => {
+            let what = SkippedStorage::Undoing { effect: EffectId::of(facts.stream, *of) };
+            return Ok(Decision::because(Reason::RemovalForced, [skipped(what), Event::Removed]));
+        }
+        (Life::Dead, _) => return remove(state, Vec::new(), Reason::RemovalAsked, facts),
+        (Life::Alive | Life::Dying, _) => (),
+    }
+    let mut events = Vec::new();
+    if state.life == Life::Alive {
+        events.push(Event::RemovalBegan);
+    }
+    let machines = state.attached_to.iter().cloned();
+    events.extend(machines.map(|machine| skipped(SkippedStorage::Attachment { machine })));
+    events.extend(death(state, facts.now));
+    Ok(Decision::because(Reason::RemovalForced, events))
 }
 
 /// It is mounted nowhere: it dies, and its storage goes.

@@ -6,7 +6,7 @@ use super::Spec;
 use crate::{
     contract::Stored,
     ports::{Backing, ProvisionedFilesystem},
-    vocab::{Fault, Name, Timestamp},
+    vocab::{Fault, Name, SkippedStorage, Timestamp},
 };
 
 /// One thing that happened.
@@ -64,6 +64,10 @@ pub enum Event {
     /// It is mounted nowhere.
     Died,
     Removed,
+    /// A forced removal did not wait for this.
+    Skipped {
+        what: SkippedStorage,
+    },
 }
 
 impl Stored for Event {

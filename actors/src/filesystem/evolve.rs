@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 
 use super::{Event, Removal, State, Storage};
-use crate::vocab::{Effort, Life};
+use crate::vocab::{Effort, Life, SkippedStorage};
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
@@ -43,6 +43,9 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             state.storage = Storage::Destroying { of, effort: Effort::begun(at, *since) };
         }
         Event::Destroyed | Event::CreateDropped => state.storage = Storage::None,
+        Event::Skipped { what: SkippedStorage::Attachment { machine } } => drop(state.attached_to.remove(machine)),
+        // A filesystem holds no other; what was not undone goes with `Removed`.
+        Event::Skipped { what: SkippedStorage::Filesystem { .. } | SkippedStorage::Undoing { .. } } => (),
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();

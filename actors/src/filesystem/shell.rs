@@ -29,7 +29,8 @@ impl Kind for State {
             _ => FilesystemCall::Destroy(id),
         };
         let provider = self.source();
-        Work::Call(Box::new(Call::Filesystem { stream: stream.clone(), provider, id, attempt, call }))
+        let machine = self.machine().cloned();
+        Work::Call(Box::new(Call::Filesystem { stream: stream.clone(), provider, machine, id, attempt, call }))
     }
 
     fn wake(due: Timestamp) -> Option<AnyCommand> {

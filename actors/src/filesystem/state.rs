@@ -71,6 +71,11 @@ impl State {
         self.spec.as_ref().and_then(|spec| spec.backing.as_ref())
     }
 
+    /// Where the work on it is done: the machine that it is bound to, or else one that it is mounted on.
+    pub fn machine(&self) -> Option<&Name> {
+        self.spec.as_ref().and_then(|spec| spec.machine.as_ref()).or(self.attached_to.first())
+    }
+
     /// Who makes and mounts it: its provider, or for one on a volume [`MANAGED`].
     pub fn source(&self) -> Option<Name> {
         let spec = self.spec.as_ref()?;

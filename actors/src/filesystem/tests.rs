@@ -11,7 +11,7 @@ use crate::{
     },
     policy::Document,
     ports::{Backing, BlockDevice, ProvisionedFilesystem},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, SkippedStorage, Timestamp},
 };
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -201,6 +201,29 @@ fn table() -> Vec<Case<State>> {
             Ok((R::LastAttachmentGone, vec![released(), Event::Died, Event::DestroyRequested { at: NOW }])),
         ),
         case(declared(), release("db"), Ok((R::AttachmentUnknown, vec![]))),
+        case(
+            dying(),
+            Command::RemoveForced,
+            Ok((
+                R::RemovalForced,
+                vec![
+                    Event::Skipped { what: SkippedStorage::Attachment { machine: name("web") } },
+                    Event::Died,
+                    Event::DestroyRequested { at: NOW },
+                ],
+            )),
+        ),
+        case(
+            dead(),
+            Command::RemoveForced,
+            Ok((
+                R::RemovalForced,
+                vec![
+                    Event::Skipped { what: SkippedStorage::Undoing { effect: EffectId::of(&stream(), Version(2)) } },
+                    Event::Removed,
+                ],
+            )),
+        ),
     ]
 }
 
@@ -234,7 +257,8 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     };
     let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
-    match kind % 14 {
+    match kind % 15 {
+        14 => Command::RemoveForced,
         0 | 1 => Command::Declare(spec(64, value.is_multiple_of(5).then_some("data"))),
         2 => Command::Remove,
         3 => Command::RetryProvisioning,

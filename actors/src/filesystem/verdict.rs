@@ -37,6 +37,7 @@ reasons! {
         AttachmentGone = "attachment-gone", "an attachment of it is gone";
         LastAttachmentGone = "last-attachment-gone", "it is mounted nowhere any more";
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
+        RemovalForced = "removal-forced", "an operator did not wait for what blocks its removal";
     }
 }
 

@@ -28,6 +28,8 @@ pub enum Command {
     Report(Report),
     /// It was attached in an earlier session: make sure that it still is.
     Reattach,
+    /// It shall go; nobody waits until it is detached, and what may stay behind is recorded.
+    RemoveForced,
 }
 
 /// A report to a filesystem attachment.

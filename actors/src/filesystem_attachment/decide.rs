@@ -4,7 +4,7 @@ use super::{Command, Event, Link, Reason, Rejection, Report, Spec, State, Target
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::FilesystemAttachmentInfo,
-    vocab::{EffectId, Fault, Life, Outlook},
+    vocab::{EffectId, Fault, Life, Outlook, SkippedStorage},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -14,6 +14,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     match command {
         Command::Declare(spec) => declare(state, spec),
         Command::Remove => remove(state, facts),
+        Command::RemoveForced => remove_forced(state, facts),
         Command::Retry => retry(state),
         Command::Attach { target } => attach(state, target, facts),
         Command::Detach { machine_effect } => detach(state, *machine_effect, facts),
@@ -57,6 +58,27 @@ fn remove(state: &State, facts: &Facts<'_>) -> Verdict {
     let mut events = vec![Event::RemovalBegan];
     events.extend(parting(state, facts));
     Ok(Decision::because(reason, events))
+}
+
+/// It goes at once; that it may still be attached is recorded.
+fn remove_forced(state: &State, facts: &Facts<'_>) -> Verdict {
+    match state.life {
+        Life::Undeclared => return Err(Rejection::NotDeclared),
+        Life::Removed => return Ok(Decision::nothing(Reason::AlreadyGone)),
+        Life::Alive | Life::Dying | Life::Dead => (),
+    }
+    let intent = match &state.link {
+        Link::Attaching { effort, .. } if state.may_be_attached() => effort.intent,
+        Link::Attached { intent, .. } | Link::Detaching { of: intent, .. } => *intent,
+        Link::Waiting | Link::Attaching { .. } => return remove(state, facts),
+    };
+    let mut events = Vec::new();
+    if state.life == Life::Alive {
+        events.push(Event::RemovalBegan);
+    }
+    let what = SkippedStorage::Undoing { effect: EffectId::of(facts.stream, intent) };
+    events.extend([Event::Skipped { what }, Event::Removed]);
+    Ok(Decision::because(Reason::RemovalForced, events))
 }
 
 /// What is left to do for the dying: it is detached, unless it is attached nowhere for certain.

@@ -6,7 +6,7 @@ use super::{Spec, Target};
 use crate::{
     contract::Stored,
     ports::FilesystemAttachmentInfo,
-    vocab::{Fault, Timestamp},
+    vocab::{Fault, SkippedStorage, Timestamp},
 };
 
 /// One thing that happened.
@@ -57,6 +57,10 @@ pub enum Event {
     },
     /// Nothing was attached under the present intent, and nothing will be.
     AttachDropped,
+    /// A forced removal did not wait for this.
+    Skipped {
+        what: SkippedStorage,
+    },
 }
 
 impl Stored for Event {

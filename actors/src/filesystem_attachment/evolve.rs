@@ -48,7 +48,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             };
             state.link = Link::Detaching { of, target, effort: Effort::begun(at, *since) };
         }
-        Event::Detached | Event::AttachDropped => state.link = Link::Waiting,
+        Event::Detached | Event::AttachDropped | Event::Skipped { .. } => state.link = Link::Waiting,
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();

@@ -47,6 +47,10 @@ pub enum Command {
     Engage { set: Name },
     /// This replica set does without it. A supervisor's order.
     Disengage { set: Name },
+    /// A filesystem is about to be mounted here.
+    ReserveMount { filesystem: Name },
+    /// The filesystem is not mounted here any more.
+    ReleaseMount { filesystem: Name },
 }
 
 /// In which way a machine goes.

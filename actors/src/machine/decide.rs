@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, draining, foreign, health, hold, is_overdue, membership,
+    State, Step, draining, foreign, hanging, health, hold, is_overdue, membership,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -22,8 +22,10 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Remove => remove(state, Removal::default(), facts),
         Command::RemoveWith(removal) => remove(state, *removal, facts),
         Command::RetryProvisioning => retry_provisioning(state, facts),
-        Command::ReserveAttachment { volume } => reserve_attachment(state, volume),
-        Command::ReleaseAttachment { volume } => release_attachment(state, volume, facts),
+        Command::ReserveAttachment { volume } => hanging::reserve_attachment(state, volume),
+        Command::ReleaseAttachment { volume } => hanging::release_attachment(state, volume, facts),
+        Command::ReserveMount { filesystem } => hanging::reserve_mount(state, filesystem),
+        Command::ReleaseMount { filesystem } => hanging::release_mount(state, filesystem, facts),
         Command::Wake { .. } => wake(state, facts),
         Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
         Command::Unhold => hold::unhold(state, facts),
@@ -101,6 +103,8 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     events.extend(state.engaged.iter().map(missed));
     let skipped = |volume: &Name| Event::Skipped { what: Skipped::Attachment { volume: volume.clone() } };
     events.extend(state.attachments.iter().map(skipped));
+    let skipped = |filesystem: &Name| Event::Skipped { what: Skipped::Mount { filesystem: filesystem.clone() } };
+    events.extend(state.mounts.iter().map(skipped));
     let waits_for_nothing = state.is_free() && !state.is_draining();
     let death = death(&after, facts);
     let reason = if waits_for_nothing { Reason::RemovalAsked } else { Reason::RemovalForced };
@@ -119,7 +123,7 @@ pub(super) fn farewell(state: &State, facts: &Facts<'_>) -> (Reason, Vec<Event>)
     if drain.is_some() || state.is_draining() {
         return (Reason::RemovalDrains, drain.into_iter().collect());
     }
-    if !state.attachments.is_empty() {
+    if state.holds_storage() {
         return (Reason::RemovalBlocked, Vec::new());
     }
     let death = death(state, facts);
@@ -191,31 +195,6 @@ fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {
         }
         Instance::None | Instance::Running { .. } => foreign::retry(state),
     }
-}
-
-fn reserve_attachment(state: &State, volume: &Name) -> Verdict {
-    match state.life {
-        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
-        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
-        Life::Alive => (),
-    }
-    if state.attachments.contains(volume) {
-        return Err(Rejection::StillReserved);
-    }
-    Ok(Decision::because(Reason::AttachmentWanted, [Event::AttachmentReserved { volume: volume.clone() }]))
-}
-
-fn release_attachment(state: &State, volume: &Name, facts: &Facts<'_>) -> Verdict {
-    if !state.attachments.contains(volume) {
-        return Ok(Decision::nothing(Reason::AttachmentUnknown));
-    }
-    let mut events = vec![Event::AttachmentReleased { volume: volume.clone() }];
-    let last = state.attachments.len() == 1 && state.engaged.is_empty();
-    if state.life == Life::Dying && last && !state.is_draining() {
-        events.extend(death(state, facts));
-        return Ok(Decision::because(Reason::LastAttachmentGone, events));
-    }
-    Ok(Decision::because(Reason::AttachmentGone, events))
 }
 
 fn wake(state: &State, facts: &Facts<'_>) -> Verdict {

@@ -160,6 +160,12 @@ pub enum Event {
     Disengaged {
         set: Name,
     },
+    MountReserved {
+        filesystem: Name,
+    },
+    MountReleased {
+        filesystem: Name,
+    },
 }
 
 /// What a forced removal did not wait for.
@@ -171,6 +177,8 @@ pub enum Skipped {
     DeletionOf { effect: EffectId },
     /// A member of this replica set on it may vote: the set may miss it.
     Membership { set: Name },
+    /// This filesystem may still be mounted.
+    Mount { filesystem: Name },
 }
 
 /// Why an instance stays where its machine is not.

@@ -73,6 +73,12 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::AttachmentReleased { volume } => {
             state.attachments.remove(volume);
         }
+        Event::MountReserved { filesystem } => {
+            state.mounts.insert(filesystem.clone());
+        }
+        Event::MountReleased { filesystem } | Event::Skipped { what: Skipped::Mount { filesystem } } => {
+            state.mounts.remove(filesystem);
+        }
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Died => state.life = Life::Dead,
         Event::Removed => {

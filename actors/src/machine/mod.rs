@@ -23,8 +23,8 @@
 //! strays     other instances that bear its name, each being removed on its own              (`foreign.rs`)
 //! ```
 //!
-//! A machine owns the set of its attachments, and of the replica sets that count on it (`membership.rs`): it does not die
-//! before they are released, or skipped by force.
+//! A machine owns the sets of its attachments, of volumes and of filesystems (`hanging.rs`), and of the replica sets that
+//! count on it (`membership.rs`): it does not die before they are released, or skipped by force.
 //! Everything that may happen to an instance of a name is decided in the one stream of that name.
 //!
 //! # Other words for the same
@@ -66,6 +66,7 @@ mod effect;
 mod event;
 mod evolve;
 mod foreign;
+mod hanging;
 mod health;
 mod hold;
 mod membership;

@@ -28,6 +28,8 @@ pub struct State {
     pub attachments: BTreeSet<Name>,
     /// The replica sets that count on it.
     pub engaged: BTreeSet<Name>,
+    /// The filesystems that are mounted here, or about to be.
+    pub mounts: BTreeSet<Name>,
     /// The operator's hand on it: nothing happens to it by itself.
     pub hold: Option<Hold>,
     /// Its instance stays when it goes.
@@ -120,7 +122,7 @@ pub enum Node {
 impl State {
     /// Whether nothing hangs on it.
     pub(super) fn is_free(&self) -> bool {
-        self.attachments.is_empty() && self.engaged.is_empty()
+        !self.holds_storage() && self.engaged.is_empty()
     }
 
     /// The machine's uid; meaningless before it was declared.

@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use bailiwick_journal::{Body, PolicyRef, StreamId, Version, digest};
 use serde::{Deserialize, Serialize};
 
-use super::{Document, DocumentV1};
-use crate::contract::{Code, Decider, Decision, Facts, NoView, PolicyInForce, Stored, StoredError, Verdict, reasons};
+use super::{Document, DocumentV1, pools};
+use crate::{
+    contract::{Code, Decider, Decision, Facts, NoView, PolicyInForce, Stored, StoredError, Verdict, reasons},
+    storage_rules::{PoolName, PoolSettings, StorageConfig},
+};
 
 /// A policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +20,8 @@ pub struct State {
     pub document: Document,
     /// The hash of its stored form, in the form in which it was stored: decisions cite it.
     pub digest: [u8; 16],
+    /// Where storage comes from, beside what everybody has.
+    pub pools: StorageConfig,
 }
 
 /// A command to a policy.
@@ -26,6 +31,10 @@ pub enum Command {
     ReviseV1(DocumentV1),
     /// These settings shall be in force.
     Revise(Box<Document>),
+    /// Storage may come from this pool.
+    CreatePool { name: PoolName, settings: PoolSettings },
+    /// Storage comes from this pool no more; what was made from it stays.
+    RemovePool { name: PoolName },
 }
 
 /// What happened to a policy.
@@ -33,6 +42,8 @@ pub enum Command {
 pub enum Event {
     RevisedV1 { document: DocumentV1 },
     Revised { document: Box<Document> },
+    PoolCreated { name: PoolName, settings: PoolSettings },
+    PoolRemoved { name: PoolName },
 }
 
 /// A policy owes nothing to the world and is owed nothing.
@@ -44,6 +55,8 @@ reasons! {
     pub enum Reason {
         Revised = "revised", "the settings differ from those in force";
         Unchanged = "unchanged", "these settings are in force already";
+        PoolWanted = "pool-wanted", "storage is to come from a new pool";
+        PoolUnwanted = "pool-unwanted", "storage is not to come from this pool any more";
     }
 }
 
@@ -54,6 +67,12 @@ pub enum Rejection {
     TooSmall { setting: String, least: u64 },
     #[error("{setting} must not be smaller than {other}")]
     Reversed { setting: String, other: String },
+    #[error("there is a pool {name} already; remove it first, or choose another name")]
+    PoolExists { name: PoolName },
+    #[error("there is no pool {name} of your own")]
+    NoSuchPool { name: PoolName },
+    #[error("the pool makes no sense: {problem}")]
+    BadPool { problem: String },
 }
 
 impl Code for Rejection {
@@ -61,6 +80,9 @@ impl Code for Rejection {
         match self {
             Self::TooSmall { .. } => "too-small",
             Self::Reversed { .. } => "reversed",
+            Self::PoolExists { .. } => "pool-exists",
+            Self::NoSuchPool { .. } => "no-such-pool",
+            Self::BadPool { .. } => "bad-pool",
         }
     }
 }
@@ -114,6 +136,8 @@ impl Decider for State {
         let (document, event) = match command {
             Command::ReviseV1(old) => (Document::from(old.clone()), Event::RevisedV1 { document: old.clone() }),
             Command::Revise(document) => ((**document).clone(), Event::Revised { document: document.clone() }),
+            Command::CreatePool { name, settings } => return pools::create(self, name, settings),
+            Command::RemovePool { name } => return pools::remove(self, name),
         };
         if self.revision != 0 && self.document == document {
             return Ok(Decision::nothing(Reason::Unchanged));
@@ -123,13 +147,18 @@ impl Decider for State {
     }
 
     fn evolve(&mut self, _at: Version, event: &Event) {
-        self.revision += 1;
         match event {
+            Event::PoolCreated { name, settings } => {
+                self.pools.pools.insert(name.clone(), settings.clone());
+            }
+            Event::PoolRemoved { name } => drop(self.pools.pools.remove(name)),
             Event::RevisedV1 { document } => {
+                self.revision += 1;
                 self.document = document.clone().into();
                 self.digest = stored_digest(document);
             }
             Event::Revised { document } => {
+                self.revision += 1;
                 self.document = (**document).clone();
                 self.digest = stored_digest(&**document);
             }

@@ -4,6 +4,7 @@
 
 mod document;
 mod entity;
+mod pools;
 mod reconciliation;
 
 pub use document::*;

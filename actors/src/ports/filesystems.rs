@@ -6,7 +6,7 @@ use super::{Answer, BulkAnswer, Listing, Lookup};
 use crate::vocab::{EffectId, Fault, InstanceId, Name, SizeMib, Uid};
 
 /// One filesystem to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateFilesystem {
     /// The idempotency token and the tag of what is made.
     pub id: EffectId,
@@ -47,7 +47,7 @@ pub struct ProvisionedFilesystem {
 }
 
 /// One filesystem to be mounted on a machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachFilesystem {
     /// The idempotency token of this attachment.
     pub id: EffectId,
@@ -72,7 +72,7 @@ pub struct FilesystemAttachmentInfo {
 }
 
 /// One mount to be undone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DetachFilesystem {
     /// The id that the attachment was made under.
     pub id: EffectId,

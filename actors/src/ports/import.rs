@@ -1,5 +1,7 @@
 //! What takes over volumes that somebody else made.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Answer, BulkAnswer, Listing, ProvisionedVolume};
 use crate::{
     storage_rules::ImportWish,
@@ -7,7 +9,7 @@ use crate::{
 };
 
 /// One volume to be taken over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportVolume {
     pub volume: Name,
     pub uid: Uid,

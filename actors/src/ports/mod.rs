@@ -9,6 +9,7 @@ mod import;
 mod machines;
 mod operation;
 pub mod replica_set;
+mod scope;
 mod storage;
 
 pub use capabilities::{Capabilities, Progress};
@@ -21,7 +22,10 @@ pub use import::{ImportVolume, VolumeImporter};
 pub use machines::{Condition, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider};
 pub use operation::{Batch, Operation, Turn};
 pub use replica_set::ReplicaSetEngine;
+pub use scope::MachineScope;
 pub use storage::{AttachVolume, AttachmentInfo, CreateVolume, DetachVolume, ProvisionedVolume, VolumeProvider};
+
+use serde::{Deserialize, Serialize};
 
 use crate::vocab::Fault;
 
@@ -33,7 +37,7 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub type BulkAnswer<'a, T> = Answer<'a, Result<Vec<Result<T, Fault>>, Fault>>;
 
 /// What a provider knows about an effect id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lookup<T> {
     /// It is there: whoever asked for it adopts it.
     Present(T),

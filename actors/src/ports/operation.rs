@@ -22,6 +22,7 @@ pub enum Operation {
     AttachFilesystem,
     LookAtReplicaSet,
     StepReplicaSet,
+    ImportVolume,
 }
 
 /// The groups of one turn, in the order in which they go out. Destroying and releasing are one group, so that a source is
@@ -53,7 +54,7 @@ impl Operation {
             Self::DeleteStray => Group::DeleteStrays,
             Self::DestroyVolume | Self::ReleaseVolume => Group::RemoveVolumes,
             Self::CreateMachine => Group::CreateMachines,
-            Self::CreateVolume => Group::CreateVolumes,
+            Self::CreateVolume | Self::ImportVolume => Group::CreateVolumes,
             Self::DetachVolume => Group::DetachVolumes,
             Self::AttachVolume => Group::AttachVolumes,
             Self::DestroyFilesystem | Self::ReleaseFilesystem => Group::RemoveFilesystems,
@@ -77,27 +78,27 @@ impl Operation {
 /// same items give the same calls, whatever the order in which they were added. Adding and taking cost the logarithm of
 /// their number.
 #[derive(Clone, Debug)]
-pub struct Turn<K, T> {
-    batches: BTreeMap<Place, BTreeMap<K, T>>,
-    places: BTreeMap<K, Place>,
+pub struct Turn<K, T, S = Option<Name>> {
+    batches: BTreeMap<Place<S>, BTreeMap<K, T>>,
+    places: BTreeMap<K, Place<S>>,
 }
 
 /// The source has no name where nobody is named who could do it.
-type Place = (Group, Option<Name>, Operation);
+type Place<S> = (Group, S, Operation);
 
 /// What goes out as one bulk call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch<K, T> {
+pub struct Batch<K, T, S = Option<Name>> {
     pub operation: Operation,
     /// Who is called.
-    pub source: Option<Name>,
+    pub source: S,
     /// In the order of their keys.
     pub items: Vec<(K, T)>,
 }
 
-impl<K: Ord + Clone, T> Turn<K, T> {
+impl<K: Ord + Clone, T, S: Ord + Clone> Turn<K, T, S> {
     /// Adds an item; what stood under the key before is not wanted any more.
-    pub fn add(&mut self, operation: Operation, source: Option<Name>, key: K, item: T) {
+    pub fn add(&mut self, operation: Operation, source: S, key: K, item: T) {
         self.remove(&key);
         let place = (operation.group(), source, operation);
         self.places.insert(key.clone(), place.clone());
@@ -116,7 +117,7 @@ impl<K: Ord + Clone, T> Turn<K, T> {
     }
 
     /// Takes everything out, in order.
-    pub fn take(&mut self) -> Vec<Batch<K, T>> {
+    pub fn take(&mut self) -> Vec<Batch<K, T, S>> {
         self.places.clear();
         let batches = std::mem::take(&mut self.batches).into_iter();
         batches
@@ -130,7 +131,7 @@ impl<K: Ord + Clone, T> Turn<K, T> {
     }
 }
 
-impl<K, T> Default for Turn<K, T> {
+impl<K, T, S> Default for Turn<K, T, S> {
     fn default() -> Self {
         Self { batches: BTreeMap::new(), places: BTreeMap::new() }
     }

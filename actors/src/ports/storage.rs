@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BulkAnswer, Lookup, Progress};
+use super::{BulkAnswer, Lookup, Progress, VolumeImporter};
 use crate::vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid};
 
 /// One volume to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateVolume {
     /// The idempotency token and the tag of what is made.
     pub id: EffectId,
@@ -27,7 +27,7 @@ pub struct ProvisionedVolume {
 }
 
 /// One attachment to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachVolume {
     /// The idempotency token of this attachment.
     pub id: EffectId,
@@ -51,7 +51,7 @@ pub struct AttachmentInfo {
 }
 
 /// One attachment to be undone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DetachVolume {
     /// The id that the attachment was made under.
     pub id: EffectId,
@@ -90,6 +90,11 @@ pub trait VolumeProvider: Send + Sync {
 
     /// What is known about the attachments made under these ids.
     fn lookup_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>>;
+
+    /// What takes over volumes that are there already; none if this provider cannot, which is the default.
+    fn importer(&self) -> Option<&dyn VolumeImporter> {
+        None
+    }
 
     /// What is under way for this id is not wanted any more: its call may end now, with the fault `canceled`. As with
     /// machines: answers at once and promises nothing.

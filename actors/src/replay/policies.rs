@@ -60,7 +60,10 @@ impl Policies {
         let revisions = self.by_name.entry(stream.name().to_owned()).or_default();
         for (at, body) in entry.versioned_events() {
             revisions.state.evolve(at, &policy::Event::load(body)?);
-            revisions.all.push(Arc::new(revisions.state.in_force(stream)));
+            // What stands beside the settings, as pools do, is no revision of them.
+            if u64::try_from(revisions.all.len()).is_ok_and(|known| known < revisions.state.revision) {
+                revisions.all.push(Arc::new(revisions.state.in_force(stream)));
+            }
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use bailiwick_journal::{Position, StreamId, Version};
 use crate::{
     ports::{
         AttachFilesystem, AttachVolume, CreateFilesystem, CreateMachine, CreateVolume, DetachFilesystem, DetachVolume,
-        Operation,
+        ImportVolume, Operation,
         replica_set::{Contact, Stamp, Step},
     },
     vocab::{EffectId, Name},
@@ -25,6 +25,8 @@ pub enum Call {
     Volume {
         stream: StreamId,
         provider: Option<Name>,
+        /// The machine at which it is done, where that matters to its provider.
+        machine: Option<Name>,
         id: EffectId,
         attempt: u32,
         call: VolumeCall,
@@ -41,6 +43,8 @@ pub enum Call {
     Filesystem {
         stream: StreamId,
         provider: Option<Name>,
+        /// As with volumes.
+        machine: Option<Name>,
         id: EffectId,
         attempt: u32,
         call: FilesystemCall,
@@ -67,6 +71,8 @@ pub enum ReplicaSetCall {
 #[derive(Clone, Debug)]
 pub enum VolumeCall {
     Create(CreateVolume),
+    /// Take over what is there already.
+    Import(Box<ImportVolume>),
     Destroy(EffectId),
     Attach(Box<AttachVolume>),
     Detach(DetachVolume),
@@ -104,6 +110,14 @@ impl Call {
         }
     }
 
+    /// The machine at which it is done, where that matters to its provider.
+    pub fn machine(&self) -> Option<&Name> {
+        match self {
+            Self::Volume { machine, .. } | Self::Filesystem { machine, .. } => machine.as_ref(),
+            Self::Machine { .. } | Self::ReplicaSet { .. } => None,
+        }
+    }
+
     /// The effect id: the same over all attempts.
     pub fn id(&self) -> EffectId {
         match self {
@@ -130,6 +144,7 @@ impl Call {
             Self::Machine { call: MachineCall::Delete(_), .. } => Operation::DeleteMachine,
             Self::Machine { call: MachineCall::DeleteStray(_), .. } => Operation::DeleteStray,
             Self::Volume { call: VolumeCall::Create(_), .. } => Operation::CreateVolume,
+            Self::Volume { call: VolumeCall::Import(_), .. } => Operation::ImportVolume,
             Self::Volume { call: VolumeCall::Destroy(_), .. } => Operation::DestroyVolume,
             Self::Volume { call: VolumeCall::Attach(_), .. } => Operation::AttachVolume,
             Self::Volume { call: VolumeCall::Detach(_), .. } => Operation::DetachVolume,

@@ -7,13 +7,13 @@ use bailiwick_journal::{StreamId, crash};
 use tokio::sync::Semaphore;
 
 use super::{
-    Providers, Registry, Services,
+    Providers, Registry, Services, Source,
     calls::{Call, Perform},
     perform::{perform, report},
 };
 use crate::{
     ports::{Operation, Turn as ReadyTurn},
-    vocab::{EffectId, Name},
+    vocab::EffectId,
 };
 
 #[derive(Debug, Message)]
@@ -30,35 +30,36 @@ struct Finished {
 #[derive(Debug)]
 struct UnderWay {
     operation: Operation,
-    provider: Option<Name>,
+    source: Source,
     id: EffectId,
 }
 
 impl UnderWay {
-    fn of(call: &Call) -> Self {
-        Self { operation: call.operation(), provider: call.provider().cloned(), id: call.id() }
+    fn of(call: &Call, source: &Source) -> Self {
+        Self { operation: call.operation(), source: source.clone(), id: call.id() }
     }
 
     /// Tells the provider that something else is wanted now, so that a call that hangs does not hold it up.
     fn cancel(&self, providers: &Providers) {
-        let Some(name) = &self.provider else { return };
+        let Some(name) = &self.source.provider else { return };
         match self.operation {
             Operation::CreateMachine | Operation::DeleteMachine | Operation::DeleteStray => {
                 providers.machines.get(name).inspect(|provider| provider.cancel(self.id));
             }
             Operation::CreateVolume
+            | Operation::ImportVolume
             | Operation::DestroyVolume
             | Operation::ReleaseVolume
             | Operation::AttachVolume
             | Operation::DetachVolume => {
-                providers.volumes.get(name).inspect(|provider| provider.cancel(self.id));
+                providers.volumes_of(&self.source).inspect(|provider| provider.cancel(self.id));
             }
             Operation::CreateFilesystem
             | Operation::DestroyFilesystem
             | Operation::ReleaseFilesystem
             | Operation::AttachFilesystem
             | Operation::DetachFilesystem => {
-                providers.filesystems.get(name).inspect(|provider| provider.cancel(self.id));
+                providers.filesystems_of(&self.source).inspect(|provider| provider.cancel(self.id));
             }
             // An engine cannot take back what it was asked; its answer is stale when it comes.
             Operation::LookAtReplicaSet | Operation::StepReplicaSet => (),
@@ -72,11 +73,11 @@ impl UnderWay {
 pub struct Executor {
     services: Rc<Services>,
     registry: actix::WeakAddr<Registry>,
-    ready: ReadyTurn<StreamId, Perform>,
+    ready: ReadyTurn<StreamId, Perform, Source>,
     busy: BTreeMap<StreamId, UnderWay>,
     /// What came while the entity's earlier call was under way; a newer one takes its place.
     next: BTreeMap<StreamId, Perform>,
-    permits: BTreeMap<Option<Name>, Rc<Semaphore>>,
+    permits: BTreeMap<Source, Rc<Semaphore>>,
     turn_is_due: bool,
 }
 
@@ -104,7 +105,8 @@ impl Executor {
             return;
         }
         // What was wanted before and has not begun is not wanted any more.
-        self.ready.add(perform.call.operation(), perform.call.provider().cloned(), stream, perform);
+        let source = self.services.providers.source(perform.call.provider(), perform.call.machine());
+        self.ready.add(perform.call.operation(), source, stream, perform);
         if !self.turn_is_due {
             self.turn_is_due = true;
             ctx.notify(Turn);
@@ -138,12 +140,14 @@ impl Handler<Turn> for Executor {
         for group in self.ready.take() {
             let calls_max = self.services.limits.calls_max;
             let permits =
-                self.permits.entry(group.source).or_insert_with(|| Rc::new(Semaphore::new(calls_max))).clone();
+                self.permits.entry(group.source.clone()).or_insert_with(|| Rc::new(Semaphore::new(calls_max))).clone();
             let items: Vec<Perform> = group.items.into_iter().map(|(_, perform)| perform).collect();
             let bulk_max = if group.operation.is_single() { 1 } else { self.services.limits.bulk_max };
             for batch in items.chunks(bulk_max) {
                 let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
-                self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call))));
+                self.busy.extend(
+                    streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call, &group.source))),
+                );
                 self.services.calls.set(self.services.calls.get() + streams.len());
                 let services = self.services.clone();
                 let registry = self.registry.clone();

@@ -16,12 +16,14 @@ mod plant;
 mod rebuild;
 mod registry;
 mod services;
+mod wishes;
 
 pub use crate::{
     schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule, Upcoming},
     supervisor::{
         machines::shell::{AgentReport, Heartbeat, Unseen},
         shell::{SupervisorActor, Supervisors, ViewAt, start_supervisors},
+        storage::shell::DevicesSeen,
     },
 };
 pub use assemble::{AssembleError, Resumed, Running, assemble};
@@ -34,4 +36,4 @@ pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin};
 pub use plant::{Plant, plant};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
-pub use services::{Limits, Providers, Services};
+pub use services::{Limits, Providers, Services, Source};

@@ -7,14 +7,12 @@ use bailiwick_journal::{Position, StreamId};
 
 use super::{
     AnyCommand, Ask, AskError, Origin, Registry, Services,
-    calls::{Call, FilesystemCall, MachineCall, Perform, ReplicaSetCall, VolumeCall},
+    calls::{Call, Perform, ReplicaSetCall},
+    wishes,
 };
 use crate::{
     filesystem, filesystem_attachment, machine,
-    ports::{
-        Answer, AttachFilesystem, AttachVolume, BulkAnswer, CreateFilesystem, CreateMachine, CreateVolume,
-        DetachFilesystem, DetachVolume, FilesystemProvider, Lookup, Operation, replica_set::Outcome,
-    },
+    ports::{Answer, BulkAnswer, FilesystemProvider, ImportVolume, Lookup, Operation, replica_set::Outcome},
     replica_set,
     vocab::{EffectId, Fault, FaultCode, Name, derived_uuid},
     volume, volume_attachment,
@@ -38,10 +36,11 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
     let limit = Duration::from_millis(timeout_ms);
     let name = first.call.provider().cloned();
     let machines = name.as_ref().and_then(|name| services.providers.machines.get(name)).cloned();
-    let volumes = name.as_ref().and_then(|name| services.providers.volumes.get(name)).cloned();
+    let source = services.providers.source(name.as_ref(), first.call.machine());
+    let volumes = services.providers.volumes_of(&source);
     let operation = first.call.operation();
-    if let Some(provider) = name.as_ref().and_then(|name| services.providers.filesystems.get(name)).cloned()
-        && matches!(first.call, Call::Filesystem { .. })
+    if matches!(first.call, Call::Filesystem { .. })
+        && let Some(provider) = services.providers.filesystems_of(&source)
     {
         return perform_filesystems(&*provider, operation, batch, limit).await;
     }
@@ -49,7 +48,7 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         (Operation::CreateMachine, Some(provider), _) => {
             let lookup = |ids| provider.lookup(ids);
             let make = |machines| provider.create(machines);
-            Making { wish: machine, lookup, make, command: machine::shell::created }.run(batch, limit).await
+            Making { wish: wishes::machine, lookup, make, command: machine::shell::created }.run(batch, limit).await
         }
         (Operation::DeleteMachine, Some(provider), _) => {
             let results = bulk(limit, batch.len(), provider.delete(ids(&batch))).await;
@@ -62,7 +61,15 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         (Operation::CreateVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_volumes(ids);
             let make = |volumes| provider.create_volumes(volumes);
-            Making { wish: volume, lookup, make, command: volume::shell::created }.run(batch, limit).await
+            Making { wish: wishes::volume, lookup, make, command: volume::shell::created }.run(batch, limit).await
+        }
+        (Operation::ImportVolume, _, Some(provider)) => {
+            let lookup = |ids| provider.lookup_volumes(ids);
+            let make = |volumes: Vec<ImportVolume>| match provider.importer() {
+                Some(importer) => importer.import_volumes(volumes),
+                None => Box::pin(std::future::ready(Ok(volumes.iter().map(|_| Err(cannot_import())).collect()))),
+            };
+            Making { wish: wishes::import, lookup, make, command: volume::shell::created }.run(batch, limit).await
         }
         (Operation::DestroyVolume, _, Some(provider)) => {
             let results = bulk(limit, batch.len(), provider.destroy_volumes(ids(&batch))).await;
@@ -75,10 +82,12 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         (Operation::AttachVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_attachments(ids);
             let make = |attachments| provider.attach_volumes(attachments);
-            Making { wish: attach, lookup, make, command: volume_attachment::shell::attached }.run(batch, limit).await
+            Making { wish: wishes::attach, lookup, make, command: volume_attachment::shell::attached }
+                .run(batch, limit)
+                .await
         }
         (Operation::DetachVolume, _, Some(provider)) => {
-            let wanted = batch.iter().filter_map(detach).collect();
+            let wanted = batch.iter().filter_map(wishes::detach).collect();
             let results = bulk(limit, batch.len(), provider.detach_volumes(wanted)).await;
             reports(batch, results, volume_attachment::shell::detached)
         }
@@ -98,7 +107,7 @@ async fn perform_filesystems(
         Operation::CreateFilesystem => {
             let lookup = |ids| provider.lookup_filesystems(ids);
             let make = |filesystems| provider.create_filesystems(filesystems);
-            Making { wish: create_filesystem, lookup, make, command: filesystem::shell::created }
+            Making { wish: wishes::create_filesystem, lookup, make, command: filesystem::shell::created }
                 .run(batch, limit)
                 .await
         }
@@ -113,12 +122,12 @@ async fn perform_filesystems(
         Operation::AttachFilesystem => {
             let lookup = |ids| provider.lookup_filesystem_attachments(ids);
             let make = |attachments| provider.attach_filesystems(attachments);
-            Making { wish: attach_filesystem, lookup, make, command: filesystem_attachment::shell::attached }
+            Making { wish: wishes::attach_filesystem, lookup, make, command: filesystem_attachment::shell::attached }
                 .run(batch, limit)
                 .await
         }
         Operation::DetachFilesystem => {
-            let wanted = batch.iter().filter_map(detach_filesystem).collect();
+            let wanted = batch.iter().filter_map(wishes::detach_filesystem).collect();
             let results = bulk(limit, batch.len(), provider.detach_filesystems(wanted)).await;
             reports(batch, results, filesystem_attachment::shell::detached)
         }
@@ -170,7 +179,7 @@ fn without_provider(operation: Operation, name: Option<&Name>, batch: Batch) -> 
             let results = vec![Err(fault); batch.len()];
             stray_reports(batch, results)
         }
-        Operation::CreateVolume => fail(batch, &fault, volume::shell::created),
+        Operation::CreateVolume | Operation::ImportVolume => fail(batch, &fault, volume::shell::created),
         Operation::DestroyVolume | Operation::ReleaseVolume => fail(batch, &fault, volume::shell::destroyed),
         Operation::AttachVolume => fail(batch, &fault, volume_attachment::shell::attached),
         Operation::DetachVolume => fail(batch, &fault, volume_attachment::shell::detached),
@@ -213,11 +222,8 @@ fn ids(batch: &[Perform]) -> Vec<EffectId> {
     batch.iter().map(|item| item.call.id()).collect()
 }
 
-fn detach(item: &Perform) -> Option<DetachVolume> {
-    match &item.call {
-        Call::Volume { call: VolumeCall::Detach(detach), .. } => Some(detach.clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
-    }
+fn cannot_import() -> Fault {
+    Fault::new(FaultCode::Unimplemented, "the provider cannot take over what it has not made")
 }
 
 /// One bulk call within its time: exactly one answer per item, whatever the provider does.
@@ -302,48 +308,6 @@ impl<W, T, L, M> Making<W, T, L, M> {
             results.extend(to_make.into_iter().zip(made));
         }
         reports(batch, results.into_values().collect(), self.command)
-    }
-}
-
-fn machine(item: &Perform) -> Option<CreateMachine> {
-    match &item.call {
-        Call::Machine { call: MachineCall::Create(create), .. } => Some((**create).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
-    }
-}
-
-fn volume(item: &Perform) -> Option<CreateVolume> {
-    match &item.call {
-        Call::Volume { call: VolumeCall::Create(create), .. } => Some(create.clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
-    }
-}
-
-fn attach(item: &Perform) -> Option<AttachVolume> {
-    match &item.call {
-        Call::Volume { call: VolumeCall::Attach(attach), .. } => Some((**attach).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
-    }
-}
-
-fn create_filesystem(item: &Perform) -> Option<CreateFilesystem> {
-    match &item.call {
-        Call::Filesystem { call: FilesystemCall::Create(create), .. } => Some((**create).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
-    }
-}
-
-fn attach_filesystem(item: &Perform) -> Option<AttachFilesystem> {
-    match &item.call {
-        Call::Filesystem { call: FilesystemCall::Attach(attach), .. } => Some((**attach).clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
-    }
-}
-
-fn detach_filesystem(item: &Perform) -> Option<DetachFilesystem> {
-    match &item.call {
-        Call::Filesystem { call: FilesystemCall::Detach(detach), .. } => Some(detach.clone()),
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => None,
     }
 }
 

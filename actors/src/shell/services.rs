@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::{Known, NoView, PolicyInForce},
-    ports::{Clock, FilesystemProvider, MachineProvider, ReplicaSetEngine, VolumeProvider},
+    ports::{Clock, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, VolumeProvider},
     vocab::{Name, Timestamp},
 };
 
@@ -25,6 +25,8 @@ pub struct Providers {
     pub volumes: BTreeMap<Name, Arc<dyn VolumeProvider>>,
     /// Those on volumes are made and mounted by the one named `managed`.
     pub filesystems: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
+    /// Storage that is made inside of machines; these names stand before those of volumes and filesystems.
+    pub in_machines: BTreeMap<Name, Arc<dyn MachineScope>>,
     /// What keeps replica sets, by the name of the engine.
     pub replica_sets: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
 }
@@ -35,8 +37,46 @@ impl fmt::Debug for Providers {
             .field("machines", &self.machines.keys())
             .field("volumes", &self.volumes.keys())
             .field("filesystems", &self.filesystems.keys())
+            .field("in_machines", &self.in_machines.keys())
             .field("replica_sets", &self.replica_sets.keys())
             .finish()
+    }
+}
+
+/// Who is asked, as far as calls go out apart from one another: a provider, and the machine inside of which it works.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source {
+    /// None if nobody is named who could do it.
+    pub provider: Option<Name>,
+    /// None if the provider works outside of machines.
+    pub machine: Option<Name>,
+}
+
+impl Providers {
+    /// The source of a call.
+    pub fn source(&self, provider: Option<&Name>, machine: Option<&Name>) -> Source {
+        let is_inside = provider.is_some_and(|provider| self.in_machines.contains_key(provider));
+        Source { provider: provider.cloned(), machine: machine.filter(|_| is_inside).cloned() }
+    }
+
+    /// Who makes volumes for a source.
+    pub fn volumes_of(&self, source: &Source) -> Option<Arc<dyn VolumeProvider>> {
+        let provider = source.provider.as_ref()?;
+        match (self.in_machines.get(provider), &source.machine) {
+            (Some(scope), Some(machine)) => scope.volumes(machine),
+            (Some(_), None) => None,
+            (None, _) => self.volumes.get(provider).cloned(),
+        }
+    }
+
+    /// Who makes filesystems for a source.
+    pub fn filesystems_of(&self, source: &Source) -> Option<Arc<dyn FilesystemProvider>> {
+        let provider = source.provider.as_ref()?;
+        match (self.in_machines.get(provider), &source.machine) {
+            (Some(scope), Some(machine)) => scope.filesystems(machine),
+            (Some(_), None) => None,
+            (None, _) => self.filesystems.get(provider).cloned(),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{Order, decision_id, machines, replica_sets, storage};
 use crate::{
-    contract::{Decider, Entity, Request, View},
+    contract::{Decider, Entity, Request, Stored, View},
     shell::{AnyCommand, Ask, AskError, Origin, Registry, Services},
 };
 
@@ -29,6 +29,11 @@ pub trait Supervise: Decider + Unpin {
 
     /// The command to look at what has changed; none if nothing of it concerns this supervisor.
     fn look(about: &BTreeSet<StreamId>) -> Option<Self::Command>;
+
+    /// What has to be looked at because of an event of its own.
+    fn followed_by(_event: &Self::Event) -> Vec<StreamId> {
+        Vec::new()
+    }
 
     /// The orders that wait for an answer: command id, order, and the entry that issued it.
     fn open_orders(view: &Self::View) -> Vec<(Uuid, Order, Position)>;
@@ -108,6 +113,10 @@ impl<S: Supervise> SupervisorActor<S> {
                 let stream = &entry.header.stream;
                 if *stream == own {
                     self.entity.take_in(&entry).map_err(|error| error.to_string())?;
+                    for body in &entry.events {
+                        let event = S::Event::load(body).map_err(|error| error.to_string())?;
+                        self.changed.extend(S::followed_by(&event));
+                    }
                 }
                 if S::View::wants(stream.kind()) {
                     self.view.apply(&entry).map_err(|error| error.to_string())?;
@@ -151,7 +160,6 @@ impl<S: Supervise> SupervisorActor<S> {
     }
 
     fn decide(&mut self, command: S::Command, is_look: bool, ctx: &mut Context<Self>) {
-        use crate::contract::Stored;
         let stream = self.entity.stream().clone();
         let known = self.services.known_with(&self.view, Some(self.view_at));
         let verdict = self.entity.decide(&command, &known);
@@ -349,6 +357,12 @@ impl Supervise for storage::State {
         let others: Vec<StreamId> = about.iter().filter(|stream| !is_policy(stream)).cloned().collect();
         let about = if others.is_empty() { about.iter().cloned().collect() } else { others };
         (!about.is_empty()).then_some(storage::Command::Look { about })
+    }
+
+    fn followed_by(event: &storage::Event) -> Vec<StreamId> {
+        let storage::Event::Observed { changes } = event else { return Vec::new() };
+        let volumes = changes.iter().map(|change| change.volume().as_str());
+        volumes.filter_map(|name| StreamId::new(crate::volume::State::KIND, name).ok()).collect()
     }
 
     fn open_orders(view: &storage::View) -> Vec<(Uuid, Order, Position)> {

@@ -9,6 +9,7 @@ mod ids;
 mod life;
 mod phase;
 mod size;
+mod skipped;
 mod time;
 
 pub use address::{Address, Scope};
@@ -20,4 +21,5 @@ pub use ids::{EffectId, InstanceId, InvalidName, MachineId, Name, Uid, Zone, der
 pub use life::Life;
 pub use phase::MachinePhase;
 pub use size::{InvalidSize, SizeMib};
+pub use skipped::SkippedStorage;
 pub use time::Timestamp;

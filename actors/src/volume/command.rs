@@ -6,7 +6,7 @@ use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
-    vocab::{Fault, Name, Timestamp},
+    vocab::{Fault, InstanceId, Name, Timestamp},
 };
 
 /// A command to a volume.
@@ -36,6 +36,12 @@ pub enum Command {
     ReserveFilesystem { filesystem: Name },
     /// The filesystem on it is gone.
     ReleaseFilesystem { filesystem: Name },
+    /// It shall go, with its data, once the filesystem on it is gone, which was asked to go as well.
+    RemoveWithFilesystem,
+    /// It shall exist, like this, as what the provider has under this name already; at this machine, if one is named.
+    Import { spec: Spec, volume_id: InstanceId, machine: Option<Name> },
+    /// It shall go; what it would wait for next is skipped, and what may stay behind is recorded.
+    RemoveForced,
 }
 
 /// A report to a volume.

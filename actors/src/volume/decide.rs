@@ -4,7 +4,7 @@ use super::{AtCreation, Command, Event, Place, Reason, Rejection, Report, Spec, 
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::ProvisionedVolume,
-    vocab::{EffectId, Fault, FaultCode, Life, Name, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SkippedStorage, Timestamp},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -17,11 +17,14 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Create { place } => create(state, place, facts),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
+        Command::RemoveWithFilesystem => remove_with_filesystem(state, facts),
+        Command::RemoveForced => remove_forced(state, facts),
+        Command::Import { spec, volume_id, machine } => import(state, spec, volume_id, machine.as_ref(), facts),
         Command::RetryProvisioning => retry_provisioning(state),
         Command::ReserveAttachment { machine } => reserve_attachment(state, machine),
         Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
         Command::ReserveFilesystem { filesystem } => reserve_filesystem(state, filesystem),
-        Command::ReleaseFilesystem { filesystem } => release_filesystem(state, filesystem),
+        Command::ReleaseFilesystem { filesystem } => release_filesystem(state, filesystem, facts),
         Command::Wake { .. } => Ok(contract::wake(state.effort(), facts.now, Event::AttemptBegun)),
         Command::Report(report) => match report {
             Report::Created { attempt, volume } => report_created(state, *attempt, volume, None, facts),
@@ -67,6 +70,18 @@ fn declare(state: &State, spec: &Spec, machine: Option<&Name>, facts: &Facts<'_>
     Ok(Decision::nothing(Reason::AlreadyAsDeclared))
 }
 
+/// As [`declare`], for what its provider has already. Asked again with the same it is declared already.
+fn import(state: &State, spec: &Spec, volume_id: &InstanceId, machine: Option<&Name>, facts: &Facts<'_>) -> Verdict {
+    if state.life == Life::Alive && state.import.as_ref() != Some(volume_id) {
+        return Err(Rejection::Immutable { field: "spec.import".into() });
+    }
+    let mut decision = declare(state, spec, machine, facts)?;
+    if !decision.events.is_empty() {
+        decision.events.insert(1, Event::ImportWanted { volume_id: volume_id.clone() });
+    }
+    Ok(decision)
+}
+
 fn create(state: &State, place: &Place, facts: &Facts<'_>) -> Verdict {
     match state.life {
         Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
@@ -100,6 +115,39 @@ fn remove(state: &State, first: Vec<Event>, asked: Reason, facts: &Facts<'_>) ->
     }
     events.extend(death(state, facts.now));
     Ok(Decision::because(asked, events))
+}
+
+/// As [`remove`], where the filesystem on it goes as well: it waits for that.
+fn remove_with_filesystem(state: &State, facts: &Facts<'_>) -> Verdict {
+    match (state.life, &state.filesystem) {
+        (Life::Alive, Some(_)) => Ok(Decision::because(Reason::AwaitsFilesystem, [Event::RemovalBegan])),
+        _ => remove(state, Vec::new(), Reason::RemovalAsked, facts),
+    }
+}
+
+/// What it would wait for next is skipped: the filesystem on it and its attachment, or else the end of its storage.
+fn remove_forced(state: &State, facts: &Facts<'_>) -> Verdict {
+    let skipped = |what| Event::Skipped { what };
+    match (state.life, &state.storage) {
+        (Life::Undeclared, _) => return Err(Rejection::NotDeclared),
+        (Life::Removed, _) => return Ok(Decision::nothing(Reason::AlreadyGone)),
+        (Life::Dead, Storage::Destroying { of, .. }) => {
+            let what = SkippedStorage::Undoing { effect: EffectId::of(facts.stream, *of) };
+            return Ok(Decision::because(Reason::RemovalForced, [skipped(what), Event::Removed]));
+        }
+        (Life::Dead, _) => return remove(state, Vec::new(), Reason::RemovalAsked, facts),
+        (Life::Alive | Life::Dying, _) => (),
+    }
+    let mut events = Vec::new();
+    if state.life == Life::Alive {
+        events.push(Event::RemovalBegan);
+    }
+    let filesystem = state.filesystem.iter().cloned();
+    events.extend(filesystem.map(|filesystem| skipped(SkippedStorage::Filesystem { filesystem })));
+    let machine = state.attached_to.iter().cloned();
+    events.extend(machine.map(|machine| skipped(SkippedStorage::Attachment { machine })));
+    events.extend(death(state, facts.now));
+    Ok(Decision::because(Reason::RemovalForced, events))
 }
 
 /// It is attached nowhere: it dies, and its storage goes.
@@ -143,12 +191,15 @@ fn reserve_filesystem(state: &State, filesystem: &Name) -> Verdict {
     }
 }
 
-fn release_filesystem(state: &State, filesystem: &Name) -> Verdict {
+fn release_filesystem(state: &State, filesystem: &Name, facts: &Facts<'_>) -> Verdict {
     if state.filesystem.as_ref() != Some(filesystem) {
         return Ok(Decision::nothing(Reason::FilesystemUnknown));
     }
-    let event = Event::FilesystemReleased { filesystem: filesystem.clone() };
-    Ok(Decision::because(Reason::FilesystemGone, [event]))
+    let mut events = vec![Event::FilesystemReleased { filesystem: filesystem.clone() }];
+    if state.life == Life::Dying && state.attached_to.is_none() {
+        events.extend(death(state, facts.now));
+    }
+    Ok(Decision::because(Reason::FilesystemGone, events))
 }
 
 fn reserve_attachment(state: &State, machine: &Name) -> Verdict {
@@ -172,7 +223,7 @@ fn release_attachment(state: &State, machine: &Name, facts: &Facts<'_>) -> Verdi
         return Ok(Decision::nothing(Reason::AttachmentUnknown));
     }
     let mut events = vec![Event::AttachmentReleased { machine: machine.clone() }];
-    if state.life == Life::Dying {
+    if state.life == Life::Dying && state.filesystem.is_none() {
         events.extend(death(state, facts.now));
         return Ok(Decision::because(Reason::LastAttachmentGone, events));
     }

@@ -6,7 +6,7 @@ use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
-    vocab::{Fault, Name, Timestamp},
+    vocab::{Fault, InstanceId, Name, SkippedStorage, Timestamp},
 };
 
 /// One thing that happened.
@@ -82,6 +82,14 @@ pub enum Event {
     },
     /// Nothing was made under the present intent, and nothing will be.
     CreateDropped,
+    /// It is made by taking over what the provider has under this name.
+    ImportWanted {
+        volume_id: InstanceId,
+    },
+    /// A forced removal did not wait for this.
+    Skipped {
+        what: SkippedStorage,
+    },
 }
 
 impl Stored for Event {

@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 
 use super::{Event, Removal, State, Storage};
-use crate::vocab::{Effort, Life};
+use crate::vocab::{Effort, Life, SkippedStorage};
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
@@ -20,7 +20,10 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::AttachedAtCreation { at_creation } => state.at_creation = Some(at_creation.clone()),
         Event::ReleaseWanted => state.removal = Removal::Release,
         Event::FilesystemReserved { filesystem } => state.filesystem = Some(filesystem.clone()),
-        Event::FilesystemReleased { .. } => state.filesystem = None,
+        Event::FilesystemReleased { .. } | Event::Skipped { what: SkippedStorage::Filesystem { .. } } => {
+            state.filesystem = None;
+        }
+        Event::ImportWanted { volume_id } => state.import = Some(volume_id.clone()),
         Event::Created { volume } => {
             if let Storage::Creating(effort) = &state.storage {
                 state.storage = Storage::Provisioned { intent: effort.intent, volume: volume.clone() };
@@ -45,14 +48,16 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             };
             state.storage = Storage::Destroying { of, effort: Effort::begun(at, *since) };
         }
-        Event::Destroyed | Event::CreateDropped => state.storage = Storage::None,
+        Event::Destroyed | Event::CreateDropped | Event::Skipped { what: SkippedStorage::Undoing { .. } } => {
+            state.storage = Storage::None;
+        }
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();
             }
         }
         Event::AttachmentReserved { machine } => state.attached_to = Some(machine.clone()),
-        Event::AttachmentReleased { .. } => {
+        Event::AttachmentReleased { .. } | Event::Skipped { what: SkippedStorage::Attachment { .. } } => {
             state.attached_to = None;
             state.at_creation = None;
         }

@@ -2,11 +2,12 @@
 
 use bailiwick_journal::StreamId;
 
-use super::{Command, Effect, Report, State};
+use super::{Command, Effect, Report, Spec, State};
 use crate::{
-    ports::{CreateVolume, ProvisionedVolume},
+    ports::{CreateVolume, ImportVolume, ProvisionedVolume},
     shell::{AnyCommand, Call, Kind, VolumeCall, Work},
-    vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
+    storage_rules::ImportWish,
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Timestamp, Uid},
 };
 
 impl Kind for State {
@@ -18,18 +19,24 @@ impl Kind for State {
             Effect::Destroy { of, attempt } | Effect::Release { of, attempt } => (EffectId::of(stream, *of), *attempt),
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
-            (Effect::Create { .. }, Some(spec), Ok(volume)) => {
-                VolumeCall::Create(CreateVolume { id, volume, uid: self.uid(stream), size: spec.size })
-            }
+            (Effect::Create { .. }, Some(spec), Ok(volume)) => match &self.import {
+                Some(volume_id) => VolumeCall::Import(Box::new(import(id, volume, self.uid(stream), spec, volume_id))),
+                None => VolumeCall::Create(CreateVolume { id, volume, uid: self.uid(stream), size: spec.size }),
+            },
             (Effect::Release { .. }, ..) => VolumeCall::Release(id),
             _ => VolumeCall::Destroy(id),
         };
-        Work::Call(Box::new(Call::Volume { stream: stream.clone(), provider, id, attempt, call }))
+        let machine = self.place.as_ref().map(|place| &place.machine).or(self.wanted_on.as_ref()).cloned();
+        Work::Call(Box::new(Call::Volume { stream: stream.clone(), provider, machine, id, attempt, call }))
     }
 
     fn wake(due: Timestamp) -> Option<AnyCommand> {
         Some(AnyCommand::Volume(Command::Wake { due }))
     }
+}
+
+fn import(id: EffectId, volume: Name, uid: Uid, spec: &Spec, volume_id: &InstanceId) -> ImportVolume {
+    ImportVolume { volume, uid, wish: ImportWish { id, volume_id: volume_id.clone(), size_min: spec.size } }
 }
 
 /// How a create went, as a command.

@@ -32,6 +32,8 @@ pub struct State {
     pub filesystem: Option<Name>,
     /// How it goes.
     pub removal: Removal,
+    /// What its provider had under this name is taken over as it.
+    pub import: Option<InstanceId>,
 }
 
 /// How something goes.

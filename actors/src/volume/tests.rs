@@ -11,7 +11,7 @@ use crate::{
     },
     policy::Document,
     ports::{AttachmentInfo, ProvisionedVolume},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, SkippedStorage, Timestamp},
 };
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -224,7 +224,80 @@ fn table() -> Vec<Case<State>> {
             Ok((R::FilesystemGone, vec![Event::FilesystemReleased { filesystem: name("files") }])),
         ),
         case(holding(), Command::ReleaseFilesystem { filesystem: name("more") }, Ok((R::FilesystemUnknown, vec![]))),
+        case(holding(), Command::RemoveWithFilesystem, Ok((R::AwaitsFilesystem, vec![Event::RemovalBegan]))),
+        case(
+            provisioned(),
+            Command::RemoveWithFilesystem,
+            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }])),
+        ),
+        // It dies with the last that it waits for: the filesystem on it, or its attachment.
+        case(
+            [holding(), vec![Event::RemovalBegan]].concat(),
+            Command::ReleaseFilesystem { filesystem: name("files") },
+            Ok((
+                R::FilesystemGone,
+                vec![
+                    Event::FilesystemReleased { filesystem: name("files") },
+                    Event::Died,
+                    Event::DestroyRequested { at: NOW },
+                ],
+            )),
+        ),
+        case(
+            [dying(), vec![Event::FilesystemReserved { filesystem: name("files") }]].concat(),
+            Command::ReleaseAttachment { machine: name("web") },
+            Ok((R::AttachmentGone, vec![Event::AttachmentReleased { machine: name("web") }])),
+        ),
+        case(
+            dying(),
+            Command::RemoveForced,
+            Ok((
+                R::RemovalForced,
+                vec![
+                    Event::Skipped { what: SkippedStorage::Attachment { machine: name("web") } },
+                    Event::Died,
+                    Event::DestroyRequested { at: NOW },
+                ],
+            )),
+        ),
+        case(
+            dead(),
+            Command::RemoveForced,
+            Ok((
+                R::RemovalForced,
+                vec![
+                    Event::Skipped { what: SkippedStorage::Undoing { effect: EffectId::of(&stream(), Version(2)) } },
+                    Event::Removed,
+                ],
+            )),
+        ),
+        case(removed(), Command::RemoveForced, Ok((R::AlreadyGone, vec![]))),
+        case([], Command::RemoveForced, Err(Rejection::NotDeclared)),
+        case(
+            [],
+            import("old.img"),
+            Ok((
+                R::NewlyDeclared,
+                vec![
+                    Event::Declared { spec: spec(64) },
+                    Event::ImportWanted { volume_id: InstanceId("old.img".into()) },
+                    Event::CreateRequested { at: NOW },
+                ],
+            )),
+        ),
+        case(imported(), import("old.img"), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(imported(), import("other.img"), Err(Rejection::Immutable { field: "spec.import".into() })),
     ]
+}
+
+fn import(volume_id: &str) -> Command {
+    Command::Import { spec: spec(64), volume_id: InstanceId(volume_id.into()), machine: None }
+}
+
+fn imported() -> Vec<Event> {
+    let mut events = declared();
+    events.insert(1, Event::ImportWanted { volume_id: InstanceId("old.img".into()) });
+    events
 }
 
 fn declare_on(machine: &str) -> Command {
@@ -320,7 +393,10 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     };
     let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
-    match kind % 18 {
+    match kind % 21 {
+        18 => Command::RemoveWithFilesystem,
+        19 => Command::RemoveForced,
+        20 => import(machine.as_str()),
         12 => declare_on(machine.as_str()),
         13 => Command::Create { place: place() },
         14 => Command::Release,
@@ -357,7 +433,7 @@ proptest! {
             assert!(allowed, "{} to {}", before.life, state.life);
             assert!(!matches!(state.life, Dead | Removed) || state.attached_to.is_none(), "dead while attached");
             assert!(state.life != Removed || state.storage == Storage::None);
-            assert!(!matches!(state.life, Dying | Dead | Removed) || state.filesystem.is_none(), "gone before its filesystem");
+            assert!(!matches!(state.life, Dead | Removed) || state.filesystem.is_none(), "gone before its filesystem");
             let being_made = matches!(state.storage, Storage::Creating(_));
             let waits = state.effort().filter(|_| !being_made || state.life == Alive).and_then(|effort| match &effort.outlook {
                 Outlook::Waiting { until, .. } => Some(Effect::WakeAt(*until)),

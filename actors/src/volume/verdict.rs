@@ -40,6 +40,8 @@ reasons! {
         FilesystemWanted = "filesystem-wanted", "a filesystem is to be made on it";
         FilesystemGone = "filesystem-gone", "the filesystem on it is gone";
         FilesystemUnknown = "filesystem-unknown", "no such filesystem lives on it";
+        AwaitsFilesystem = "awaits-filesystem", "its removal was asked for and waits for the filesystem on it, which goes too";
+        RemovalForced = "removal-forced", "an operator did not wait for what blocks its removal";
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Spec, Target};
 use crate::{
     contract::Stored,
     ports::AttachmentInfo,
-    vocab::{Fault, Timestamp},
+    vocab::{Fault, SkippedStorage, Timestamp},
 };
 
 /// One thing that happened.
@@ -58,6 +58,10 @@ pub enum Event {
     },
     /// Nothing was attached under the present intent, and nothing will be.
     AttachDropped,
+    /// A forced removal did not wait for this.
+    Skipped {
+        what: SkippedStorage,
+    },
 }
 
 impl Stored for Event {

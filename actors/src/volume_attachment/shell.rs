@@ -24,7 +24,8 @@ impl Kind for State {
             (_, Some((target, spec))) => VolumeCall::Detach(detach(id, target, spec)),
             (_, None) => VolumeCall::Destroy(id),
         };
-        Work::Call(Box::new(Call::Volume { stream: stream.clone(), provider, id, attempt, call }))
+        let machine = spec.map(|spec| spec.machine.clone());
+        Work::Call(Box::new(Call::Volume { stream: stream.clone(), provider, machine, id, attempt, call }))
     }
 
     fn wake(due: Timestamp) -> Option<AnyCommand> {

@@ -11,7 +11,7 @@ use crate::{
     },
     policy::Document,
     ports::AttachmentInfo,
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SkippedStorage, Timestamp},
 };
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -189,7 +189,18 @@ fn table() -> Vec<Case<State>> {
         ),
         case(attached(), Command::Reattach, Ok((R::NewSession, vec![Event::ReattachRequested { at: NOW }]))),
         case(attaching(), Command::Reattach, Ok((R::NotAttached, vec![]))),
+        case(
+            attached(),
+            Command::RemoveForced,
+            Ok((R::RemovalForced, vec![Event::RemovalBegan, left(), Event::Removed])),
+        ),
+        case(dying(), Command::RemoveForced, Ok((R::RemovalForced, vec![left(), Event::Removed]))),
+        case(declared(), Command::RemoveForced, Ok((R::NeverConnected, vec![Event::RemovalBegan, Event::Removed]))),
     ]
+}
+
+fn left() -> Event {
+    Event::Skipped { what: SkippedStorage::Undoing { effect: EffectId::of(&stream(), Version(2)) } }
 }
 
 fn refused() -> Vec<Event> {
@@ -228,7 +239,8 @@ fn command(state: &State, _version: Version, kind: u8, value: u8) -> Command {
     let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
     let at = u64::from(value % 2);
-    match kind % 14 {
+    match kind % 15 {
+        14 => Command::RemoveForced,
         12 => Command::TakeOver { target: target(at), info: info() },
         13 => Command::Reattach,
         0 | 1 => Command::Declare(spec(value.is_multiple_of(5))),

@@ -37,6 +37,7 @@ reasons! {
         NewSession = "new-session", "it was attached in an earlier session, which this one makes sure of";
         NotAttached = "not-attached", "it is not attached now";
         LinkLeft = "link-left", "it is dying and may still be attached";
+        RemovalForced = "removal-forced", "an operator did not wait until it is detached";
     }
 }
 

@@ -13,10 +13,11 @@ use bailiwick_actors::{
             Outcome, Priority, Stamp, Step, StepReason,
         },
     },
-    replica_set,
+    replica_set, storage_rules,
     supervisor::{Order, machines, replica_sets, storage},
     vocab::{
-        Address, EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, Scope, SizeMib, Timestamp, Zone,
+        Address, EffectId, Fault, FaultCode, HarvestMode, InstanceId, Life, Name, Scope, SizeMib, SkippedStorage,
+        Timestamp, Zone,
     },
     volume, volume_attachment,
 };
@@ -111,6 +112,8 @@ pub(super) fn machine() -> Forms {
                 fault: fault(FaultCode::OutOfRange),
             }),
             Command::Report(Report::Drained { effect: effect(1) }),
+            Command::ReserveMount { filesystem: name("files") },
+            Command::ReleaseMount { filesystem: name("files") },
         ],
     );
     all.extend(forms(
@@ -174,6 +177,9 @@ pub(super) fn machine() -> Forms {
             Event::Engaged { set: name("db") },
             Event::Disengaged { set: name("db") },
             Event::Skipped { what: Skipped::Membership { set: name("db") } },
+            Event::MountReserved { filesystem: name("files") },
+            Event::MountReleased { filesystem: name("files") },
+            Event::Skipped { what: Skipped::Mount { filesystem: name("files") } },
         ],
     ));
     let rejections = vec![
@@ -231,6 +237,9 @@ pub(super) fn volume() -> Forms {
             Command::Release,
             Command::ReserveFilesystem { filesystem: filesystem() },
             Command::ReleaseFilesystem { filesystem: filesystem() },
+            Command::RemoveWithFilesystem,
+            Command::Import { spec: spec.clone(), volume_id: InstanceId("old.img".into()), machine: Some(machine()) },
+            Command::RemoveForced,
         ],
     );
     all.extend(forms(
@@ -259,6 +268,10 @@ pub(super) fn volume() -> Forms {
             Event::FilesystemReserved { filesystem: filesystem() },
             Event::FilesystemReleased { filesystem: filesystem() },
             Event::CreateDropped,
+            Event::ImportWanted { volume_id: InstanceId("old.img".into()) },
+            Event::Skipped { what: SkippedStorage::Attachment { machine: machine() } },
+            Event::Skipped { what: SkippedStorage::Filesystem { filesystem: filesystem() } },
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
         ],
     ));
     let rejections = vec![
@@ -304,6 +317,7 @@ pub(super) fn volume_attachment() -> Forms {
             Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
             Command::TakeOver { target: target(), info: info.clone() },
             Command::Reattach,
+            Command::RemoveForced,
         ],
     );
     all.extend(forms(
@@ -324,6 +338,7 @@ pub(super) fn volume_attachment() -> Forms {
             Event::TakenOver { target: target(), info },
             Event::ReattachRequested { at: AT },
             Event::AttachDropped,
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
         ],
     ));
     let rejections = vec![
@@ -364,6 +379,7 @@ pub(super) fn filesystem() -> Forms {
             Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::FailedPrecondition) }),
             Command::Report(Report::Destroyed { attempt: 3 }),
             Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::Internal) }),
+            Command::RemoveForced,
         ],
     );
     all.extend(forms(
@@ -387,6 +403,7 @@ pub(super) fn filesystem() -> Forms {
             Event::RemovalBegan,
             Event::Died,
             Event::Removed,
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
         ],
     ));
     let rejections = vec![
@@ -432,6 +449,7 @@ pub(super) fn filesystem_attachment() -> Forms {
             Command::Report(Report::Detached { attempt: 3 }),
             Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
             Command::Reattach,
+            Command::RemoveForced,
         ],
     );
     all.extend(forms(
@@ -452,6 +470,7 @@ pub(super) fn filesystem_attachment() -> Forms {
             Event::Retargeted { target: mount_target() },
             Event::ReattachRequested { at: AT },
             Event::AttachDropped,
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
         ],
     ));
     let rejections = vec![
@@ -495,12 +514,22 @@ pub(super) fn policy() -> Forms {
     let document = Document { harvest, reconciliation, ..first.clone().into() };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));
-    all.extend(forms("command", [Command::ReviseV1(first.clone()), revise]));
+    let pool: storage_rules::PoolName = "fast".parse().expect("a pool's name");
+    let attributes = [("volume-type".to_owned(), "ssd".to_owned())].into();
+    let settings = storage_rules::PoolSettings { provider: storage_rules::ProviderType::Ebs, attributes };
+    let create = Command::CreatePool { name: pool.clone(), settings: settings.clone() };
+    let remove = Command::RemovePool { name: pool.clone() };
+    all.extend(forms("command", [Command::ReviseV1(first.clone()), revise, create, remove]));
     let revised = Event::Revised { document: Box::new(document) };
-    all.extend(forms("event", [Event::RevisedV1 { document: first }, revised]));
+    let created = Event::PoolCreated { name: pool.clone(), settings };
+    let removed = Event::PoolRemoved { name: pool.clone() };
+    all.extend(forms("event", [Event::RevisedV1 { document: first }, revised, created, removed]));
     let rejections = vec![
         Rejection::TooSmall { setting: "machines.poll".into(), least: 100 },
         Rejection::Reversed { setting: "machines.retryMax".into(), other: "machines.retryFirst".into() },
+        Rejection::PoolExists { name: pool.clone() },
+        Rejection::NoSuchPool { name: pool },
+        Rejection::BadPool { problem: "no".into() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

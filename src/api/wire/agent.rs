@@ -8,6 +8,8 @@ use bailiwick_actors::vocab::{EffectId, Name};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::storage::Device;
+
 /// What an agent reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
@@ -19,6 +21,9 @@ pub struct Report {
     pub sequence: u64,
     pub conditions: Vec<Condition>,
     pub workloads: Vec<WorkloadReport>,
+    /// The block devices that it sees.
+    #[serde(default)]
+    pub devices: Vec<Device>,
 }
 
 /// One condition inside the machine.
@@ -70,6 +75,9 @@ pub struct Answer {
     /// The volumes that are attached now.
     #[serde(default)]
     pub volumes: Vec<AttachedVolume>,
+    /// The filesystems that are mounted now.
+    #[serde(default)]
+    pub filesystems: Vec<MountedFilesystem>,
     /// When to report next; the agent keeps it within its own bounds.
     #[serde(default = "default_interval_ms")]
     pub interval_ms: u64,
@@ -98,6 +106,16 @@ pub struct Workload {
 pub struct AttachedVolume {
     pub name: Name,
     /// The attachment's path, as the provider gave it.
+    pub path: PathBuf,
+    #[serde(default)]
+    pub read_only: bool,
+}
+
+/// One filesystem that workloads can use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MountedFilesystem {
+    pub name: Name,
+    /// Where it is mounted.
     pub path: PathBuf,
     #[serde(default)]
     pub read_only: bool,

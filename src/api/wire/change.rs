@@ -1,6 +1,10 @@
 //! What an operator asks to be changed, and what is answered.
 
-use bailiwick_actors::policy::Document;
+use bailiwick_actors::{
+    policy::Document,
+    storage_rules::{PoolName, PoolSettings},
+    vocab::{InstanceId, Name},
+};
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -52,8 +56,45 @@ pub struct Remove {
     /// The instances of machines stay.
     #[serde(default, rename = "keepInstance")]
     pub keep_instance: bool,
+    /// Volumes and filesystems go without their data: their providers let go of it.
+    #[serde(default)]
+    pub release: bool,
     #[serde(default)]
     pub id: Option<Uuid>,
+}
+
+/// `POST /v1/import`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Import {
+    /// What the volume is called from now on.
+    pub entity: StreamId,
+    pub provider: Name,
+    /// What its provider calls it.
+    pub volume_id: InstanceId,
+    #[serde(default)]
+    pub machine: Option<Name>,
+    /// At least so many MiB.
+    pub size_mib: u64,
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
+/// `POST /v1/pools`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangePool {
+    pub change: PoolChange,
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
+/// What becomes of a pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PoolChange {
+    Create { name: PoolName, settings: PoolSettings },
+    Remove { name: PoolName },
 }
 
 /// `POST /v1/enable-ha`.
@@ -117,6 +158,9 @@ pub struct Blocked {
     pub entity: String,
     pub by: String,
     pub why: String,
+    /// Since when it has been like this, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<u64>,
 }
 
 /// What was, or would be, done.

@@ -3,3 +3,4 @@
 pub mod agent;
 pub mod change;
 pub mod problem;
+pub mod storage;

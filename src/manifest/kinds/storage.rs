@@ -16,11 +16,17 @@ use crate::{
     text::cut,
 };
 
-pub(super) fn volume(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<volume::Spec> {
-    let fields = Fields::of(spec, &["provider", "size"], reading)?;
+/// The volume, and the machine at which it is made, if that is said.
+pub(super) fn volume(
+    spec: &Field<'_>,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<(volume::Spec, Option<Name>)> {
+    let fields = Fields::of(spec, &["provider", "size", "machine"], reading)?;
     let provider = fields.require("provider", "local", reading).and_then(|field| field.name(reading));
     let size = fields.require("size", "64M", reading).and_then(|field| size(&field, reading));
-    Some(volume::Spec { provider: provider?, size: size? })
+    let machine = maybe_named("machine", &fields, references, reading);
+    Some((volume::Spec { provider: provider?, size: size? }, machine?))
 }
 
 fn size(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SizeMib> {
@@ -69,12 +75,50 @@ fn named(
     Some(name)
 }
 
-/// A filesystem that its provider makes. (Those on volumes wait for machines to say which devices they see.)
-pub(super) fn filesystem(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<filesystem::Spec> {
-    let fields = Fields::of(spec, &["provider", "size"], reading)?;
-    let provider = fields.require("provider", "directory", reading).and_then(|field| field.name(reading));
-    let size = fields.require("size", "64M", reading).and_then(|field| size(&field, reading));
-    Some(filesystem::Spec { provider: provider?, size: size?, backing: None, machine: None })
+/// The name of another entity, if one is given; the outer none says that it makes no sense.
+fn maybe_named(
+    kind: &'static str,
+    fields: &Fields<'_>,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<Option<Name>> {
+    match fields.get(kind) {
+        None => Some(None),
+        Some(_) => named(kind, fields, references, reading).map(Some),
+    }
+}
+
+/// A filesystem that its provider makes; or one on a volume, which is as large as the volume and has one provider.
+pub(super) fn filesystem(
+    spec: &Field<'_>,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<filesystem::Spec> {
+    let fields = Fields::of(spec, &["provider", "size", "volume", "machine"], reading)?;
+    let backing = maybe_named("volume", &fields, references, reading)?;
+    let machine = maybe_named("machine", &fields, references, reading);
+    let is_managed = backing.is_some();
+    let provider = match fields.get("provider") {
+        None if is_managed => filesystem::MANAGED.parse().ok(),
+        None => fields.require("provider", "directory", reading).and_then(|field| field.name(reading)),
+        Some(field) => {
+            let provider = field.name(reading)?;
+            if is_managed != (provider.as_str() == filesystem::MANAGED) {
+                let message = match is_managed {
+                    true => format!("{provider} makes no filesystems on volumes"),
+                    false => format!("{provider} makes filesystems on volumes, and none is named"),
+                };
+                let next = "a filesystem on a volume names the volume and provider `managed`, or no provider";
+                return field.refuse(reading, Code::BadName, message, next);
+            }
+            Some(provider)
+        }
+    };
+    let size = match fields.get("size") {
+        None if is_managed => Some(SizeMib(1)),
+        _ => fields.require("size", "64M", reading).and_then(|field| size(&field, reading)),
+    };
+    Some(filesystem::Spec { provider: provider?, size: size?, backing, machine: machine? })
 }
 
 pub(super) fn filesystem_attachment(

@@ -1,6 +1,6 @@
 //! One call to one etcd server, within its time and with bounds on what is read: the other side may be anything.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bailiwick_actors::vocab::{Fault, FaultCode};
 use http_body_util::{BodyExt, Full, Limited};
@@ -8,14 +8,17 @@ use hyper::{
     Request,
     body::Bytes,
     client::conn::http1,
-    header::{CONTENT_TYPE, HOST},
+    header::{AUTHORIZATION, CONTENT_TYPE, HOST},
 };
 use hyper_util::rt::TokioIo;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::time::timeout;
 
-use super::wire::Refusal;
+use super::{
+    reach::Reach,
+    wire::{Refusal, Token},
+};
 
 /// How long a server may take to be reached. Source: what users of Juju waited for without such a limit.
 const CONNECT_TIME: Duration = Duration::from_secs(2);
@@ -26,6 +29,9 @@ const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub(super) struct Gateway {
     /// `host:port`.
     address: String,
+    reach: Arc<Reach>,
+    /// What the server knows us by, once we have said who we are.
+    token: Option<String>,
 }
 
 /// Why there is no answer.
@@ -48,8 +54,25 @@ impl Broken {
 }
 
 impl Gateway {
-    pub(super) fn new(address: &str) -> Self {
-        Self { address: address.to_owned() }
+    pub(super) fn new(address: &str, reach: Arc<Reach>) -> Self {
+        Self { address: address.to_owned(), reach, token: None }
+    }
+
+    /// The same, after we have said who we are, if we are anybody.
+    ///
+    /// # Errors
+    /// If the server does not take the credentials, or does not answer.
+    pub(super) async fn authenticated(mut self, time: Duration) -> Result<Self, Fault> {
+        let Some(credentials) = self.reach.credentials() else { return Ok(self) };
+        let body = serde_json::json!({ "name": credentials.username, "password": credentials.password() });
+        match self.call::<Token>("/v3/auth/authenticate", &body, time).await {
+            Ok(Token { token }) => self.token = Some(token),
+            // Where nobody has to say who they are, we need not.
+            Err(Broken::Refused(fault)) if fault.text.contains("authentication is not enabled") => (),
+            Err(Broken::Refused(_)) => return Err(self.fault(FaultCode::Unauthenticated, "it refuses the credentials")),
+            Err(broken) => return Err(broken.into_fault()),
+        }
+        Ok(self)
     }
 
     /// Posts a body and reads the answer.
@@ -60,12 +83,13 @@ impl Gateway {
         time: Duration,
     ) -> Result<T, Broken> {
         let not_sent = |problem: String| Broken::NotSent(self.fault(FaultCode::Unavailable, &problem));
-        let request = Request::post(path)
-            .header(HOST, &self.address)
-            .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(Bytes::from(body.to_string())))
-            .map_err(|error| not_sent(error.to_string()))?;
-        let connected = timeout(CONNECT_TIME, TcpStream::connect(&self.address)).await;
+        let mut request = Request::post(path).header(HOST, &self.address).header(CONTENT_TYPE, "application/json");
+        if let Some(token) = &self.token {
+            request = request.header(AUTHORIZATION, token);
+        }
+        let request =
+            request.body(Full::new(Bytes::from(body.to_string()))).map_err(|error| not_sent(error.to_string()))?;
+        let connected = timeout(CONNECT_TIME, self.reach.connect(&self.address)).await;
         let stream = match connected {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => return Err(not_sent(error.to_string())),
@@ -100,7 +124,8 @@ impl Gateway {
         if status.is_success() {
             return serde_json::from_slice(&bytes).map_err(|error| unclear(format!("its answer is strange: {error}")));
         }
-        Err(self.refused(serde_json::from_slice(&bytes).unwrap_or_default(), status.as_u16()))
+        let plainly = || Refusal { message: String::from_utf8_lossy(&bytes).chars().take(200).collect(), code: 0 };
+        Err(self.refused(serde_json::from_slice(&bytes).unwrap_or_else(|_| plainly()), status.as_u16()))
     }
 
     /// What a refusal means. Some of etcd's errors come after it has begun: those are unclear.
@@ -125,7 +150,7 @@ impl Gateway {
     }
 
     fn fault(&self, code: FaultCode, problem: &str) -> Fault {
-        Fault::new(code, format!("{}: {problem}", self.address))
+        Fault::new(code, self.reach.scrub(&format!("{}: {problem}", self.address)))
     }
 }
 
@@ -134,7 +159,7 @@ mod tests {
     use super::*;
 
     fn refused(message: &str, code: u32) -> Broken {
-        Gateway::new("a:1").refused(Refusal { message: message.into(), code }, 503)
+        Gateway::new("a:1", Arc::default()).refused(Refusal { message: message.into(), code }, 503)
     }
 
     #[test]

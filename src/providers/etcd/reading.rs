@@ -4,7 +4,7 @@
 //! one of the highest term), after a read that only a leader with a majority behind it can answer: without that, what is
 //! read may be old, and counts as not committed.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bailiwick_actors::{
     ports::replica_set::{
@@ -18,8 +18,10 @@ use tokio::task::JoinSet;
 
 use super::{
     gateway::{Broken, Gateway},
+    reach::Reach,
     wire::{ListedMember, MemberList, Nothing, ServerStatus},
 };
+use crate::providers::access::Environment;
 
 /// How long a server may take to say how it is. One that was stopped answers nothing at all.
 const LOOK_TIME: Duration = Duration::from_secs(3);
@@ -31,6 +33,8 @@ const IN_SYNC_PERCENT: u64 = 90;
 pub(super) struct Reading {
     observation: Observation,
     leader: Option<(MemberId, Gateway)>,
+    /// `http` or `https`, as the leader is reached by the others.
+    pub peer_scheme: String,
 }
 
 /// A server that answered.
@@ -51,12 +55,17 @@ impl Reading {
     ///
     /// # Errors
     /// If no server answers.
-    pub(super) async fn of(contact: &Contact) -> Result<Self, Fault> {
-        let mut answered = ask_all(contact).await;
+    pub(super) async fn of(environment: &Environment, contact: &Contact) -> Result<Self, Fault> {
+        let reach = Arc::new(Reach::of(environment, contact)?);
+        let (mut answered, faults) = ask_all(contact, &reach).await;
         keep_one_cluster(&mut answered);
         let best = answered.iter().max_by_key(|it| (it.leads(), it.status.leader != 0, it.status.raft_term));
         let Some(best) = best else {
-            return Err(Fault::new(FaultCode::Unavailable, "no server of the set answers"));
+            // That one does not take our credentials is worth more than that another is not there.
+            let refusal = faults.iter().find(|fault| fault.code == FaultCode::Unauthenticated).cloned();
+            let first = faults.first().map(|fault| format!(": {}", fault.text)).unwrap_or_default();
+            let silence = || Fault::new(FaultCode::Unavailable, format!("no server of the set answers{first}"));
+            return Err(refusal.unwrap_or_else(silence));
         };
         let gateway = best.gateway.clone();
         let range = json!({ "key": "AA==", "count_only": true });
@@ -70,7 +79,11 @@ impl Reading {
         let statuses = statuses(&list.members, &answered, best);
         let leader = best.leads().then_some((MemberId(best.status.leader), gateway));
         let configuration = Configuration { stamp, committed, members };
-        Ok(Self { observation: Observation { configuration, statuses, rules: EngineRules::etcd() }, leader })
+        let own = list.members.iter().find(|listed| listed.id == best.status.header.member_id);
+        let scheme = own.and_then(|own| own.peer_urls.first()?.split_once("://"));
+        let peer_scheme = scheme.map_or("http", |(scheme, _)| scheme).to_owned();
+        let observation = Observation { configuration, statuses, rules: EngineRules::etcd() };
+        Ok(Self { observation, leader, peer_scheme })
     }
 
     pub(super) fn observation(&self) -> &Observation {
@@ -100,19 +113,27 @@ impl Reading {
     }
 }
 
-async fn ask_all(contact: &Contact) -> Vec<Answered> {
+async fn ask_all(contact: &Contact, reach: &Arc<Reach>) -> (Vec<Answered>, Vec<Fault>) {
     let mut asking = JoinSet::new();
     for Server { client, .. } in &contact.servers {
-        let gateway = Gateway::new(client);
+        let gateway = Gateway::new(client, reach.clone());
         asking.spawn(async move {
+            let gateway = gateway.authenticated(LOOK_TIME).await?;
             let status = gateway.call::<ServerStatus>("/v3/maintenance/status", &json!({}), LOOK_TIME).await;
-            status.map(|status| Answered { gateway, status })
+            status.map(|status| Answered { gateway, status }).map_err(Broken::into_fault)
         });
     }
-    let mut answered: Vec<Answered> = asking.join_all().await.into_iter().flatten().collect();
+    let (mut answered, mut faults) = (Vec::new(), Vec::new());
+    for result in asking.join_all().await {
+        match result {
+            Ok(it) => answered.push(it),
+            Err(fault) => faults.push(fault),
+        }
+    }
     // In the same order whoever answers first.
     answered.sort_by_key(|it| it.status.header.member_id);
-    answered
+    faults.sort();
+    (answered, faults)
 }
 
 /// A server that lost its data and was started for a new cluster is none of ours: the cluster that more servers are of

@@ -6,6 +6,12 @@ use serde::{Deserialize, Deserializer};
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Nothing {}
 
+/// What a server knows somebody by for a while. Not to be shown.
+#[derive(Deserialize)]
+pub(super) struct Token {
+    pub token: String,
+}
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Header {

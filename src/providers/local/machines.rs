@@ -11,9 +11,10 @@ use std::{
 
 use bailiwick_actors::{
     ports::{CreateMachine, InstanceStatus, Listing, Lookup, MachineInstance},
-    vocab::{EffectId, Fault, FaultCode, InstanceId},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name},
 };
 use bailiwick_journal::crash;
+use tokio::runtime::Handle;
 use tracing::warn;
 
 use super::{
@@ -31,6 +32,7 @@ use crate::{
         process::ProcessMark,
     },
     api::wire::agent::Workload,
+    providers::machine_storage::{self, Whereabouts},
 };
 
 /// An agent is there within milliseconds; on a machine under heavy load it may take longer.
@@ -115,7 +117,8 @@ fn wait_for_agent(directory: &MachineDir, ended: Option<Receiver<ExitStatus>>) -
     }
 }
 
-/// Removes a machine with everything it started. Its volumes stay: in its directory are only links to them.
+/// Removes a machine with everything it started, mounted and attached. Volumes that are not inside of it stay: in its
+/// directory are only links to them.
 pub fn delete(inner: &Inner, id: EffectId) -> Result<(), Fault> {
     let directory = inner.home.machine(id);
     home::sweep(directory.path()).or_fault("remove what is left of the machine")?;
@@ -127,6 +130,8 @@ pub fn delete(inner: &Inner, id: EffectId) -> Result<(), Fault> {
     }
     let _lock = end_machine(&directory)?;
     crash::point("local-after-ending");
+    Handle::current().block_on(machine_storage::release(&directory.storage(), &inner.clock))?;
+    crash::point("local-after-letting-go");
     home::discard(directory.path()).or_fault("remove the machine's directory")
 }
 
@@ -144,6 +149,26 @@ pub fn lookup(inner: &Inner, id: EffectId) -> Result<Lookup<MachineInstance>, Fa
             Lookup::Present(instance(&directory, read_tag(&directory)?, &mark, InstanceStatus::Stopped))
         }
     })
+}
+
+/// Where the machine of this name is, for its storage.
+pub fn locate(inner: &Inner, machine: &Name) -> Result<Whereabouts, Fault> {
+    let mut ended = Whereabouts::Nowhere;
+    for entry in fs::read_dir(inner.home.machines()).or_fault("list the machines")? {
+        let entry = entry.or_fault("list the machines")?;
+        let Some(Found::Thing(effect)) = home::recognise(&entry.file_name()) else { continue };
+        let directory = inner.home.machine(effect);
+        let tag = directory.read_tag().or_fault("read a machine's tag")?;
+        if tag.is_none_or(|tag| tag.machine != *machine) {
+            continue;
+        }
+        match directory.presence().or_fault("read the machine's directory")? {
+            Presence::Absent => (),
+            Presence::Ended(_) => ended = Whereabouts::Ended { storage: directory.storage() },
+            Presence::NeverStarted | Presence::Unproven | Presence::Running(_) => return Ok(Whereabouts::Running),
+        }
+    }
+    Ok(ended)
 }
 
 /// All machines. What is just being made or removed by a call counts as that call will answer.

@@ -65,7 +65,7 @@ impl ModelServers {
             }),
             Fate::Dropped => Err(lost()),
             Fate::Late { by_ms } => {
-                self.world.run_later(machine, command, self.clock.now().after(by_ms));
+                self.world.keep_for_later(machine, command, self.clock.now().after(by_ms));
                 Err(lost())
             }
             Fate::Taken { answered: true } => self.taken(machine, &command).await,

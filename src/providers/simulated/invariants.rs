@@ -15,6 +15,8 @@ pub struct Claims {
     pub instances: BTreeSet<EffectId>,
     pub volumes: BTreeSet<EffectId>,
     pub attachments: BTreeSet<EffectId>,
+    pub filesystems: BTreeSet<EffectId>,
+    pub mounts: BTreeSet<EffectId>,
 }
 
 /// What is wrong: orphans (made, and claimed by no journal), duplicates, and double attachments. Empty if nothing is.
@@ -33,6 +35,17 @@ pub fn check(world: &WorldState, claims: &Claims) -> Vec<String> {
     for (id, attachment) in &world.attachments {
         if !claims.attachments.contains(id) {
             wrong.push(format!("orphan: attachment of {} to {}", attachment.made.volume, attachment.made.machine));
+        }
+    }
+    for (id, filesystem) in &world.filesystems {
+        // One on a volume is only data on it, and goes with it.
+        if filesystem.asked.backing.is_none() && !claims.filesystems.contains(id) {
+            wrong.push(format!("orphan: filesystem {}", filesystem.asked.filesystem));
+        }
+    }
+    for (id, mount) in &world.mounts {
+        if !claims.mounts.contains(id) {
+            wrong.push(format!("orphan: mount of {} on {}", mount.made.filesystem, mount.made.machine));
         }
     }
     wrong.extend(duplicates(world));

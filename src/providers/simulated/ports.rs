@@ -8,7 +8,7 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault, FaultCode},
 };
 
-use super::{LOOKUP_MACHINE, SimulatedProvider, WorldState, cut_off, gone, world::Change};
+use super::{Change, LOOKUP_MACHINE, SimulatedProvider, WorldState, cut_off, gone};
 
 impl MachineProvider for SimulatedProvider {
     fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {

@@ -7,12 +7,13 @@ use std::{
 
 use bailiwick_actors::{
     ports::{
-        AttachVolume, AttachmentInfo, CreateMachine, CreateVolume, InstanceStatus, MachineInstance, ProvisionedVolume,
+        AttachVolume, AttachmentInfo, CreateFilesystem, CreateMachine, CreateVolume, FilesystemAttachmentInfo,
+        InstanceStatus, MachineInstance, ProvisionedVolume,
     },
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid, derived_uuid},
 };
 
-use super::{Dice, Faults, zones::Zones};
+use super::{Change, Dice, Faults, SimulatedFilesystem, SimulatedMount, Thing, zones::Zones};
 
 /// The instances, volumes and attachments of all simulated providers. Clones are the same world.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct WorldState {
     pub instances: BTreeMap<EffectId, SimulatedInstance>,
     pub volumes: BTreeMap<EffectId, SimulatedVolume>,
     pub attachments: BTreeMap<EffectId, SimulatedAttachment>,
+    pub filesystems: BTreeMap<EffectId, SimulatedFilesystem>,
+    pub mounts: BTreeMap<EffectId, SimulatedMount>,
     /// How often each operation of each provider was called: `simulated create-machine`.
     pub calls: BTreeMap<String, u64>,
     pub(super) faults: BTreeMap<Name, Faults>,
@@ -71,53 +74,6 @@ pub struct SimulatedAttachment {
     pub info: AttachmentInfo,
 }
 
-/// Something that some provider made before the world is looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Thing {
-    /// What was asked for; and what was made of it, if that is known.
-    Machine {
-        provider: Name,
-        asked: CreateMachine,
-        made: Option<MachineInstance>,
-    },
-    Volume {
-        provider: Name,
-        asked: CreateVolume,
-        made: Option<ProvisionedVolume>,
-    },
-    Attachment {
-        provider: Name,
-        asked: AttachVolume,
-        made: Option<AttachmentInfo>,
-    },
-}
-
-/// Something that a call does to the world.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    CreateMachine(Name, Box<CreateMachine>),
-    DeleteMachine(EffectId),
-    CreateVolume(Name, CreateVolume),
-    DestroyVolume(EffectId),
-    Attach(Name, Box<AttachVolume>),
-    Detach(EffectId),
-}
-
-impl Change {
-    fn id(&self) -> EffectId {
-        match self {
-            Self::CreateMachine(_, create) => create.id,
-            Self::CreateVolume(_, create) => create.id,
-            Self::Attach(_, attach) => attach.id,
-            Self::DeleteMachine(id) | Self::DestroyVolume(id) | Self::Detach(id) => *id,
-        }
-    }
-
-    fn makes(&self) -> bool {
-        matches!(self, Self::CreateMachine(..) | Self::CreateVolume(..) | Self::Attach(..))
-    }
-}
-
 impl World {
     /// An empty world whose chance comes from the seed.
     pub fn new(seed: u64) -> Self {
@@ -126,6 +82,8 @@ impl World {
             instances: BTreeMap::new(),
             volumes: BTreeMap::new(),
             attachments: BTreeMap::new(),
+            filesystems: BTreeMap::new(),
+            mounts: BTreeMap::new(),
             calls: BTreeMap::new(),
             faults: BTreeMap::new(),
             outages: Vec::new(),
@@ -325,6 +283,20 @@ impl WorldState {
                 });
                 self.attachments.insert(asked.id, SimulatedAttachment { provider, made: asked, info });
             }
+            Thing::Filesystem { provider, asked, made } => {
+                let id = asked.id;
+                self.create_filesystem(provider, asked);
+                if let (Some(filesystem), Some(made)) = (self.filesystems.get_mut(&id), made) {
+                    filesystem.seen = made;
+                }
+            }
+            Thing::Mount { provider, asked, made } => {
+                let info = made.unwrap_or_else(|| FilesystemAttachmentInfo {
+                    mount_point: format!("/filesystems/{}", asked.filesystem),
+                    read_only: asked.read_only,
+                });
+                self.mounts.insert(asked.id, SimulatedMount { provider, made: asked, info });
+            }
         }
     }
 
@@ -351,9 +323,20 @@ impl WorldState {
             Change::DeleteMachine(id) => {
                 self.instances.remove(&id);
                 self.attachments.retain(|_, attachment| attachment.made.machine_effect != id);
+                self.mounts.retain(|_, mount| mount.made.machine_effect != id);
             }
             Change::CreateVolume(provider, create) => self.create_volume(provider, create),
-            Change::DestroyVolume(id) => drop(self.volumes.remove(&id)),
+            Change::DestroyVolume(id) => {
+                self.volumes.remove(&id);
+                // A filesystem on it is only data on it.
+                let is_on_it =
+                    |asked: &CreateFilesystem| asked.backing.as_ref().is_some_and(|on| on.volume_effect == id);
+                self.filesystems.retain(|_, filesystem| !is_on_it(&filesystem.asked));
+            }
+            Change::CreateFilesystem(provider, create) => self.create_filesystem(provider, *create),
+            Change::DestroyFilesystem(id) => drop(self.filesystems.remove(&id)),
+            Change::Mount(provider, attach) => drop(self.mount(provider, *attach)),
+            Change::Unmount(id) => drop(self.mounts.remove(&id)),
             Change::Attach(provider, attach) => drop(self.attach(provider, *attach)),
             Change::Detach(id) => drop(self.attachments.remove(&id)),
         }

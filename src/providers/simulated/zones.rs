@@ -7,7 +7,10 @@ use bailiwick_actors::{
     vocab::{EffectId, Name, Timestamp, Zone},
 };
 
-use super::world::{Change, SimulatedInstance, World, WorldState};
+use super::{
+    Change,
+    world::{SimulatedInstance, World, WorldState},
+};
 
 /// The zone of a provider that was given none.
 const ONLY_ZONE: &str = "a";

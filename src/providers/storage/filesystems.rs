@@ -82,6 +82,54 @@ impl Filesystems {
     }
 }
 
+impl Filesystems {
+    /// Unmounts everything that the records say is mounted.
+    ///
+    /// # Errors
+    /// The first that was met; the others are unmounted all the same.
+    pub async fn detach_all(&self) -> Result<(), Fault> {
+        let ground = self.desk.ground.clone();
+        let read = async move {
+            let mut held = Vec::new();
+            for id in record::all::<FilesystemRecord>(&ground)? {
+                let Some(record) = record::load::<FilesystemRecord>(&ground, id)? else { continue };
+                let Some(claim) = record.attached else { continue };
+                held.push(DetachFilesystem {
+                    id: claim.attachment,
+                    machine: claim.machine,
+                    machine_effect: claim.machine_effect,
+                    filesystem: record.filesystem,
+                    filesystem_effect: id,
+                });
+            }
+            Ok(held)
+        };
+        let held = self.desk.once(Box::pin(read)).await?;
+        self.detach_filesystems(held).await?.into_iter().collect()
+    }
+
+    /// Forgets what was made on a volume that is gone, with all its data.
+    ///
+    /// # Errors
+    /// If a record cannot be read or removed.
+    pub async fn forget_on(&self, volume: EffectId) -> Result<(), Fault> {
+        let ground = self.desk.ground.clone();
+        let read = async move {
+            let mut on_it = Vec::new();
+            for id in record::all::<FilesystemRecord>(&ground)? {
+                let record = record::load::<FilesystemRecord>(&ground, id)?;
+                let backing = record.and_then(|record| record.backing);
+                if backing.is_some_and(|backing| backing.volume_effect == volume) {
+                    on_it.push(id);
+                }
+            }
+            Ok(on_it)
+        };
+        let on_it = self.desk.once(Box::pin(read)).await?;
+        self.destroy_filesystems(on_it).await?.into_iter().collect()
+    }
+}
+
 impl FilesystemProvider for Filesystems {
     fn create_filesystems(&self, filesystems: Vec<CreateFilesystem>) -> BulkAnswer<'_, ProvisionedFilesystem> {
         self.desk.change(

@@ -105,7 +105,7 @@ impl Identity {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelSight;
 
-fn block_class(device: &DeviceName) -> PathBuf {
+pub(super) fn block_class(device: &DeviceName) -> PathBuf {
     PathBuf::from("/sys/class/block").join(device.as_str())
 }
 
@@ -189,7 +189,7 @@ fn in_use(device: &DeviceName, number: &str) -> Result<Option<&'static str>, Sto
     }
 }
 
-fn identity(device: &DeviceName, loop_file: Option<String>, bytes: u64) -> Result<Identity, StorageError> {
+pub(super) fn identity(device: &DeviceName, loop_file: Option<String>, bytes: u64) -> Result<Identity, StorageError> {
     let class = block_class(device);
     // A partition's facts are those of its disk.
     let disk = if class.join("partition").exists() { class.join("..") } else { class };
@@ -203,7 +203,7 @@ fn identity(device: &DeviceName, loop_file: Option<String>, bytes: u64) -> Resul
 }
 
 /// One value of the kernel, without its line's end; none if it has none.
-fn attribute(path: &PathBuf) -> Result<Option<String>, StorageError> {
+pub(super) fn attribute(path: &PathBuf) -> Result<Option<String>, StorageError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim_end_matches('\n').trim().to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -217,7 +217,7 @@ fn attribute(path: &PathBuf) -> Result<Option<String>, StorageError> {
     }
 }
 
-fn mounts() -> Result<Vec<Mount>, StorageError> {
+pub(super) fn mounts() -> Result<Vec<Mount>, StorageError> {
     let table = fs::read("/proc/self/mountinfo").doing("read the mount table")?;
     Ok(parse_mounts(&String::from_utf8_lossy(&table)))
 }

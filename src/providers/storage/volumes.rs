@@ -71,8 +71,39 @@ impl VolumeProvider for LoopVolumes {
         )
     }
 
+    fn importer(&self) -> Option<&dyn VolumeImporter> {
+        Some(self)
+    }
+
     fn lookup_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>> {
         self.desk.look(ids, |ground, id| Box::pin(async move { attaching::lookup_attachment(&ground, id).await }))
+    }
+}
+
+impl LoopVolumes {
+    /// Takes all loop devices away that the records say are there. The files stay.
+    ///
+    /// # Errors
+    /// The first that was met; the others are detached all the same.
+    pub async fn detach_all(&self) -> Result<(), Fault> {
+        let ground = self.desk.ground.clone();
+        let read = async move {
+            let mut held = Vec::new();
+            for id in record::all::<VolumeRecord>(&ground)? {
+                let Some(record) = record::load::<VolumeRecord>(&ground, id)? else { continue };
+                let Some(claim) = record.attached else { continue };
+                held.push(DetachVolume {
+                    id: claim.attachment,
+                    machine: claim.machine,
+                    machine_effect: claim.machine_effect,
+                    volume: record.volume,
+                    volume_effect: id,
+                });
+            }
+            Ok(held)
+        };
+        let held = self.desk.once(Box::pin(read)).await?;
+        self.detach_volumes(held).await?.into_iter().collect()
     }
 }
 

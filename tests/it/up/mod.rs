@@ -8,6 +8,7 @@ mod dice;
 mod drain;
 mod exec;
 mod health;
+mod inside;
 mod kills;
 mod loss;
 mod observe;

@@ -14,7 +14,7 @@ use bailiwick::{
     agent::process::{ProcessMark, processes_where},
     audit::assert_replays,
     config::journal_dir,
-    journal::ReadOnlyJournal,
+    journal::{OpenError, ReadOnlyJournal},
 };
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -159,7 +159,13 @@ impl Drop for Lab {
         // Whatever the test was about: every decision that it led to must come out the same when it is made again.
         let journal = journal_dir(&self.data);
         if !std::thread::panicking() && journal.is_dir() {
-            let journal = ReadOnlyJournal::open(&journal).expect("the journal can be read when all is over");
+            // A process that was killed shows nothing of itself any more while it still lets go of its files.
+            let journal = loop {
+                match ReadOnlyJournal::open(&journal) {
+                    Err(OpenError::InUse { .. }) if Instant::now() < until => pause(),
+                    opened => break opened.expect("the journal can be read when all is over"),
+                }
+            };
             assert_replays(&journal);
         }
     }

@@ -47,7 +47,7 @@ impl Plane {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let journal = MemoryJournal::new("etcd");
         let engine = EtcdEngine::new();
-        let bench = Bench { journal, machines: World::new(1), clock, engine: Arc::new(engine) };
+        let bench = Bench { journal, machines: World::new(1), clock, engine: Arc::new(engine.clone()) };
         let running = bench.start().await;
         let machines: Vec<String> = (1..=machines).map(|number| format!("m{number}")).collect();
         let mut servers = Servers::new(machines.len());

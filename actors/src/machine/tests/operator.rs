@@ -118,6 +118,14 @@ fn holds() -> Vec<Case<State>> {
     ]
 }
 
+fn mounted() -> Vec<Event> {
+    then(running(), [Event::MountReserved { filesystem: name("files") }])
+}
+
+fn unmounted() -> Event {
+    Event::MountReleased { filesystem: name("files") }
+}
+
 fn removals() -> Vec<Case<State>> {
     let skipped = || Event::Skipped { what: Skipped::Attachment { volume: name("data") } };
     let going = |until| {
@@ -143,6 +151,31 @@ fn removals() -> Vec<Case<State>> {
             dying(),
             with(true, false),
             Ok((R::RemovalForced, vec![skipped(), Event::Died, Event::DeleteRequested { at: NOW }])),
+        ),
+        // A filesystem that is mounted holds a machine as an attached volume does.
+        case(mounted(), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan]))),
+        case(
+            then(mounted(), [Event::RemovalBegan]),
+            Command::ReleaseMount { filesystem: name("files") },
+            Ok((R::LastAttachmentGone, vec![unmounted(), Event::Died, Event::DeleteRequested { at: NOW }])),
+        ),
+        case(
+            then(mounted(), [Event::AttachmentReserved { volume: name("data") }, Event::RemovalBegan]),
+            Command::ReleaseMount { filesystem: name("files") },
+            Ok((R::AttachmentGone, vec![unmounted()])),
+        ),
+        case(mounted(), Command::ReserveMount { filesystem: name("files") }, Err(Rejection::StillReserved)),
+        case(
+            then(mounted(), [Event::RemovalBegan]),
+            with(true, false),
+            Ok((
+                R::RemovalForced,
+                vec![
+                    Event::Skipped { what: Skipped::Mount { filesystem: name("files") } },
+                    Event::Died,
+                    Event::DeleteRequested { at: NOW },
+                ],
+            )),
         ),
         case(dead(), with(true, false), Ok((R::DeletionUnderWay, vec![]))),
         case(dead(), with(false, false), Ok((R::AlreadyGoing, vec![]))),

@@ -46,6 +46,8 @@ fn create(view: &View, state: &filesystem::State) -> Option<filesystem::Command>
         return None;
     }
     let backing = match &spec.backing {
+        // Inside of a machine that is known it waits for that one's instance.
+        None if spec.machine.as_ref().is_some_and(|machine| view.is_without_instance(machine)) => return None,
         None => None,
         Some(volume) => Some(device(view, state, volume)?.clone()),
     };
@@ -72,7 +74,7 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, filesys
         return Vec::new();
     };
     if folded.state.life == Life::Removed {
-        return let_go(view, machine, filesystem).into_iter().collect();
+        return releases(view, machine, filesystem);
     }
     let command = next(view, &folded.state, stream, machine, filesystem);
     let order = command.map(|command| Order::FilesystemAttachment {
@@ -167,10 +169,18 @@ fn target(
     })
 }
 
-/// A filesystem lets go of an attachment that is gone.
-fn let_go(view: &View, machine: &Name, filesystem: &Name) -> Option<Order> {
-    let held = view.filesystems.get(filesystem.as_str())?.attached_to.contains(machine);
-    let command = filesystem::Command::ReleaseAttachment { machine: machine.clone() };
-    let order = Order::Filesystem { filesystem: filesystem.clone(), command };
-    (held && view.orders.is_news(&order, version(&view.filesystems, filesystem))).then_some(order)
+/// Machine and filesystem let go of an attachment that is gone.
+fn releases(view: &View, machine: &Name, filesystem: &Name) -> Vec<Order> {
+    let mut orders = Vec::new();
+    if view.has_mount(machine.as_str(), filesystem.as_str()) {
+        let command = machine::Command::ReleaseMount { filesystem: filesystem.clone() };
+        orders.push((Order::Machine { machine: machine.clone(), command }, version(&view.machines, machine)));
+    }
+    if view.filesystems.get(filesystem.as_str()).is_some_and(|state| state.attached_to.contains(machine)) {
+        let command = filesystem::Command::ReleaseAttachment { machine: machine.clone() };
+        let order = Order::Filesystem { filesystem: filesystem.clone(), command };
+        orders.push((order, version(&view.filesystems, filesystem)));
+    }
+    orders.retain(|(order, version)| view.orders.is_news(order, *version));
+    orders.into_iter().map(|(order, _)| order).collect()
 }

@@ -11,6 +11,9 @@
 
 mod filesystems;
 mod prerequisites;
+#[cfg(feature = "shell")]
+pub mod shell;
+mod sighting;
 mod state;
 mod status;
 mod view;
@@ -19,6 +22,7 @@ mod volumes;
 #[cfg(test)]
 mod tests;
 
+pub use sighting::{Sighted, changes};
 pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, Session, State};
 pub use status::{StorageStatus, Told, of_filesystem, of_filesystem_attachment, of_volume, of_volume_attachment};
 pub use view::View;

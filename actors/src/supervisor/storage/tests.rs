@@ -1,5 +1,7 @@
 //! What the storage supervisor orders, told with everybody's journal entries at one desk.
 
+mod devices;
+
 use std::collections::BTreeMap;
 
 use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};

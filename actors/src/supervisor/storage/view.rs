@@ -1,9 +1,12 @@
 //! What the storage supervisor looks at.
 
+mod forgetting;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Entry, StreamId};
 
+use self::forgetting::touched;
 use super::{DeviceChange, Event, Session};
 use crate::{
     contract::{self, Decider, Fold, Stored, StoredError},
@@ -48,6 +51,14 @@ impl View {
         self.devices.get(&(machine.clone(), volume.clone()))
     }
 
+    /// The volumes that are seen on a machine.
+    pub(super) fn volumes_seen_on(&self, machine: &Name) -> impl Iterator<Item = &Name> {
+        // No name comes before this one.
+        let first: Name = "0".parse().expect("a valid name");
+        let of_machine = self.devices.range((machine.clone(), first)..);
+        of_machine.take_while(move |((on, _), _)| on == machine).map(|((_, volume), _)| volume)
+    }
+
     /// Who may have something to do when this entity changes.
     pub(super) fn dependents(&self, stream: &StreamId) -> impl Iterator<Item = &StreamId> {
         self.dependents.get(stream).into_iter().flatten()
@@ -60,6 +71,17 @@ impl View {
             Instance::Running { instance, .. } => Some(instance),
             Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
         }
+    }
+
+    /// Whether a machine is known, and has no instance that runs.
+    pub(super) fn is_without_instance(&self, machine: &Name) -> bool {
+        self.machines.get(machine.as_str()).is_some() && self.running(machine).is_none()
+    }
+
+    /// Whether a machine that is there keeps room for a filesystem.
+    pub(super) fn has_mount(&self, machine: &str, filesystem: &str) -> bool {
+        let state = self.machines.get(machine).filter(|state| state.life != Life::Removed);
+        state.is_some_and(|state| state.mounts.iter().any(|name| name.as_str() == filesystem))
     }
 
     /// Whether a provider only works while a machine is started.
@@ -226,157 +248,4 @@ impl View {
             }
         }
     }
-
-    /// Nobody waits for what is forgotten.
-    fn forget_dependent(&mut self, stream: &StreamId, on: &[(&str, &str)]) {
-        for (kind, name) in on {
-            let Ok(other) = StreamId::new(kind, name) else { continue };
-            if let Some(dependents) = self.dependents.get_mut(&other) {
-                dependents.remove(stream);
-                if dependents.is_empty() {
-                    self.dependents.remove(&other);
-                }
-            }
-        }
-        self.dependents.remove(stream);
-        self.fresh.remove(stream);
-    }
-
-    /// An attachment that is removed, and that neither side holds any more, is of no further interest.
-    fn forget_if_over(&mut self, machine: &str, volume: &str) {
-        let name = format!("{machine}:{volume}");
-        let removed = self.attachments.get(&name).is_some_and(|attachment| attachment.life == Life::Removed);
-        let held = |name: &Name, other: &str| name.as_str() == other;
-        let present = self.machines.get(machine).filter(|state| state.life != Life::Removed);
-        let machine_holds = present.is_some_and(|state| state.attachments.iter().any(|name| held(name, volume)));
-        let volume_holds = self
-            .volumes
-            .get(volume)
-            .is_some_and(|state| state.attached_to.as_ref().is_some_and(|name| held(name, machine)));
-        if removed && !machine_holds && !volume_holds {
-            self.attachments.remove(&name);
-            if let Ok(stream) = StreamId::new(volume_attachment::State::KIND, &name) {
-                self.forget_dependent(&stream, &[(machine::State::KIND, machine), (volume::State::KIND, volume)]);
-            }
-        }
-    }
-
-    /// A machine that is gone is forgotten once no attachment is left that still has to hear of it: one that was forced to go,
-    /// or had nothing to go, may be gone before anybody looks.
-    fn forget_machine_if_over(&mut self, stream: &StreamId) {
-        let machine = match stream.kind() {
-            machine::State::KIND => stream.name(),
-            volume_attachment::State::KIND | filesystem_attachment::State::KIND => {
-                stream.name().split_once(':').map_or("", |(machine, _)| machine)
-            }
-            _ => return,
-        };
-        if self.machines.get(machine).is_none_or(|state| state.life != Life::Removed) {
-            return;
-        }
-        let Ok(own) = StreamId::new(machine::State::KIND, machine) else { return };
-        let is_waited_for = self.dependents(&own).any(|other| match other.kind() {
-            volume_attachment::State::KIND => {
-                self.attachments.get(other.name()).is_some_and(|state| state.life.exists())
-            }
-            filesystem_attachment::State::KIND => {
-                self.filesystem_attachments.get(other.name()).is_some_and(|state| state.life.exists())
-            }
-            _ => false,
-        });
-        if !is_waited_for {
-            self.machines.remove(machine);
-        }
-    }
-
-    /// As with attachments of volumes, for filesystems and their attachments.
-    fn forget_filesystems_if_over(&mut self, stream: &StreamId) {
-        let name = stream.name();
-        let about: Vec<String> = match stream.kind() {
-            filesystem_attachment::State::KIND => vec![name.to_owned()],
-            filesystem::State::KIND => self
-                .dependents(stream)
-                .filter(|other| other.kind() == filesystem_attachment::State::KIND)
-                .map(|other| other.name().to_owned())
-                .collect(),
-            _ => Vec::new(),
-        };
-        for attachment in about {
-            let Some((machine, filesystem)) = attachment.split_once(':') else { continue };
-            let is_over = self.filesystem_attachments.get(&attachment).is_some_and(|state| state.life == Life::Removed);
-            let held = self
-                .filesystems
-                .get(filesystem)
-                .is_some_and(|state| state.attached_to.iter().any(|name| name.as_str() == machine));
-            if is_over && !held {
-                self.filesystem_attachments.remove(&attachment);
-                if let Ok(stream) = StreamId::new(filesystem_attachment::State::KIND, &attachment) {
-                    let on = [(machine::State::KIND, machine), (filesystem::State::KIND, filesystem)];
-                    self.forget_dependent(&stream, &on);
-                }
-            }
-        }
-        // The volume beneath holds it until it was told.
-        let (kind, name) = match stream.kind() {
-            filesystem::State::KIND => (filesystem::State::KIND, Some(name.to_owned())),
-            volume::State::KIND => {
-                let gone = |other: &&StreamId| {
-                    other.kind() == filesystem::State::KIND
-                        && self.filesystems.get(other.name()).is_some_and(|state| state.life == Life::Removed)
-                };
-                (filesystem::State::KIND, self.dependents(stream).find(gone).map(|other| other.name().to_owned()))
-            }
-            _ => return,
-        };
-        let Some(name) = name else { return };
-        let Some(state) = self.filesystems.get(&name).filter(|state| state.life == Life::Removed) else { return };
-        let spec = state.spec.clone();
-        let (machine, volume) = spec.map(|spec| (spec.machine, spec.backing)).unwrap_or_default();
-        let held = volume.as_ref().is_some_and(|volume| {
-            let state = self.volumes.get(volume.as_str());
-            state.is_some_and(|state| state.filesystem.as_ref().is_some_and(|held| held.as_str() == name))
-        });
-        if !held {
-            self.filesystems.remove(&name);
-            if let Ok(stream) = StreamId::new(kind, &name) {
-                let mut on = Vec::new();
-                on.extend(machine.as_ref().map(|machine| (machine::State::KIND, machine.as_str())));
-                on.extend(volume.as_ref().map(|volume| (volume::State::KIND, volume.as_str())));
-                let attachments: Vec<StreamId> = self.dependents(&stream).cloned().collect();
-                self.forget_dependent(&stream, &on);
-                // Attachments that are not gone yet go on hanging on it.
-                if !attachments.is_empty() {
-                    self.dependents.insert(stream, attachments.into_iter().collect());
-                }
-            }
-        }
-    }
-}
-
-/// The attachments, as machine and volume, that an entry may have been the last word about.
-fn touched(entry: &Entry) -> Result<Vec<(String, String)>, StoredError> {
-    let stream = &entry.header.stream;
-    let own = stream.name().to_owned();
-    let mut touched = Vec::new();
-    match stream.kind() {
-        volume_attachment::State::KIND => {
-            touched.extend(own.split_once(':').map(|(machine, volume)| (machine.to_owned(), volume.to_owned())));
-        }
-        machine::State::KIND => {
-            for body in &entry.events {
-                if let machine::Event::AttachmentReleased { volume } = machine::Event::load(body)? {
-                    touched.push((own.clone(), volume.to_string()));
-                }
-            }
-        }
-        volume::State::KIND => {
-            for body in &entry.events {
-                if let volume::Event::AttachmentReleased { machine } = volume::Event::load(body)? {
-                    touched.push((machine.to_string(), own.clone()));
-                }
-            }
-        }
-        _ => (),
-    }
-    Ok(touched)
 }

@@ -62,7 +62,7 @@ impl ModelWorld {
         world.run(machine, command, now)
     }
 
-    pub(in crate::providers::replica_model) fn run_later(&self, machine: &Name, command: Document, at: Timestamp) {
+    pub(in crate::providers::replica_model) fn keep_for_later(&self, machine: &Name, command: Document, at: Timestamp) {
         self.lock().late.push((at, machine.clone(), command));
     }
 

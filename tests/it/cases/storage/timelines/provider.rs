@@ -66,6 +66,7 @@ pub(super) fn name(operation: Operation) -> &'static str {
         Operation::DeleteStray => "delete_strays",
         Operation::CreateMachine => "create_machines",
         Operation::CreateVolume => "create_volumes",
+        Operation::ImportVolume => "import_volumes",
         Operation::DestroyVolume => "destroy_volumes",
         Operation::ReleaseVolume => "release_volumes",
         Operation::AttachVolume => "attach_volumes",

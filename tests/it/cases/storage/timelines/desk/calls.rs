@@ -93,6 +93,7 @@ impl Desk {
                 json!({"attachment": tag, "instance": target.map(|target| target.instance.0.clone())})
             }
             Call::Machine { .. } => return Err("machines are not made here".to_owned()),
+            Call::Volume { call: VolumeCall::Import(_), .. } => return Err("nothing is taken over here".to_owned()),
             Call::ReplicaSet { .. } => return Err("there are no replica sets here".to_owned()),
         })
     }

@@ -1,0 +1,63 @@
+//! What hangs on a machine: the attachments of volumes, and the filesystems that are mounted.
+
+use super::{Event, Reason, Rejection, State, decide::death};
+use crate::{
+    contract::{self, Decision},
+    vocab::{Life, Name},
+};
+
+type Facts<'a> = contract::Facts<'a, State>;
+type Verdict = contract::Verdict<State>;
+
+impl State {
+    /// Whether anything is attached or mounted, or about to be.
+    pub fn holds_storage(&self) -> bool {
+        !self.attachments.is_empty() || !self.mounts.is_empty()
+    }
+}
+
+pub(super) fn reserve_attachment(state: &State, volume: &Name) -> Verdict {
+    let is_there = state.attachments.contains(volume);
+    reserve(state, is_there, Event::AttachmentReserved { volume: volume.clone() })
+}
+
+pub(super) fn release_attachment(state: &State, volume: &Name, facts: &Facts<'_>) -> Verdict {
+    let is_there = state.attachments.contains(volume);
+    release(state, is_there, Event::AttachmentReleased { volume: volume.clone() }, facts)
+}
+
+pub(super) fn reserve_mount(state: &State, filesystem: &Name) -> Verdict {
+    let is_there = state.mounts.contains(filesystem);
+    reserve(state, is_there, Event::MountReserved { filesystem: filesystem.clone() })
+}
+
+pub(super) fn release_mount(state: &State, filesystem: &Name, facts: &Facts<'_>) -> Verdict {
+    let is_there = state.mounts.contains(filesystem);
+    release(state, is_there, Event::MountReleased { filesystem: filesystem.clone() }, facts)
+}
+
+fn reserve(state: &State, is_there: bool, reserved: Event) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive => (),
+    }
+    if is_there {
+        return Err(Rejection::StillReserved);
+    }
+    Ok(Decision::because(Reason::AttachmentWanted, [reserved]))
+}
+
+/// With the last thing that hangs on a machine that is to go, the machine dies.
+fn release(state: &State, is_there: bool, released: Event, facts: &Facts<'_>) -> Verdict {
+    if !is_there {
+        return Ok(Decision::nothing(Reason::AttachmentUnknown));
+    }
+    let mut events = vec![released];
+    let is_last = state.attachments.len() + state.mounts.len() == 1 && state.engaged.is_empty();
+    if state.life == Life::Dying && is_last && !state.is_draining() {
+        events.extend(death(state, facts));
+        return Ok(Decision::because(Reason::LastAttachmentGone, events));
+    }
+    Ok(Decision::because(Reason::AttachmentGone, events))
+}

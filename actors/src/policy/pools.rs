@@ -1,0 +1,101 @@
+//! The pools that storage comes from. They stand beside the settings: whoever asks for storage is told by them where it comes
+//! from, and what is decided afterwards depends on what was asked for, not on them.
+
+use super::{Event, Reason, Rejection, State};
+use crate::{
+    contract::{Decision, Verdict},
+    storage_rules::{PoolName, PoolSettings, StorageConfig},
+};
+
+/// A new pool is checked by the rules of its type; one that is there already stays.
+pub(super) fn create(state: &State, name: &PoolName, settings: &PoolSettings) -> Verdict<State> {
+    if state.pools.pools.get(name) == Some(settings) {
+        return Ok(Decision::nothing(Reason::Unchanged));
+    }
+    // Those that everybody has are known without being kept.
+    let taken = StorageConfig::default().pools().is_ok_and(|defaults| defaults.get(name).is_ok());
+    if taken || state.pools.pools.contains_key(name) {
+        return Err(Rejection::PoolExists { name: name.clone() });
+    }
+    let mut wanted = state.pools.clone();
+    wanted.pools.insert(name.clone(), settings.clone());
+    if let Err(problems) = wanted.pools() {
+        let mut told: Vec<String> = Vec::new();
+        for problem in &problems {
+            told.push(problem.to_string());
+            told.extend(std::error::Error::source(problem).map(ToString::to_string));
+        }
+        return Err(Rejection::BadPool { problem: told.join(": ") });
+    }
+    let event = Event::PoolCreated { name: name.clone(), settings: settings.clone() };
+    Ok(Decision::because(Reason::PoolWanted, [event]))
+}
+
+/// What was made from a pool stays.
+pub(super) fn remove(state: &State, name: &PoolName) -> Verdict<State> {
+    if !state.pools.pools.contains_key(name) {
+        return Err(Rejection::NoSuchPool { name: name.clone() });
+    }
+    Ok(Decision::because(Reason::PoolUnwanted, [Event::PoolRemoved { name: name.clone() }]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        contract::{
+            Decider,
+            given::{after, answer},
+        },
+        policy::{Command, Document},
+        storage_rules::ProviderType,
+        vocab::Timestamp,
+    };
+
+    fn settings(provider: ProviderType, attributes: &[(&str, &str)]) -> PoolSettings {
+        let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        PoolSettings { provider, attributes: attributes.collect() }
+    }
+
+    fn name(text: &str) -> PoolName {
+        text.parse().unwrap()
+    }
+
+    fn asked(given: &[Event], command: Command) -> Verdict<State> {
+        let given = after::<State>(given);
+        answer(&"policy/default".parse().unwrap(), &given, &command, Timestamp(1), &Document::default())
+    }
+
+    fn created() -> Event {
+        Event::PoolCreated { name: name("fast"), settings: settings(ProviderType::Ebs, &[("volume-type", "ssd")]) }
+    }
+
+    fn create(pool: &str, settings: PoolSettings) -> Command {
+        Command::CreatePool { name: name(pool), settings }
+    }
+
+    #[test]
+    fn a_pool_is_checked_and_kept_and_settings_stay_as_they_are() {
+        let fast = settings(ProviderType::Ebs, &[("volume-type", "ssd")]);
+        let decision = asked(&[], create("fast", fast.clone())).unwrap();
+        assert_eq!((decision.reason, decision.events), (Reason::PoolWanted, vec![created()]));
+        let state = after::<State>(&[created()]).0;
+        assert_eq!((state.revision, state.pools.pools.len()), (0, 1));
+        assert_eq!(asked(&[created()], create("fast", fast)).unwrap().reason, Reason::Unchanged);
+        let state = after::<State>(&[created(), Event::PoolRemoved { name: name("fast") }]).0;
+        assert_eq!(state.pools, StorageConfig::default());
+        assert_eq!(State::KIND, "policy");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let taken = create("fast", settings(ProviderType::Loop, &[]));
+        assert_eq!(asked(&[created()], taken), Err(Rejection::PoolExists { name: name("fast") }));
+        let default = create("loop", settings(ProviderType::Tmpfs, &[]));
+        assert_eq!(asked(&[], default), Err(Rejection::PoolExists { name: name("loop") }));
+        let unknown = create("red", settings(ProviderType::Loop, &[("colour", "red")]));
+        assert!(matches!(asked(&[], unknown), Err(Rejection::BadPool { problem }) if problem.contains("colour")));
+        let remove = Command::RemovePool { name: name("none") };
+        assert_eq!(asked(&[created()], remove), Err(Rejection::NoSuchPool { name: name("none") }));
+    }
+}

@@ -1,0 +1,176 @@
+//! Ten thousand attachments become due at one moment: `cargo bench --bench attachments`.
+//!
+//! A whole node on a real journal, with providers that answer at once. Volumes are made first, while their machines wait for
+//! an instance; then all machines run. Measured is the time until the last attachment was handed to its provider. The demand:
+//! at most one second on two cores.
+
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use bailiwick::{
+    Config, Node,
+    actors::{
+        ports::{
+            Answer, AttachVolume, AttachmentInfo, BulkAnswer, CreateMachine, CreateVolume, DetachVolume,
+            InstanceStatus, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
+        },
+        vocab::{EffectId, Fault, InstanceId, Timestamp},
+    },
+    audit::assert_replays,
+    config::journal_dir,
+    journal::ReadOnlyJournal,
+    manifest::{self, Source},
+    plan::Prune,
+};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+const ATTACHMENTS: usize = 10_000;
+const MACHINES: usize = 100;
+/// Documents in one request.
+const AT_ONCE: usize = 1_000;
+
+/// Makes everything at once, but machines only when it is told to; notes every bulk call to attach.
+struct Fake {
+    may_run: watch::Receiver<bool>,
+    attached: Mutex<Vec<(Instant, Vec<String>)>>,
+}
+
+fn now<T: Send + 'static>(answers: Vec<Result<T, Fault>>) -> BulkAnswer<'static, T> {
+    Box::pin(std::future::ready(Ok(answers)))
+}
+
+impl MachineProvider for Fake {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+        let mut may_run = self.may_run.clone();
+        Box::pin(async move {
+            // An error means that the bench is over.
+            drop(may_run.wait_for(|may| *may).await);
+            let made = |create: CreateMachine| {
+                Ok(MachineInstance {
+                    effect: create.id,
+                    instance: InstanceId(format!("i-{}", create.machine)),
+                    machine: create.machine,
+                    facts: BTreeMap::new(),
+                    status: InstanceStatus::Running,
+                })
+            };
+            Ok(machines.into_iter().map(made).collect())
+        })
+    }
+
+    fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        now(ids.iter().map(|_| Ok(())).collect())
+    }
+
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+        now(ids.iter().map(|_| Ok(Lookup::Absent)).collect())
+    }
+
+    fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {
+        let none = Listing { complete: false, as_of: Timestamp(0), items: Vec::new() };
+        Box::pin(std::future::ready(Ok(none)))
+    }
+}
+
+impl VolumeProvider for Fake {
+    fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
+        let made = |create: CreateVolume| {
+            let volume_id = InstanceId(format!("v-{}", create.volume));
+            Ok(ProvisionedVolume { effect: create.id, volume_id, size: create.size })
+        };
+        now(volumes.into_iter().map(made).collect())
+    }
+
+    fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        now(ids.iter().map(|_| Ok(())).collect())
+    }
+
+    fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>> {
+        now(ids.iter().map(|_| Ok(Lookup::Absent)).collect())
+    }
+
+    fn attach_volumes(&self, attachments: Vec<AttachVolume>) -> BulkAnswer<'_, AttachmentInfo> {
+        let keys = attachments.iter().map(|wish| format!("{}:{}", wish.machine, wish.volume)).collect();
+        self.attached.lock().expect("nobody panics").push((Instant::now(), keys));
+        let info = |wish: AttachVolume| Ok(AttachmentInfo { path: format!("/v/{}", wish.volume), read_only: false });
+        now(attachments.into_iter().map(info).collect())
+    }
+
+    fn detach_volumes(&self, attachments: Vec<DetachVolume>) -> BulkAnswer<'_, ()> {
+        now(attachments.iter().map(|_| Ok(())).collect())
+    }
+
+    fn lookup_attachments(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>> {
+        now(ids.iter().map(|_| Ok(Lookup::Absent)).collect())
+    }
+}
+
+fn main() {
+    let scratch = tempfile::tempdir().expect("a directory");
+    let data = scratch.path().join("data");
+    let (run, may_run) = watch::channel(false);
+    let fake = Arc::new(Fake { may_run, attached: Mutex::default() });
+    let name = || "fake".parse().expect("a name");
+    let config = Config::new(&data).without_socket();
+    let config = config.machine_provider(name(), fake.clone()).volume_provider(name(), fake.clone());
+    let node = Node::start(config).expect("it starts");
+    let handle = node.handle();
+    for documents in documents().chunks(AT_ONCE) {
+        let source = Source::new("bench", documents.join("\n---\n").as_bytes());
+        let manifest = manifest::parse(&[source], &handle.known().expect("readable")).expect("it makes sense");
+        handle.wait(handle.apply(&manifest.documents, Prune::No, Uuid::new_v4())).expect("it is taken");
+    }
+    let is_made = |fleet: &bailiwick::view::Fleet| fleet.volumes.iter().filter(|(_, v)| v.state.is_ready()).count();
+    wait_until(|| handle.look(is_made).expect("readable") == ATTACHMENTS);
+    let before = handle.head().0;
+    let begun = Instant::now();
+    run.send_replace(true);
+    wait_until(|| {
+        fake.attached.lock().expect("nobody panics").iter().map(|(_, keys)| keys.len()).sum::<usize>() >= ATTACHMENTS
+    });
+    let calls = fake.attached.lock().expect("nobody panics").clone();
+    let last = calls.iter().map(|(at, _)| *at).max().expect("there are calls");
+    let attached =
+        |fleet: &bailiwick::view::Fleet| fleet.attachments.iter().filter(|(_, a)| a.state.is_ready()).count();
+    wait_until(|| handle.look(attached).expect("readable") == ATTACHMENTS);
+    let all = begun.elapsed();
+    let entries = handle.head().0 - before;
+    node.stop().expect("it stops");
+    assert!(calls.iter().all(|(_, keys)| keys.is_sorted()), "items go out in the order of their keys");
+    let journal = ReadOnlyJournal::open(&journal_dir(&data)).expect("it is whole");
+    assert_replays(&journal);
+    let took = last.duration_since(begun);
+    println!("{ATTACHMENTS} attachments on {MACHINES} machines");
+    println!("until the last was handed to its provider: {took:.3?} (demanded: at most 1 s)");
+    println!("until all were attached, and recorded:     {all:.3?} ({entries} entries)");
+    println!("bulk calls: {}, of {:.1} items on average", calls.len(), ATTACHMENTS as f64 / calls.len() as f64);
+    println!("every decision comes out the same when it is made again: yes");
+}
+
+fn documents() -> Vec<String> {
+    let machine = |n: usize| {
+        format!("apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {{name: m{n}}}\nspec: {{provider: fake}}")
+    };
+    let volume = |n: usize| {
+        let name = format!("{{name: v{n}}}");
+        format!("apiVersion: bailiwick/v1\nkind: Volume\nmetadata: {name}\nspec: {{provider: fake, size: 1M}}")
+    };
+    let attachment = |n: usize| {
+        let spec = format!("{{machine: m{}, volume: v{n}}}", n % MACHINES);
+        format!("apiVersion: bailiwick/v1\nkind: VolumeAttachment\nspec: {spec}")
+    };
+    let volumes = (0..ATTACHMENTS).map(volume);
+    (0..MACHINES).map(machine).chain(volumes).chain((0..ATTACHMENTS).map(attachment)).collect()
+}
+
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,198 @@
+//! `bailiwick pool`: where storage comes from; and `add-storage`, which has some come from there.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use bailiwick_actors::{
+    storage_rules::{
+        Directive, Minimum, PoolName, PoolSettings, ProviderType, StorageConfig, StorageKind, Values, demand,
+        directives,
+    },
+    vocab::Name,
+};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{
+    Global, apply,
+    exit::{CliError, Exit},
+    get::{map, text},
+    output::{Column, Table},
+    session, wait,
+};
+use crate::api::{
+    query::Query,
+    wire::change::{ChangePool, Changed, Decided, Declare, File, PoolChange},
+};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PoolCommand {
+    /// Have storage come from a new pool; its attributes are checked by the rules of its provider
+    Create(CreateArgs),
+    /// List the pools that storage can come from
+    List(ListArgs),
+    /// Have no more storage come from a pool; what was made from it stays
+    Remove(RemoveArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CreateArgs {
+    /// Letters first, then letters, digits, hyphens or question marks
+    #[arg(value_name = "POOL")]
+    name: PoolName,
+    /// loop, tmpfs, rootfs, directory, local, simulated or ebs
+    #[arg(value_name = "PROVIDER")]
+    provider: ProviderType,
+    /// What the pool says beyond that: `volume-type=ssd`
+    #[arg(value_name = "NAME=VALUE", value_parser = attribute)]
+    attributes: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// At which moment: a position, a time, or how long ago (`-2h`)
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    at: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RemoveArgs {
+    #[arg(value_name = "POOL")]
+    name: PoolName,
+}
+
+fn attribute(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    pair.map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(|| "write NAME=VALUE".to_owned())
+}
+
+pub(super) fn main(global: &Global, command: PoolCommand) -> Result<Exit, CliError> {
+    match command {
+        PoolCommand::List(args) => {
+            let rows = session::ask(global, &Query::Pools { at: session::at(args.at.as_deref())? })?;
+            global.output.show(&rows, || table(&rows))?;
+            Ok(Exit::Ok)
+        }
+        PoolCommand::Create(CreateArgs { name, provider, attributes }) => {
+            let settings = PoolSettings { provider, attributes: attributes.into_iter().collect() };
+            change(global, PoolChange::Create { name, settings })
+        }
+        PoolCommand::Remove(RemoveArgs { name }) => change(global, PoolChange::Remove { name }),
+    }
+}
+
+fn change(global: &Global, change: PoolChange) -> Result<Exit, CliError> {
+    let wanted = ChangePool { change, id: Some(Uuid::new_v4()) };
+    let decided: Decided = session::send(global, "/v1/pools", &wanted)?;
+    global.output.show(&decided, || {
+        let mut table = Table::of([Column::always("ENTITY"), Column::always("BECAUSE")]);
+        table.add([decided.entity.as_str().into(), decided.reason.as_str().into()]);
+        table
+    })?;
+    Ok(Exit::Ok)
+}
+
+fn table(rows: &Value) -> Table {
+    let mut table = Table::of([
+        Column::always("POOL"),
+        Column::always("PROVIDER"),
+        Column::always("MAKES"),
+        Column::always("INSIDE"),
+        Column::always("ATTRIBUTES"),
+        Column::wide("OWN"),
+    ]);
+    let yes = |value: &Value| if *value == true { "yes" } else { "no" };
+    for row in rows.as_array().into_iter().flatten() {
+        table.add([
+            text(&row["name"]),
+            text(&row["provider"]),
+            text(&row["makes"]),
+            yes(&row["inside"]).into(),
+            map(&row["attributes"]),
+            yes(&row["own"]).into(),
+        ]);
+    }
+    table
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AddStorageArgs {
+    /// The machine that it is attached to
+    #[arg(value_name = "MACHINE")]
+    machine: Name,
+    /// What it is called, and maybe pool, count and size in any order: `data`, `data=1G`, `data=fast,10G,2`
+    #[arg(required = true, value_name = "NAME[=POOL,COUNT,SIZE]")]
+    storage: Vec<String>,
+    /// Filesystems where no pool says otherwise; else volumes
+    #[arg(long)]
+    filesystem: bool,
+    /// Wait until everything that is declared is so
+    #[arg(long)]
+    wait: bool,
+    /// How long to wait, with --wait: `90s`, `5m`
+    #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
+    timeout: Duration,
+}
+
+/// The most volumes or filesystems that one directive makes.
+const COUNT_MAX: u64 = 1_000;
+
+/// Declares storage and its attachments to one machine: all of it or nothing.
+pub(super) fn add_storage(global: &Global, args: AddStorageArgs) -> Result<Exit, CliError> {
+    let wanted = directives(&args.storage, Values::Optional)
+        .map_err(|error| CliError::usage(error.to_string()).next("write NAME or NAME=POOL,COUNT,SIZE"))?;
+    let pools = session::ask(global, &Query::Pools { at: None })?;
+    let kind = if args.filesystem { StorageKind::Filesystem } else { StorageKind::Block };
+    let mut documents = Vec::new();
+    for (name, directive) in &wanted {
+        let has_value = args.storage.iter().any(|text| text.starts_with(&format!("{name}=")));
+        documents.extend(documents_for(&args.machine, name, directive, has_value, kind, &pools)?);
+    }
+    let text: Vec<String> = documents.iter().map(Value::to_string).collect();
+    let file = File { name: "the command line".into(), text: text.join("\n---\n") };
+    let declare = Declare { files: vec![file], prune: false, id: Some(Uuid::new_v4()) };
+    let changed: Changed = session::send(global, "/v1/apply", &declare)?;
+    apply::show(global, &changed)?;
+    if args.wait {
+        return wait::until_converged(global, args.timeout);
+    }
+    Ok(Exit::Ok)
+}
+
+fn documents_for(
+    machine: &Name,
+    name: &Name,
+    directive: &Directive,
+    has_value: bool,
+    kind: StorageKind,
+    pools: &Value,
+) -> Result<Vec<Value>, CliError> {
+    let demand = demand(kind, has_value.then_some(directive), Minimum::default(), &StorageConfig::default());
+    let pool = demand.pool.to_string();
+    let row = pools.as_array().into_iter().flatten().find(|row| row["name"] == pool.as_str());
+    let row = row.ok_or_else(|| {
+        CliError::new(Exit::NotFound, "no-such-pool", format!("there is no pool {pool}"))
+            .next("`bailiwick pool list` shows those that there are")
+    })?;
+    if COUNT_MAX < demand.count {
+        return Err(CliError::usage(format!("{name}: at most {COUNT_MAX} at one time")));
+    }
+    let (kind, attachment, field) = match row["makes"].as_str() {
+        Some("filesystems") => ("Filesystem", "FilesystemAttachment", "filesystem"),
+        _ => ("Volume", "VolumeAttachment", "volume"),
+    };
+    let mut documents = Vec::new();
+    for number in 0..demand.count {
+        let name = if demand.count == 1 { name.to_string() } else { format!("{name}-{number}") };
+        let mut spec =
+            BTreeMap::from([("provider", row["provider"].clone()), ("size", demand.size.to_string().into())]);
+        if row["inside"] == true {
+            spec.insert("machine", machine.as_str().into());
+        }
+        let version = "bailiwick/v1";
+        documents.push(json!({ "apiVersion": version, "kind": kind, "metadata": { "name": name }, "spec": spec }));
+        let spec = json!({ "machine": machine, field: name });
+        documents.push(json!({ "apiVersion": version, "kind": attachment, "spec": spec }));
+    }
+    Ok(documents)
+}

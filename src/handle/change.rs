@@ -1,0 +1,53 @@
+//! What a change of the declared did, and why it did nothing.
+
+use bailiwick_actors::{
+    shell::{Answer, AskError},
+    vocab::{InstanceId, Name},
+    volume,
+};
+use bailiwick_journal::{ReadError, StreamId};
+
+use super::NotOffered;
+use crate::plan::Plan;
+
+/// What an apply did.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    pub plan: Plan,
+    /// One answer per command of the plan; empty when nothing had to be asked.
+    pub answers: Vec<Answer>,
+    /// Whether this is the first answer to the same id, told again.
+    pub repeated: bool,
+}
+
+/// A volume that is there already, to be taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportVolume {
+    pub name: Name,
+    pub spec: volume::Spec,
+    /// What its provider calls it.
+    pub volume_id: InstanceId,
+    pub machine: Option<Name>,
+}
+
+/// Why an apply did nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// At least one entity refused; nothing was applied.
+    #[error("{} refused", refusing(.refusals))]
+    Refused { refusals: Vec<Answer> },
+    /// A volume is not detached while a filesystem on it is mounted.
+    #[error("{entity} waits for {by}, which is mounted from it")]
+    StillMounted { entity: StreamId, by: StreamId },
+    /// Nobody here could make it; nothing was applied.
+    #[error(transparent)]
+    NotOffered(#[from] NotOffered),
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+fn refusing(refusals: &[Answer]) -> String {
+    refusals.iter().map(|answer| format!("{} ({})", answer.stream, answer.text)).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,224 @@
+//! What this node can make, and why it cannot make what is asked for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bailiwick_actors::vocab::Name;
+use bailiwick_journal::StreamId;
+
+use crate::{
+    manifest::{Document, Wish},
+    view::Fleet,
+};
+
+/// The providers of a node.
+#[derive(Clone, Debug, Default)]
+pub struct Offer {
+    /// Those of machines, and those of volumes.
+    pub machines: BTreeSet<Name>,
+    pub volumes: BTreeSet<Name>,
+    pub filesystems: BTreeSet<Name>,
+    /// What keeps replica sets.
+    pub engines: BTreeSet<Name>,
+    /// Those that work inside of machines, whether or not they can here.
+    pub inside: BTreeSet<Name>,
+    /// What is missing for those that cannot work here.
+    pub missing: BTreeMap<Name, Vec<String>>,
+}
+
+/// Why something that is asked for is not offered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotOffered {
+    #[error("{entity} asks for provider {provider}, and this node has none of that name")]
+    NoProvider { entity: StreamId, provider: Name, known: String },
+    #[error("{entity} asks for provider {provider}, which cannot work here: {missing} missing")]
+    CannotHere { entity: StreamId, provider: Name, missing: String, instead: &'static str },
+    #[error("{entity} names no machine, and what provider {provider} makes is inside of one")]
+    NeedsMachine { entity: StreamId, provider: Name },
+    #[error("{entity} binds what is inside of machine {inside} to another one")]
+    OtherMachine { entity: StreamId, inside: Name },
+    #[error("{entity} is to be made on volume {volume}, which is a file of provider {provider} and no block device")]
+    NoDevice { entity: StreamId, volume: Name, provider: Name },
+    #[error(
+        "{entity} is to be inside of machine {machine}, and nothing of ours works in machines of provider {provider}"
+    )]
+    NoAgent { entity: StreamId, machine: Name, provider: Name },
+}
+
+impl NotOffered {
+    /// All its words.
+    pub const CODES: [&str; 6] =
+        ["no-provider", "cannot-here", "needs-machine", "other-machine", "no-device", "no-agent"];
+
+    /// The stable word for it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoProvider { .. } => "no-provider",
+            Self::CannotHere { .. } => "cannot-here",
+            Self::NeedsMachine { .. } => "needs-machine",
+            Self::OtherMachine { .. } => "other-machine",
+            Self::NoDevice { .. } => "no-device",
+            Self::NoAgent { .. } => "no-agent",
+        }
+    }
+
+    /// What can be done about it.
+    pub fn next(&self) -> String {
+        match self {
+            Self::NoProvider { known, .. } => format!("this node has {known}"),
+            Self::CannotHere { instead, .. } => (*instead).to_owned(),
+            Self::NeedsMachine { .. } => "write `machine: NAME` into its spec".to_owned(),
+            Self::OtherMachine { inside, .. } => format!("attach it to machine {inside}, or declare another one"),
+            Self::NoAgent { .. } => "name a machine of provider `local`".to_owned(),
+            Self::NoDevice { .. } => "declare the volume with provider `loop` and a machine".to_owned(),
+        }
+    }
+}
+
+/// The provider of machines with agents of ours, whose volumes are plain files.
+const LOCAL: &str = "local";
+
+/// What is known of a volume, from the documents or from before.
+struct Beneath {
+    provider: Name,
+    machine: Option<Name>,
+}
+
+impl Offer {
+    /// Whether everything that is asked for can be made here.
+    ///
+    /// # Errors
+    /// The first thing that cannot.
+    pub fn check(&self, fleet: &Fleet, documents: &[Document]) -> Result<(), NotOffered> {
+        documents.iter().try_for_each(|document| self.check_one(fleet, documents, &document.wish))
+    }
+
+    fn check_one(&self, fleet: &Fleet, documents: &[Document], wish: &Wish) -> Result<(), NotOffered> {
+        let entity = wish.stream();
+        match wish {
+            Wish::Machine { spec, .. } => self.named(&entity, &spec.provider, &self.machines),
+            Wish::Volume { spec, machine, .. } => {
+                self.named(&entity, &spec.provider, &self.volumes)?;
+                self.has_machine(fleet, documents, &entity, &spec.provider, machine.as_ref())
+            }
+            Wish::Filesystem { spec, .. } => {
+                self.named(&entity, &spec.provider, &self.filesystems)?;
+                let Some(volume) = &spec.backing else {
+                    return self.has_machine(fleet, documents, &entity, &spec.provider, spec.machine.as_ref());
+                };
+                let Some(beneath) = beneath(fleet, documents, volume) else { return Ok(()) };
+                if beneath.provider.as_str() == LOCAL {
+                    return Err(NotOffered::NoDevice { entity, volume: volume.clone(), provider: beneath.provider });
+                }
+                match beneath.machine.filter(|_| self.inside.contains(&beneath.provider)) {
+                    Some(inside) if spec.machine.as_ref().is_some_and(|machine| *machine != inside) => {
+                        Err(NotOffered::OtherMachine { entity, inside })
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Wish::VolumeAttachment { spec } => match beneath(fleet, documents, &spec.volume) {
+                Some(Beneath { provider, machine: Some(inside) })
+                    if self.inside.contains(&provider) && inside != spec.machine =>
+                {
+                    Err(NotOffered::OtherMachine { entity, inside })
+                }
+                _ => Ok(()),
+            },
+            Wish::FilesystemAttachment { spec } => match home_of(fleet, documents, &spec.filesystem) {
+                Some(inside) if inside != spec.machine => Err(NotOffered::OtherMachine { entity, inside }),
+                _ => Ok(()),
+            },
+            Wish::ReplicaSet { spec, .. } => self.named(&entity, &spec.engine, &self.engines),
+            Wish::Policy { .. } => Ok(()),
+        }
+    }
+
+    /// Whether a volume can be had of this provider, at this machine.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn check_volume(
+        &self,
+        fleet: &Fleet,
+        entity: &StreamId,
+        provider: &Name,
+        machine: Option<&Name>,
+    ) -> Result<(), NotOffered> {
+        self.named(entity, provider, &self.volumes)?;
+        self.has_machine(fleet, &[], entity, provider, machine)
+    }
+
+    fn named(&self, entity: &StreamId, provider: &Name, offered: &BTreeSet<Name>) -> Result<(), NotOffered> {
+        if offered.contains(provider) {
+            return Ok(());
+        }
+        let (entity, provider) = (entity.clone(), provider.clone());
+        if let Some(missing) = self.missing.get(&provider) {
+            let instead = match entity.kind() {
+                "filesystem" => "provider `directory` makes filesystems that need none of it",
+                _ => "provider `local` makes volumes that need none of it",
+            };
+            let verb = if missing.len() == 1 { "is" } else { "are" };
+            let missing = format!("{} {verb}", missing.join(", "));
+            return Err(NotOffered::CannotHere { entity, provider, missing, instead });
+        }
+        let known = offered.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        Err(NotOffered::NoProvider { entity, provider, known })
+    }
+
+    /// What is made inside of a machine names one whose agent is ours.
+    fn has_machine(
+        &self,
+        fleet: &Fleet,
+        documents: &[Document],
+        entity: &StreamId,
+        provider: &Name,
+        machine: Option<&Name>,
+    ) -> Result<(), NotOffered> {
+        if !self.inside.contains(provider) {
+            return Ok(());
+        }
+        let Some(machine) = machine else {
+            return Err(NotOffered::NeedsMachine { entity: entity.clone(), provider: provider.clone() });
+        };
+        match machine_provider(fleet, documents, machine) {
+            Some(provider) if provider.as_str() != LOCAL => {
+                Err(NotOffered::NoAgent { entity: entity.clone(), machine: machine.clone(), provider })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn machine_provider(fleet: &Fleet, documents: &[Document], machine: &Name) -> Option<Name> {
+    let declared = documents.iter().find_map(|document| match &document.wish {
+        Wish::Machine { name, spec } if name == machine => Some(spec.provider.clone()),
+        _ => None,
+    });
+    declared.or_else(|| Some(fleet.machines.get(machine.as_str())?.spec.as_ref()?.provider.clone()))
+}
+
+fn beneath(fleet: &Fleet, documents: &[Document], volume: &Name) -> Option<Beneath> {
+    let declared = documents.iter().find_map(|document| match &document.wish {
+        Wish::Volume { name, spec, machine } if name == volume => {
+            Some(Beneath { provider: spec.provider.clone(), machine: machine.clone() })
+        }
+        _ => None,
+    });
+    declared.or_else(|| {
+        let state = fleet.volumes.get(volume.as_str()).filter(|state| state.life.exists())?;
+        Some(Beneath { provider: state.spec.as_ref()?.provider.clone(), machine: state.wanted_on.clone() })
+    })
+}
+
+/// The machine inside of which a filesystem is, if it names one.
+fn home_of(fleet: &Fleet, documents: &[Document], filesystem: &Name) -> Option<Name> {
+    let declared = documents.iter().find_map(|document| match &document.wish {
+        Wish::Filesystem { name, spec } if name == filesystem => Some(spec.machine.clone()),
+        _ => None,
+    });
+    declared.unwrap_or_else(|| {
+        let state = fleet.filesystems.get(filesystem.as_str()).filter(|state| state.life.exists())?;
+        state.spec.as_ref()?.machine.clone()
+    })
+}

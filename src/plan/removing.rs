@@ -1,0 +1,186 @@
+//! What has to be asked so that entities go, with what hangs on them and what is inside of them.
+
+use std::collections::BTreeSet;
+
+use bailiwick_actors::{
+    contract::Decider,
+    filesystem, filesystem_attachment, machine, replica_set,
+    shell::AnyCommand,
+    vocab::{Life, Name},
+    volume, volume_attachment,
+};
+use bailiwick_journal::StreamId;
+
+use super::{Action, Plan, kind_rank};
+use crate::view::Fleet;
+
+/// In which way entities go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Going {
+    /// Nothing is waited for.
+    pub force: bool,
+    /// The instances of machines stay.
+    pub keep_instance: bool,
+    /// The data of volumes and filesystems stays.
+    pub release: bool,
+}
+
+/// What has to be asked so that these entities go.
+///
+/// With force, those that are on their way out already are asked again. What providers of `inside` have made at a machine
+/// goes with it.
+pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSet<Name>) -> Plan {
+    let mut plan = Plan::default();
+    // What hangs on them goes first, and is said.
+    let named: BTreeSet<StreamId> = streams.iter().cloned().collect();
+    let mut streams: Vec<StreamId> = streams.to_vec();
+    let bound: Vec<StreamId> = streams.iter().flat_map(|stream| inside_of(fleet, stream, inside)).collect();
+    streams.extend(bound);
+    let asked: BTreeSet<StreamId> = streams.iter().cloned().collect();
+    let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
+    streams.extend(hanging);
+    streams.sort();
+    streams.dedup();
+    streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
+    for stream in streams {
+        // Force is for what was named; what only hangs on that goes in order.
+        let how = Going { force: how.force && named.contains(&stream), ..how };
+        let life = fleet.life(&stream);
+        if life == Some(Life::Alive) || (how.force && fleet.exists(&stream)) {
+            let follows =
+                !how.force && (waits_for_workloads(fleet, &stream, &asked) || mounted_from(fleet, &stream).is_some());
+            let removed = plan.commands.len();
+            let has_filesystem = || {
+                let on_it = fleet.volumes.get(stream.name()).and_then(|state| state.filesystem.clone());
+                on_it.is_some_and(|name| !is_alive(fleet, &name) || asked.contains(&filesystem(&name)))
+            };
+            if how == Going::default() && stream.kind() == volume::State::KIND && has_filesystem() {
+                plan.step(Action::Remove, &stream, Vec::new());
+                plan.commands.push((stream, AnyCommand::Volume(volume::Command::RemoveWithFilesystem)));
+            } else {
+                plan.remove(stream, how);
+            }
+            if follows {
+                // It goes when nothing uses it any more: the storage supervisor sees to it.
+                plan.commands.truncate(removed);
+            }
+        }
+    }
+    plan
+}
+
+/// What providers inside of machines have made at a machine, if that is what the stream is of.
+fn inside_of(fleet: &Fleet, machine: &StreamId, inside: &BTreeSet<Name>) -> Vec<StreamId> {
+    if machine.kind() != machine::State::KIND {
+        return Vec::new();
+    }
+    let is_here = |name: &Name| name.as_str() == machine.name();
+    let volume_is_here = |state: &volume::State| {
+        let is_inside = state.spec.as_ref().is_some_and(|spec| inside.contains(&spec.provider));
+        is_inside && state.wanted_on.as_ref().is_some_and(is_here)
+    };
+    let filesystem_is_here = |state: &filesystem::State| {
+        let Some(spec) = &state.spec else { return false };
+        let beneath = spec.backing.as_ref().and_then(|volume| fleet.volumes.get(volume.as_str()));
+        match beneath {
+            Some(volume) => volume_is_here(volume),
+            None => inside.contains(&spec.provider) && spec.machine.as_ref().is_some_and(is_here),
+        }
+    };
+    let volumes = fleet.volumes.iter().filter(|(_, folded)| volume_is_here(&folded.state));
+    let volumes = volumes.filter_map(|(name, _)| StreamId::new(volume::State::KIND, name).ok());
+    let filesystems = fleet.filesystems.iter().filter(|(_, folded)| filesystem_is_here(&folded.state));
+    let filesystems = filesystems.filter_map(|(name, _)| StreamId::new(filesystem::State::KIND, name).ok());
+    volumes.chain(filesystems).collect()
+}
+
+fn is_alive(fleet: &Fleet, filesystem: &Name) -> bool {
+    fleet.filesystems.get(filesystem.as_str()).is_some_and(|state| state.life == Life::Alive)
+}
+
+fn filesystem(name: &Name) -> StreamId {
+    StreamId::new(filesystem::State::KIND, name.as_str()).expect("names are checked")
+}
+
+/// The attachment of a filesystem that is mounted from this attachment's volume, on the same machine: it goes first.
+pub fn mounted_from(fleet: &Fleet, attachment: &StreamId) -> Option<StreamId> {
+    if attachment.kind() != volume_attachment::State::KIND {
+        return None;
+    }
+    let (machine, volume) = attachment.name().split_once(':')?;
+    let on_it = fleet.volumes.get(volume)?.filesystem.as_ref()?;
+    let mount = StreamId::new(filesystem_attachment::State::KIND, &format!("{machine}:{on_it}")).ok()?;
+    fleet.exists(&mount).then_some(mount)
+}
+
+/// Whether an attachment goes only because its machine does, whose workloads end first.
+fn waits_for_workloads(fleet: &Fleet, stream: &StreamId, asked: &BTreeSet<StreamId>) -> bool {
+    let Some((machine, _)) = stream.name().split_once(':') else { return false };
+    let goes = asked.iter().any(|stream| stream.kind() == machine::State::KIND && stream.name() == machine);
+    let has_workloads = |state: &machine::State| state.spec.as_ref().is_some_and(|spec| !spec.workloads.is_empty());
+    !asked.contains(stream) && goes && fleet.machines.get(machine).is_some_and(has_workloads)
+}
+
+fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {
+    let name = stream.name();
+    let of = |names: Vec<String>| {
+        let attachment = |name: String| StreamId::new(volume_attachment::State::KIND, &name).ok();
+        names.into_iter().filter_map(attachment).collect()
+    };
+    match stream.kind() {
+        filesystem::State::KIND => mounts_of(fleet, |_, filesystem| filesystem == name),
+        machine::State::KIND => {
+            let mut hanging = mounts_of(fleet, |machine, _| machine == name);
+            let volumes = fleet.machines.get(name).map(|state| state.attachments.clone()).unwrap_or_default();
+            let of_volumes: Vec<StreamId> = of(volumes.iter().map(|volume| format!("{name}:{volume}")).collect());
+            hanging.extend(of_volumes);
+            hanging
+        }
+        volume::State::KIND => {
+            let machine = fleet.volumes.get(name).and_then(|state| state.attached_to.clone());
+            of(machine.iter().map(|machine| format!("{machine}:{name}")).collect())
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The attachments of filesystems of which machine and filesystem fit.
+fn mounts_of(fleet: &Fleet, fits: impl Fn(&str, &str) -> bool) -> Vec<StreamId> {
+    let names = fleet.filesystem_attachments.iter().map(|(name, _)| name);
+    let fitting = names.filter(|name| name.split_once(':').is_some_and(|(machine, other)| fits(machine, other)));
+    fitting.filter_map(|name| StreamId::new(filesystem_attachment::State::KIND, name).ok()).collect()
+}
+
+impl Plan {
+    pub(super) fn remove(&mut self, stream: StreamId, how: Going) {
+        let of_machine = machine::Removal { force: how.force, keep_instance: how.keep_instance };
+        let command = match stream.kind() {
+            machine::State::KIND if of_machine != machine::Removal::default() => {
+                AnyCommand::Machine(machine::Command::RemoveWith(of_machine))
+            }
+            machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
+            volume::State::KIND => AnyCommand::Volume(match how {
+                Going { force: true, .. } => volume::Command::RemoveForced,
+                Going { release: true, .. } => volume::Command::Release,
+                Going { .. } => volume::Command::Remove,
+            }),
+            volume_attachment::State::KIND => AnyCommand::VolumeAttachment(match how.force {
+                true => volume_attachment::Command::RemoveForced,
+                false => volume_attachment::Command::Remove,
+            }),
+            filesystem::State::KIND => AnyCommand::Filesystem(match how {
+                Going { force: true, .. } => filesystem::Command::RemoveForced,
+                Going { release: true, .. } => filesystem::Command::Release,
+                Going { .. } => filesystem::Command::Remove,
+            }),
+            filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(match how.force {
+                true => filesystem_attachment::Command::RemoveForced,
+                false => filesystem_attachment::Command::Remove,
+            }),
+            replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
+            _ => return,
+        };
+        self.step(Action::Remove, &stream, Vec::new());
+        self.commands.push((stream, command));
+    }
+}

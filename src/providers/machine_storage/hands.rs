@@ -1,0 +1,62 @@
+//! What an agent carries jobs out with.
+
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bailiwick_actors::ports::Clock;
+
+use super::Kit;
+use crate::{
+    agent::storage::{Done, Hands},
+    api::wire::storage::{Device, Job},
+    clock::SystemClock,
+    providers::storage::StorageError,
+};
+
+/// The hands of the machine in this directory.
+pub fn hands(machine: PathBuf) -> Arc<dyn Hands> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    Arc::new(Own { storage: machine.join("storage"), clock, kit: Mutex::default() })
+}
+
+/// The kit of this machine, made when it is needed first: most machines have no storage of their own.
+struct Own {
+    storage: PathBuf,
+    clock: Arc<dyn Clock>,
+    kit: Mutex<Option<Kit>>,
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Own").field("storage", &self.storage).finish_non_exhaustive()
+    }
+}
+
+impl Own {
+    fn kit(&self) -> Result<Kit, StorageError> {
+        let mut kit = self.kit.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kit) = &*kit {
+            return Ok(kit.clone());
+        }
+        Ok(kit.insert(Kit::at(&self.storage, &self.clock)?).clone())
+    }
+}
+
+impl Hands for Own {
+    fn carry_out(&self, job: Job) -> Done<'_> {
+        Box::pin(async move { self.kit().map_err(StorageError::into_fault)?.carry_out(job).await })
+    }
+
+    fn devices(&self) -> Vec<Device> {
+        let kit = self.kit.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // Without storage of its own no machine waits for a device.
+        let Some(kit) = kit else { return Vec::new() };
+        kit.devices().unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot look at the block devices");
+            Vec::new()
+        })
+    }
+}

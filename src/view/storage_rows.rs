@@ -1,0 +1,160 @@
+//! All storage in one table: what it is, where it comes from and goes to, and how it is.
+
+use bailiwick_actors::{
+    filesystem, filesystem_attachment,
+    supervisor::storage::StorageStatus,
+    vocab::{Effort, FaultClass, Life, Outlook},
+    volume, volume_attachment,
+};
+use serde::Serialize;
+
+use super::{Fleet, rows::effort_detail};
+
+/// A volume or filesystem, with its attachments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StorageRow {
+    /// `volume/data`, `filesystem/files`.
+    pub storage: String,
+    /// Where it comes from: its provider, or the volume that it is on.
+    pub pool: String,
+    pub size: String,
+    pub size_mib: u64,
+    /// The machines that it is attached to or is to be, each with the place there if it has one: `web:/dev/loop0`.
+    #[serde(rename = "where")]
+    pub places: Vec<String>,
+    /// `pending`, `attaching`, `attached`, `detaching`, `detached`, `destroying` or `error`.
+    pub status: String,
+    /// What went wrong last, or what it waits for.
+    pub detail: Option<String>,
+}
+
+/// One attachment, as far as it matters to its storage.
+struct Link {
+    place: String,
+    status: StorageStatus,
+    detail: Option<String>,
+}
+
+/// All volumes, and then all filesystems, by name.
+pub fn storage(fleet: &Fleet) -> Vec<StorageRow> {
+    let volumes = fleet.volumes.iter().filter(|(_, folded)| folded.state.life.exists());
+    let volumes = volumes.map(|(name, folded)| volume_row(fleet, name, &folded.state));
+    let filesystems = fleet.filesystems.iter().filter(|(_, folded)| folded.state.life.exists());
+    let filesystems = filesystems.map(|(name, folded)| filesystem_row(fleet, name, &folded.state));
+    volumes.chain(filesystems).collect()
+}
+
+fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
+    use volume_attachment::{Link as Of, State};
+    let link = |machine: &str, state: &State| {
+        let (status, path) = match &state.link {
+            Of::Waiting => (StorageStatus::Pending, None),
+            Of::Attaching { .. } => (StorageStatus::Attaching, None),
+            Of::Attached { info, .. } => (StorageStatus::Attached, Some(info.path.clone())),
+            Of::Detaching { .. } => (StorageStatus::Detaching, None),
+        };
+        link(machine, status, path, state.effort())
+    };
+    let machine = state.attached_to.as_ref();
+    let attachment = machine.and_then(|machine| fleet.attachments.get(&format!("{machine}:{name}")));
+    let links: Vec<Link> =
+        machine.zip(attachment).map(|(machine, state)| link(machine.as_str(), state)).into_iter().collect();
+    let made = match &state.storage {
+        volume::Storage::Provisioned { volume, .. } => Some(volume.size),
+        _ => None,
+    };
+    let asked = state.spec.as_ref().map(|spec| spec.size).unwrap_or_default();
+    let own = match &state.storage {
+        volume::Storage::None | volume::Storage::Creating(_) => Some(StorageStatus::Pending),
+        volume::Storage::Provisioned { .. } => None,
+        volume::Storage::Destroying { .. } => Some(StorageStatus::Destroying),
+    };
+    let size = made.unwrap_or(asked);
+    let (status, detail) = status(own, state.life, state.effort(), &links);
+    StorageRow {
+        storage: format!("volume/{name}"),
+        pool: state.spec.as_ref().map(|spec| spec.provider.to_string()).unwrap_or_default(),
+        size: size.to_string(),
+        size_mib: size.0,
+        places: links.into_iter().map(|link| link.place).collect(),
+        status: status.to_string(),
+        detail,
+    }
+}
+
+fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> StorageRow {
+    use filesystem_attachment::{Link as Of, State};
+    let link = |machine: &str, state: &State| {
+        let (status, path) = match &state.link {
+            Of::Waiting => (StorageStatus::Pending, None),
+            Of::Attaching { .. } => (StorageStatus::Attaching, None),
+            Of::Attached { info, .. } => (StorageStatus::Attached, Some(info.mount_point.clone())),
+            Of::Detaching { .. } => (StorageStatus::Detaching, None),
+        };
+        link(machine, status, path, state.effort())
+    };
+    let attachment = |machine: &bailiwick_actors::vocab::Name| {
+        let state = fleet.filesystem_attachments.get(&format!("{machine}:{name}"))?;
+        Some(link(machine.as_str(), state))
+    };
+    let links: Vec<Link> = state.attached_to.iter().filter_map(attachment).collect();
+    let made = match &state.storage {
+        filesystem::Storage::Provisioned { filesystem, .. } => Some(filesystem.size),
+        _ => None,
+    };
+    let asked = state.spec.as_ref().map(|spec| spec.size).unwrap_or_default();
+    let own = match &state.storage {
+        filesystem::Storage::None | filesystem::Storage::Creating { .. } => Some(StorageStatus::Pending),
+        filesystem::Storage::Provisioned { .. } => None,
+        filesystem::Storage::Destroying { .. } => Some(StorageStatus::Destroying),
+    };
+    let provider = state.spec.as_ref().map(|spec| spec.provider.to_string()).unwrap_or_default();
+    let size = made.unwrap_or(asked);
+    let (status, detail) = status(own, state.life, state.effort(), &links);
+    StorageRow {
+        storage: format!("filesystem/{name}"),
+        pool: state.backing().map_or(provider, |volume| format!("volume/{volume}")),
+        size: size.to_string(),
+        size_mib: size.0,
+        places: links.into_iter().map(|link| link.place).collect(),
+        status: status.to_string(),
+        detail,
+    }
+}
+
+fn link(machine: &str, status: StorageStatus, path: Option<String>, effort: Option<&Effort>) -> Link {
+    let place = path.map_or_else(|| machine.to_owned(), |path| format!("{machine}:{path}"));
+    let status = if effort.is_some_and(is_hopeless) { StorageStatus::Error } else { status };
+    Link { place, status, detail: effort.and_then(effort_detail) }
+}
+
+/// Trying the same again cannot help.
+fn is_hopeless(effort: &Effort) -> bool {
+    matches!(&effort.outlook, Outlook::GivenUp { fault } if fault.code.class() == FaultClass::Permanent)
+}
+
+/// How the storage is, and why it is not better. What is not right with an attachment says more than what is.
+fn status(
+    own: Option<StorageStatus>,
+    life: Life,
+    effort: Option<&Effort>,
+    links: &[Link],
+) -> (StorageStatus, Option<String>) {
+    let detail = effort.and_then(effort_detail).or_else(|| links.iter().find_map(|link| link.detail.clone()));
+    let status = match own {
+        Some(_) if effort.is_some_and(is_hopeless) => StorageStatus::Error,
+        Some(own) => own,
+        None => {
+            let worst = |link: &&Link| (link.status != StorageStatus::Attached, link.status);
+            match links.iter().max_by_key(worst) {
+                // It waits for its machine, or is on its way.
+                Some(link) if link.status == StorageStatus::Pending => StorageStatus::Attaching,
+                Some(link) => link.status,
+                None if life != Life::Alive => StorageStatus::Destroying,
+                None => StorageStatus::Detached,
+            }
+        }
+    };
+    (status, detail)
+}
