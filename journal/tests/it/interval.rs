@@ -1,6 +1,7 @@
 //! Index checkpoints that are made while a journal runs: when an opening after a kill or a power cut goes by one, what is
 //! read before it and behind it, and what is done about whatever is found.
 
+mod inline;
 mod store;
 
 use std::sync::Arc;
@@ -358,37 +359,4 @@ fn segments_that_moved_to_an_archive_are_gone_by_there() {
     assert_holds(&journal, &entries);
     assert_eq!(journal.wait_for_verification(), VerificationProgress::Done);
     assert!(!is_repaired(&journal));
-}
-
-#[test]
-fn without_threads_it_is_made_gone_by_and_read_behind_by_whoever_appends() {
-    let settings = || Settings { threads: Threads::Inline, ..settings() };
-    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
-    let (journal, _) = open_with(&disk, &store, settings()).unwrap();
-    write(&journal, 200);
-    let entries = all(&journal);
-    let known = known(&disk);
-    assert!(known > 3, "{known} segments");
-    let (disk, store) = (disk.after_kill(), store.copy());
-    // given a bit that rots where it is gone by
-    disk.rot(&segment(known), |bytes| bytes[600] ^= 4);
-    let (journal, report) = open_with(&disk, &store, settings()).unwrap();
-    assert!(report.by_checkpoint && !report.repaired(), "{report}");
-    assert_holds(&journal, &entries);
-    // when only some appends came by, then not all was read, and nothing else goes by the checkpoint
-    write(&journal, 2);
-    assert_eq!(journal.stats().verification, VerificationProgress::Reading);
-    assert!(disk.contents().contains_key(TAKEN_UP) && !disk.contents().contains_key(FILE));
-    // when enough came by, then all was, and the bit is repaired
-    write(&journal, u64::from(known) + 2);
-    assert_eq!(journal.stats().verification, VerificationProgress::Done);
-    assert!(is_repaired(&journal) && disk.contents().contains_key(FILE));
-    journal.close().unwrap();
-    assert!(check_on(Arc::new(disk.clone())).unwrap().is_whole());
-    // and a stop in order reads what is left
-    let (journal, report) = open_with(&disk, &store, settings()).unwrap();
-    assert!(report.by_checkpoint && report.clean, "{report}");
-    journal.close().unwrap();
-    let (_, report) = open_with(&disk, &store, settings()).unwrap();
-    assert!(report.by_checkpoint && report.clean, "{report}");
 }
