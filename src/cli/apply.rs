@@ -65,6 +65,15 @@ impl DeclareArgs {
     }
 }
 
+/// Declares these documents beside what is declared already, and shows only what that did.
+pub(super) fn add(global: &Global, text: String) -> Result<(), CliError> {
+    let file = File { name: "the command line".into(), text };
+    let declare = Declare { files: vec![file], prune: false, id: Some(Uuid::new_v4()) };
+    let mut changed: Changed = session::send(global, "/v1/apply", &declare)?;
+    changed.steps.retain(|step| step.action != Action::Keep);
+    show(global, &changed)
+}
+
 /// Shows what was, or would be, done.
 pub(super) fn show(global: &Global, changed: &Changed) -> Result<(), CliError> {
     if changed.repeated {

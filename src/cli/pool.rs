@@ -22,7 +22,7 @@ use super::{
 };
 use crate::api::{
     query::Query,
-    wire::change::{ChangePool, Changed, Decided, Declare, File, PoolChange},
+    wire::change::{ChangePool, Decided, PoolChange},
 };
 
 #[derive(Debug, Subcommand)]
@@ -149,10 +149,7 @@ pub(super) fn add_storage(global: &Global, args: AddStorageArgs) -> Result<Exit,
         documents.extend(documents_for(&args.machine, name, directive, has_value, kind, &pools)?);
     }
     let text: Vec<String> = documents.iter().map(Value::to_string).collect();
-    let file = File { name: "the command line".into(), text: text.join("\n---\n") };
-    let declare = Declare { files: vec![file], prune: false, id: Some(Uuid::new_v4()) };
-    let changed: Changed = session::send(global, "/v1/apply", &declare)?;
-    apply::show(global, &changed)?;
+    apply::add(global, text.join("\n---\n"))?;
     if args.wait {
         return wait::until_converged(global, args.timeout);
     }

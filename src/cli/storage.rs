@@ -19,7 +19,7 @@ use super::{
 use crate::{
     api::{
         query::Query,
-        wire::change::{Changed, Declare, File, Import, Remove},
+        wire::change::{Changed, Import, Remove},
     },
     text::cut,
 };
@@ -101,10 +101,7 @@ pub(super) fn attach(global: &Global, args: AttachArgs) -> Result<Exit, CliError
     }
     let document = serde_json::json!({ "apiVersion": "bailiwick/v1", "kind": kind, "spec": spec });
     // JSON is YAML.
-    let file = File { name: "the command line".into(), text: document.to_string() };
-    let declare = Declare { files: vec![file], prune: false, id: Some(Uuid::new_v4()) };
-    let changed: Changed = session::send(global, "/v1/apply", &declare)?;
-    apply::show(global, &changed)?;
+    apply::add(global, document.to_string())?;
     if args.wait {
         return wait::until_converged(global, args.timeout);
     }
