@@ -109,7 +109,7 @@ impl MongoEngine {
         let now = &reading.observation.configuration;
         let is_not_so = |text: &str| Err(Fault::new(FaultCode::FailedPrecondition, text));
         if now.stamp != base {
-            return is_not_so("the configuration is not that of the plan any more");
+            return is_not_so("the configuration is another one by now");
         }
         if !now.committed {
             return is_not_so(
