@@ -80,13 +80,13 @@ const BANS: &[Ban] = &[
     Ban {
         tokens: &["SystemTime", ":", ":", "now"],
         reason: WALL_CLOCK,
-        holds: |path, _| !path.starts_with("benches/"),
+        holds: |path, _| !is_bench(path),
         allowed: &[("src/clock.rs", "the one reader of the wall clock")],
     },
     Ban {
         tokens: &["Instant", ":", ":", "now"],
         reason: WALL_CLOCK,
-        holds: |path, is_test| !is_test && !path.starts_with("benches/"),
+        holds: |path, is_test| !is_test && !is_bench(path),
         allowed: STOPWATCHES,
     },
     Ban { tokens: &["HashMap"], reason: MAPS, holds: |path, is_test| is_decider(path) && !is_test, allowed: &[] },
@@ -103,6 +103,11 @@ const BANS: &[Ban] = &[
         ],
     },
 ];
+
+/// Benches measure with a stopwatch.
+fn is_bench(path: &str) -> bool {
+    path.starts_with("benches/") || path.contains("/benches/")
+}
 
 fn is_decider(path: &str) -> bool {
     path.starts_with("actors/src/") && !path.starts_with("actors/src/shell/") && !path.ends_with("/shell.rs")

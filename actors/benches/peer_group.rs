@@ -1,10 +1,10 @@
-//! What the decision about a replica set costs: `cargo bench --bench peer_group`.
+//! What the decision about a replica set costs: `cargo bench -p bailiwick-actors --bench peer_group`.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::{collections::BTreeMap, hint::black_box, time::Instant};
 
-use bailiwick::actors::{
+use bailiwick_actors::{
     supervisor::peer_group::{
         Address, EngineRules, MACHINE_TAG, Machine, Member, MemberId, MemberState, MemberStatus, Policy, Priority,
         Scope, Snapshot, decide,
