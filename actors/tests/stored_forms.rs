@@ -101,27 +101,27 @@ fn unhex(text: &str) -> Vec<u8> {
 
 #[test]
 fn stored_forms_of_machines_are_as_they_were() {
-    check("machine", samples::machine());
+    check("machine", samples::machines::machine());
 }
 
 #[test]
 fn stored_forms_of_volumes_are_as_they_were() {
-    check("volume", samples::volume());
+    check("volume", samples::storage::volume());
 }
 
 #[test]
 fn stored_forms_of_attachments_are_as_they_were() {
-    check("volume-attachment", samples::volume_attachment());
+    check("volume-attachment", samples::storage::volume_attachment());
 }
 
 #[test]
 fn stored_forms_of_filesystems_are_as_they_were() {
-    check("filesystem", samples::filesystem());
+    check("filesystem", samples::storage::filesystem());
 }
 
 #[test]
 fn stored_forms_of_filesystem_attachments_are_as_they_were() {
-    check("filesystem-attachment", samples::filesystem_attachment());
+    check("filesystem-attachment", samples::storage::filesystem_attachment());
 }
 
 #[test]
@@ -131,12 +131,12 @@ fn stored_forms_of_policies_are_as_they_were() {
 
 #[test]
 fn stored_forms_of_supervisors_are_as_they_were() {
-    check("supervisor", samples::supervisor());
+    check("supervisor", samples::supervisors::supervisor());
 }
 
 #[test]
 fn stored_forms_of_replica_sets_are_as_they_were() {
-    check("replica-set", samples::replica_set());
+    check("replica-set", samples::replica_sets::replica_set());
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn stored_forms_of_members_are_as_they_were() {
 
 #[test]
 fn stored_forms_of_machine_sets_are_as_they_were() {
-    check("machine-set", samples::machine_set());
+    check("machine-set", samples::machines::machine_set());
 }
 
 #[test]

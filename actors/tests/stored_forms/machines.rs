@@ -1,0 +1,233 @@
+//! Stored forms of machines and sets of machines.
+
+use bailiwick_actors::{
+    machine, machine_set,
+    ports::InstanceStatus,
+    vocab::{FaultCode, InstanceId, Life, SizeMib, Zone},
+};
+
+use super::{AT, conditions, effect, fault, instance, name, verdicts};
+use crate::{Forms, forms};
+
+pub(crate) fn machine() -> Forms {
+    use machine::{
+        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, SpecV1, Step,
+        Workload,
+    };
+    let workload = Workload {
+        name: name("app"),
+        command: vec!["sleep".into(), "1".into()],
+        env: [("A".to_owned(), "b".to_owned())].into(),
+    };
+    let labels = [("tier".to_owned(), "front".to_owned())].into();
+    let old = SpecV1 { provider: name("local"), workloads: vec![workload], labels };
+    let spec = Box::new(machine_spec());
+    let zone = || Zone("b".into());
+    let volume = || name("data");
+    let mut all = forms(
+        "command",
+        [
+            Command::DeclareV1(old.clone()),
+            Command::Remove,
+            Command::RetryProvisioning,
+            Command::ReserveAttachment { volume: volume() },
+            Command::ReleaseAttachment { volume: volume() },
+            Command::Wake { due: AT },
+            Command::Report(Report::Created { attempt: 1, instance: instance(InstanceStatus::Running) }),
+            Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::Unavailable) }),
+            Command::Report(Report::Deleted { attempt: 3 }),
+            Command::Report(Report::DeleteFailed { attempt: 4, fault: fault(FaultCode::NotFound) }),
+            Command::Report(Report::Lost { effect: effect(1) }),
+            Command::Report(Report::Node { effect: effect(1), conditions: conditions() }),
+            Command::Report(Report::NodeSilent { effect: effect(1), last_seen: AT }),
+            Command::Hold { reason: "looking at it".into(), until: Some(AT) },
+            Command::Unhold,
+            Command::RemoveWith(Removal { force: true, keep_instance: false }),
+            Command::Adopt { provider: name("local"), instance: instance(InstanceStatus::Running) },
+            Command::Disown,
+            Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
+            Command::GiveUp { effect: effect(1) },
+            Command::Reprieve { effect: effect(1) },
+            Command::Engage { set: name("db") },
+            Command::Disengage { set: name("db") },
+            Command::Declare(spec.clone()),
+            Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
+            Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
+            Command::Report(Report::StrayDeleteFailed {
+                effect: effect(1),
+                attempt: 6,
+                fault: fault(FaultCode::OutOfRange),
+            }),
+            Command::Report(Report::Drained { effect: effect(1) }),
+            Command::ReserveMount { filesystem: name("files") },
+            Command::ReleaseMount { filesystem: name("files") },
+            Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
+        ],
+    );
+    all.extend(forms(
+        "event",
+        [
+            Event::DeclaredV1 { spec: old.clone() },
+            Event::SpecChangedV1 { spec: old },
+            Event::CreateRequested { at: AT },
+            Event::Created { instance: instance(InstanceStatus::Stopped), at: AT },
+            Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::Aborted) },
+            Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument) },
+            Event::DeleteRequested { at: AT },
+            Event::Deleted,
+            Event::DeleteRetryScheduled { until: AT, fault: fault(FaultCode::Internal) },
+            Event::DeleteGivenUp { fault: fault(FaultCode::Unimplemented) },
+            Event::AttemptBegun,
+            Event::InstanceLost { at: AT },
+            Event::NodeReported { conditions: conditions(), at: AT },
+            Event::NodeWentStale { last_seen: AT },
+            Event::AttachmentReserved { volume: volume() },
+            Event::AttachmentReleased { volume: volume() },
+            Event::RemovalBegan,
+            Event::Died,
+            Event::Removed,
+            Event::Held { reason: "looking at it".into(), until: Some(AT), at: AT },
+            Event::HoldEnded,
+            Event::Withheld { step: Step::Attempt, at: AT },
+            Event::Withheld { step: Step::Replace, at: AT },
+            Event::Withheld { step: Step::Create, at: AT },
+            Event::Withheld { step: Step::RemoveStray, at: AT },
+            Event::InstanceToStay,
+            Event::Skipped { what: Skipped::Attachment { volume: volume() } },
+            Event::Skipped { what: Skipped::DeletionOf { effect: effect(1) } },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::OperatorKeeps },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::PolicySpares },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::Forced },
+            Event::Adopted { instance: instance(InstanceStatus::Running), at: AT },
+            Event::StrayFound {
+                effect: effect(1),
+                provider: name("local"),
+                instance: Some(InstanceId("i-9".into())),
+                at: AT,
+            },
+            Event::StrayGone { effect: effect(1) },
+            Event::StrayRetryScheduled { effect: effect(1), until: AT, fault: fault(FaultCode::Internal) },
+            Event::StrayGivenUp { effect: effect(1), fault: fault(FaultCode::Unimplemented) },
+            Event::StrayAttemptBegun { effect: effect(1) },
+            Event::Withheld { step: Step::GiveUp, at: AT },
+            Event::JoinAwaited { until: AT, at: AT },
+            Event::BecameWell { at: AT },
+            Event::BecameSuspect { cause: Cause::NeverJoined, at: AT, until: AT },
+            Event::BecameSuspect { cause: Cause::Unhealthy, at: AT, until: AT },
+            Event::BecameSuspect { cause: Cause::Silent, at: AT, until: AT },
+            Event::BecameOverdue { cause: Cause::Silent, at: AT },
+            Event::GivenUp { cause: Cause::Silent, at: AT },
+            Event::DrainBegan { at: AT, until: AT },
+            Event::DrainEnded { outcome: DrainOutcome::Empty },
+            Event::DrainEnded { outcome: DrainOutcome::TimedOut },
+            Event::DrainEnded { outcome: DrainOutcome::Silent },
+            Event::DrainEnded { outcome: DrainOutcome::Forced },
+            Event::Engaged { set: name("db") },
+            Event::Disengaged { set: name("db") },
+            Event::Skipped { what: Skipped::Membership { set: name("db") } },
+            Event::MountReserved { filesystem: name("files") },
+            Event::MountReleased { filesystem: name("files") },
+            Event::Skipped { what: Skipped::Mount { filesystem: name("files") } },
+            Event::Declared { spec: spec.clone() },
+            Event::SpecChanged { spec },
+            Event::Sited { zone: Some(zone()), at: AT },
+            Event::Progressed { text: "booting".into(), percent: Some(40), at: AT },
+            Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted) },
+        ],
+    ));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dying },
+        Rejection::Immutable { field: "spec.provider".into() },
+        Rejection::StillReserved,
+        Rejection::UnknownAttempt { attempt: 2 },
+        Rejection::Held { reason: "looking at it".into() },
+        Rejection::BadHold,
+        Rejection::HasInstance { instance: InstanceId("i-1".into()) },
+        Rejection::NoInstance,
+        Rejection::Busy,
+        Rejection::NotItsName { machine: name("db") },
+        Rejection::OtherProvider { provider: name("simulated") },
+        Rejection::NotRunning,
+        Rejection::BeingRemoved,
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
+}
+
+/// A machine with something in every field.
+fn machine_spec() -> machine::Spec {
+    use machine::{Base, Constraints, Job, Placement, Spec, rules};
+    let text = |key: &str, value: &str| [(key.to_owned(), value.to_owned())].into();
+    let effects = [rules::TaintEffect::NoSchedule, rules::TaintEffect::PreferNoSchedule, rules::TaintEffect::NoExecute];
+    let taint = |effect| rules::Taint { key: "gpu".into(), value: "yes".into(), effect };
+    Spec {
+        labels: text("tier", "front"),
+        annotations: text("owner", "clerk"),
+        taints: effects.map(taint).to_vec(),
+        tags: text("cost", "7"),
+        constraints: Constraints {
+            arch: Some("arm64".into()),
+            cores: Some(4),
+            memory: Some(SizeMib(2048)),
+            root_disk: Some(SizeMib(4096)),
+            instance_type: Some("large".into()),
+            zones: [Zone("a".into()), Zone("b".into())].into(),
+            spaces: [name("inner")].into(),
+        },
+        placement: Some(Placement { key: "host".into(), value: "rack-7".into() }),
+        base: Some(Base { os: "ubuntu".into(), channel: "22.04/stable".into() }),
+        jobs: [Job::HostUnits, Job::ManageModel].into(),
+        parent: Some(name("host")),
+        zone: Some(Zone("b".into())),
+        spread: Some("tier".into()),
+        class: Some(name("small")),
+        set: Some(name("fleet")),
+        ..Spec::with_provider(name("local"))
+    }
+}
+
+pub(crate) fn machine_set() -> Forms {
+    use machine_set::{Change, Command, Event, Plan, Reason, Rejection, Spec, pass};
+    let spec = Spec { replicas: 3, template: Box::new(machine_spec()), priorities: [(name("web-1"), -1)].into() };
+    let plan = |change| Plan { stale: vec!["web-9".into()], change };
+    let changes = || [Change::Nothing, Change::HeldByFreeze, Change::Create(2), Change::Remove(vec!["web-1".into()])];
+    let begin = |change| Command::BeginPass { plan: plan(change), names: vec![name("web-2")] };
+    let mut commands = vec![
+        Command::Declare(spec.clone()),
+        Command::Remove,
+        Command::Wake { due: AT },
+        Command::ReportRemovals { told: vec![(name("web-1"), true)] },
+        Command::ReportBatch { failed: 1 },
+        Command::ReportEmpty,
+    ];
+    commands.extend(changes().map(begin));
+    let mut all = forms("command", commands);
+    let mut events = vec![
+        Event::Declared { spec: spec.clone() },
+        Event::SpecChanged { spec },
+        Event::RemovalBegan,
+        Event::Removed,
+        Event::Named { names: vec![name("web-2")] },
+        Event::Pass(pass::Event::PassBegan(plan(Change::Nothing))),
+        Event::Pass(pass::Event::RemovalAccepted { name: "web-1".into() }),
+        Event::Pass(pass::Event::RemovalFailed { name: "web-1".into() }),
+        Event::Pass(pass::Event::ChangeBegan(Change::Create(1))),
+        Event::Pass(pass::Event::BatchMade { failed: 1 }),
+        Event::Pass(pass::Event::PassEnded { has_failed: true }),
+        Event::Resting { until: AT },
+        Event::Rested,
+    ];
+    events.extend(changes().map(|change| Event::Pass(pass::Event::ChangeBegan(change))));
+    all.extend(forms("event", events));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dying },
+        Rejection::TooMany { most: 7 },
+        Rejection::BadTemplate,
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
+}

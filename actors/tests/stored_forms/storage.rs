@@ -1,0 +1,292 @@
+//! Stored forms of volumes, filesystems, and what hangs on machines.
+
+use bailiwick_actors::{
+    filesystem, filesystem_attachment,
+    ports::{AttachmentInfo, Backing, BlockDevice, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
+    vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage},
+    volume, volume_attachment,
+};
+
+use super::{AT, effect, fault, name, verdicts};
+use crate::{Forms, forms};
+
+pub(crate) fn volume() -> Forms {
+    use volume::{AtCreation, Command, Event, Place, Reason, Rejection, Report, Spec, VolumeFacts};
+    let spec = Spec { provider: name("local"), size: SizeMib(64) };
+    let made = ProvisionedVolume { effect: effect(2), volume_id: InstanceId("v-1".into()), size: SizeMib(65) };
+    let machine = || name("web");
+    let filesystem = || name("files");
+    let place = || Place { machine: machine(), machine_effect: effect(1), instance: InstanceId("i-1".into()) };
+    let facts = || VolumeFacts { hardware_id: Some("serial-1".into()), persistent: true };
+    let info = AttachmentInfo { path: "/dev/sda1".into(), read_only: true };
+    let at_creation = || AtCreation { machine: machine(), info: info.clone() };
+    let mut all = forms(
+        "command",
+        [
+            Command::Declare(spec.clone()),
+            Command::Remove,
+            Command::RetryProvisioning,
+            Command::ReserveAttachment { machine: machine() },
+            Command::ReleaseAttachment { machine: machine() },
+            Command::Wake { due: AT },
+            Command::Report(Report::Created { attempt: 1, volume: made.clone() }),
+            Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::ResourceExhausted) }),
+            Command::Report(Report::Destroyed { attempt: 3 }),
+            Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::FailedPrecondition) }),
+            Command::Report(Report::Made {
+                attempt: 5,
+                volume: made.clone(),
+                facts: facts(),
+                attached: Some(at_creation()),
+            }),
+            Command::DeclareOn { spec: spec.clone(), machine: machine() },
+            Command::Create { place: place() },
+            Command::Release,
+            Command::ReserveFilesystem { filesystem: filesystem() },
+            Command::ReleaseFilesystem { filesystem: filesystem() },
+            Command::RemoveWithFilesystem,
+            Command::Import { spec: spec.clone(), volume_id: InstanceId("old.img".into()), machine: Some(machine()) },
+            Command::RemoveForced,
+        ],
+    );
+    all.extend(forms(
+        "event",
+        [
+            Event::Declared { spec },
+            Event::CreateRequested { at: AT },
+            Event::Created { volume: made },
+            Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::DataLoss) },
+            Event::CreateGivenUp { fault: fault(FaultCode::OutOfRange) },
+            Event::DestroyRequested { at: AT },
+            Event::Destroyed,
+            Event::DestroyRetryScheduled { until: AT, fault: fault(FaultCode::Unknown) },
+            Event::DestroyGivenUp { fault: fault(FaultCode::PermissionDenied) },
+            Event::AttemptBegun,
+            Event::AttachmentReserved { machine: machine() },
+            Event::AttachmentReleased { machine: machine() },
+            Event::RemovalBegan,
+            Event::Died,
+            Event::Removed,
+            Event::WantedOn { machine: machine() },
+            Event::CreateRequestedAt { place: place(), at: AT },
+            Event::Described { facts: facts() },
+            Event::AttachedAtCreation { at_creation: at_creation() },
+            Event::ReleaseWanted,
+            Event::FilesystemReserved { filesystem: filesystem() },
+            Event::FilesystemReleased { filesystem: filesystem() },
+            Event::CreateDropped,
+            Event::ImportWanted { volume_id: InstanceId("old.img".into()) },
+            Event::Skipped { what: SkippedStorage::Attachment { machine: machine() } },
+            Event::Skipped { what: SkippedStorage::Filesystem { filesystem: filesystem() } },
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+        ],
+    ));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dead },
+        Rejection::Immutable { field: "spec.size".into() },
+        Rejection::AttachedElsewhere { machine: machine() },
+        Rejection::StillReserved,
+        Rejection::UnknownAttempt { attempt: 2 },
+        Rejection::HoldsFilesystem { filesystem: filesystem() },
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
+}
+
+pub(super) fn target() -> volume_attachment::Target {
+    volume_attachment::Target {
+        provider: name("local"),
+        machine_effect: effect(1),
+        instance: InstanceId("i-1".into()),
+        volume_effect: effect(2),
+        volume_id: InstanceId("v-1".into()),
+    }
+}
+
+pub(crate) fn volume_attachment() -> Forms {
+    use volume_attachment::{Command, Event, Reason, Rejection, Report, Spec};
+    let spec = Spec { machine: name("web"), volume: name("data"), read_only: true };
+    let info = AttachmentInfo { path: "/vol/data".into(), read_only: true };
+    let mut all = forms(
+        "command",
+        [
+            Command::Declare(spec.clone()),
+            Command::Remove,
+            Command::Retry,
+            Command::Attach { target: target() },
+            Command::Detach { machine_effect: effect(1) },
+            Command::Wake { due: AT },
+            Command::Report(Report::Attached { attempt: 1, info: info.clone() }),
+            Command::Report(Report::AttachFailed { attempt: 2, fault: fault(FaultCode::Canceled) }),
+            Command::Report(Report::Detached { attempt: 3 }),
+            Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
+            Command::TakeOver { target: target(), info: info.clone() },
+            Command::Reattach,
+            Command::RemoveForced,
+        ],
+    );
+    all.extend(forms(
+        "event",
+        [
+            Event::Declared { spec },
+            Event::AttachRequested { target: target(), at: AT },
+            Event::Attached { info: info.clone() },
+            Event::AttachRetryScheduled { until: AT, fault: fault(FaultCode::AlreadyExists) },
+            Event::AttachGivenUp { fault: fault(FaultCode::Unauthenticated) },
+            Event::DetachRequested { at: AT },
+            Event::Detached,
+            Event::DetachRetryScheduled { until: AT, fault: fault(FaultCode::Uninitialized) },
+            Event::DetachGivenUp { fault: fault(FaultCode::Internal) },
+            Event::AttemptBegun,
+            Event::RemovalBegan,
+            Event::Removed,
+            Event::TakenOver { target: target(), info },
+            Event::ReattachRequested { at: AT },
+            Event::AttachDropped,
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+        ],
+    ));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dying },
+        Rejection::Immutable { field: "spec.readOnly".into() },
+        Rejection::UnknownAttempt { attempt: 2 },
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
+}
+
+pub(super) fn backing() -> Backing {
+    let device = BlockDevice { name: "sdb".into(), size: SizeMib(65), hardware_id: Some("serial-1".into()) };
+    Backing { volume: name("data"), volume_effect: effect(2), device }
+}
+
+pub(crate) fn filesystem() -> Forms {
+    use filesystem::{Command, Event, Reason, Rejection, Report, Spec};
+    let spec =
+        Spec { provider: name("loop"), size: SizeMib(64), backing: Some(name("data")), machine: Some(name("web")) };
+    let (filesystem_id, size) = (InstanceId("fs-1".into()), SizeMib(65));
+    let made = ProvisionedFilesystem { effect: effect(3), filesystem_id, size };
+    let machine = || name("web");
+    let mut all = forms(
+        "command",
+        [
+            Command::Declare(spec.clone()),
+            Command::Remove,
+            Command::Release,
+            Command::RetryProvisioning,
+            Command::ReserveAttachment { machine: machine() },
+            Command::ReleaseAttachment { machine: machine() },
+            Command::Create { backing: Some(backing()) },
+            Command::Wake { due: AT },
+            Command::Report(Report::Created { attempt: 1, filesystem: made.clone() }),
+            Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::FailedPrecondition) }),
+            Command::Report(Report::Destroyed { attempt: 3 }),
+            Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::Internal) }),
+            Command::RemoveForced,
+        ],
+    );
+    all.extend(forms(
+        "event",
+        [
+            Event::Declared { spec },
+            Event::CreateRequested { backing: Some(backing()), at: AT },
+            Event::BackingChanged { backing: None },
+            Event::Created { filesystem: made },
+            Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::DataLoss) },
+            Event::CreateGivenUp { fault: fault(FaultCode::OutOfRange) },
+            Event::CreateDropped,
+            Event::DestroyRequested { at: AT },
+            Event::Destroyed,
+            Event::DestroyRetryScheduled { until: AT, fault: fault(FaultCode::Unknown) },
+            Event::DestroyGivenUp { fault: fault(FaultCode::PermissionDenied) },
+            Event::AttemptBegun,
+            Event::AttachmentReserved { machine: machine() },
+            Event::AttachmentReleased { machine: machine() },
+            Event::ReleaseWanted,
+            Event::RemovalBegan,
+            Event::Died,
+            Event::Removed,
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+        ],
+    ));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dead },
+        Rejection::Immutable { field: "spec.size".into() },
+        Rejection::StillReserved,
+        Rejection::UnknownAttempt { attempt: 2 },
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
+}
+
+pub(super) fn mount_target() -> filesystem_attachment::Target {
+    filesystem_attachment::Target {
+        provider: name("managed"),
+        machine_effect: effect(1),
+        instance: InstanceId("i-1".into()),
+        filesystem_effect: effect(3),
+        filesystem_id: InstanceId("fs-1".into()),
+        backing: Some(backing()),
+        path: Some("/srv/files".into()),
+    }
+}
+
+pub(crate) fn filesystem_attachment() -> Forms {
+    use filesystem_attachment::{Command, Event, Reason, Rejection, Report, Spec};
+    let path = Some("/srv/files".to_owned());
+    let spec = Spec { machine: name("web"), filesystem: name("files"), path, read_only: true };
+    let info = FilesystemAttachmentInfo { mount_point: "/srv/files".into(), read_only: true };
+    let mut all = forms(
+        "command",
+        [
+            Command::Declare(spec.clone()),
+            Command::Remove,
+            Command::Retry,
+            Command::Attach { target: Box::new(mount_target()) },
+            Command::Detach { machine_effect: effect(1) },
+            Command::Wake { due: AT },
+            Command::Report(Report::Attached { attempt: 1, info: info.clone() }),
+            Command::Report(Report::AttachFailed { attempt: 2, fault: fault(FaultCode::Canceled) }),
+            Command::Report(Report::Detached { attempt: 3 }),
+            Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
+            Command::Reattach,
+            Command::RemoveForced,
+        ],
+    );
+    all.extend(forms(
+        "event",
+        [
+            Event::Declared { spec },
+            Event::AttachRequested { target: mount_target(), at: AT },
+            Event::Attached { info },
+            Event::AttachRetryScheduled { until: AT, fault: fault(FaultCode::AlreadyExists) },
+            Event::AttachGivenUp { fault: fault(FaultCode::Unauthenticated) },
+            Event::DetachRequested { at: AT },
+            Event::Detached,
+            Event::DetachRetryScheduled { until: AT, fault: fault(FaultCode::Uninitialized) },
+            Event::DetachGivenUp { fault: fault(FaultCode::Internal) },
+            Event::AttemptBegun,
+            Event::RemovalBegan,
+            Event::Removed,
+            Event::Retargeted { target: mount_target() },
+            Event::ReattachRequested { at: AT },
+            Event::AttachDropped,
+            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+        ],
+    ));
+    let rejections = vec![
+        Rejection::NotDeclared,
+        Rejection::Leaving { life: Life::Dying },
+        Rejection::Immutable { field: "spec.path".into() },
+        Rejection::UnknownAttempt { attempt: 2 },
+    ];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts(Reason::ALL, rejections));
+    all
+}

@@ -1,0 +1,123 @@
+//! Stored forms of supervisors.
+
+use bailiwick_actors::{
+    contract::Recorded,
+    filesystem, filesystem_attachment, machine, machine_set,
+    ports::InstanceStatus,
+    replica_set,
+    supervisor::{Order, machine_sets, machines, replica_sets, storage},
+    vocab::{FaultCode, Zone},
+    volume, volume_attachment,
+};
+use bailiwick_journal::Version;
+
+use super::{
+    AT, effect, fault, instance, members, name, replica_sets::steps, storage::backing, storage::mount_target,
+    storage::target,
+};
+use crate::{Forms, form, forms};
+
+fn orders() -> [Order; 5] {
+    [
+        Order::Machine { machine: name("web"), command: machine::Command::Remove },
+        Order::Volume { volume: name("data"), command: volume::Command::Remove },
+        Order::VolumeAttachment {
+            machine: name("web"),
+            volume: name("data"),
+            command: volume_attachment::Command::Attach { target: target() },
+        },
+        Order::Filesystem { filesystem: name("files"), command: filesystem::Command::Remove },
+        Order::FilesystemAttachment {
+            machine: name("web"),
+            filesystem: name("files"),
+            command: filesystem_attachment::Command::Attach { target: Box::new(mount_target()) },
+        },
+    ]
+}
+
+pub(crate) fn supervisor() -> Forms {
+    use machines::{Change, Command, Event, Withholding};
+    let provider = || name("local");
+    let changes = vec![
+        Change::Appeared { instance: instance(InstanceStatus::Running) },
+        Change::StatusChanged { effect: effect(1), status: InstanceStatus::Stopped },
+        Change::Vanished { effect: effect(1), machine: name("web") },
+        Change::Forgotten { effect: effect(1) },
+    ];
+    let claims = vec![Change::Unclaimed { effect: effect(1) }, Change::Claimed { effect: effect(1) }];
+    let mut all = forms(
+        "machines.command",
+        [
+            Command::Observe { provider: provider(), as_of: AT, changes: changes.clone() },
+            Command::ReportListFailed { provider: provider(), fault: fault(FaultCode::Unavailable) },
+            Command::ReportListRecovered { provider: provider() },
+            Command::Look { machines: vec![name("web"), name("db")] },
+            Command::ObserveZones { provider: name("local"), zones: [Zone("a".into())].into() },
+            Command::Observe { provider: provider(), as_of: AT, changes: claims },
+        ],
+    );
+    let [first, second, third, ..] = orders();
+    all.extend(forms(
+        "machines.event",
+        [
+            Event::Observed { provider: provider(), as_of: AT, changes },
+            Event::ListFailed { provider: provider(), fault: fault(FaultCode::Unavailable) },
+            Event::ListRecovered { provider: provider() },
+            Event::Issued { order: first },
+            Event::Issued { order: second },
+            Event::Issued { order: third },
+            Event::Withheld { machine: name("web"), why: Withholding::ZoneSilent { zone: Zone("a".into()) } },
+            Event::Withheld { machine: name("web"), why: Withholding::BudgetSpent },
+            Event::Released { machine: name("web") },
+            Event::Withheld { machine: name("web"), why: Withholding::NoZone },
+            Event::ZonesListed { provider: name("local"), zones: [Zone("a".into())].into() },
+        ],
+    ));
+    let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };
+    let session = storage::Session {
+        static_providers: [name("local")].into(),
+        storage_dir: Some("/storage".into()),
+        waits_for_policy: true,
+    };
+    let changes = vec![
+        storage::DeviceChange::Seen { machine: name("web"), backing: backing() },
+        storage::DeviceChange::Gone { machine: name("web"), volume: name("data") },
+    ];
+    let begin = storage::Command::Begin { session: session.clone() };
+    all.extend(forms("storage.command", [look, begin, storage::Command::Observe { changes: changes.clone() }]));
+    let mut events: Vec<storage::Event> = orders().map(|order| storage::Event::Issued { order }).into();
+    events.push(storage::Event::SessionBegan { session });
+    events.push(storage::Event::Observed { changes });
+    events.push(storage::Event::PutOff { about: vec!["volume/data".parse().expect("a stream")] });
+    events.push(storage::Event::TakenUp);
+    all.extend(forms("storage.event", events));
+    for (number, reason) in machines::Reason::ALL.iter().enumerate() {
+        let verdict = Recorded::<machines::Reason, machines::Rejection>::Decided(*reason);
+        all.push(form(format!("machines.reason.{number}"), &verdict));
+    }
+    let look = replica_sets::Command::Look { about: vec!["replica-set/db".parse().expect("a stream")] };
+    let about = vec!["member/db:web".parse().expect("a stream")];
+    all.extend(forms("replica-sets.command", [look, replica_sets::Command::LookAfter { about }]));
+    let command = replica_set::Command::TakeStep { step: steps().remove(1), seen: Version(3) };
+    let order = Order::ReplicaSet { set: name("db"), command };
+    let told = Order::Member { set: name("db"), machine: name("web"), command: members::forget() };
+    let issued = [order, told].map(|order| replica_sets::Event::Issued { order });
+    all.extend(forms("replica-sets.event", issued));
+    for (number, reason) in replica_sets::Reason::ALL.iter().enumerate() {
+        let verdict = Recorded::<replica_sets::Reason, replica_sets::Rejection>::Decided(*reason);
+        all.push(form(format!("replica-sets.reason.{number}"), &verdict));
+    }
+    let look = machine_sets::Command::Look { about: vec!["machine-set/web".parse().expect("a stream")] };
+    all.extend(forms("machine-sets.command", [look]));
+    let order = Order::MachineSet { set: name("web"), command: machine_set::Command::ReportEmpty };
+    all.extend(forms("machine-sets.event", [machine_sets::Event::Issued { order }]));
+    for (number, reason) in machine_sets::Reason::ALL.iter().enumerate() {
+        let verdict = Recorded::<machine_sets::Reason, machine_sets::Rejection>::Decided(*reason);
+        all.push(form(format!("machine-sets.reason.{number}"), &verdict));
+    }
+    for (number, reason) in storage::Reason::ALL.iter().enumerate() {
+        let verdict = Recorded::<storage::Reason, storage::Rejection>::Decided(*reason);
+        all.push(form(format!("storage.reason.{number}"), &verdict));
+    }
+    all
+}
