@@ -53,10 +53,14 @@ pub fn plan(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet) -> 
     Some(Plan::Desired(Box::new(decide(&snapshot(machines, set, state), Policy::Default, &seen.rules))))
 }
 
-/// The set begins on the first seat whose machine runs.
+/// The set begins on its first seat, once the machine there runs; on the next one when that machine is gone for good.
+///
+/// While a machine may still come up, or is only about to go, another one must not begin: there would be two sets of one
+/// name.
 fn first(machines: &Fold<machine::State>, spec: &Spec) -> Option<Step> {
-    let runs = |seat: &&Seat| machines.get(seat.machine.as_str()).is_some_and(is_running);
-    let seat = spec.seats.iter().take(1).find(runs)?;
+    let machine = |seat: &Seat| machines.get(seat.machine.as_str());
+    let is_gone = |seat: &&Seat| machine(seat).is_some_and(|it| matches!(it.life, Life::Dead | Life::Removed));
+    let seat = spec.seats.iter().find(|seat| !is_gone(seat)).filter(|seat| machine(seat).is_some_and(is_running))?;
     let address = seat.peer(spec.space.as_ref(), spec.one_host).ok()?;
     // Source: Juju begins with member 1.
     let first = Member {

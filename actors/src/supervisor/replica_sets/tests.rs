@@ -219,6 +219,19 @@ fn a_set_that_is_not_there_begins_on_its_first_machine() {
 }
 
 #[test]
+fn a_set_begins_on_the_next_seat_when_the_first_machine_is_gone_for_good() {
+    let mut spec = spec(1);
+    spec.seats.truncate(2);
+    let events = [replica_set::Event::Declared { spec }, replica_set::Event::SeenNotBegun];
+    let both = Seen::default().then("replica-set/db", events).machine("m1").machine("m2");
+    let dying = both.then("machine/m1", [machine::Event::RemovalBegan]);
+    assert_eq!(dying.step("machine/m1"), None, "it may have begun, and is still there");
+    let dead = dying.then("machine/m1", [machine::Event::Died]);
+    let (action, _) = dead.step("machine/m1").expect("a step");
+    assert!(matches!(&action, Action::Initiate { first } if first.machine_tag() == Some("m2")));
+}
+
+#[test]
 fn nobody_joins_etcd_while_a_voter_is_sick() {
     let seen = with(3, &[member(1, true), member(2, true)], &[]);
     assert!(seen.step("replica-set/db").is_some());
