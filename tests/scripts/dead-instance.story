@@ -63,4 +63,4 @@ converged after 150.000 s: 53 entries, 41 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal fcdd81927002e7dc62f530f3a2fc27d0ec647f6570a1b0a5558f47ec1ac4b0ee
+journal ee3e91e9c238bffad47d9a6c247773c1ec098e081351d506c69ce835e1555008

@@ -63,4 +63,4 @@ converged after 5430.000 s: 48 entries, 1093 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 3f7e76234100bf4b1ad00107191a5aa93b1e521814403d11764677a62f9442a3
+journal 30c40e0ff9af6935303dd12726d8df395171ca4eae83fd9483822000e41d92bc

@@ -48,4 +48,4 @@ converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 0e772093723518490da0968963d297bed0a88a8271ca8146ccb405f18d464ecb
+journal 6ecf812444703a79d8258ca7a56b2796d4ff48b98fe3514ff59c893c222778f8

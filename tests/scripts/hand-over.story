@@ -33,4 +33,4 @@
 
 converged after 3030.000 s: 24 entries, 609 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 52b85bab45325655d495b7da723bdc17ba763c3bba5986c5119005a447829014
+journal eb9bc61e7a95dc0abb47af9064748c74b1a7167b152f3cd6c3b5728ac2887b08

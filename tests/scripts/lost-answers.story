@@ -103,4 +103,4 @@ converged after 1830.000 s: 93 entries, 95 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 143256d0067f0a943e45bb6d6c3e856f87643cb48f8035ae99d2864b32cd642d
+journal 0a6fb0bd62f38654da67a780e320161ca2ac14c3e31a97c3acb0ced1308be6da

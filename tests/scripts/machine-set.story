@@ -130,4 +130,4 @@ converged after 1830.000 s: 111 entries, 378 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 8c3010ef26bedeac7a107a6883bf9b3ebe18203d0f1fdde6b0b933b7c289b0b0
+journal f4cd1c377f4e40d725129d2014802e5a525cdd80d2091bc77e9780f3fec38602

@@ -50,4 +50,4 @@ converged after 3630.000 s: 38 entries, 729 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal cbc775bd2abc2628ad4e0542f5230e72905cd3d70f4b8f02bd50ba695ca3385b
+journal 821bbe4562ea018f8e96d150d69d08e85c664110bd33c1828e5c54b82eb8557a

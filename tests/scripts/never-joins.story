@@ -28,4 +28,4 @@
 
 converged after 5430.000 s: 24 entries, 1091 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 1854baf67d6775af32ace390e9f0906a35fd8aa8edaa92e1bdaa89a82e750ee5
+journal 817b41162b87caf4951199664effc4fad86db2e2ed8efc4d6c0eeb4bb3596290

@@ -43,4 +43,4 @@ converged after 30.018 s: 31 entries, 12 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 32ad5b3e2c9463b06b113ee2baa458af83138294cd1fbbf7f2e0b2ca468416ca
+journal e5011cb1b2332baa4756d4d72ae091524595483de81f34d6b150d17e2658fe62

@@ -10,4 +10,4 @@
 
 converged after 51.000 s: 7 entries, 3 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 134c4e650e0297e44462a2f99548af91dff0eb3d357b0b4eabae3cd54e7c7a0e
+journal 313208fe3dea9f6316543022bc40f7b725149eea685c554c1b9076907704585c

@@ -63,4 +63,4 @@ converged after 2430.000 s: 52 entries, 503 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 288b46252f34a1bebc7ad22e546b2f83c8d9df86ece49d840e512fd3880f586c
+journal 805897ab50886c83cadef820578fe7641251d239544a7936268a05c0e3801373

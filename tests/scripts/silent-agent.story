@@ -42,4 +42,4 @@ converged after 1230.000 s: 30 entries, 249 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 7a1570c2399f668b51cd649e424b88664476dff5810f42546404c6cbbd04da50
+journal 01843efc0c3d6ff531829d8e2641b846546a9ee7bac8d814e1f7a30582e49f51

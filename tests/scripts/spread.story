@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal e6445ed55dbc5aa8b31457f6b91c6e215d58fa89d086e3129d6f7e50d99c28d0
+journal 9aaa6cd103954596796070f9fe0df6e38f0392d7bd9699e88b49bb3ffc3fc253

@@ -40,4 +40,4 @@ converged after 5430.000 s: 30 entries, 1089 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal f0d61dbbd193014a5d1e833de203fbdb6e8e100b3216b6ea795e27f9787901c2
+journal a77a6fff9ae575b4e7c89824d33a06a7a140091992a6003c4c619ada20ec3596

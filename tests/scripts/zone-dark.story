@@ -76,4 +76,4 @@ converged after 7230.000 s: 57 entries, 1449 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal bd4eff390eaa3188792c850185916b5f6c0d41b3f59242793e8978301640a1f8
+journal b57148f6762a9d562f328d0b2934ef26adfe5c362f202817c50c7330e7061bc9

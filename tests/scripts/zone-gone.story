@@ -46,4 +46,4 @@ converged after 10830.000 s: 36 entries, 2169 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal fc73b539108ebe1128e1b12dc794b170d1ba464925df6f80bbe1995d1bed1e34
+journal f1d8b84aa401b5c736d064d776efb4d2294e982b74f3787bdbbcca26d7f10a61

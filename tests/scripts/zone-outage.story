@@ -59,4 +59,4 @@ converged after 2490.000 s: 47 entries, 506 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 0e3435265b0278d6409e6b5c45d68bfb8e48734e61ba99a1d3ea3459e815e8ed
+journal 9b1e127108a242650f06362cf6a9bf4324deed10df4fcba26960b198a27c6f55

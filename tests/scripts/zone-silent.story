@@ -60,4 +60,4 @@ converged after 10830.000 s: 52 entries, 2173 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal c4e9f1fb4272626fa2616c2ebcc13293db5815d7ff1cd5578a3d40d9e096014b
+journal bbc283e33c92ce1cdedde1b3abeac6f8f9c79b9749f1df68b15833fd2d3c1d88
