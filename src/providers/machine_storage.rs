@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!  node: decides, records                       machine's agent: carries out, remembers nothing
-//!  Scope (port, per machine) ── Desk ◀── POST /v1/agents/{machine}/storage ──▶ Hands ── Kit ── kernel
+//!  Inside (port, per machine) ── Desk ◀── POST /v1/agents/{machine}/storage ──▶ Hands ── Kit ── kernel
 //! ```
 //!
-//! [`Scope`] is the ports' side: one job per item, one result or fault for each. [`Desk`] holds the jobs until the machine's
+//! [`Inside`] is the ports' side: one job per item, one result or fault for each. [`Desk`] holds the jobs until the machine's
 //! agent has taken them and told how they went. [`Kit`] is what really works, in the machine's directory:
 //!
 //! ```text
