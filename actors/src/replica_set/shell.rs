@@ -81,25 +81,29 @@ pub(crate) async fn take(
         let text = "the node ended while this step may have been on its way";
         return Outcome::Unknown(Fault::new(FaultCode::Unknown, text));
     }
+    if step.action.rests_on_statuses() {
+        // What the plan saw is older than this moment: somebody may have failed, or lead, since.
+        let now = match engine.observe(contact.clone()).await {
+            Ok(now) => now,
+            Err(fault) => return Outcome::Refused(fault),
+        };
+        if !step.action.is_still_meant(&now.statuses) {
+            let text = match step.action {
+                Action::StepDown { primary, successor } => {
+                    format!("member {primary} is not the one primary any more, or {successor} cannot follow it")
+                }
+                _ => "who was to get a vote is not ready any more".to_owned(),
+            };
+            return Outcome::Refused(Fault::new(FaultCode::FailedPrecondition, text));
+        }
+    }
     match step.action {
         Action::Write { changes } if !guard::holds(Guard::PlannedOnWhatIsThere) => {
             overwrite(engine, contact, base, changes).await
         }
         Action::Write { changes } => engine.change(contact, base, changes).await,
         Action::Initiate { first } => engine.initiate(contact, first).await,
-        Action::StepDown { primary, successor } => {
-            // What the plan saw is older than this moment: somebody else may be primary by now.
-            let now = match engine.observe(contact.clone()).await {
-                Ok(now) => now,
-                Err(fault) => return Outcome::Refused(fault),
-            };
-            let action = Action::StepDown { primary, successor };
-            if !action.is_still_meant(&now.statuses) {
-                let text = format!("member {primary} is not the one primary any more, or {successor} cannot follow it");
-                return Outcome::Refused(Fault::new(FaultCode::FailedPrecondition, text));
-            }
-            engine.step_down(contact, primary, successor).await
-        }
+        Action::StepDown { primary, successor } => engine.step_down(contact, primary, successor).await,
     }
 }
 
@@ -166,6 +170,10 @@ mod tests {
         Contact { set: "db".parse::<Name>().expect("a name"), servers: Vec::new() }
     }
 
+    fn status(id: u64, state: MemberState) -> MemberStatus {
+        MemberStatus { id: MemberId(id), healthy: true, state, lag_ms: None }
+    }
+
     fn run<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
     }
@@ -178,12 +186,25 @@ mod tests {
         let again = run(take(&engine, contact(), step.clone(), Stamp::default(), true));
         assert!(matches!(again, Outcome::Unknown(_)), "{again:?}");
         assert_eq!(engine.writes.load(Ordering::SeqCst), 0);
+        *engine.statuses.lock().expect("nobody broke") = vec![status(2, MemberState::Secondary)];
         assert_eq!(run(take(&engine, contact(), step, Stamp::default(), false)), Outcome::Done);
     }
 
     #[test]
+    fn a_member_that_failed_since_the_last_look_gets_no_vote() {
+        let engine = Counting::default();
+        let action = Action::Write { changes: vec![Change::Promote { member: MemberId(2) }] };
+        let step = Step { action, because: StepReason::ReadyToVote };
+        for failed in [Vec::new(), vec![status(2, MemberState::Recovering)]] {
+            *engine.statuses.lock().expect("nobody broke") = failed;
+            let outcome = run(take(&engine, contact(), step.clone(), Stamp::default(), false));
+            assert!(matches!(&outcome, Outcome::Refused(fault) if fault.text.contains("not ready")), "{outcome:?}");
+        }
+        assert_eq!(engine.writes.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
     fn a_step_down_is_not_sent_to_one_that_does_not_lead() {
-        let status = |id, state| MemberStatus { id: MemberId(id), healthy: true, state, lag_ms: None };
         let engine = Counting::default();
         let action = Action::StepDown { primary: MemberId(1), successor: MemberId(2) };
         let step = || Step { action: action.clone(), because: StepReason::PrimaryIsToGo };

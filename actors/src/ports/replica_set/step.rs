@@ -57,9 +57,17 @@ pub enum Change {
 }
 
 impl Action {
-    /// Whether a step down would still ask the one it means: statuses as they are now, right before sending.
+    /// Whether it rests on how the members are, so that [`Action::is_still_meant`] has to be asked right before it is taken.
+    pub fn rests_on_statuses(&self) -> bool {
+        matches!(self, Self::StepDown { .. }) || self.promoted().next().is_some()
+    }
+
+    /// Whether it would still do what is meant, with statuses as they are now: a step down asks the one primary, and its
+    /// successor can follow; and whoever gets a vote has the data and can be reached. (MongoDB gives a vote to anybody.)
     pub fn is_still_meant(&self, statuses: &[MemberStatus]) -> bool {
-        let Self::StepDown { primary, successor } = self else { return true };
+        let is_ready =
+            |id: MemberId| statuses.iter().rfind(|status| status.id == id).is_some_and(MemberStatus::is_ready);
+        let Self::StepDown { primary, successor } = self else { return self.promoted().all(is_ready) };
         let mut primaries = statuses.iter().filter(|status| status.state == MemberState::Primary);
         let is_primary = primaries.next().is_some_and(|status| status.id == *primary) && primaries.next().is_none();
         let can_follow = |status: &MemberStatus| status.id == *successor && status.is_ready();
