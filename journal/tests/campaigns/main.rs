@@ -16,7 +16,7 @@
 
 mod arguments;
 mod damage;
-#[path = "../shared/deadline.rs"]
+#[path = "../common/deadline.rs"]
 mod deadline;
 mod dice;
 mod failing;

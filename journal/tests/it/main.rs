@@ -2,7 +2,7 @@
 
 mod checkpoint;
 mod conflict;
-#[path = "../shared/deadline.rs"]
+#[path = "../common/deadline.rs"]
 mod deadline;
 mod elsewhere;
 mod golden;
