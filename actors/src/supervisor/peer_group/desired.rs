@@ -70,7 +70,7 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
         let last = votes::last_voter(&roll);
         let voters = votes::choose(&roll, rules, last, more_can_come(&roll, &choice));
         let stay = stay(&roll, rules, &voters);
-        let hosts = hosts::settle(&claims(&roll, &stay, &choice, &spelled), roll.seats.len());
+        let hosts = hosts::settle(&claims(&roll, &voters, &stay, &choice, &spelled), roll.seats.len());
         let is_without = |at: &usize| stay.seats[*at] && hosts.address[*at].is_none();
         let without: Vec<usize> = (0..roll.seats.len()).filter(is_without).collect();
         if without.is_empty() {
@@ -147,13 +147,19 @@ fn stay(roll: &Roll<'_>, rules: &EngineRules, voters: &Voters) -> Stay {
     stay
 }
 
-fn claims<'a>(roll: &Roll<'a>, stay: &Stay, choice: &[Choice<'a>], spelled: &'a [Cow<'a, str>]) -> Vec<Claim<'a>> {
+fn claims<'a>(
+    roll: &Roll<'a>,
+    voters: &Voters,
+    stay: &Stay,
+    choice: &[Choice<'a>],
+    spelled: &'a [Cow<'a, str>],
+) -> Vec<Claim<'a>> {
     let claim = |(at, seat): (usize, &Seat<'a>)| {
         let (order, wish) = match seat.owner {
             Owner::Machine(machine) => (machine, choice[machine].as_ref().ok().cloned()),
             Owner::SecondOf(_) | Owner::Nobody | Owner::Gone => (usize::MAX, None),
         };
-        let rank = (!seat.is_primary(), !seat.member.is_voter(), order);
+        let rank = (!voters.votes[at], order, seat.member.id);
         Claim { who: at, rank, present: &seat.member.address, spelled: &spelled[at], wish }
     };
     roll.seats.iter().enumerate().filter(|(at, _)| stay.seats[*at]).map(claim).collect()

@@ -142,6 +142,25 @@ impl<'a> Draft<'a> {
         self.slots[at].waits_for.iter().all(|other| !self.slots[*other].state.present)
     }
 
+    /// Whether another one is reached at its address that goes because of that. That one goes first: alone with the
+    /// address it would be the one to keep it.
+    pub(super) fn shares_with_one_that_goes(&self, at: usize) -> bool {
+        let slot = &self.slots[at];
+        let host = slot.host_now(slot.state);
+        let goes = |other: &Slot<'_>| {
+            let is_there = other.state.present && other.host_now(other.state) == host;
+            is_there && other.goal.is_none() && other.why == StepReason::NoAddress
+        };
+        self.held[host] > 1
+            && !goes(slot)
+            && self.slots.iter().enumerate().any(|(other, slot)| other != at && goes(slot))
+    }
+
+    /// Whether nobody has to go before it.
+    pub(super) fn may_go(&self, at: usize) -> bool {
+        self.is_alone(at) && !self.shares_with_one_that_goes(at)
+    }
+
     pub(super) fn set(&mut self, at: usize, state: State) -> State {
         let old = self.slots[at].state;
         self.count(at, old, false);
@@ -188,8 +207,11 @@ fn wait_for_others(slots: &mut [Slot<'_>], roll: &Roll<'_>) {
         tag.into_iter().for_each(|tag| going.entry(tag).or_default().push(at));
     }
     for at in 0..slots.len() {
-        let Some(machine) = roll.machines.get(slots[at].order).filter(|_| !going.is_empty()) else { continue };
-        let others = going.get(machine.id.as_str()).map(Vec::as_slice).unwrap_or_default();
+        // By its tag: one that goes for its address stands for no machine any more.
+        let tag = slots[at].seat.and_then(|seat| roll.seats[seat].member.machine_tag());
+        let machine = tag.or_else(|| roll.machines.get(slots[at].order).map(|machine| machine.id.as_str()));
+        let Some(machine) = machine.filter(|_| !going.is_empty()) else { continue };
+        let others = going.get(machine).map(Vec::as_slice).unwrap_or_default();
         let (is_new, is_second) = (slots[at].seat.is_none(), slots[at].is_second);
         let goes_first = |other: &&usize| **other != at && (is_new || (slots[**other].is_second && !is_second));
         slots[at].waits_for = others.iter().filter(goes_first).copied().collect();

@@ -5,15 +5,16 @@ use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
 };
 
-use super::addresses::same_host;
+use super::{addresses::same_host, snapshot::MemberId};
 
 /// A member of the configuration that is to stay, and where it is to be reached.
 #[derive(Debug)]
 pub(super) struct Claim<'a> {
     /// For the caller: who it is.
     pub who: usize,
-    /// Of two that are reached at one address, the lower rank keeps it.
-    pub rank: (bool, bool, usize),
+    /// Of two that are reached at one address, the lower rank keeps it. It follows from what shall be, and not from who
+    /// leads or votes now: that changes from step to step, and whoever is kept must not change with it.
+    pub rank: (bool, usize, MemberId),
     /// As the configuration has it; may be empty.
     pub present: &'a str,
     /// The same in the one spelling of it.

@@ -10,7 +10,7 @@
 //!
 //! Under the policies named after Juju the answer is the original's, weaknesses included: see [`Policy`].
 //!
-//! What policy `default` guards, where the guard stands, and which test fails without it (`tests/guards.rs`):
+//! What policy `default` guards, where the guard stands, and which test fails without it (`tests/guards.rs`, `tests/reached.rs`):
 //!
 //! | guard | where | test |
 //! |---|---|---|
@@ -34,6 +34,10 @@
 //! | of two members of one machine one goes | `roll` | `the_second_member_of_a_machine_goes` |
 //! | no member without an address | `desired::newcomers`, `desired::desired` | `no_member_without_an_address` |
 //! | no two members at one address | `hosts` | `no_two_members_at_one_address` |
+//! | who gets an address follows from who shall vote | `desired::claims` | `who_gets_an_address_follows_from_who_shall_vote` |
+//! | of two at one address the one that goes for it goes first | `draft::shares_with_one_that_goes` | `whoever_goes_for_its_address_goes_first` |
+//! | nobody steps down while two share an address | `plan::step_down` | `nobody_steps_down_while_two_share_an_address` |
+//! | second members go before the one that stands for their machine | `draft::may_go` | `second_members_go_first` |
 //! | an address that means nothing elsewhere is refused | `replica_set::addresses::choose` | `loopback_is_no_address` |
 //! | an address changes hands in two steps | `plan::without_votes`, `lawful::may_become` | `an_address_changes_hands_in_two_steps` |
 //! | a circle of addresses is left as it is | `hosts::in_circles` | `a_circle_of_addresses_is_left_alone` |

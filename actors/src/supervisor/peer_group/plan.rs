@@ -108,11 +108,18 @@ impl Draft<'_> {
             }
             let state = slot.state;
             if state.present && slot.goal.is_none() && !slot.votes() {
+                if !self.may_go(at) {
+                    continue;
+                }
                 wanted.push((at, State { present: false, ..state }));
                 room += 1;
             } else if state.present && slot.is_uneven() {
                 wanted.push((at, State { votes: state.votes.min(1), uneven: false, ..state }));
-            } else if slot.is_to_move() && !slot.votes() && self.held[slot.goal_host] == 0 {
+            } else if slot.is_to_move()
+                && !slot.votes()
+                && self.held[slot.goal_host] == 0
+                && !self.shares_with_one_that_goes(at)
+            {
                 moves.push((at, State { moved: true, ..state }));
             } else if !state.present && slot.goal.is_some() && self.held[slot.goal_host] == 0 && self.is_alone(at) {
                 full |= room == 0;
@@ -137,8 +144,11 @@ impl Draft<'_> {
 
     /// One voter at a time is reached elsewhere, the primary last.
     fn move_voter(&mut self) -> Result<Option<Step>, Held> {
-        let movers = |slot: &Slot<'_>| slot.is_to_move() && slot.votes();
-        let mut places: Vec<usize> = (0..self.slots.len()).filter(|at| movers(&self.slots[*at])).collect();
+        let moves = |at: &usize| {
+            let slot = &self.slots[*at];
+            slot.is_to_move() && slot.votes() && !self.shares_with_one_that_goes(*at)
+        };
+        let mut places: Vec<usize> = (0..self.slots.len()).filter(moves).collect();
         if places.is_empty() {
             return Ok(None);
         }
@@ -176,7 +186,8 @@ impl Draft<'_> {
         let loses = |at: &usize| {
             let slot = &self.slots[*at];
             let is_spared = Some(*at) == primary && guard::holds(Guard::PrimaryStepsDownFirst);
-            slot.votes() && !slot.keeps_vote() && !is_spared && self.is_alone(*at)
+            let may_lose_it = if self.rules.can_demote { self.is_alone(*at) } else { self.may_go(*at) };
+            slot.votes() && !slot.keeps_vote() && !is_spared && may_lose_it
         };
         let mut losing: Vec<usize> = (0..self.slots.len()).filter(loses).collect();
         // Unwanted first, then who is not healthy, then who is furthest behind, then in the order of machines.
@@ -207,6 +218,10 @@ impl Draft<'_> {
             return Ok(None);
         }
         self.tally.has_healthy_majority()?;
+        // Where two share an address, one of them has to go first: which one must not follow from who leads.
+        if self.tally.clashes > 0 {
+            return Err(Held::Malformed);
+        }
         let can_follow = |at: &usize| {
             let slot = &self.slots[*at];
             *at != primary && slot.votes() && slot.keeps_vote() && slot.ready && slot.secondary && slot.electable

@@ -4,6 +4,7 @@ mod beside;
 mod dice;
 mod guards;
 mod properties;
+mod reached;
 mod server;
 
 use std::collections::BTreeMap;
