@@ -231,10 +231,10 @@ impl World {
         let Some(set) = self.sets.get_mut(name) else { return };
         let mut due: Vec<(Timestamp, Stamp, Action)> = set.late.extract_if(.., |(at, ..)| *at <= now).collect();
         due.sort_by_key(|(at, ..)| *at);
-        self.elect(name, now);
-        for (_, base, action) in due {
+        for (at, base, action) in due {
+            self.elect(name, at);
             // Nobody hears whether it was refused.
-            let _ = self.write(name, None, base, &action, now);
+            let _ = self.write(name, None, base, &action, at);
         }
         self.elect(name, now);
     }

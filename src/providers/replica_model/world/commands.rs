@@ -58,7 +58,7 @@ impl ModelWorld {
     /// Runs a command on the server of a machine.
     pub(in crate::providers::replica_model) fn run(&self, machine: &Name, command: &Document, now: Timestamp) -> Reply {
         let world = &mut *self.lock();
-        world.run_late(now);
+        world.catch_up(now);
         world.run(machine, command, now)
     }
 
@@ -69,7 +69,7 @@ impl ModelWorld {
     /// Whether the server of a machine is primary.
     pub(in crate::providers::replica_model) fn is_primary(&self, machine: &Name, now: Timestamp) -> bool {
         let world = &mut *self.lock();
-        world.run_late(now);
+        world.catch_up(now);
         world.member_on(machine).is_some_and(|(name, id)| world.sets[&name].primary == Some(id))
     }
 
@@ -93,15 +93,17 @@ impl ModelWorld {
 }
 
 impl World {
-    fn run_late(&mut self, now: Timestamp) {
+    /// Brings all sets up to now. What is late comes at its own time, and finds the servers as they were then: whoever
+    /// stops or starts one has to call this first.
+    pub(super) fn catch_up(&mut self, now: Timestamp) {
         let names: Vec<Name> = self.sets.keys().cloned().collect();
-        names.iter().for_each(|name| self.settle(name, now));
         let mut due: Vec<_> = self.late.extract_if(.., |(at, ..)| *at <= now).collect();
         due.sort_by_key(|(at, ..)| *at);
-        for (_, machine, command) in due {
+        for (at, machine, command) in due {
+            names.iter().for_each(|name| self.settle(name, at));
             if self.is_up(&machine) {
                 // Nobody hears whether it was refused.
-                let _ = self.run(&machine, &command, now);
+                let _ = self.run(&machine, &command, at);
             }
         }
         names.iter().for_each(|name| self.settle(name, now));

@@ -17,17 +17,22 @@ impl ModelWorld {
 
     /// The server of a machine stops without warning.
     pub fn crash(&self, machine: &Name, now: Timestamp) {
-        self.lock().servers.insert(machine.clone(), Server { is_up: false, since: now });
+        let mut world = self.lock();
+        world.catch_up(now);
+        world.servers.insert(machine.clone(), Server { is_up: false, since: now });
     }
 
     /// It runs again, with the data it had.
     pub fn start(&self, machine: &Name, now: Timestamp) {
-        self.lock().servers.insert(machine.clone(), Server { is_up: true, since: now });
+        let mut world = self.lock();
+        world.catch_up(now);
+        world.servers.insert(machine.clone(), Server { is_up: true, since: now });
     }
 
     /// All servers run.
     pub fn start_all(&self, now: Timestamp) {
         let mut world = self.lock();
+        world.catch_up(now);
         for server in world.servers.values_mut().filter(|server| !server.is_up) {
             *server = Server { is_up: true, since: now };
         }
@@ -36,6 +41,7 @@ impl ModelWorld {
     /// The data of the machine's present members is gone. (MongoDB's servers copy it anew; etcd's must join anew.)
     pub fn lose_data(&self, machine: &Name, now: Timestamp) {
         let mut world = self.lock();
+        world.catch_up(now);
         let flavor = world.flavor;
         for set in world.sets.values_mut() {
             let of_machine = set.machine_of.iter().filter(|(_, owner)| *owner == machine);
@@ -53,7 +59,9 @@ impl ModelWorld {
 
     /// Somebody else, who is not ours, takes the vote of a machine's member.
     pub fn take_vote(&self, set: &Name, machine: &Name, now: Timestamp) {
-        self.lock().take_vote(set, machine, now);
+        let mut world = self.lock();
+        world.catch_up(now);
+        world.take_vote(set, machine, now);
     }
 
     /// The same, but right before the next write of ours.
