@@ -170,10 +170,10 @@ impl Plan {
             }
             Wish::ReplicaSet { spec, .. } => {
                 let present = fleet.replica_sets.get(stream.name()).filter(|state| state.life.exists());
-                let present = present.and_then(|state| state.spec.as_ref());
-                let fields = present.map(|present| replica_set_fields(present, spec)).unwrap_or_default();
+                let meant = present.map(|state| state.meant_by(spec));
+                let fields = present.map(|state| replica_set_fields(state, spec)).unwrap_or_default();
                 let command = AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone()));
-                let follows = steps_towards(fleet, stream.name(), spec);
+                let follows = steps_towards(fleet, stream.name(), meant.as_ref().unwrap_or(spec));
                 self.declare(stream, present.is_some(), fields, command);
                 if let Some(step) = self.steps.last_mut() {
                     step.follows = follows;
@@ -298,10 +298,13 @@ fn mount_fields(present: &filesystem_attachment::Spec, wanted: &filesystem_attac
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 
-fn replica_set_fields(present: &replica_set::Spec, wanted: &replica_set::Spec) -> Vec<String> {
+/// What a declaration changes about a set: the number of servers if it says another one than was declared last, and not
+/// because somebody asked for more since.
+fn replica_set_fields(state: &replica_set::State, wanted: &replica_set::Spec) -> Vec<String> {
+    let Some(present) = &state.spec else { return Vec::new() };
     let fields = [
         ("spec.engine", present.engine != wanted.engine),
-        ("spec.servers", present.servers != wanted.servers),
+        ("spec.servers", state.servers_declared != Some(wanted.servers)),
         ("spec.seats", present.seats != wanted.seats),
         ("spec.oneHost", present.one_host != wanted.one_host),
         ("spec.space", present.space != wanted.space),

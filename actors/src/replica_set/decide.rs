@@ -44,19 +44,30 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     if present.engine != spec.engine {
         return Err(Rejection::Immutable { field: "spec.engine".into() });
     }
-    if present == spec {
+    let meant = state.meant_by(spec);
+    if meant.servers < present.servers {
+        enable_ha::servers(i64::from(meant.servers), voters(state))
+            .map_err(|problem| Rejection::Servers { problem })?;
+    }
+    // A declaration that says the number that was asked for is recorded: from then on it is the declared one.
+    if *present == meant && state.servers_declared == Some(spec.servers) {
         return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
     }
-    Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: spec.clone() }]))
+    Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: meant }]))
+}
+
+/// How many voted when it was looked at last.
+fn voters(state: &State) -> u32 {
+    u32::try_from(state.voters()).unwrap_or(u32::MAX)
 }
 
 /// The same answer, with the events as they were then.
 fn declare_v1(state: &State, old: &SpecV1) -> Verdict {
-    let spec = || old.clone();
-    let decision = declare(state, &spec().into())?;
+    let decision = declare(state, &old.clone().into())?;
+    let spec = |servers| SpecV1 { servers, ..old.clone() };
     let as_then = |event| match event {
-        Event::Declared { .. } => Event::DeclaredV1 { spec: spec() },
-        Event::SpecChanged { .. } => Event::SpecChangedV1 { spec: spec() },
+        Event::Declared { spec: now } => Event::DeclaredV1 { spec: spec(now.servers) },
+        Event::SpecChanged { spec: now } => Event::SpecChangedV1 { spec: spec(now.servers) },
         other => other,
     };
     Ok(Decision { reason: decision.reason, events: decision.events.into_iter().map(as_then).collect() })
@@ -116,8 +127,7 @@ fn alive(state: &State) -> Result<&Spec, Rejection> {
 
 fn enable_ha(state: &State, asked: i64) -> Verdict {
     let spec = alive(state)?;
-    let voters = u32::try_from(state.voters()).unwrap_or(u32::MAX);
-    let servers = enable_ha::servers(asked, voters).map_err(|problem| Rejection::Servers { problem })?;
+    let servers = enable_ha::servers(asked, voters(state)).map_err(|problem| Rejection::Servers { problem })?;
     let servers = u32::try_from(servers).unwrap_or(u32::MAX);
     let seats = u32::try_from(spec.seats.len()).unwrap_or(u32::MAX);
     if seats < servers {

@@ -17,8 +17,8 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => declare(state, at, spec.clone()),
         Event::DeclaredV1 { spec } => declare(state, at, spec.clone().into()),
-        Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
-        Event::SpecChangedV1 { spec } => state.spec = Some(spec.clone().into()),
+        Event::SpecChanged { spec } => change(state, spec.clone()),
+        Event::SpecChangedV1 { spec } => change(state, spec.clone().into()),
         Event::Published { endpoints } => state.published = Some(endpoints.clone()),
         Event::ServersWanted { servers } => {
             if let Some(spec) = &mut state.spec {
@@ -91,8 +91,18 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
 }
 
 fn declare(state: &mut State, at: Version, spec: Spec) {
-    *state = State { life: Life::Alive, declared_at: at, spec: Some(spec), ..State::default() };
+    let servers_declared = Some(spec.servers);
+    *state = State { life: Life::Alive, declared_at: at, spec: Some(spec), servers_declared, ..State::default() };
     begin(state, at, Phase::Looking);
+}
+
+/// A declaration that changes nothing else, or the number of servers, is about that number. Any other leaves open
+/// whether the number is its own or was asked for.
+fn change(state: &mut State, spec: Spec) {
+    if state.spec.as_ref().is_none_or(|present| present.servers != spec.servers || *present == spec) {
+        state.servers_declared = Some(spec.servers);
+    }
+    state.spec = Some(spec);
 }
 
 fn begin(state: &mut State, at: Version, phase: Phase) {

@@ -38,6 +38,8 @@ pub struct State {
     pub initiating_since: Option<Timestamp>,
     /// Where its servers are to be found, as it was published last.
     pub published: Option<Endpoints>,
+    /// How many servers a declaration asked for last: `spec` has more once somebody asked for more.
+    pub servers_declared: Option<u32>,
 }
 
 /// What is being done about it.
@@ -65,6 +67,18 @@ impl State {
     /// How many members voted when it was looked at last.
     pub fn voters(&self) -> usize {
         self.seen.iter().flat_map(|seen| &seen.configuration.members).filter(|member| member.is_voter()).count()
+    }
+
+    /// What a declaration means for a set that lives: one that says the number of servers that the last one said takes
+    /// back nothing that was asked for since.
+    pub fn meant_by(&self, declared: &Spec) -> Spec {
+        let mut meant = declared.clone();
+        if let Some(present) = &self.spec
+            && self.servers_declared == Some(declared.servers)
+        {
+            meant.servers = present.servers;
+        }
+        meant
     }
 
     /// Whether what is there was read and nothing is under way.

@@ -61,6 +61,36 @@ pub(super) fn table() -> Vec<Case<State>> {
         ),
         case([], Command::Publish(endpoints(None)), Err(Rejection::NotDeclared)),
     ]
+    .into_iter()
+    .chain(numbers_of_servers())
+    .collect()
+}
+
+/// A declaration against what was asked for since the last one.
+fn numbers_of_servers() -> Vec<Case<State>> {
+    use Reason as R;
+    let changed = |spec| Event::SpecChanged { spec };
+    let asked = || [declared(), vec![Event::ServersWanted { servers: 5 }]].concat();
+    let said_too = || [asked(), vec![changed(spec(5))]].concat();
+    let three_vote = [member(1, true), member(2, true), member(3, true)];
+    let voting = [declared(), vec![Event::Seen { observation: seen(1, &three_vote) }]].concat();
+    let fewer = EnableHaError::FewerThanVoters { asked: 1, voters: 3 };
+    let mut elsewhere = spec(3);
+    elsewhere.seats[4].client_port = 9_000;
+    let mut elsewhere_of_five = elsewhere.clone();
+    elsewhere_of_five.servers = 5;
+    vec![
+        case(asked(), Command::Declare(spec(3)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(asked(), Command::DeclareV1(old(3)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(asked(), Command::Declare(elsewhere), Ok((R::SpecDiffers, vec![changed(elsewhere_of_five)]))),
+        case(asked(), Command::Declare(spec(1)), Ok((R::SpecDiffers, vec![changed(spec(1))]))),
+        // Who says the number that was asked for means it: from then on a lower one is meant too.
+        case(asked(), Command::Declare(spec(5)), Ok((R::SpecDiffers, vec![changed(spec(5))]))),
+        case(said_too(), Command::Declare(spec(5)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(said_too(), Command::Declare(spec(3)), Ok((R::SpecDiffers, vec![changed(spec(3))]))),
+        // Lowered within the limits of enable-ha.
+        case(voting, Command::Declare(spec(1)), Err(Rejection::Servers { problem: fewer })),
+    ]
 }
 
 #[test]
