@@ -2,6 +2,7 @@
 
 mod adapter;
 mod conformance;
+mod crash_points;
 mod etcd;
 mod guards;
 mod lab;

@@ -20,9 +20,11 @@ use bailiwick_actors::{
     testing::MemoryJournal,
     vocab::{Name, Timestamp},
 };
+use bailiwick_journal::Position;
 use tokio::time::Instant;
 
 use crate::{
+    crash_points::Cut,
     lab::{name, pause},
     node::{Bench, Seen, ask, declare_machine, history, set_command, spec, story},
     told::strayed,
@@ -136,6 +138,8 @@ fn script(dice: &mut Dice) -> Vec<(u64, Trouble)> {
 pub struct Run {
     pub bench: Bench,
     pub world: ModelWorld,
+    /// Where the node ends once, if it does.
+    cut: Option<Cut>,
     clock: Arc<VirtualClock>,
     seen: Seen,
     script: Vec<(u64, Trouble)>,
@@ -169,6 +173,7 @@ impl Run {
         Self {
             bench,
             world,
+            cut: None,
             clock,
             seen: Seen::default(),
             script,
@@ -192,6 +197,15 @@ impl Run {
         run
     }
 
+    /// The node ends once, right after this entry; of what it asks the engine for from then on all is done, or nothing.
+    pub fn cut_after(mut self, entry: Position, is_done: bool) -> Self {
+        self.bench.journal.hold_after(entry);
+        let cut = Cut::new(self.bench.journal.clone(), entry);
+        self.bench.engine = cut.engine(self.bench.engine, is_done);
+        self.cut = Some(cut);
+        self
+    }
+
     /// One run of the node after the other, until all is over.
     pub fn run(&mut self) -> Ended {
         loop {
@@ -200,10 +214,18 @@ impl Run {
             });
             let ended = system.block_on(async {
                 self.clock.begin();
-                let ended = self.live().await;
+                let cut = self.cut.clone();
+                let ended = tokio::select! {
+                    ended = self.live() => ended,
+                    () = Cut::reached(cut) => Ended::NodeCrashed,
+                };
                 self.clock.end();
                 ended
             });
+            if let Some(cut) = self.cut.take_if(|cut| cut.is_reached()) {
+                cut.is_over();
+                self.bench.journal = self.bench.journal.reopened();
+            }
             if ended != Ended::NodeCrashed {
                 return ended;
             }
@@ -216,18 +238,20 @@ impl Run {
             for seat in self.seats.clone() {
                 declare_machine(&running, seat.machine.as_str(), seat.machine.as_str()).await;
             }
-            self.declare(&running).await;
+            self.declare(&running, 0).await;
         }
         loop {
             let now = self.clock.now();
             let world = self.world.clone();
             self.bench.agents_report(&running, |machine| world.lost_on(machine)).await;
             while let Some((_, trouble)) = self.script.get(self.next).filter(|(at, _)| *at <= now.0).cloned() {
-                self.next += 1;
                 if matches!(trouble, Trouble::NodeCrashes) {
+                    self.next += 1;
                     return Ended::NodeCrashed;
                 }
+                // What the node did not hear to its end is asked again.
                 self.happen(&running, trouble).await;
+                self.next += 1;
             }
             self.seen.advance(&self.bench.journal);
             if now.0 >= self.trouble_ms && !self.is_calm {
@@ -245,16 +269,16 @@ impl Run {
         }
     }
 
-    async fn declare(&mut self, running: &Running) {
+    async fn declare(&mut self, running: &Running, round: usize) {
         let spec = spec(self.servers, self.seats.clone(), false, Rhythm::default());
-        let id = format!("declare {}", self.next);
+        let id = format!("declare {round}");
         ask(running, "replica-set/db", set_command(Command::Declare(spec)), &id).await.expect("it is recorded");
     }
 
     async fn happen(&mut self, running: &Running, trouble: Trouble) {
         let now = self.clock.now();
         let machine = |number: u16| name(&format!("m{number}"));
-        let id = format!("trouble {}", self.next);
+        let id = format!("trouble {}", self.next + 1);
         match trouble {
             Trouble::Crash(number) => self.world.crash(&machine(number), now),
             Trouble::Start(number) => self.world.start(&machine(number), now),
@@ -283,12 +307,12 @@ impl Run {
             }
             Trouble::Move(number) => {
                 self.moves(number);
-                self.declare(running).await;
+                self.declare(running, self.next + 1).await;
             }
             Trouble::MoveTwo(one, other) => {
                 self.moves(one);
                 self.moves(other);
-                self.declare(running).await;
+                self.declare(running, self.next + 1).await;
             }
             Trouble::RemoveByForce(number) => {
                 let how = machine::Removal { force: true, keep_instance: false };
@@ -304,7 +328,7 @@ impl Run {
     }
 
     fn moves(&mut self, number: u16) {
-        self.seats[usize::from(number) - 1].addresses[0].value = format!("10.1.{}.{number}", self.next);
+        self.seats[usize::from(number) - 1].addresses[0].value = format!("10.1.{}.{number}", self.next + 1);
     }
 
     /// Whoever voted at some moment was flagged at that moment.

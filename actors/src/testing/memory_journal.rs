@@ -33,6 +33,7 @@ struct State {
     notices: BTreeMap<u64, Notice>,
     next_notice: u64,
     is_held: bool,
+    held_after: Option<Position>,
     held: Vec<(Vec<Draft>, Done)>,
     refusals: Vec<AppendError>,
 }
@@ -71,6 +72,11 @@ impl MemoryJournal {
         self.state().is_held = true;
     }
 
+    /// Once this entry is there, appends are taken and not answered: what a process that ends then never hears.
+    pub fn hold_after(&self, position: Position) {
+        self.state().held_after = Some(position);
+    }
+
     /// How many appends wait.
     pub fn held(&self) -> usize {
         self.state().held.len()
@@ -80,7 +86,7 @@ impl MemoryJournal {
     pub fn release(&self) {
         let held = {
             let mut state = self.state();
-            state.is_held = false;
+            (state.is_held, state.held_after) = (false, None);
             std::mem::take(&mut state.held)
         };
         for (drafts, done) in held {
@@ -172,7 +178,7 @@ impl Journal for MemoryJournal {
 
     fn append(&self, drafts: Vec<Draft>, _intake: Intake, done: Done) {
         let mut state = self.state();
-        if state.is_held {
+        if state.is_held || state.held_after.is_some_and(|last| state.head.position >= last) {
             state.held.push((drafts, done));
             return;
         }
