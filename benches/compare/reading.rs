@@ -155,7 +155,8 @@ fn each(journal: &LocalJournal, mut take: impl FnMut(&EntryView<'_>) -> bool) ->
     broken.map_or(Ok(()), |position| Err(format!("entry {position} cannot be read").into()))
 }
 
-/// Every event of every entity, decoded.
+/// Every event of every entity, decoded. Both sides build events of their own, none that borrow: what is compared is what
+/// the journal adds to the same decoding of the same bytes.
 fn replay(journal: &LocalJournal) -> Fallible<u64> {
     let mut seen = 0;
     each(journal, |view| {

@@ -1,11 +1,14 @@
 //! Where entries are read from: the same blocks as in the log, in a store that is never precious.
 
 mod memory;
+mod pieces;
 mod sled;
 
 use std::{fmt, sync::Arc};
 
 pub use memory::MemoryStore;
+pub use pieces::Pieces;
+pub(crate) use pieces::each_record;
 pub use sled::SledStore;
 
 use crate::disk::Stamp;
@@ -111,6 +114,10 @@ pub trait Blocks: Send + fmt::Debug {
 pub trait BlockReader: Send + Sync + fmt::Debug {
     /// The blocks with these numbers, unchecked; none where the store has none or cannot read it.
     fn read(&self, numbers: &[u64]) -> Vec<Option<Vec<u8>>>;
+    /// As [`BlockReader::read`], lent as far as the store can lend what it holds.
+    fn lend(&self, numbers: &[u64]) -> Vec<Option<Pieces>> {
+        self.read(numbers).into_iter().map(|found| found.map(Pieces::whole)).collect()
+    }
     /// Gives up all hold on the store; later reads find nothing.
     fn stop(&self);
 }

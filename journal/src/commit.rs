@@ -33,6 +33,8 @@ pub(crate) struct Writer {
     pub(crate) epoch: u64,
     pub(crate) tip: Tip,
     pub(crate) space: SpaceWatch,
+    /// What a group is checked against; kept from one to the next, because its maps would grow anew for each.
+    pub(crate) group: Group,
 }
 
 type AnswerList = Vec<(Done, Result<Appended, AppendError>)>;
@@ -63,7 +65,7 @@ impl Answers {
 
 /// What a group is checked against beside the index: what the group itself has taken so far.
 #[derive(Default)]
-struct Group {
+pub(crate) struct Group {
     versions: HashMap<StreamId, Version, Keyed>,
     /// As `versions`, for the append that is being checked; it counts only if all its drafts pass.
     own_versions: HashMap<StreamId, Version, Keyed>,
@@ -71,6 +73,29 @@ struct Group {
     commands: HashMap<Uuid, Answered, Keyed>,
     position: Position,
     time_ms: u64,
+}
+
+/// More room than this is given back behind a group.
+const KEPT_MAX: usize = 4096;
+
+impl Group {
+    /// Begins an empty one behind `position`.
+    fn begin(&mut self, position: Position, time_ms: u64) {
+        self.versions.clear();
+        self.commands.clear();
+        (self.position, self.time_ms) = (position, time_ms);
+    }
+
+    /// Lets go of what it holds; after an unusually large one of the room as well.
+    fn end(&mut self) {
+        self.begin(Position::ZERO, 0);
+        self.own_versions.clear();
+        self.own_commands.clear();
+        self.versions.shrink_to(KEPT_MAX);
+        self.commands.shrink_to(KEPT_MAX);
+        self.own_versions.shrink_to(KEPT_MAX);
+        self.own_commands.shrink_to(KEPT_MAX);
+    }
 }
 
 impl Writer {
@@ -101,22 +126,24 @@ impl Writer {
     /// Gives every append that passes its places; answers with what to say once they are durable, and their number.
     fn admit(&mut self, requests: Vec<Request>, low: Option<(u64, u64)>, frame: &mut Vec<u8>) -> (AnswerList, u32) {
         let state = self.core.state();
-        let mut group = Group { position: self.tip.position, time_ms: state.index.last_time_ms, ..Group::default() };
+        let group = &mut self.group;
+        group.begin(self.tip.position, state.index.last_time_ms);
         let mut list = Vec::with_capacity(requests.len());
         for Request { entries, records, intake, done } in requests {
             let refusal = match low {
                 Some((free_mib, floor_mib)) if intake == Intake::Ordinary => {
                     Some(AppendError::NearlyFull { free_mib, floor_mib })
                 }
-                _ => check(&entries, &state.index, &mut group).err(),
+                _ => check(&entries, &state.index, group).err(),
             };
             let result = match refusal {
                 Some(refusal) => Err(refusal),
-                None => Ok(Appended { entries: take(entries, &records, &mut group, frame) }),
+                None => Ok(Appended { entries: take(entries, &records, group, frame) }),
             };
             list.push((done, result));
         }
         let count = group.position.0 - self.tip.position.0;
+        group.end();
         (list, count as u32)
     }
 

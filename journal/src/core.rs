@@ -1,8 +1,10 @@
 //! The reading side that a running journal and a stopped one share: index, tail, and where to fetch blocks from.
 
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     fmt,
+    ops::ControlFlow,
     sync::{
         Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
@@ -13,13 +15,13 @@ use uuid::Uuid;
 
 use crate::{
     Entry, Head, Position, ReadError,
-    blocks::BlockReader,
+    blocks::{BlockReader, Pieces, each_record},
     disk::Disk,
     elsewhere::ElsewhereError,
     frame::{self, FrameHeader, HEADER_BYTES},
     index::Index,
     log::{LogReader, Place},
-    record::Malformed,
+    record::{Malformed, Record},
 };
 
 /// How many bytes of the newest blocks are kept in memory.
@@ -91,14 +93,26 @@ impl TailBlock {
 #[derive(Debug)]
 pub(crate) enum Loaded {
     Live(Arc<TailBlock>),
-    Stored(Vec<u8>),
+    Stored(Pieces),
 }
 
 impl Loaded {
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// The whole block; copied only if it lies in several pieces.
+    pub(crate) fn bytes(&self) -> Cow<'_, [u8]> {
         match self {
-            Self::Live(block) => &block.frame,
-            Self::Stored(bytes) => bytes,
+            Self::Live(block) => Cow::Borrowed(&block.frame),
+            Self::Stored(pieces) => pieces.joined(),
+        }
+    }
+
+    /// Shows its records in their order, until the visitor breaks off.
+    pub(crate) fn each_record<E: From<Malformed>>(
+        &self,
+        visit: impl FnMut(&Record<'_>) -> Result<ControlFlow<()>, E>,
+    ) -> Result<ControlFlow<()>, E> {
+        match self {
+            Self::Live(block) => each_record(std::iter::once(&block.frame[..]), visit),
+            Self::Stored(pieces) => each_record(pieces.iter(), visit),
         }
     }
 }
@@ -299,25 +313,26 @@ impl Core {
         let store = self.store.read().unwrap_or_else(PoisonError::into_inner).clone();
         let asked: Vec<u64> = places.iter().map(|place| place.0).filter(|number| *number <= stored).collect();
         let mut found = match &store {
-            Some(store) if !asked.is_empty() => store.read(&asked).into_iter(),
+            Some(store) if !asked.is_empty() => store.lend(&asked).into_iter(),
             _ => Vec::new().into_iter(),
         };
         let mut loaded = Vec::with_capacity(places.len());
         for (number, place, first) in places {
             let from_store = if *number <= stored { found.next().flatten() } else { None };
-            let fits = from_store.filter(|bytes| self.is_block(bytes, *number));
+            let fits = from_store.filter(|pieces| self.are_block(pieces, *number));
             if fits.is_none() && store.is_some() && *number <= stored {
                 self.store_misses.fetch_add(1, Ordering::Relaxed);
             }
-            let bytes = match fits {
-                Some(bytes) => bytes,
-                None => self.read_log(*number, *place, *first).or_else(|damaged| {
+            let pieces = match fits {
+                Some(pieces) => pieces,
+                None => {
+                    let logged = self.read_log(*number, *place, *first);
                     // Nobody has looked into a log that was gone on with by its checkpoint, and what was removed from it
                     // is in the store alone, which may just have been opened again.
-                    self.read_late(*number).ok_or(damaged)
-                })?,
+                    Pieces::whole(logged.or_else(|damaged| self.read_late(*number).ok_or(damaged))?)
+                }
             };
-            loaded.push(Loaded::Stored(bytes));
+            loaded.push(Loaded::Stored(pieces));
         }
         Ok(loaded)
     }
@@ -363,6 +378,11 @@ impl Core {
     pub(crate) fn is_block(&self, bytes: &[u8], number: u64) -> bool {
         let fits = |header: &FrameHeader| header.block == number && header.journal == self.journal;
         frame::check(bytes).is_ok_and(|(header, records)| fits(&header) && bytes.len() == HEADER_BYTES + records.len())
+    }
+
+    /// As [`Core::is_block`], of a block in pieces.
+    fn are_block(&self, pieces: &Pieces, number: u64) -> bool {
+        pieces.check().is_ok_and(|header| header.block == number && header.journal == self.journal)
     }
 }
 

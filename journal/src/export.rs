@@ -78,7 +78,7 @@ fn write(core: &Core, journal: &dyn Journal, to: &mut impl Write) -> Result<Expo
     put(to, &FirstLine { format: EXPORT_FORMAT, journal: journal.id(), codec: CODEC_BINCODE_FIXED }).map_err(failed)?;
     for number in 1..=head.block {
         for block in core.load(&[number]).map_err(|source| ExportError::Read { source })? {
-            write_block(block.bytes(), to)?;
+            write_block(&block.bytes(), to)?;
         }
     }
     let end = EndLine { end: End { blocks: head.block, entries: head.position.0, hash: hex::encode(&head.hash) } };

@@ -87,7 +87,26 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(FrameHeader, &[u8]), FrameError> {
     let header = peek(bytes)?;
     let length = HEADER_BYTES + header.records_bytes as usize;
     let frame = bytes.get(..length).ok_or(FrameError::Damaged)?;
-    if crc(frame).to_le_bytes() != frame[12..16] {
+    check_header(frame, crc(frame))?;
+    Ok((header, &frame[HEADER_BYTES..]))
+}
+
+/// As [`check`], of a frame that lies in pieces, with its header in the first one and with nothing behind it.
+pub(crate) fn check_pieces<'p>(pieces: impl Iterator<Item = &'p [u8]> + Clone) -> Result<FrameHeader, FrameError> {
+    let first = pieces.clone().next().unwrap_or(&[]);
+    let header = peek(first)?;
+    let length = HEADER_BYTES + header.records_bytes as usize;
+    if pieces.clone().map(<[u8]>::len).sum::<usize>() != length {
+        return Err(FrameError::Damaged);
+    }
+    let sum = pieces.skip(1).fold(crc(first), crc32c::crc32c_append);
+    check_header(first, sum)?;
+    Ok(header)
+}
+
+/// What a frame's header says beside its numbers; `sum` is the checksum that it should have.
+fn check_header(frame: &[u8], sum: u32) -> Result<(), FrameError> {
+    if sum.to_le_bytes() != frame[12..16] {
         return Err(FrameError::Damaged);
     }
     if frame[4] > FORMAT {
@@ -97,7 +116,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(FrameHeader, &[u8]), FrameError> {
     if !plain || frame[60..64] != [0; 4] {
         return Err(FrameError::Damaged);
     }
-    Ok((header, &frame[HEADER_BYTES..]))
+    Ok(())
 }
 
 /// Whether a checked frame's chain value is that of its content.

@@ -13,7 +13,7 @@ use std::{
 use crate::{
     Settings,
     blocks::{BlockReader, Blocks, Store},
-    core::Core,
+    core::{Core, Loaded},
     crash,
     disk::Disk,
     head::HeadFile,
@@ -220,7 +220,8 @@ impl Keeper {
         let Some(blocks) = self.blocks.as_mut() else { return Ok(()) };
         crash::point("before-store");
         let loaded = self.core.load(numbers).map_err(|error| error.to_string())?;
-        let pairs: Vec<(u64, &[u8])> = numbers.iter().copied().zip(loaded.iter().map(|one| one.bytes())).collect();
+        let frames: Vec<_> = loaded.iter().map(Loaded::bytes).collect();
+        let pairs: Vec<(u64, &[u8])> = numbers.iter().copied().zip(frames.iter().map(|frame| &**frame)).collect();
         blocks.put(&pairs).map_err(|error| error.problem)?;
         let bytes = pairs.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
         self.bytes_since += bytes;

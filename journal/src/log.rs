@@ -13,6 +13,7 @@ use crate::{
     Position, crash,
     disk::{Access, Disk, DiskFile},
     frame::{self, FrameHeader, HEADER_BYTES},
+    repair::NEW_DIR,
     segment::{self, End, LOG_DIR, MARK_BYTES, Mark},
 };
 
@@ -79,6 +80,24 @@ impl Log {
         tip: Tip,
     ) -> Result<Self, LogError> {
         let (file, filled) = new_segment(&*disk, LOG_DIR, journal, segment_bytes, segment, tip)?;
+        Ok(Self { disk, journal, segment_bytes, segment, file, offset: MARK_BYTES as u64, filled, tip })
+    }
+
+    /// As [`Log::create`], where a file of that segment is there already: it stays until the new one is whole. A crash in
+    /// between leaves one of both, never a log that has lost its only segment.
+    pub(crate) fn replace(
+        disk: Arc<dyn Disk>,
+        journal: Uuid,
+        segment_bytes: u64,
+        segment: u32,
+        tip: Tip,
+    ) -> Result<Self, LogError> {
+        let (file, filled) = new_segment(&*disk, NEW_DIR, journal, segment_bytes, segment, tip)?;
+        crash::point("before-segment-replaced");
+        let name = segment::name_of(segment);
+        let replaced = disk.rename(&name.replacen(LOG_DIR, NEW_DIR, 1), &name);
+        let synced = replaced.and_then(|()| disk.sync_dir(LOG_DIR));
+        synced.and_then(|()| disk.remove(NEW_DIR)).map_err(LogError::Unclear)?;
         Ok(Self { disk, journal, segment_bytes, segment, file, offset: MARK_BYTES as u64, filled, tip })
     }
 
@@ -247,5 +266,103 @@ impl LogReader {
         }
         files.insert(segment, file.clone());
         Ok(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::SimulatedDisk;
+
+    const JOURNAL: Uuid = Uuid::from_u128(7);
+    const SEGMENT_BYTES: u64 = 8192;
+
+    fn log(disk: &SimulatedDisk) -> Log {
+        let tip = Tip::genesis(JOURNAL);
+        Log::create(Arc::new(disk.clone()), JOURNAL, SEGMENT_BYTES, 1, tip).unwrap()
+    }
+
+    /// A frame of so many bytes; of what is in it only the length is looked at here.
+    fn frame(bytes: u64) -> Vec<u8> {
+        let mut frame = vec![1; bytes as usize];
+        frame[..4].copy_from_slice(&frame::MAGIC);
+        frame[8..12].copy_from_slice(&((bytes - HEADER_BYTES as u64) as u32).to_le_bytes());
+        frame
+    }
+
+    fn append(log: &mut Log, bytes: u64) -> Place {
+        let tip = Tip { block: log.tip.block + 1, position: log.tip.position.next(), hash: [3; 32] };
+        log.append(&frame(bytes), tip).unwrap()
+    }
+
+    #[test]
+    fn a_segment_takes_what_fits_between_its_marks_to_the_byte() {
+        let between = SEGMENT_BYTES - 2 * MARK_BYTES as u64;
+        for (second, segment) in [(between - 1000, 1), (between - 999, 2)] {
+            let disk = SimulatedDisk::new();
+            let mut log = log(&disk);
+            assert_eq!(append(&mut log, 1000), Place { segment: 1, offset: 128 });
+            let offset = if segment == 1 { 1128 } else { 128 };
+            assert_eq!(append(&mut log, second), Place { segment, offset });
+            assert_eq!(
+                append(&mut log, 200),
+                Place { segment: 2, offset: if segment == 1 { 128 } else { 128 + second as u32 } }
+            );
+            let (_, seal) = segment::marks(&disk, 1).unwrap().unwrap();
+            assert_eq!(seal.offset, if segment == 1 { 1128 + second } else { 1128 });
+            assert_eq!(seal.block, u64::from(3 - segment));
+        }
+    }
+
+    #[test]
+    fn a_block_that_fits_into_no_segment_has_one_of_its_own() {
+        let disk = SimulatedDisk::new();
+        let mut log = log(&disk);
+        for (bytes, segment) in [(SEGMENT_BYTES * 2, 1), (300, 2), (SEGMENT_BYTES, 3), (300, 4)] {
+            assert_eq!(append(&mut log, bytes), Place { segment, offset: 128 });
+        }
+    }
+
+    #[test]
+    fn a_segment_that_is_replaced_is_there_all_the_time() {
+        let disk = SimulatedDisk::new();
+        let before = disk.create(&segment::name_of(1)).unwrap();
+        before.write_at(&[9; 500], 0).and_then(|()| before.sync()).unwrap();
+        disk.sync_dir(LOG_DIR).unwrap();
+        let mut log = Log::replace(Arc::new(disk.clone()), JOURNAL, SEGMENT_BYTES, 1, Tip::genesis(JOURNAL)).unwrap();
+        append(&mut log, 300);
+        log.sync().unwrap();
+        let left = disk.after_power_cut(1).contents();
+        let names: Vec<&String> = left.keys().collect();
+        assert_eq!(names, [&segment::name_of(1)]);
+        assert!(Mark::decode(&left[&segment::name_of(1)]).is_some());
+    }
+
+    #[test]
+    fn a_header_that_promises_more_than_there_is_gets_what_there_is() {
+        let disk = SimulatedDisk::new();
+        let mut log = log(&disk);
+        let place = append(&mut log, 1000);
+        let reader = LogReader::new(Arc::new(disk.clone()));
+        assert_eq!(reader.read(place).unwrap(), frame(1000));
+        let (at, name) = (place.offset as usize, segment::name_of(1));
+        disk.damage(&name, |bytes| bytes[at + 8..at + 12].copy_from_slice(&1_000_000u32.to_le_bytes()));
+        let there = disk.contents()[&name].len() - at;
+        assert_eq!(reader.read(place).unwrap().len(), there);
+    }
+
+    #[test]
+    fn a_few_segments_are_kept_open_for_reading_and_one_that_was_replaced_is_not() {
+        let disk = SimulatedDisk::new();
+        let mut log = log(&disk);
+        let places: Vec<Place> = (0..20).map(|_| append(&mut log, SEGMENT_BYTES)).collect();
+        let reader = LogReader::new(Arc::new(disk.clone()));
+        for place in &places {
+            assert_eq!(reader.read(*place).unwrap().len() as u64, SEGMENT_BYTES);
+        }
+        let open = || reader.files.lock().unwrap().keys().copied().collect::<Vec<_>>();
+        assert_eq!(open(), (5..=20).collect::<Vec<_>>());
+        reader.forget(7);
+        assert!(open().len() == OPEN_FILES_MAX - 1 && !open().contains(&7));
     }
 }

@@ -310,21 +310,23 @@ impl Opening<'_> {
     /// Goes on behind the last block; segments behind it are empty and are made anew when they are needed.
     fn resume_log(&self, scanned: &Scanned) -> Result<Log, OpenError> {
         let last = scanned.end.map(|end| end.0);
-        let goes_on = scanned.end.is_some() && !scanned.ends_in_sealed_segment();
-        // The one that is made anew is not removed before: a log without any segment is a lost one.
-        let made_anew = if goes_on { 0 } else { last.unwrap_or(0) + 1 };
-        let empty = |number: u32| Some(number) > last && number != made_anew;
-        for segment in scanned.segments.iter().filter(|segment| empty(segment.number)) {
-            crate::segment::remove(&*self.disk, segment.number)
-                .map_err(io_error(&*self.disk, "remove an empty segment in"))?;
+        let made_anew = scanned.made_anew();
+        let numbers = scanned.segments.iter().map(|segment| segment.number);
+        for number in numbers.filter(|number| Some(*number) > last && Some(*number) != made_anew) {
+            crate::segment::remove(&*self.disk, number).map_err(io_error(&*self.disk, "remove an empty segment in"))?;
         }
         let disk = self.disk.clone();
         let (journal, bytes, tip) = (self.journal, self.segment_bytes, scanned.tip);
-        let log = match scanned.end {
-            Some((segment, offset)) if goes_on => {
+        let log = match (scanned.end, made_anew) {
+            (Some((segment, offset)), None) => {
                 Log::resume(disk, journal, bytes, segment, offset, tip).map_err(LogError::Unclear)
             }
-            _ => Log::create(disk, journal, bytes, made_anew, tip),
+            (_, number) => {
+                let number = number.unwrap_or(1);
+                let is_there = scanned.segments.iter().any(|segment| segment.number == number);
+                let make = if is_there { Log::replace } else { Log::create };
+                make(disk, journal, bytes, number, tip)
+            }
         };
         log.map_err(|error| self.log_error(error))
     }

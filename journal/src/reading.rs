@@ -2,12 +2,11 @@
 
 mod pass;
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, ops::ControlFlow, sync::Arc};
 
 use crate::{
     Entry, Filter, Header, Position, ReadError, StreamId, Version,
     core::{Core, Loaded},
-    frame::{self, HEADER_BYTES},
     record::{Malformed, Record},
     view::damaged,
 };
@@ -221,18 +220,28 @@ fn pick<T: Readable>(
             let entries = block.entries().map_err(|problem| damaged(Position::ZERO, problem))?;
             to.extend(entries.iter().filter(wanted).map(T::live));
         }
-        Loaded::Stored(bytes) => {
-            for record in frame::records(&bytes[HEADER_BYTES..]) {
-                let record = record.map_err(|problem| damaged(Position::ZERO, problem))?;
+        Loaded::Stored(_) => {
+            let shown = block.each_record::<At>(|record| {
                 let position = record.position();
-                let stream = record.stream_text().map_err(|problem| damaged(position, problem))?;
+                let stream = record.stream_text().map_err(|problem| At(position, problem))?;
                 if wanted(position, stream) {
-                    to.push_back(T::stored(&record).map_err(|problem| damaged(position, problem))?);
+                    to.push_back(T::stored(record).map_err(|problem| At(position, problem))?);
                 }
-            }
+                Ok(ControlFlow::Continue(()))
+            });
+            shown.map(drop).map_err(|At(position, problem)| damaged(position, problem))?;
         }
     }
     Ok(())
+}
+
+/// What is wrong with a record, and where.
+struct At(Position, Malformed);
+
+impl From<Malformed> for At {
+    fn from(problem: Malformed) -> Self {
+        Self(Position::ZERO, problem)
+    }
 }
 
 fn wants(filter: &Filter, stream: &str) -> bool {

@@ -25,7 +25,7 @@ use crate::{
 
 /// How many missing blocks are looked for when a refusal is explained; a damaged number must not keep it busy.
 const LISTED_BLOCKS_MAX: usize = 1_000_000;
-const NEW_DIR: &str = "log.new";
+pub(crate) const NEW_DIR: &str = "log.new";
 /// What the name of a damaged log begins with, once it is put aside.
 pub(crate) const ASIDE: &str = "log.damaged-";
 
@@ -47,14 +47,18 @@ pub(crate) struct Wanted {
     pub vouched: Option<(u64, [u8; 32])>,
 }
 
-/// Removes what stands behind the chain's end; answers how many bytes that were not zero.
+/// Removes what stands behind the chain's end, except the file of a segment that is to be made anew; answers how many
+/// bytes that were not zero.
 pub(crate) fn cut_tail(disk: &dyn Disk, scanned: &Scanned) -> io::Result<u64> {
     crash::point("before-cut");
     let mut cut = 0;
     let (end_segment, end_offset) = scanned.end.unwrap_or((0, 0));
     for number in scanned.segments.iter().map(|segment| segment.number).filter(|number| *number > end_segment) {
         cut += written_bytes(&*segment::open(disk, number)?, 0)?;
-        segment::remove(disk, number)?;
+        // The one that is made anew stays until then: a log without any segment is a lost one.
+        if Some(number) != scanned.made_anew() {
+            segment::remove(disk, number)?;
+        }
     }
     disk.sync_dir(LOG_DIR)?;
     if end_segment > 0 && !scanned.ends_in_sealed_segment() {

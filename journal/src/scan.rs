@@ -156,6 +156,15 @@ impl Scanned {
         self.segments.iter().any(|segment| Some(segment.number) == end && segment.sealed)
     }
 
+    /// The segment that is made anew, and written on in; none if the one in which the chain ends is written on in.
+    pub(crate) fn made_anew(&self) -> Option<u32> {
+        match self.end {
+            Some((segment, _)) if self.ends_in_sealed_segment() => Some(segment + 1),
+            Some(_) => None,
+            None => Some(1),
+        }
+    }
+
     /// Whether the last segment that was read is a full one.
     pub(crate) fn ends_in_seal(&self) -> bool {
         self.segments.last().is_some_and(|segment| segment.sealed)

@@ -74,7 +74,8 @@ fn stat_of(journal: &ReadOnlyJournal, path: PathBuf) -> Result<JournalStat, Open
         };
         let loaded = journal.core.load(&[number]).map_err(|error| unreadable(error.to_string()))?;
         for block in &loaded {
-            for record in frame::records(&block.bytes()[HEADER_BYTES..]) {
+            let bytes = block.bytes();
+            for record in frame::records(&bytes[HEADER_BYTES..]) {
                 let record = record.map_err(|problem| unreadable(problem.to_owned()))?;
                 let stream = record.stream_text().ok().and_then(|text| text.parse::<StreamId>().ok());
                 let stream = stream.ok_or_else(|| unreadable("a stream has no valid name".into()))?;

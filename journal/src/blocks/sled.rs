@@ -1,34 +1,33 @@
 //! sled 0.34.7 as the block store.
 //!
-//! One tree; the key is the block's number and the part's, big endian. Parts are at most 32 KiB and segments 2 MiB, so
-//! that no node is large enough for a blob file: sled never syncs those. sled's own `flush` ends in `sync_file_range`;
+//! One tree; the key is the block's number and the part's, big endian. sled's own `flush` ends in `sync_file_range`;
 //! a checkpoint therefore ends in `fdatasync` of sled's file through a handle of our own.
+//!
+//! sled puts a node that is longer than a quarter of a segment into a blob file, which it never syncs: after a power cut
+//! what was durable by its word could be gone. A leaf is split when it is met with more than 16 items, so it holds 17 at
+//! most; with segments of 2 MiB and parts of 28 KiB the longest leaf stays below the quarter. Stores from before have
+//! parts of 32 KiB, of which 16 are too long, and are gone on with as they are: how long a part is, only its own bytes
+//! say. So a checkpoint syncs what blob files there are, before it says anything.
+
+mod folder;
+mod reader;
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, File},
     io::ErrorKind,
-    os::unix::fs::DirBuilderExt,
-    path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{self, SyncSender},
-    },
-    thread::JoinHandle,
+    path::PathBuf,
+    sync::Arc,
     time::Duration,
 };
 
 use super::{BlockReader, Blocks, Store, StoreError};
-use crate::{
-    crash,
-    disk::{Stamp, stamp_of},
-    frame::{self, HEADER_BYTES},
-};
+use crate::{crash, disk::Stamp};
+use folder::Blobs;
+use reader::SledReader;
 
-const PART_BYTES: usize = 32 * 1024;
+const PART_BYTES: usize = 28 * 1024;
 const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
-/// The most room that is made for a block because its header says how long it is: a full group.
-const ROOM_BYTES_MAX: usize = 640 * 1024;
 const LOCK_ATTEMPTS_MAX: u32 = 100;
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 const TREE: &str = "blocks";
@@ -43,6 +42,27 @@ impl SledStore {
     /// Uses a folder; nothing is touched yet.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
+    }
+
+    fn open_sled(&self) -> Result<SledBlocks, StoreError> {
+        folder::remove_unfinished_snapshots(&self.dir).map_err(failed("open"))?;
+        let config = sled::Config::new()
+            .path(&self.dir)
+            .segment_size(SEGMENT_BYTES)
+            .cache_capacity(CACHE_BYTES)
+            .flush_every_ms(None);
+        let database = open_patiently(&config).map_err(failed("open"))?;
+        let tree = database.open_tree(TREE).map_err(failed("open"))?;
+        let file = File::options().read(true).write(true).open(self.dir.join("db")).map_err(failed("open"))?;
+        Ok(SledBlocks {
+            database,
+            tree,
+            file,
+            dir: self.dir.clone(),
+            part_bytes: PART_BYTES,
+            is_begun: false,
+            blobs: Blobs::default(),
+        })
     }
 
     fn beside(&self, ending: &str) -> PathBuf {
@@ -62,23 +82,14 @@ impl SledStore {
     pub(crate) fn copy_to(&self, dir: PathBuf) -> Result<Self, StoreError> {
         let copy = Self::new(dir);
         copy.wipe()?;
-        copy_folder(&self.whole(), &copy.dir).map_err(failed("copy"))?;
+        folder::copy_folder(&self.whole(), &copy.dir).map_err(failed("copy"))?;
         Ok(copy)
     }
 }
 
 impl Store for SledStore {
     fn open(&self) -> Result<Box<dyn Blocks>, StoreError> {
-        remove_unfinished_snapshots(&self.dir).map_err(failed("open"))?;
-        let config = sled::Config::new()
-            .path(&self.dir)
-            .segment_size(SEGMENT_BYTES)
-            .cache_capacity(CACHE_BYTES)
-            .flush_every_ms(None);
-        let database = open_patiently(&config).map_err(failed("open"))?;
-        let tree = database.open_tree(TREE).map_err(failed("open"))?;
-        let file = File::options().read(true).write(true).open(self.dir.join("db")).map_err(failed("open"))?;
-        Ok(Box::new(SledBlocks { database, tree, file, dir: self.dir.clone(), is_begun: false }))
+        Ok(Box::new(self.open_sled()?))
     }
 
     fn wipe(&self) -> Result<(), StoreError> {
@@ -90,7 +101,7 @@ impl Store for SledStore {
 
     /// sled writes snapshots of its page table when it is opened, and never syncs them; without them it reads everything.
     fn forget_shortcuts(&self) -> Result<(), StoreError> {
-        remove_snapshots(&self.dir, "").map_err(failed("tidy"))
+        folder::remove_snapshots(&self.dir, "").map_err(failed("tidy"))
     }
 
     fn exists(&self) -> bool {
@@ -105,8 +116,8 @@ impl Store for SledStore {
     /// The copy has its last name only once all of it is durable.
     fn adopt_copy(&self) -> Result<(), StoreError> {
         let (copy, ready) = (self.beside(".aside"), self.beside(".new"));
-        sync_folder(&copy).and_then(|()| fs::rename(&copy, &ready)).map_err(failed("adopt a copy"))?;
-        sync_parent(&self.dir).map_err(failed("adopt a copy"))?;
+        folder::sync_folder(&copy).and_then(|()| fs::rename(&copy, &ready)).map_err(failed("adopt a copy"))?;
+        folder::sync_parent(&self.dir).map_err(failed("adopt a copy"))?;
         crash::point("between-copy-adopted");
         self.finish_adopting()
     }
@@ -117,7 +128,7 @@ impl Store for SledStore {
             return Ok(());
         }
         self.wipe()?;
-        fs::rename(&ready, &self.dir).and_then(|()| sync_parent(&self.dir)).map_err(failed("adopt a copy"))
+        fs::rename(&ready, &self.dir).and_then(|()| folder::sync_parent(&self.dir)).map_err(failed("adopt a copy"))
     }
 
     fn for_later(&self) -> Option<Box<dyn Store>> {
@@ -126,7 +137,7 @@ impl Store for SledStore {
 
     fn stamps(&self) -> Option<Vec<(String, Stamp)>> {
         let mut stamps = Vec::new();
-        stamp_files(&self.dir, "", &mut stamps)?;
+        folder::stamp_files(&self.dir, "", &mut stamps)?;
         stamps.sort_by(|a, b| a.0.cmp(&b.0));
         Some(stamps)
     }
@@ -155,74 +166,6 @@ fn is_about_the_lock(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::WouldBlock || error.to_string().contains("could not acquire lock")
 }
 
-fn sync_folder(dir: &Path) -> std::io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            sync_folder(&entry.path())?;
-        } else {
-            File::open(entry.path())?.sync_all()?;
-        }
-    }
-    File::open(dir)?.sync_all()
-}
-
-fn sync_parent(dir: &Path) -> std::io::Result<()> {
-    match dir.parent() {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => Ok(()),
-    }
-}
-
-/// None if something cannot be looked at.
-fn stamp_files(dir: &Path, prefix: &str, to: &mut Vec<(String, Stamp)>) -> Option<()> {
-    for entry in fs::read_dir(dir).ok()? {
-        let entry = entry.ok()?;
-        let name = format!("{prefix}{}", entry.file_name().to_str()?);
-        if entry.file_type().ok()?.is_dir() {
-            stamp_files(&entry.path(), &format!("{name}/"), to)?;
-        } else {
-            to.push((name, stamp_of(&entry.path()).ok()??));
-        }
-    }
-    Some(())
-}
-
-fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    DirBuilder::new().mode(0o700).create(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
-}
-
-/// A crash while sled writes its snapshot leaves a file that sled itself then refuses to open.
-fn remove_unfinished_snapshots(dir: &Path) -> std::io::Result<()> {
-    remove_snapshots(dir, ".generating")
-}
-
-fn remove_snapshots(dir: &Path, ending: &str) -> std::io::Result<()> {
-    let listed = match fs::read_dir(dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        listed => listed?,
-    };
-    for entry in listed {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with("snap.") && name.ends_with(ending) {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
 fn failed<E: std::fmt::Display>(action: &'static str) -> impl Fn(E) -> StoreError {
     move |error| StoreError { action, problem: error.to_string() }
 }
@@ -235,13 +178,15 @@ struct SledBlocks {
     dir: PathBuf,
     /// Whether the files that are only written once are durable.
     is_begun: bool,
+    blobs: Blobs,
+    part_bytes: usize,
 }
 
 impl Blocks for SledBlocks {
     fn put(&mut self, blocks: &[(u64, &[u8])]) -> Result<(), StoreError> {
         let mut batch = sled::Batch::default();
         for (number, frame) in blocks {
-            for (part, bytes) in frame.chunks(PART_BYTES).enumerate() {
+            for (part, bytes) in frame.chunks(self.part_bytes).enumerate() {
                 batch.insert(&key(*number, part as u16), bytes);
             }
         }
@@ -250,11 +195,13 @@ impl Blocks for SledBlocks {
 
     fn checkpoint(&mut self) -> Result<(), StoreError> {
         self.database.flush().map_err(failed("checkpoint"))?;
+        // First what sled's file points to.
+        self.blobs.sync(&self.dir).map_err(failed("checkpoint"))?;
         self.file.sync_data().map_err(failed("checkpoint"))?;
         if !self.is_begun {
             // sled never syncs what says how its file is to be read, nor its own name.
             let conf = File::open(self.dir.join("conf")).and_then(|conf| conf.sync_all());
-            conf.and_then(|()| sync_parent(&self.dir)).map_err(failed("checkpoint"))?;
+            conf.and_then(|()| folder::sync_parent(&self.dir)).map_err(failed("checkpoint"))?;
             self.is_begun = true;
         }
         // The names inside are few and change only when sled writes a snapshot, at opening.
@@ -314,68 +261,74 @@ fn parts_of(key: &[u8]) -> Option<(u64, u16)> {
     Some((u64::from_be_bytes(*number), u16::from_be_bytes(part.try_into().ok()?)))
 }
 
-type Question = (Vec<u64>, SyncSender<Vec<Option<Vec<u8>>>>);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{HEADER_BYTES, MAGIC};
 
-/// Asks sled on a thread of its own: whoever reads may be a runtime's thread, which sled must never hold up for good.
-#[derive(Debug)]
-struct SledReader {
-    thread: Mutex<Option<(mpsc::Sender<Question>, JoinHandle<()>)>>,
-}
-
-impl SledReader {
-    fn start(tree: sled::Tree) -> Self {
-        let (ask, questions) = mpsc::channel::<Question>();
-        let answer_all = move || {
-            for (numbers, answer) in questions {
-                let found = numbers.iter().map(|number| read_block(&tree, *number)).collect();
-                // Whoever asked may be gone; that is its business.
-                let _ = answer.send(found);
-            }
+    /// Blocks of sixteen whole parts: only their lengths are looked at here.
+    fn blocks_of(numbers: std::ops::RangeInclusive<u64>, part_bytes: usize) -> Vec<(u64, Vec<u8>)> {
+        let block = |number: u64| {
+            let mut frame = vec![number as u8; 16 * part_bytes];
+            let records_bytes = frame.len() - HEADER_BYTES;
+            frame[..4].copy_from_slice(&MAGIC);
+            frame[8..12].copy_from_slice(&(records_bytes as u32).to_le_bytes());
+            (number, frame)
         };
-        let spawned = std::thread::Builder::new().name("journal-read".into()).spawn(answer_all);
-        Self { thread: Mutex::new(spawned.ok().map(|thread| (ask, thread))) }
-    }
-}
-
-impl BlockReader for SledReader {
-    fn read(&self, numbers: &[u64]) -> Vec<Option<Vec<u8>>> {
-        let ask = {
-            let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-            thread.as_ref().map(|(ask, _)| ask.clone())
-        };
-        let (answer, answered) = mpsc::sync_channel(1);
-        let asked = ask.is_some_and(|ask| ask.send((numbers.to_vec(), answer)).is_ok());
-        let found = if asked { answered.recv().ok() } else { None };
-        found.unwrap_or_else(|| vec![None; numbers.len()])
+        numbers.map(block).collect()
     }
 
-    fn stop(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((ask, thread)) = thread {
-            drop(ask);
-            // It ends with the last question; a panic inside sled has been answered with "nothing found" already.
-            let _ = thread.join();
+    /// A few at a time, as the keeper does: sled takes those in an order of its own, and leaves grow in their middle.
+    fn put(blocks: &mut SledBlocks, all: &[(u64, Vec<u8>)]) {
+        for some in all.chunks(4) {
+            let frames: Vec<(u64, &[u8])> = some.iter().map(|(number, frame)| (*number, &frame[..])).collect();
+            blocks.put(&frames).unwrap();
         }
     }
-}
 
-impl Drop for SledReader {
-    fn drop(&mut self) {
-        self.stop();
+    fn holds(blocks: &SledBlocks, all: &[(u64, Vec<u8>)]) {
+        let numbers: Vec<u64> = all.iter().map(|block| block.0).collect();
+        let reader = blocks.reader();
+        let read = reader.read(&numbers);
+        reader.stop();
+        assert!(read.into_iter().eq(all.iter().map(|block| Some(block.1.clone()))));
+        let mut seen = Vec::new();
+        blocks.survey(&mut |number, frame| seen.push((number, frame.to_vec()))).unwrap();
+        assert!(seen == all);
     }
-}
 
-fn read_block(tree: &sled::Tree, number: u64) -> Option<Vec<u8>> {
-    let first = tree.get(key(number, 0)).ok()??;
-    let header = frame::peek(&first).ok()?;
-    let length = HEADER_BYTES + header.records_bytes as usize;
-    // It grows with the parts that are there, whatever length the first one promises.
-    let mut bytes = Vec::with_capacity(length.min(ROOM_BYTES_MAX).max(first.len()));
-    bytes.extend_from_slice(&first);
-    let mut part = 1;
-    while bytes.len() < length {
-        bytes.extend_from_slice(&tree.get(key(number, part)).ok()??);
-        part += 1;
+    fn blob_files(store: &SledStore) -> usize {
+        fs::read_dir(store.dir.join("blobs")).unwrap().count()
     }
-    Some(bytes)
+
+    #[test]
+    fn leaves_full_of_whole_parts_make_no_blob_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = SledStore::new(dir.path().join("sled"));
+        let mut blocks = store.open_sled().unwrap();
+        let all = blocks_of(1..=48, PART_BYTES);
+        put(&mut blocks, &all);
+        assert_eq!(blob_files(&store), 0, "sled does not sync blob files");
+        holds(&blocks, &all);
+    }
+
+    #[test]
+    fn a_store_of_longer_parts_is_gone_on_with_and_its_blob_files_are_durable() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = SledStore::new(dir.path().join("sled"));
+        let mut blocks = store.open_sled().unwrap();
+        blocks.part_bytes = 32 * 1024;
+        let mut all = blocks_of(1..=48, 32 * 1024);
+        put(&mut blocks, &all);
+        blocks.checkpoint().unwrap();
+        assert!(blob_files(&store) > 0, "that is how such stores were");
+        assert_eq!(blocks.blobs.durable(), blob_files(&store));
+        drop(blocks);
+        let mut blocks = store.open_sled().unwrap();
+        all.extend(blocks_of(49..=52, PART_BYTES));
+        put(&mut blocks, &all[48..]);
+        blocks.checkpoint().unwrap();
+        assert_eq!(blocks.blobs.durable(), blob_files(&store));
+        holds(&blocks, &all);
+    }
 }

@@ -12,7 +12,7 @@ use super::{LocalJournal, behind, lock};
 use crate::{
     AppendError, Done, Intake, OpenError, OpenReport, Settings, Threads,
     blocks::Store,
-    commit::Writer,
+    commit::{Group, Writer},
     crash,
     disk::Disk,
     keeper::{Intervals, Keeper, Unopened},
@@ -53,6 +53,7 @@ pub(super) fn start(
         epoch: report.epoch,
         tip,
         space: SpaceWatch::new(settings.space_floor_bytes),
+        group: Group::default(),
     };
     write_note(&mut writer, &report, now_ms, &*disk)?;
     if let Some(blocks) = &blocks {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     blocks::{Blocks, Store, StoreError},
-    core::Core,
+    core::{Core, Loaded},
     crash, frame,
 };
 
@@ -167,7 +167,8 @@ fn put_blocks(blocks: &mut dyn Blocks, core: &Core, first: u64, last: u64) -> Re
     while next <= last {
         let numbers: Vec<u64> = (next..=last.min(next + BLOCKS_AT_ONCE - 1)).collect();
         let loaded = core.load(&numbers).map_err(|error| error.to_string())?;
-        let pairs: Vec<(u64, &[u8])> = numbers.iter().copied().zip(loaded.iter().map(|one| one.bytes())).collect();
+        let frames: Vec<_> = loaded.iter().map(Loaded::bytes).collect();
+        let pairs: Vec<(u64, &[u8])> = numbers.iter().copied().zip(frames.iter().map(|frame| &**frame)).collect();
         blocks.put(&pairs).map_err(|error| error.problem)?;
         next += numbers.len() as u64;
         crash::point("store-catching-up");

@@ -2,11 +2,10 @@
 
 use std::{ops::ControlFlow, sync::mpsc};
 
-use super::{damaged, wants};
+use super::{At, damaged, wants};
 use crate::{
     Filter, Position, ReadError,
     core::{Core, Loaded},
-    frame::{self, HEADER_BYTES},
     view::EntryView,
 };
 
@@ -33,17 +32,17 @@ pub(crate) fn pass(
     }
     let mut show = |blocks: Result<Vec<Loaded>, ReadError>| -> Result<ControlFlow<()>, ReadError> {
         for block in &blocks? {
-            let bytes = block.bytes();
-            for record in frame::records(&bytes[HEADER_BYTES..]) {
-                let record = record.map_err(|problem| damaged(Position::ZERO, problem))?;
+            let shown = block.each_record::<At>(|record| {
                 let position = record.position();
                 if position < from || to < position {
-                    continue;
+                    return Ok(ControlFlow::Continue(()));
                 }
-                let stream = record.stream_text().map_err(|problem| damaged(position, problem))?;
-                if wants(filter, stream) && visit(&EntryView::stored(record, stream)).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+                let stream = record.stream_text().map_err(|problem| At(position, problem))?;
+                let seen = wants(filter, stream).then(|| visit(&EntryView::stored(*record, stream)));
+                Ok(seen.unwrap_or(ControlFlow::Continue(())))
+            });
+            if shown.map_err(|At(position, problem)| damaged(position, problem))?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))

@@ -109,7 +109,7 @@ fn in_process(
         .spawn()
         .map_err(|error| format!("no child: {error}"))?;
     let lines = kill::lines_of(&mut child)?;
-    let heard = kill::listen(&lines, &mut told, u64::MAX, HANG);
+    let heard = kill::listen(&lines, &mut told, u64::MAX, kill::Patience::Silence(HANG));
     if matches!(heard, Ok(kill::Heard::Silence)) {
         let _ = child.kill();
         let _ = child.wait();

@@ -121,6 +121,21 @@ impl Writer {
         }
     }
 
+    /// Hands in new work where there was no room: refused, unless there is room again. Full segments are compressed
+    /// meanwhile, the store catches up, and an opening cuts what was reserved behind the log's end.
+    fn appends_where_there_is_room(&mut self, journal: &LocalJournal, place: &Path) -> Result<(), String> {
+        match self.append(journal, Shape::Small, Intake::Ordinary) {
+            Err(AppendError::NearlyFull { .. }) => Ok(()),
+            Err(error) => Err(format!("new work on a full disk: {error}")),
+            Ok(()) => match free_bytes(place)? {
+                left if left < FLOOR_BYTES => {
+                    Err(format!("new work was taken on a nearly full disk: {left} bytes are left"))
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+
     /// Appends until it is refused for want of space; how many were taken.
     fn append_until_full(&mut self, journal: &LocalJournal, shape: Shape, intake: Intake) -> Result<u64, String> {
         for taken in 0..1_000_000 {
@@ -177,13 +192,7 @@ fn fill(place: &Path, dice: &mut Dice, planted: bool) -> Result<String, String> 
         writer.append(&journal, Shape::Small, Intake::Report).map_err(|error| format!("report {reports}: {error}"))?;
         reports += 1;
     }
-    // Once the store has caught up there may be room again; else new work is refused.
-    if writer.append(&journal, Shape::Small, Intake::Ordinary).is_ok() {
-        let left = free_bytes(place)?;
-        if left < FLOOR_BYTES {
-            return Err(format!("new work was taken on a nearly full disk: {left} bytes are left"));
-        }
-    }
+    writer.appends_where_there_is_room(&journal, place)?;
     // Now there is nothing left at all; first while it runs, then at a start.
     hog(&place.join("more"), u64::MAX)?;
     reports += writer.append_until_full(&journal, Shape::Big, Intake::Report)?;
@@ -200,10 +209,7 @@ fn fill(place: &Path, dice: &mut Dice, planted: bool) -> Result<String, String> 
             started_full = "started";
             verify(&journal, &writer.told)?;
             writer.restarted();
-            match writer.append(&journal, Shape::Small, Intake::Ordinary) {
-                Err(AppendError::NearlyFull { .. }) => (),
-                other => return Err(format!("new work on a full disk: {other:?}")),
-            }
+            writer.appends_where_there_is_room(&journal, place)?;
         }
         Err(OpenError::Io { .. }) => (),
         Err(error) => return Err(format!("a start on the full disk: {error}")),

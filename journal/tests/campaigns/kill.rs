@@ -29,8 +29,8 @@ use crate::{
 /// Lives of one journal.
 const LIVES: u64 = 10;
 pub const WRITERS_MAX: u16 = 8;
-/// A child that says nothing for so long hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// A child that says nothing for so long hangs; one that goes on talking may take its time.
+const PATIENCE: Patience = Patience::Silence(Duration::from_secs(30));
 /// A child whose parent is gone ends by itself.
 const APPENDS_MAX: u32 = 4_000;
 
@@ -171,7 +171,8 @@ fn live(dir: &Path, life: Life, end: End) -> Result<Vec<Acknowledged>, String> {
     let outcome = match end {
         End::AfterAcknowledgements(enough) => listen(&lines, &mut heard, enough, PATIENCE),
         End::AfterMicroseconds(micros) => {
-            listen(&lines, &mut heard, u64::MAX, Duration::from_micros(micros).saturating_sub(begun.elapsed()))
+            let left = Duration::from_micros(micros).saturating_sub(begun.elapsed());
+            listen(&lines, &mut heard, u64::MAX, Patience::Until(Deadline::within(left)))
         }
         End::AtPoint(_) => listen(&lines, &mut heard, u64::MAX, PATIENCE),
     };
@@ -218,17 +219,34 @@ pub enum Heard {
     TheEnd,
 }
 
-/// Notes acknowledgements until there are enough, time is over, or the child has ended.
+/// How long somebody listens.
+#[derive(Clone, Copy, Debug)]
+pub enum Patience {
+    /// Until nothing was said for so long.
+    Silence(Duration),
+    /// Until then, whatever is said.
+    Until(Deadline),
+}
+
+impl Patience {
+    fn left(self) -> Duration {
+        match self {
+            Self::Silence(longest) => longest,
+            Self::Until(deadline) => deadline.left(),
+        }
+    }
+}
+
+/// Notes acknowledgements until there are enough, patience ends, or the child has ended.
 pub fn listen(
     lines: &Receiver<String>,
     heard: &mut Vec<Acknowledged>,
     enough: u64,
-    patience: Duration,
+    patience: Patience,
 ) -> Result<Heard, String> {
-    let deadline = Deadline::within(patience);
     let mut count = 0;
     while count < enough {
-        match lines.recv_timeout(deadline.left()) {
+        match lines.recv_timeout(patience.left()) {
             Ok(line) => match Acknowledged::parse(&line) {
                 Some(told) => {
                     heard.push(told);

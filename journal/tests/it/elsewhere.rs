@@ -1,6 +1,8 @@
 //! Segments that have left the log's folder, for an archive or for good: every read still finds them, and whatever is
 //! missing is said by name.
 
+mod copies;
+
 use std::{path::Path, sync::Arc};
 
 use bailiwick_journal::{

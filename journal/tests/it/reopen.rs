@@ -5,6 +5,7 @@ mod ends;
 mod exports;
 mod folders;
 mod log_filled;
+mod making;
 mod sled;
 mod store;
 
