@@ -4,7 +4,7 @@
 One JSON object per line comes in, one goes out. What is made lies below `state_dir`, in a directory named by its effect id:
 so the same request twice makes one thing, also if this program was killed in between. See README.md.
 """
-import json, os, shutil, signal, subprocess, sys, time
+import contextlib, json, os, shutil, signal, subprocess, sys, time
 
 class Fault(Exception): "One of bailiwick's codes, and a text for people."
 home = lambda effect: os.path.join(STATE, effect)
@@ -53,20 +53,35 @@ def attach_volume(effect, machine_effect, volume_effect, read_only, **_):
     write("attachment", effect, path=home(volume_effect) + "/disk", read_only=read_only,
           machine_effect=machine_effect, volume_effect=volume_effect)
 
-def delete(effect):  # what is not there is deleted with success
+def free(effect):
     if any(held["volume_effect"] == effect for held in every("attachment")):
         raise Fault("failed-precondition", "the volume is attached")
+
+def release(effect):  # its data stays in a directory that we do not look at any more
+    free(effect)
+    if os.path.exists(home(effect)):
+        os.makedirs(home("released"), exist_ok=True)
+        os.rename(home(effect), home("released/" + effect))
+
+def delete(effect):  # what is not there is deleted with success
+    free(effect)
     while pid := find(effect):
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+            os.kill(pid, signal.SIGKILL)
         time.sleep(0.001)
     for gone in [held["effect"] for held in every("attachment") if held["machine_effect"] == effect] + [effect]:
         shutil.rmtree(home(gone), ignore_errors=True)
+
+MAKE = {"machine": create_machine, "volume": create_volume, "attachment": attach_volume}
+OFFER = {"machines": True, "volumes": True}
 
 def work(verb, kind, item):
     effect = item if isinstance(item, str) else item["effect"]
     if verb in ("create", "attach") and not read(effect, kind):
         os.makedirs(home(effect), exist_ok=True)
-        {"machine": create_machine, "volume": create_volume, "attachment": attach_volume}[kind](**item)
+        MAKE[kind](**item)
+    if verb == "release":
+        return {"ok": release(effect)}
     if verb in ("delete", "destroy", "detach"):
         return {"ok": delete(effect)}
     seen = read(effect, kind)
@@ -82,18 +97,22 @@ def guarded(function, *arguments):
 def serve(verb, _, noun, asked):
     if verb == "hello" and 1 in asked["versions"]:
         globals()["STATE"] = os.path.realpath(asked["state_dir"])
-        return {"ok": {"version": 1, "provider": "sample 1.0", "machines": True, "volumes": True}}
+        return {"ok": {"version": 1, "provider": "sample 1.0", **OFFER}}
     if verb == "list":  # in pages of a hundred
-        rest = [thing for thing in every("machine") if thing["effect"] > asked.get("after", "")]
+        rest = [thing for thing in every(noun[:-1]) if thing["effect"] > asked.get("after", "")]
         following = rest[99]["effect"] if rest[100:] else None
         return {"ok": {"complete": True, "age_ms": 0, "items": rest[:100], "next": following}}
-    if verb not in ("create", "delete", "destroy", "attach", "detach", "lookup"):
+    if verb not in ("create", "delete", "destroy", "release", "attach", "detach", "lookup"):
         raise Fault("unimplemented", "this provider does not know that")
     kind = "attachment" if verb in ("attach", "detach") else noun[:-1]
     return {"ok": [guarded(work, verb, kind, item) for item in asked["items"]]}
 
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody has to wait for a machine that ends
-for line in sys.stdin.buffer:  # until bailiwick closes it
-    asked = json.loads(line)
-    if "op" in asked:
-        print(json.dumps({"id": asked["id"], **guarded(serve, *asked["op"].partition("-"), asked)}), flush=True)
+def main():
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody has to wait for a machine that ends
+    for line in sys.stdin.buffer:  # until bailiwick closes it
+        asked = json.loads(line)
+        if "op" in asked:
+            print(json.dumps({"id": asked["id"], **guarded(serve, *asked["op"].partition("-"), asked)}), flush=True)
+
+if __name__ == "__main__":
+    main()

@@ -42,6 +42,17 @@ pub fn replace_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     sync_parent(path)
 }
 
+/// Removes the files of a directory that a crash left half-written. Nobody may be writing there.
+pub fn remove_unfinished(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(|name| name.ends_with(UNFINISHED)) {
+            remove_file(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Reads JSON; none if there is no such file.
 ///
 /// # Errors
@@ -107,6 +118,12 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("x.json");
         assert_eq!(read_json::<u32>(&path).unwrap(), None);
+        fs::write(scratch.path().join("x.json.tmp"), "torn").unwrap();
+        fs::write(scratch.path().join("y.json.tmp"), "torn").unwrap();
+        fs::write(scratch.path().join("z.tmp.json"), "whole").unwrap();
+        remove_unfinished(scratch.path()).unwrap();
+        let left: Vec<_> = fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["z.tmp.json"]);
         fs::write(scratch.path().join("x.json.tmp"), "torn").unwrap();
         for value in [1_u32, 2] {
             replace_json(&path, &value).unwrap();

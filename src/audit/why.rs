@@ -145,7 +145,11 @@ fn looked_at(entry: &Entry) -> Looked {
         },
         "supervisor/storage" => match storage::Command::load(&entry.command) {
             Ok(storage::Command::Look { about }) => Looked::At(about),
-            Ok(storage::Command::Begin { .. } | storage::Command::Observe { .. }) => Looked::AtTheWorld,
+            Ok(
+                storage::Command::Begin { .. }
+                | storage::Command::Observe { .. }
+                | storage::Command::ObserveVolumes { .. },
+            ) => Looked::AtTheWorld,
             Err(_) => Looked::NotAtAll,
         },
         "supervisor/replica-sets" => match replica_sets::Command::load(&entry.command) {

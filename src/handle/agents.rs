@@ -6,12 +6,10 @@ use std::{
 };
 
 use bailiwick_actors::{
-    filesystem_attachment,
     machine::{self, Instance},
     shell::{AgentReport, AskError, DevicesSeen, Heartbeat},
     supervisor::storage::Sighted,
     vocab::{EffectId, Name},
-    volume_attachment::Link,
 };
 use bailiwick_journal::ReadError;
 
@@ -102,9 +100,7 @@ pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<
     let workloads = runs.flat_map(|spec| &spec.workloads).map(workload).collect();
     let volume = |volume: &Name| {
         let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;
-        let Link::Attached { target, info, .. } = &attachment.link else {
-            return None;
-        };
+        let (target, info) = attachment.attached()?;
         (target.machine_effect == effect).then(|| agent::AttachedVolume {
             name: volume.clone(),
             path: info.path.clone().into(),
@@ -114,9 +110,7 @@ pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<
     let volumes: Vec<_> = state.attachments.iter().filter_map(volume).collect();
     let mounted = |filesystem: &Name| {
         let attachment = fleet.filesystem_attachments.get(&format!("{machine}:{filesystem}"))?;
-        let filesystem_attachment::Link::Attached { target, info, .. } = &attachment.link else {
-            return None;
-        };
+        let (target, info) = attachment.attached()?;
         (target.machine_effect == effect).then(|| agent::MountedFilesystem {
             name: filesystem.clone(),
             path: info.mount_point.clone().into(),

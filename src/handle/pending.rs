@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick_actors::{
     contract::Decider,
     machine::{self, Instance},
-    shell::{AskError, Unseen},
+    shell::{AskError, Unseen, Unsure},
     vocab::{Life, Name},
 };
 use bailiwick_journal::{ReadError, StreamId};
@@ -37,6 +37,7 @@ impl Handle {
         // What was seen is asked before what is so. The other way round, a machine that is found dead between the two
         // questions would be neither unseen nor pending.
         let unseen = self.shared.machines.send(Unseen).await.map_err(|_| AskError::Stopping)?;
+        let unsure = self.shared.storage.send(Unsure).await.map_err(|_| AskError::Stopping)?;
         let untold = self.untold()?;
         let mut pending = self.look(view::pending)?;
         let of = |name: Name, status: &'static str, why: &str| Pending {
@@ -48,10 +49,17 @@ impl Handle {
             untold.into_iter().map(|name| of(name, "untold", "its agent has not asked yet what is wanted now"));
         let unseen =
             unseen.into_iter().map(|name| of(name, "unseen", "its provider has not shown it since the node started"));
+        let unsure = unsure.into_iter().map(|stream| Pending {
+            entity: stream.to_string(),
+            status: "unsure",
+            why: "nobody has made sure since the node started that it is still attached".into(),
+        });
         let known: BTreeSet<String> = pending.iter().map(|open| open.entity.clone()).collect();
         let mut told = BTreeSet::new();
-        let more =
-            untold.chain(unseen).filter(|open| !known.contains(&open.entity) && told.insert(open.entity.clone()));
+        let more = untold
+            .chain(unseen)
+            .chain(unsure)
+            .filter(|open| !known.contains(&open.entity) && told.insert(open.entity.clone()));
         pending.extend(more);
         Ok(pending)
     }

@@ -170,14 +170,18 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<O
     }
     for exec in &config.exec {
         let cannot = |source| StartError::Io { action: "start a provider in", path: exec.dir.clone(), source };
-        if providers.machines.contains_key(&exec.name) || providers.volumes.contains_key(&exec.name) {
+        let is_taken = providers.machines.contains_key(&exec.name)
+            || providers.volumes.contains_key(&exec.name)
+            || providers.filesystems.contains_key(&exec.name);
+        if is_taken {
             let text = format!("there is another provider called {}", exec.name);
             return Err(cannot(io::Error::new(io::ErrorKind::AlreadyExists, text)));
         }
         let started = Arc::new(ExecProvider::start(exec.clone(), clock.clone()).map_err(cannot)?);
         reports.extend(started.take_reports());
         providers.machines.insert(exec.name.clone(), started.clone());
-        providers.volumes.insert(exec.name.clone(), started);
+        providers.volumes.insert(exec.name.clone(), started.clone());
+        providers.filesystems.insert(exec.name.clone(), started);
     }
     let names = |names: Vec<&Name>| names.into_iter().cloned().collect::<BTreeSet<Name>>();
     let volumes_inside = providers.in_machines.keys().filter(|name| name.as_str() == LOOP);
@@ -254,6 +258,7 @@ async fn pass_on(mut reports: Reports, machines: actix::WeakAddr<SupervisorActor
 fn directories(config: &Config, clock: &Arc<dyn Clock>) -> Option<Arc<dyn FilesystemProvider>> {
     let path = config.data_dir.join("filesystems");
     let offered = Ground::of_this_machine(&path, &[], Arc::new(SystemRunner::default()));
+    let offered = offered.and_then(|ground| ground.clear_unfinished().map(|()| ground));
     let ground =
         offered.inspect_err(|error| tracing::warn!(%error, "filesystems of provider directory are not offered"));
     let free = rustix::fs::statvfs(&config.data_dir).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize) >> 20);

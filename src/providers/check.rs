@@ -12,18 +12,21 @@ mod attachments;
 mod bench;
 mod creating;
 mod deleting;
+mod filesystems;
 mod finding;
 mod hostile;
 mod listing;
 mod meanwhile;
+mod mounts;
 pub mod process;
 mod restarting;
+mod storage_bench;
 mod volumes;
 
 use std::{sync::Arc, time::Duration};
 
 use bailiwick_actors::{
-    ports::{Answer, Clock, MachineProvider, VolumeProvider},
+    ports::{Answer, Clock, FilesystemProvider, MachineProvider, VolumeProvider},
     vocab::{Fault, Name},
 };
 use serde::Serialize;
@@ -57,6 +60,8 @@ pub struct Ports {
     pub machines: Option<Arc<dyn MachineProvider>>,
     /// None if it has no volumes: then those checks are skipped.
     pub volumes: Option<Arc<dyn VolumeProvider>>,
+    /// None if it has no filesystems: then those checks are skipped.
+    pub filesystems: Option<Arc<dyn FilesystemProvider>>,
 }
 
 impl std::fmt::Debug for Ports {
@@ -64,6 +69,7 @@ impl std::fmt::Debug for Ports {
         f.debug_struct("Ports")
             .field("machines", &self.machines.is_some())
             .field("volumes", &self.volumes.is_some())
+            .field("filesystems", &self.filesystems.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -164,6 +170,8 @@ pub fn checks() -> Vec<Check> {
         restarting::CHECKS,
         volumes::CHECKS,
         attachments::CHECKS,
+        filesystems::CHECKS,
+        mounts::CHECKS,
     ];
     // At the end, because it is about what all others have left.
     groups.concat().into_iter().chain([bench::NOTHING_LEFT]).collect()

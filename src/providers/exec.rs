@@ -1,8 +1,9 @@
 //! A provider in any language: one process that lives as long as the node, and speaks lines of JSON.
 //!
 //! The node starts the provider's program, writes requests to its standard input and reads answers from its standard
-//! output: one JSON object per line, UTF-8, at most 1 MiB. `examples/provider.py` is a whole provider in less than 100
-//! lines, and `bailiwick provider check PROGRAM` tells what is wrong with another.
+//! output: one JSON object per line, UTF-8, at most 1 MiB. `examples/provider.py` is a whole provider in little more than
+//! 100 lines, `examples/storage_provider.py` one with filesystems, and `bailiwick provider check PROGRAM` tells what is wrong
+//! with another.
 //!
 //! # The protocol, version 1
 //!
@@ -11,7 +12,8 @@
 //!
 //! ```text
 //! → {"id":1,"op":"hello","versions":[1],"name":"lab","state_dir":"/…","line_bytes_max":1048576}
-//! ← {"id":1,"ok":{"version":1,"provider":"sample 1.0","machines":true,"volumes":true,"cancel":false,"progress":false}}
+//! ← {"id":1,"ok":{"version":1,"provider":"sample 1.0","machines":true,"volumes":true,
+//!    "filesystems":false,"cancel":false,"progress":false}}
 //! ```
 //!
 //! **A request** has an id that never comes again, an operation, and mostly items. Its answer names the same id and holds
@@ -35,10 +37,17 @@
 //! | `lookup-machines` | effect ids | `{"present": machine}`, `"absent"` or `"unknown"` |
 //! | `create-volumes` | `effect` `volume` `uid` `size_mib` | a volume: `effect` `volume_id` `size_mib` |
 //! | `destroy-volumes` | effect ids | `null` |
+//! | `release-volumes` | effect ids | `null`: the provider lets go of them and keeps their data |
 //! | `lookup-volumes` | effect ids | `{"present": volume}`, `"absent"` or `"unknown"` |
 //! | `attach-volumes` | `effect` `machine` `machine_effect` `instance` `volume` `volume_effect` `volume_id` `read_only` | an attachment: `path` `read_only` |
 //! | `detach-volumes` | `effect` `machine` `machine_effect` `volume` `volume_effect` | `null` |
 //! | `lookup-attachments` | effect ids | `{"present": attachment}`, `"absent"` or `"unknown"` |
+//! | `create-filesystems` | `effect` `filesystem` `uid` `size_mib` | a filesystem: `effect` `filesystem_id` `size_mib` |
+//! | `destroy-filesystems`, `release-filesystems` | effect ids | `null` |
+//! | `lookup-filesystems` | effect ids | `{"present": filesystem}`, `"absent"` or `"unknown"` |
+//! | `attach-filesystems` | `effect` `machine` `machine_effect` `instance` `filesystem` `filesystem_effect` `filesystem_id` `read_only`, and if said: `path` | a mount: `mount_point` `read_only` |
+//! | `detach-filesystems` | `effect` `machine` `machine_effect` `filesystem` `filesystem_effect` | `null` |
+//! | `lookup-filesystem-attachments` | effect ids | `{"present": mount}`, `"absent"` or `"unknown"` |
 //!
 //! **`list-machines`** has no items. Its answer says whether everything is in it and how old it is in milliseconds. What
 //! does not fit a line comes in pages: an answer with `next` is asked for more, with the same text as `after`.
@@ -48,6 +57,9 @@
 //! ← {"id":8,"ok":{"complete":true,"age_ms":0,"items":[…],"next":"6e0c…"}}
 //! → {"id":9,"op":"list-machines","after":"6e0c…"}
 //! ```
+//!
+//! `list-volumes` and `list-filesystems` are the same for these. A volume that two complete lists in a row lack is said to be
+//! lost; a provider that answers `unimplemented` to a list or a release is not asked again.
 //!
 //! A provider that has zones names them on the first page: `"zones":["a","b"]`. A machine that the node spreads is then
 //! asked for with `"zone":"b"`, and has to be made there; `resource-exhausted` and `unavailable` let the node try another
@@ -97,6 +109,7 @@
 mod busy;
 mod calls;
 mod config;
+mod filesystems;
 mod host;
 mod lines;
 mod process;
@@ -131,7 +144,7 @@ pub(super) use process::command;
 use stderr::Blot;
 use wire::Operation;
 
-/// Machines and volumes of a process that speaks JSON lines.
+/// Machines, volumes and filesystems of a process that speaks JSON lines.
 ///
 /// The process is started at once, on a thread of the provider's own; calls work on any runtime. Dropping the provider ends
 /// the process in order, which takes at most the grace times of its [`ExecLimits`].
@@ -204,6 +217,11 @@ impl ExecProvider {
     }
 }
 
+/// Items that are nothing but their ids.
+fn each(ids: Vec<EffectId>) -> Vec<(EffectId, String)> {
+    ids.into_iter().map(|id| (id, wire::json(&id))).collect()
+}
+
 impl Drop for ExecProvider {
     fn drop(&mut self) {
         self.stop();
@@ -219,7 +237,7 @@ impl MachineProvider for ExecProvider {
     }
 
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
-        Box::pin(self.undo(Operation::DeleteMachines, ids.into_iter().map(|id| (id, wire::json(&id))).collect()))
+        Box::pin(self.undo(Operation::DeleteMachines, each(ids)))
     }
 
     fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
@@ -259,7 +277,18 @@ impl VolumeProvider for ExecProvider {
     }
 
     fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
-        Box::pin(self.undo(Operation::DestroyVolumes, ids.into_iter().map(|id| (id, wire::json(&id))).collect()))
+        Box::pin(self.undo(Operation::DestroyVolumes, each(ids)))
+    }
+
+    fn release_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        Box::pin(self.undo(Operation::ReleaseVolumes, each(ids)))
+    }
+
+    fn list_volumes(&self) -> Answer<'_, Result<Listing<ProvisionedVolume>, Fault>> {
+        Box::pin(async move {
+            let (listing, _) = self.pages(Operation::ListVolumes, trust::listed_volume).await?;
+            Ok(trust::without_twins(listing, |volume| volume.effect))
+        })
     }
 
     fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>> {

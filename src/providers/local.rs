@@ -167,6 +167,10 @@ impl VolumeProvider for LocalProvider {
         self.look(ids, volumes::lookup)
     }
 
+    fn list_volumes(&self) -> Answer<'_, Result<Listing<ProvisionedVolume>, Fault>> {
+        self.once(volumes::list)
+    }
+
     fn attach_volumes(&self, attachments: Vec<AttachVolume>) -> BulkAnswer<'_, AttachmentInfo> {
         self.change(&self.lanes.quick, attachments, |wish| (wish.id, Some(wish.volume_effect)), attachments::attach)
     }

@@ -121,10 +121,7 @@ pub(super) fn filesystem_attachment_row(
         life: state.life.to_string(),
         ready: state.is_ready(),
         read_only: state.spec.as_ref().is_some_and(|spec| spec.read_only),
-        path: match &state.link {
-            Link::Attached { info, .. } => Some(info.mount_point.clone()),
-            Link::Waiting | Link::Attaching { .. } | Link::Detaching { .. } => None,
-        },
+        path: state.attached().map(|(_, info)| info.mount_point.clone()),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
         detail: mount_detail(fleet, name, state),

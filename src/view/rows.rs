@@ -218,18 +218,16 @@ pub(super) fn volume_row(fleet: &Fleet, name: &str, folded: &Folded<volume::Stat
 pub(super) fn attachment_row(fleet: &Fleet, name: &str, folded: &Folded<volume_attachment::State>) -> AttachmentRow {
     let (state, stream) = (&folded.state, stream::<volume_attachment::State>(name));
     let (machine, volume) = name.split_once(':').unwrap_or((name, ""));
+    let is_lost = state.is_ready() && lost_beneath(fleet, name).is_some();
     AttachmentRow {
         name: name.to_owned(),
         machine: machine.to_owned(),
         volume: volume.to_owned(),
-        status: state.status(),
+        status: if is_lost { "lost" } else { state.status() },
         life: state.life.to_string(),
-        ready: state.is_ready(),
+        ready: state.is_ready() && !is_lost,
         read_only: state.spec.as_ref().is_some_and(|spec| spec.read_only),
-        path: match &state.link {
-            Link::Attached { info, .. } => Some(info.path.clone()),
-            Link::Waiting | Link::Attaching { .. } | Link::Detaching { .. } => None,
-        },
+        path: state.attached().map(|(_, info)| info.path.clone()),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
         detail: attachment_detail(fleet, name, state),
@@ -369,13 +367,23 @@ fn time_left(health: &Health) -> String {
 }
 
 pub(super) fn volume_detail(state: &volume::State) -> Option<String> {
-    state.effort().and_then(effort_detail)
+    let lost = || state.lost.map(|since| format!("its provider does not show it any more, noticed at {since}"));
+    state.effort().and_then(effort_detail).or_else(lost)
+}
+
+/// Why an attachment that looks well is none: its volume is lost.
+pub(super) fn lost_beneath(fleet: &Fleet, name: &str) -> Option<String> {
+    let (_, volume) = name.split_once(':')?;
+    fleet.volumes.get(volume)?.lost.map(|since| format!("its volume is lost, noticed at {since}"))
 }
 
 /// What an attachment waits for is the state of others.
 pub(super) fn attachment_detail(fleet: &Fleet, name: &str, state: &volume_attachment::State) -> Option<String> {
     if let Some(detail) = state.effort().and_then(effort_detail) {
         return Some(detail);
+    }
+    if state.is_ready() {
+        return lost_beneath(fleet, name);
     }
     if !matches!(state.link, Link::Waiting) || !state.life.exists() {
         return None;

@@ -8,7 +8,10 @@ use bailiwick_actors::{
 };
 use serde::Serialize;
 
-use super::{Fleet, rows::effort_detail};
+use super::{
+    Fleet,
+    rows::{effort_detail, volume_detail},
+};
 
 /// A volume or filesystem, with its attachments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -71,7 +74,11 @@ fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
         volume::Storage::Destroying { .. } => Some(StorageStatus::Destroying),
     };
     let size = made.unwrap_or(asked);
-    let (status, detail) = status(own, state.life, state.effort(), &links);
+    let (status, detail) = match volume_detail(state).filter(|_| state.lost.is_some()) {
+        // What is not there is nowhere, whatever was attached.
+        Some(detail) => (StorageStatus::Error, Some(detail)),
+        None => status(own, state.life, state.effort(), &links),
+    };
     StorageRow {
         storage: format!("volume/{name}"),
         pool: state.spec.as_ref().map(|spec| spec.provider.to_string()).unwrap_or_default(),

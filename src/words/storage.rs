@@ -37,6 +37,8 @@ impl Words for volume::State {
                 Report::DestroyFailed { attempt, fault } => {
                     format!("take in that attempt {attempt} at destroying it failed ({fault})")
                 }
+                Report::Lost { .. } => "take in that its provider does not show it any more".into(),
+                Report::Found { .. } => "take in that its provider shows it again".into(),
             },
         }
     }
@@ -79,6 +81,8 @@ impl Words for volume::State {
             Event::FilesystemReserved { filesystem } => format!("it is kept for filesystem {filesystem}"),
             Event::FilesystemReleased { filesystem } => format!("it is free of filesystem {filesystem}"),
             Event::CreateDropped => "nothing of it was made".into(),
+            Event::Lost { .. } => "its provider does not show it any more".into(),
+            Event::Found => "its provider shows it again".into(),
             Event::Removed => "it was removed".into(),
         }
     }

@@ -9,7 +9,8 @@ use bailiwick_actors::{
     supervisor::{
         Order,
         machines::{self, Change, Withholding},
-        replica_sets, storage,
+        replica_sets,
+        storage::{self, VolumeChange},
     },
     vocab::Zone,
     volume, volume_attachment,
@@ -75,6 +76,9 @@ impl Words for storage::State {
             storage::Command::Observe { changes } => {
                 format!("take in what machines see: {}", devices_in_words(changes))
             }
+            storage::Command::ObserveVolumes { changes } => {
+                format!("take in what providers show: {}", volumes_in_words(changes))
+            }
         }
     }
 
@@ -85,6 +89,7 @@ impl Words for storage::State {
             storage::Event::Observed { changes } => devices_in_words(changes),
             storage::Event::PutOff { about } => format!("{} are looked at once there is a policy", entities(about)),
             storage::Event::TakenUp => "what was put off is looked at".into(),
+            storage::Event::VolumesObserved { changes } => volumes_in_words(changes),
         }
     }
 }
@@ -104,6 +109,14 @@ impl Words for replica_sets::State {
 pub(super) fn entities(about: &[StreamId]) -> String {
     let names: Vec<String> = about.iter().map(ToString::to_string).collect();
     listed(&names, "entity").replace("entitys", "entities")
+}
+
+fn volumes_in_words(changes: &[VolumeChange]) -> String {
+    let words = changes.iter().map(|change| match change {
+        VolumeChange::Missing { volume, .. } => format!("volume/{volume} is missing from a complete list"),
+        VolumeChange::Back { volume, .. } => format!("volume/{volume} is shown again"),
+    });
+    words.collect::<Vec<_>>().join("; ")
 }
 
 fn devices_in_words(changes: &[storage::DeviceChange]) -> String {

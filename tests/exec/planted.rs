@@ -15,7 +15,7 @@ use crate::support::{Ground, has_python, name, sample};
 /// What is replaced by what, and which check has to notice.
 type Plant = (&'static [(&'static str, &'static str)], &'static str);
 
-const PLANTS: [Plant; 36] = [
+const PLANTS: [Plant; 38] = [
     (&[(r#""version": 1"#, r#""version": 3"#)], "process/greets"),
     (&[("asked = json.loads(line)", "asked = json.loads(line); print(\"{}\")")], "process/greets"),
     (&[(r#""machines": True, "volumes": True"#, r#""x": 1"#)], "process/offers"),
@@ -27,8 +27,8 @@ const PLANTS: [Plant; 36] = [
     (&[("flush=True", "flush=asked[\"id\"] < 3")], "process/several-at-once"),
     (
         &[(
-            "    if \"op\" in asked:",
-            "    if \"op\" in asked: print(\"{}\", end=\"\" if asked[\"id\"] < 2 else \"\\n\")\n    if \"op\" in asked:",
+            "        if \"op\" in asked:",
+            "        if \"op\" in asked: print(\"{}\", end=\"\" if asked[\"id\"] < 2 else \"\\n\")\n        if \"op\" in asked:",
         )],
         "process/nothing-else",
     ),
@@ -69,6 +69,8 @@ const PLANTS: [Plant; 36] = [
         )],
         "restarting/found",
     ),
+    (&[("every(noun[:-1])", "every(\"machine\")")], "volumes/listed"),
+    (&[("        os.rename(home(effect), home(\"released/\" + effect))", "        pass")], "volumes/released"),
     (&[("+ [effect]:", "+ os.listdir(STATE):")], "deleting/others-stay"),
     (
         &[(
@@ -93,25 +95,47 @@ const PLANTS: [Plant; 36] = [
     ),
 ];
 
+/// As [`PLANTS`], for the sample with filesystems.
+const STORAGE_PLANTS: [Plant; 7] = [
+    (&[("size_mib=size_mib)", "size_mib=size_mib - 1)")], "filesystems/large-enough"),
+    (&[("filesystem_id=\"directory-\" + effect", "filesystem_id=\"x\" * 300")], "filesystems/effect-id"),
+    (&[("mount_point=path or files", "mount_point=\"files\"")], "mounts/path"),
+    (&[("read_only=read_only", "read_only=False")], "mounts/read-only"),
+    (&[("(\"lookup\", \"filesystem-attachments\")", "(\"lookup\", \"others\")")], "mounts/found"),
+    (&[("if any(held[\"filesystem_effect\"] == effect for", "if any(False for")], "mounts/holds"),
+    (&[("if not read(machine_effect, \"machine\") or", "if False or")], "mounts/no-machine"),
+];
+
 #[tokio::test]
 async fn every_planted_fault_is_found() {
+    are_found("provider.py", &PLANTS).await;
+}
+
+#[tokio::test]
+async fn every_fault_planted_into_filesystems_is_found() {
+    are_found("storage_provider.py", &STORAGE_PLANTS).await;
+}
+
+async fn are_found(program: &str, plants: &[Plant]) {
     if !has_python() {
         return;
     }
-    let text = std::fs::read_to_string(sample()).unwrap();
-    for (replacements, check) in PLANTS {
+    let text = std::fs::read_to_string(sample().with_file_name(program)).unwrap();
+    for &(replacements, check) in plants {
         let ground = Ground::new();
         let mut planted = text.clone();
         for (from, to) in replacements {
             assert!(planted.contains(from), "the sample has no {from}");
             planted = planted.replace(from, to);
         }
+        // What one shares with the other lies beside it.
+        std::fs::copy(sample(), ground.path().join("provider.py")).unwrap();
         let file = ground.path().join("planted.py");
         std::fs::write(&file, planted).unwrap();
         let mut config = ground.config(&["python3", file.to_str().unwrap()]);
         config.limits.hello_time = std::time::Duration::from_secs(2);
         let (mut lines, _) = process::run(&config, Some(check), |_| ()).await.unwrap();
-        let offers = Offers { machines: true, volumes: true };
+        let offers = Offers { machines: true, volumes: true, filesystems: true };
         let subject = Arc::new(ExecSubject::new(config, offers, Arc::new(SystemClock::new())));
         let options = Options { only: Some(check.to_owned()), ..Options::new(name("lab")) };
         lines.extend(check::run(subject, &options, |_| ()).await.unwrap());

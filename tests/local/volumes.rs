@@ -105,12 +105,15 @@ async fn sizes_that_cannot_be_are_refused() {
 async fn a_damaged_volume_is_not_passed_off_as_whole() {
     let ground = Ground::new();
     let provider = ground.provider();
-    make(&provider, 4).await.unwrap();
+    let made = make(&provider, 4).await.unwrap();
+    assert_eq!(provider.list_volumes().await.unwrap().items, [made]);
     let image = ground.volume(effect(DATA)).join("disk.img");
     fs::File::options().write(true).open(&image).unwrap().set_len(1024).unwrap();
     let code = |fault: Fault| fault.code;
     assert_eq!(only(provider.lookup_volumes(vec![effect(DATA)]).await).map_err(code), Err(FaultCode::DataLoss));
     fs::remove_file(&image).unwrap();
+    let listing = provider.list_volumes().await.unwrap();
+    assert_eq!((listing.complete, listing.items), (true, vec![]), "what is not whole is not there");
     assert_eq!(make(&provider, 4).await.map_err(code), Err(FaultCode::DataLoss));
 }
 

@@ -33,9 +33,15 @@
 00:00:10.018    29 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:00:10.018     --- crash (after-append)
 00:00:10.018    30 node/journal                 writer opened (node)
-00:00:20.018    31 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.018    31 supervisor/storage           session began, because a session begins (supervisor/storage, after 30)
+00:00:10.018    32 supervisor/storage           issued to alpha:data: reattach, issued to beta:logs: reattach, because something follows from what is seen (supervisor/storage, after 31)
+00:00:10.018    33 volume-attachment/beta:logs  reattach requested, because it was attached in an earlier session, which this one makes sure of (supervisor/storage, after 32)
+00:00:10.018    34 volume-attachment/alpha:data reattach requested, because it was attached in an earlier session, which this one makes sure of (supervisor/storage, after 32)
+00:00:10.041    35 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 34)
+00:00:10.041    36 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 33)
+00:00:20.018    37 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 
-converged after 30.018 s: 31 entries, 12 provider calls, 3 crashes, seed 11
+converged after 30.018 s: 37 entries, 13 provider calls, 3 crashes, seed 11
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
@@ -43,4 +49,4 @@ converged after 30.018 s: 31 entries, 12 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal e5011cb1b2332baa4756d4d72ae091524595483de81f34d6b150d17e2658fe62
+journal dd59541e07173fc04634f1faed98d359cda33728d6c18614f246f979ef53c764

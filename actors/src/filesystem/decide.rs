@@ -1,6 +1,6 @@
 //! What should happen to a filesystem, and why.
 
-use super::{Command, Event, Reason, Rejection, Report, Spec, State, Storage};
+use super::{Command, Event, Reason, Rejection, Removal, Report, Spec, State, Storage};
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::{Backing, ProvisionedFilesystem},
@@ -214,6 +214,10 @@ fn report_destroy_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fac
     let Storage::Destroying { effort, .. } = &state.storage else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
+    // Its data is to stay: whoever cannot let go of it is not asked to destroy it.
+    if state.removal == Removal::Release && fault.code == FaultCode::Unimplemented && effort.is_trying(attempt) {
+        return Ok(Decision::because(Reason::CannotRelease, [Event::DestroyGivenUp { fault: fault.clone() }]));
+    }
     let retry = |until, fault| Event::DestroyRetryScheduled { until, fault };
     let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DestroyGivenUp { fault } };
     Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))

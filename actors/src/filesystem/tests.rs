@@ -96,6 +96,11 @@ fn failed(attempt: u32, code: FaultCode) -> Command {
     Command::Report(Report::CreateFailed { attempt, fault: fault(code) })
 }
 
+fn releasing() -> Vec<Event> {
+    let going = [Event::ReleaseWanted, Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }];
+    [provisioned(), going.into()].concat()
+}
+
 fn table() -> Vec<Case<State>> {
     use Reason as R;
     let create = |backing| Command::Create { backing };
@@ -179,6 +184,17 @@ fn table() -> Vec<Case<State>> {
                 R::ReleaseAsked,
                 vec![Event::ReleaseWanted, Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }],
             )),
+        ),
+        // Whoever cannot let go of it is asked neither again nor to destroy it.
+        case(
+            releasing(),
+            Command::Report(Report::DestroyFailed { attempt: 1, fault: fault(FaultCode::Unimplemented) }),
+            Ok((R::CannotRelease, vec![Event::DestroyGivenUp { fault: fault(FaultCode::Unimplemented) }])),
+        ),
+        case(
+            releasing(),
+            Command::Report(Report::DestroyFailed { attempt: 1, fault: fault(FaultCode::InvalidArgument) }),
+            Ok((R::NotRetryable, vec![Event::DestroyGivenUp { fault: fault(FaultCode::InvalidArgument) }])),
         ),
         case(reserved(provisioned()), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan]))),
         case(

@@ -38,6 +38,7 @@ reasons! {
         LastAttachmentGone = "last-attachment-gone", "it is mounted nowhere any more";
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
         RemovalForced = "removal-forced", "an operator did not wait for what blocks its removal";
+        CannotRelease = "cannot-release", "its provider cannot let go of it without destroying its data, so both stay";
     }
 }
 

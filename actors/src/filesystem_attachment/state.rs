@@ -81,6 +81,16 @@ impl State {
         }
     }
 
+    /// What it is mounted on and where, as far as anybody knows: it stays so while it is made sure of.
+    pub fn attached(&self) -> Option<(&Target, &FilesystemAttachmentInfo)> {
+        match &self.link {
+            Link::Attached { target, info, .. } | Link::Attaching { target, earlier: Some(info), .. } => {
+                Some((target, info))
+            }
+            Link::Waiting | Link::Attaching { earlier: None, .. } | Link::Detaching { .. } => None,
+        }
+    }
+
     /// Whether something may be attached that has to be detached before it goes.
     pub fn may_be_attached(&self) -> bool {
         match &self.link {

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, BulkAnswer, Listing, ProvisionedVolume};
+use super::{BulkAnswer, ProvisionedVolume};
 use crate::{
     storage_rules::ImportWish,
-    vocab::{Fault, Name, Uid},
+    vocab::{Name, Uid},
 };
 
 /// One volume to be taken over.
@@ -17,14 +17,11 @@ pub struct ImportVolume {
     pub wish: ImportWish,
 }
 
-/// Shows the volumes that a provider has, and takes over those that nobody owns.
+/// Takes over volumes that nobody owns.
 ///
 /// A provider follows [`check_import`](crate::storage_rules::check_import): what is tagged or in use is refused with
 /// `failed-precondition`, and data is neither looked at nor touched.
 pub trait VolumeImporter: Send + Sync {
     /// Takes volumes over; an id that already has its volume answers with it.
     fn import_volumes(&self, volumes: Vec<ImportVolume>) -> BulkAnswer<'_, ProvisionedVolume>;
-
-    /// All volumes of this control plane, and whether that is all.
-    fn list_volumes(&self) -> Answer<'_, Result<Listing<ProvisionedVolume>, Fault>>;
 }

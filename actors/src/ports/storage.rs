@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BulkAnswer, Lookup, Progress, VolumeImporter};
+use super::{Answer, BulkAnswer, Listing, Lookup, Progress, VolumeImporter};
 use crate::vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid};
 
 /// One volume to be made.
@@ -80,6 +80,13 @@ pub trait VolumeProvider: Send + Sync {
 
     /// What is known about the volumes made under these ids.
     fn lookup_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>>;
+
+    /// All volumes of this control plane, and whether that is all. A provider that cannot tell answers `unimplemented`, which
+    /// is the default: then nobody notices a volume that is lost.
+    fn list_volumes(&self) -> Answer<'_, Result<Listing<ProvisionedVolume>, Fault>> {
+        let fault = Fault::new(FaultCode::Unimplemented, "the provider does not say which volumes it has");
+        Box::pin(std::future::ready(Err(fault)))
+    }
 
     /// Attaches volumes; doing it again is a success with the same answer. A volume that is attached under another id is
     /// refused with `failed-precondition`; a machine that is not there with `not-found`.

@@ -23,7 +23,7 @@ pub use crate::{
     supervisor::{
         machines::shell::{AgentReport, Heartbeat, Unseen},
         shell::{SupervisorActor, Supervisors, ViewAt, start_supervisors},
-        storage::shell::DevicesSeen,
+        storage::shell::{DevicesSeen, Unsure},
     },
 };
 pub use assemble::{AssembleError, Resumed, Running, assemble};

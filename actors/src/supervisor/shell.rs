@@ -363,7 +363,16 @@ pub fn start_supervisors(
 }
 
 impl Supervise for storage::State {
-    type Watch = ();
+    type Watch = storage::shell::Watch;
+
+    /// A session begins with the actor, if there is anything that it has to make sure of.
+    fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
+        if actor.view.has_attached() {
+            actor.watch.begins_after = Some(actor.view_at);
+            actor.decide_later(storage::Command::Begin { session: storage::Session::default() }, ctx);
+        }
+        storage::shell::begin_asking(ctx);
+    }
 
     fn look(about: &BTreeSet<StreamId>) -> Option<storage::Command> {
         // A policy alone is looked at for what waits for one; beside others it says nothing of its own.
@@ -374,9 +383,15 @@ impl Supervise for storage::State {
     }
 
     fn followed_by(event: &storage::Event) -> Vec<StreamId> {
-        let storage::Event::Observed { changes } = event else { return Vec::new() };
-        let volumes = changes.iter().map(|change| change.volume().as_str());
-        volumes.filter_map(|name| StreamId::new(crate::volume::State::KIND, name).ok()).collect()
+        let volumes: Vec<&str> = match event {
+            storage::Event::Observed { changes } => changes.iter().map(|change| change.volume().as_str()).collect(),
+            storage::Event::VolumesObserved { changes } => {
+                changes.iter().map(|change| change.volume().as_str()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let stream = |name| StreamId::new(crate::volume::State::KIND, name).ok();
+        volumes.into_iter().filter_map(stream).collect()
     }
 
     fn open_orders(view: &storage::View) -> Vec<(Uuid, Order, Position)> {

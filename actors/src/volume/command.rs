@@ -6,7 +6,7 @@ use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
-    vocab::{Fault, InstanceId, Name, Timestamp},
+    vocab::{EffectId, Fault, InstanceId, Name, Timestamp},
 };
 
 /// A command to a volume.
@@ -71,6 +71,14 @@ pub enum Report {
         facts: VolumeFacts,
         /// It was attached while it was made.
         attached: Option<AtCreation>,
+    },
+    /// Its provider does not show any more what was made under this id.
+    Lost {
+        effect: EffectId,
+    },
+    /// Its provider shows it again.
+    Found {
+        effect: EffectId,
     },
 }
 

@@ -1,6 +1,6 @@
 //! What should happen to a volume, and why.
 
-use super::{AtCreation, Command, Event, Place, Reason, Rejection, Report, Spec, State, Storage, VolumeFacts};
+use super::{AtCreation, Command, Event, Place, Reason, Rejection, Removal, Report, Spec, State, Storage, VolumeFacts};
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::ProvisionedVolume,
@@ -34,6 +34,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::CreateFailed { attempt, fault } => report_create_failed(state, *attempt, fault, facts),
             Report::Destroyed { attempt } => report_destroyed(state, *attempt),
             Report::DestroyFailed { attempt, fault } => report_destroy_failed(state, *attempt, fault, facts),
+            Report::Lost { effect } => report_lost(state, *effect, facts),
+            Report::Found { effect } => report_found(state, *effect),
         },
     }
 }
@@ -283,7 +285,30 @@ fn report_destroy_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fac
     let Storage::Destroying { effort, .. } = &state.storage else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
+    // Its data is to stay: whoever cannot let go of it is not asked to destroy it.
+    if state.removal == Removal::Release && fault.code == FaultCode::Unimplemented && effort.is_trying(attempt) {
+        return Ok(Decision::because(Reason::CannotRelease, [Event::DestroyGivenUp { fault: fault.clone() }]));
+    }
     let retry = |until, fault| Event::DestroyRetryScheduled { until, fault };
     let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DestroyGivenUp { fault } };
     Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
+}
+
+/// It is only told: what is not shown may come back, and nothing is made in its place.
+fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
+    match (&state.storage, state.lost) {
+        (Storage::Provisioned { volume, .. }, None) if volume.effect == effect => {
+            Ok(Decision::because(Reason::StorageLost, [Event::Lost { at: facts.now }]))
+        }
+        _ => Ok(Decision::nothing(Reason::StaleReport)),
+    }
+}
+
+fn report_found(state: &State, effect: EffectId) -> Verdict {
+    match (&state.storage, state.lost) {
+        (Storage::Provisioned { volume, .. }, Some(_)) if volume.effect == effect => {
+            Ok(Decision::because(Reason::StorageFound, [Event::Found]))
+        }
+        _ => Ok(Decision::nothing(Reason::StaleReport)),
+    }
 }

@@ -90,6 +90,12 @@ pub enum Event {
     Skipped {
         what: SkippedStorage,
     },
+    /// Its provider does not show it any more. Nothing is done about that.
+    Lost {
+        at: Timestamp,
+    },
+    /// Its provider shows it again.
+    Found,
 }
 
 impl Stored for Event {

@@ -19,6 +19,8 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Described { facts } => state.facts = Some(facts.clone()),
         Event::AttachedAtCreation { at_creation } => state.at_creation = Some(at_creation.clone()),
         Event::ReleaseWanted => state.removal = Removal::Release,
+        Event::Lost { at: since } => state.lost = Some(*since),
+        Event::Found => state.lost = None,
         Event::FilesystemReserved { filesystem } => state.filesystem = Some(filesystem.clone()),
         Event::FilesystemReleased { .. } | Event::Skipped { what: SkippedStorage::Filesystem { .. } } => {
             state.filesystem = None;
@@ -47,6 +49,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 Storage::None => return,
             };
             state.storage = Storage::Destroying { of, effort: Effort::begun(at, *since) };
+            state.lost = None;
         }
         Event::Destroyed | Event::CreateDropped | Event::Skipped { what: SkippedStorage::Undoing { .. } } => {
             state.storage = Storage::None;

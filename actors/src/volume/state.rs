@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Spec;
 use crate::{
     ports::{AttachmentInfo, ProvisionedVolume},
-    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Uid},
+    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
 };
 
 /// A volume.
@@ -34,6 +34,8 @@ pub struct State {
     pub removal: Removal,
     /// What its provider had under this name is taken over as it.
     pub import: Option<InstanceId>,
+    /// Since when its provider has not shown it any more; none while it does.
+    pub lost: Option<Timestamp>,
 }
 
 /// How something goes.
@@ -104,7 +106,7 @@ impl State {
 
     /// Whether it is there to be used.
     pub fn is_ready(&self) -> bool {
-        self.life == Life::Alive && matches!(self.storage, Storage::Provisioned { .. })
+        self.life == Life::Alive && matches!(self.storage, Storage::Provisioned { .. }) && self.lost.is_none()
     }
 
     /// One word for people: `available`, `attached`, `creating`, `failed`.
@@ -119,6 +121,7 @@ impl State {
                 "failed"
             }
             (Storage::Creating(_), _) => "creating",
+            (Storage::Provisioned { .. }, Life::Alive) if self.lost.is_some() => "lost",
             (Storage::Destroying { .. }, _) => "destroying",
             (_, Life::Dying) => "dying",
             (Storage::Provisioned { .. }, _) if self.attached_to.is_some() => "reserved",

@@ -70,6 +70,24 @@ fn removed() -> Vec<Event> {
     [dead(), vec![Event::Destroyed, Event::Removed]].concat()
 }
 
+fn releasing() -> Vec<Event> {
+    let going = [Event::ReleaseWanted, Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: Timestamp(5) }];
+    [provisioned(), going.into()].concat()
+}
+
+fn lost() -> Vec<Event> {
+    [reserved(), vec![Event::Lost { at: Timestamp(4) }]].concat()
+}
+
+fn not_undone(attempt: u32, code: FaultCode) -> Command {
+    Command::Report(Report::DestroyFailed { attempt, fault: fault(code) })
+}
+
+fn shown(is_shown: bool, at: u64) -> Command {
+    let effect = EffectId::of(&stream(), Version(at));
+    Command::Report(if is_shown { Report::Found { effect } } else { Report::Lost { effect } })
+}
+
 fn failed(attempt: u32, code: FaultCode) -> Command {
     Command::Report(Report::CreateFailed { attempt, fault: fault(code) })
 }
@@ -105,6 +123,30 @@ fn table() -> Vec<Case<State>> {
             )),
         ),
         case(provisioned(), created(1, 2, 64), Ok((R::StaleReport, vec![]))),
+        // Whoever cannot let go of it is asked neither again nor to destroy it.
+        case(
+            releasing(),
+            not_undone(1, FaultCode::Unimplemented),
+            Ok((R::CannotRelease, vec![Event::DestroyGivenUp { fault: fault(FaultCode::Unimplemented) }])),
+        ),
+        case(
+            releasing(),
+            not_undone(1, FaultCode::PermissionDenied),
+            Ok((R::NotRetryable, vec![Event::DestroyGivenUp { fault: fault(FaultCode::PermissionDenied) }])),
+        ),
+        case(
+            dead(),
+            not_undone(1, FaultCode::Unimplemented),
+            Ok((R::NotRetryable, vec![Event::DestroyGivenUp { fault: fault(FaultCode::Unimplemented) }])),
+        ),
+        case(releasing(), not_undone(2, FaultCode::Unimplemented), Ok((R::StaleReport, vec![]))),
+        case(provisioned(), shown(false, 2), Ok((R::StorageLost, vec![Event::Lost { at: NOW }]))),
+        case(dying(), shown(false, 2), Ok((R::StorageLost, vec![Event::Lost { at: NOW }]))),
+        case(provisioned(), shown(false, 1), Ok((R::StaleReport, vec![]))),
+        case(declared(), shown(false, 2), Ok((R::StaleReport, vec![]))),
+        case(lost(), shown(false, 2), Ok((R::StaleReport, vec![]))),
+        case(lost(), shown(true, 2), Ok((R::StorageFound, vec![Event::Found]))),
+        case(provisioned(), shown(true, 2), Ok((R::StaleReport, vec![]))),
         case(
             declared(),
             failed(1, FaultCode::Unavailable),
@@ -344,6 +386,20 @@ fn what_is_released_is_not_destroyed() {
     let going = [provisioned(), vec![Event::ReleaseWanted, Event::RemovalBegan, Event::Died]].concat();
     let going = [going, vec![Event::DestroyRequested { at: NOW }]].concat();
     assert_eq!(after::<State>(&going).0.pending(&NoView), [Effect::Release { of: Version(2), attempt: 1 }].into());
+    let given_up = Event::DestroyGivenUp { fault: fault(FaultCode::Unimplemented) };
+    let (state, _) = after::<State>(&[going, vec![given_up]].concat());
+    assert_eq!((state.status(), state.pending(&NoView)), ("failed", [].into()), "nothing is asked for any more");
+}
+
+#[test]
+fn what_is_lost_is_told_and_nothing_is_done_about_it() {
+    let (state, _) = after::<State>(&lost());
+    assert_eq!((state.status(), state.is_ready(), state.pending(&NoView)), ("lost", false, [].into()));
+    let (state, _) = after::<State>(&[lost(), vec![Event::Found]].concat());
+    assert_eq!((state.status(), state.is_ready()), ("reserved", true));
+    let going = [Event::AttachmentReleased { machine: name("web") }, Event::RemovalBegan, Event::Died];
+    let (state, _) = after::<State>(&[lost(), going.into(), vec![Event::DestroyRequested { at: NOW }]].concat());
+    assert_eq!((state.status(), state.lost), ("destroying", None), "that it is gone is asked by its id");
 }
 
 #[test]
@@ -393,7 +449,8 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     };
     let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
-    match kind % 21 {
+    match kind % 22 {
+        21 => shown(value.is_multiple_of(2), intent.0),
         18 => Command::RemoveWithFilesystem,
         19 => Command::RemoveForced,
         20 => import(machine.as_str()),

@@ -42,6 +42,9 @@ reasons! {
         FilesystemUnknown = "filesystem-unknown", "no such filesystem lives on it";
         AwaitsFilesystem = "awaits-filesystem", "its removal was asked for and waits for the filesystem on it, which goes too";
         RemovalForced = "removal-forced", "an operator did not wait for what blocks its removal";
+        CannotRelease = "cannot-release", "its provider cannot let go of it without destroying its data, so both stay";
+        StorageLost = "storage-lost", "its provider has shown two complete lists in a row without it";
+        StorageFound = "storage-found", "its provider shows it again";
     }
 }
 

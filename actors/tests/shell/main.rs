@@ -6,5 +6,6 @@ mod commands;
 mod memory;
 mod operator;
 mod overload;
+mod storage;
 mod support;
 mod time;

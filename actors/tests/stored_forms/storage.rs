@@ -47,6 +47,8 @@ pub(crate) fn volume() -> Forms {
             Command::RemoveWithFilesystem,
             Command::Import { spec: spec.clone(), volume_id: InstanceId("old.img".into()), machine: Some(machine()) },
             Command::RemoveForced,
+            Command::Report(Report::Lost { effect: effect(2) }),
+            Command::Report(Report::Found { effect: effect(2) }),
         ],
     );
     all.extend(forms(
@@ -79,6 +81,8 @@ pub(crate) fn volume() -> Forms {
             Event::Skipped { what: SkippedStorage::Attachment { machine: machine() } },
             Event::Skipped { what: SkippedStorage::Filesystem { filesystem: filesystem() } },
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+            Event::Lost { at: AT },
+            Event::Found,
         ],
     ));
     let rejections = vec![

@@ -84,12 +84,19 @@ pub(crate) fn supervisor() -> Forms {
         storage::DeviceChange::Gone { machine: name("web"), volume: name("data") },
     ];
     let begin = storage::Command::Begin { session: session.clone() };
-    all.extend(forms("storage.command", [look, begin, storage::Command::Observe { changes: changes.clone() }]));
+    let volumes = vec![
+        storage::VolumeChange::Missing { volume: name("data"), effect: effect(2), as_of: AT },
+        storage::VolumeChange::Back { volume: name("data"), effect: effect(2) },
+    ];
+    let observe = storage::Command::Observe { changes: changes.clone() };
+    let observe_volumes = storage::Command::ObserveVolumes { changes: volumes.clone() };
+    all.extend(forms("storage.command", [look, begin, observe, observe_volumes]));
     let mut events: Vec<storage::Event> = orders().map(|order| storage::Event::Issued { order }).into();
     events.push(storage::Event::SessionBegan { session });
     events.push(storage::Event::Observed { changes });
     events.push(storage::Event::PutOff { about: vec!["volume/data".parse().expect("a stream")] });
     events.push(storage::Event::TakenUp);
+    events.push(storage::Event::VolumesObserved { changes: volumes });
     all.extend(forms("storage.event", events));
     for (number, reason) in machines::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<machines::Reason, machines::Rejection>::Decided(*reason);

@@ -5,10 +5,10 @@ use std::{future::Future, sync::Arc, time::Duration};
 use bailiwick_actors::{
     machine::Spec,
     ports::{
-        AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateMachine, CreateVolume, DetachVolume, Listing, Lookup,
-        MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
+        Answer, AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateMachine, CreateVolume, DetachFilesystem,
+        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
     },
-    vocab::{EffectId, Fault, InstanceId, Name, SizeMib, Uid},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid},
 };
 use uuid::Uuid;
 
@@ -40,7 +40,7 @@ pub fn skipped<T>(why: impl Into<String>) -> Result<T, Stop> {
 
 pub struct Bench {
     subject: Arc<dyn Subject>,
-    ports: Option<Ports>,
+    pub(super) ports: Option<Ports>,
     name: Name,
     call_time: Duration,
     /// Everything ever made, for the check at the end.
@@ -48,6 +48,8 @@ pub struct Bench {
     machines: Vec<EffectId>,
     volumes: Vec<EffectId>,
     attachments: Vec<DetachVolume>,
+    pub(super) filesystems: Vec<EffectId>,
+    pub(super) mounts: Vec<DetachFilesystem>,
 }
 
 impl Bench {
@@ -62,6 +64,8 @@ impl Bench {
             machines: Vec::new(),
             volumes: Vec::new(),
             attachments: Vec::new(),
+            filesystems: Vec::new(),
+            mounts: Vec::new(),
         })
     }
 
@@ -192,9 +196,21 @@ impl Bench {
 
     /// A complete list that describes a moment after now.
     pub async fn full_list(&self) -> Result<Listing<MachineInstance>, Stop> {
+        let provider = self.provider()?;
+        self.full("list", || provider.list()).await
+    }
+
+    pub(super) async fn full<'p, T>(
+        &self,
+        what: &str,
+        list: impl Fn() -> Answer<'p, Result<Listing<T>, Fault>>,
+    ) -> Result<Listing<T>, Stop> {
         let asked = self.clock().now();
         for _ in 0..TRIES {
-            let listing = self.list().await?;
+            let listing = match self.timed(what, list()).await? {
+                Err(fault) if fault.code == FaultCode::Unimplemented => return skipped("it does not say what it has"),
+                listing => listing.map_err(|fault| Stop::Wrong(format!("{what} answered {fault}")))?,
+            };
             if listing.complete && asked <= listing.as_of {
                 return Ok(listing);
             }
@@ -248,7 +264,7 @@ impl Bench {
         Ok(self.known(&[id], |ids| provider.lookup_attachments(ids)).await?.remove(0))
     }
 
-    async fn known<'p, T>(
+    pub(super) async fn known<'p, T>(
         &self,
         ids: &[EffectId],
         ask: impl Fn(Vec<EffectId>) -> BulkAnswer<'p, Lookup<T>>,
@@ -298,11 +314,17 @@ impl Bench {
         for wish in std::mem::take(&mut self.attachments) {
             self.detach(wish).await.map_err(|stop| after(stop, "to detach"))?;
         }
+        for wish in std::mem::take(&mut self.mounts) {
+            self.unmount(wish).await.map_err(|stop| after(stop, "to unmount"))?;
+        }
         if !machines.is_empty() {
             self.delete(&machines).await.map_err(|stop| after(stop, "to delete machines"))?;
         }
         for id in volumes {
             self.destroy(id).await.map_err(|stop| after(stop, "to destroy volumes"))?;
+        }
+        for id in std::mem::take(&mut self.filesystems) {
+            self.destroy_filesystem(id).await.map_err(|stop| after(stop, "to destroy filesystems"))?;
         }
         Ok(())
     }
@@ -324,7 +346,7 @@ fn after(stop: Stop, what: &str) -> Stop {
     }
 }
 
-fn one<T>(what: &str, answers: Vec<Result<T, Fault>>) -> Result<T, Stop> {
+pub(super) fn one<T>(what: &str, answers: Vec<Result<T, Fault>>) -> Result<T, Stop> {
     let mut answers = every(what, answers)?;
     match answers.pop() {
         Some(answer) => Ok(answer),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{Answer, Clock, MachineProvider, VolumeProvider},
+    ports::{Answer, Clock, FilesystemProvider, MachineProvider, VolumeProvider},
     vocab::{Fault, FaultCode},
 };
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -43,6 +43,7 @@ pub struct ExecSubject {
 pub struct Offers {
     pub machines: bool,
     pub volumes: bool,
+    pub filesystems: bool,
 }
 
 impl std::fmt::Debug for ExecSubject {
@@ -70,8 +71,9 @@ impl Subject for ExecSubject {
         let opened = Arc::new(ExecProvider::start(self.config.clone(), self.clock.clone()).map_err(cannot)?);
         *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&opened);
         let machines = self.offers.machines.then(|| opened.clone() as Arc<dyn MachineProvider>);
-        let volumes = self.offers.volumes.then_some(opened as Arc<dyn VolumeProvider>);
-        Ok(Ports { machines, volumes })
+        let volumes = self.offers.volumes.then(|| opened.clone() as Arc<dyn VolumeProvider>);
+        let filesystems = self.offers.filesystems.then_some(opened as Arc<dyn FilesystemProvider>);
+        Ok(Ports { machines, volumes, filesystems })
     }
 
     /// Kills the process; its host starts another.
@@ -124,7 +126,7 @@ pub async fn run(
     let offers = match Raw::greeted(config).await {
         Ok((raw, hello)) => {
             drop(raw.end().await);
-            Some(Offers { machines: hello.machines, volumes: hello.volumes })
+            Some(Offers { machines: hello.machines, volumes: hello.volumes, filesystems: hello.filesystems })
         }
         Err(_) => None,
     };

@@ -170,4 +170,51 @@ pub const CHECKS: &[Check] = &[
             })
         },
     },
+    Check {
+        id: "volumes/listed",
+        what: "a complete list that is newer than a volume has the volume, and says the same of it",
+        run: |bench| {
+            Box::pin(async move {
+                let (_, made) = bench.volume().await?;
+                let listing = bench.volume_list().await?;
+                ensure(listing.items.contains(&made), || "it is not in it".into())
+            })
+        },
+    },
+    Check {
+        id: "volumes/list-forgets",
+        what: "a complete list does not have what was destroyed",
+        run: |bench| {
+            Box::pin(async move {
+                let (_, made) = bench.volume().await?;
+                bench.destroy(made.effect).await?;
+                let listing = bench.volume_list().await?;
+                ensure(!listing.items.iter().any(|item| item.effect == made.effect), || "it is still in it".into())
+            })
+        },
+    },
+    Check {
+        id: "volumes/released",
+        what: "what was released is absent, and releasing it again is a success",
+        run: |bench| {
+            Box::pin(async move {
+                let (_, made) = bench.volume().await?;
+                bench.release(made.effect).await?;
+                must_be_absent(bench, made.effect).await?;
+                bench.release(made.effect).await
+            })
+        },
+    },
+    Check {
+        id: "volumes/released-others-stay",
+        what: "releasing one volume leaves the others",
+        run: |bench| {
+            Box::pin(async move {
+                let ((_, first), (_, second)) = (bench.volume().await?, bench.volume().await?);
+                bench.release(first.effect).await?;
+                let found = bench.lookup_volumes(&[second.effect]).await?;
+                ensure(found == [Lookup::Present(second)], || format!("{found:?}"))
+            })
+        },
+    },
 ];

@@ -102,31 +102,46 @@ impl ExecProvider {
         Ok(answers.into_iter().map(|(_, answer)| answer).collect())
     }
 
-    /// Everything that it has, page by page.
+    /// All machines that it has, which takes the place of their agents' reports.
     pub(super) async fn list_all(&self) -> Result<Listing<MachineInstance>, Fault> {
+        let (told, zones) = self.pages(Operation::ListMachines, trust::listed).await?;
+        self.shared.take_zones(trust::zones(zones));
+        let (mut items, mut reports) = (Vec::new(), Vec::new());
+        for (instance, conditions) in told.items {
+            if instance.status == InstanceStatus::Running {
+                let (machine, effect) = (instance.machine.clone(), instance.effect);
+                // Nobody runs our workloads inside: a drain has nothing to wait for.
+                reports.push(AgentReport { machine, effect, conditions, is_empty: true });
+            }
+            items.push(instance);
+        }
+        self.report(told.as_of, reports);
+        let listing = Listing { complete: told.complete, as_of: told.as_of, items };
+        Ok(trust::without_twins(listing, |instance| instance.effect))
+    }
+
+    /// Everything of one kind that it has, page by page; and the zones that the first page names.
+    pub(super) async fn pages<T>(
+        &self,
+        operation: Operation,
+        read: fn(Value) -> Result<T, Fault>,
+    ) -> Result<(Listing<T>, Vec<String>), Fault> {
         // What the list describes is not older than this, less the age that it has by its own account.
         let asked = self.clock.now();
         let mut listing = Listing { complete: true, as_of: asked, items: Vec::new() };
-        let (mut after, mut reports): (Option<String>, Vec<AgentReport>) = (None, Vec::new());
+        let (mut after, mut zones): (Option<String>, Vec<String>) = (None, Vec::new());
         for _ in 0..PAGES_MAX {
             let body = after.as_ref().map(|after| format!(",\"after\":{}", wire::json(after))).unwrap_or_default();
-            let value = answer(self.ask(Operation::ListMachines, Vec::new(), body).await, Nature::Lists).await?;
+            let value = answer(self.ask(operation, Vec::new(), body).await, Nature::Lists).await?;
             let page: Page = serde_json::from_value(value).map_err(|error| trust::nonsense("list", &error))?;
             if after.is_none() {
-                self.shared.take_zones(trust::zones(page.zones));
+                zones = page.zones;
             }
             listing.complete &= page.complete;
             listing.as_of = listing.as_of.min(Timestamp(asked.0.saturating_sub(page.age_ms)));
             for item in page.items {
-                match trust::listed(item) {
-                    Ok((instance, conditions)) => {
-                        if instance.status == InstanceStatus::Running {
-                            let (machine, effect) = (instance.machine.clone(), instance.effect);
-                            // Nobody runs our workloads inside: a drain has nothing to wait for.
-                            reports.push(AgentReport { machine, effect, conditions, is_empty: true });
-                        }
-                        listing.items.push(instance);
-                    }
+                match read(item) {
+                    Ok(item) => listing.items.push(item),
                     Err(fault) => {
                         tracing::warn!(provider = %self.name, %fault, "an item of the list is passed over");
                         listing.complete = false;
@@ -134,10 +149,7 @@ impl ExecProvider {
                 }
             }
             match page.next {
-                None => {
-                    self.report(listing.as_of, reports);
-                    return Ok(trust::without_twins(listing));
-                }
+                None => return Ok((listing, zones)),
                 Some(next) if after.as_ref() == Some(&next) => break,
                 Some(_) if LIST_ITEMS_MAX < listing.items.len() => break,
                 Some(next) => after = Some(next),

@@ -6,15 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     ports::{
-        AttachVolume, AttachmentInfo, Condition, CreateMachine, CreateVolume, Listing, Lookup, MachineInstance,
-        ProvisionedVolume,
+        AttachFilesystem, AttachVolume, AttachmentInfo, Condition, CreateFilesystem, CreateMachine, CreateVolume,
+        FilesystemAttachmentInfo, Listing, Lookup, MachineInstance, ProvisionedFilesystem, ProvisionedVolume,
     },
     vocab::{EffectId, Fault, FaultCode, Zone},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::wire::{ToldAttachment, ToldCondition, ToldLookup, ToldMachine, ToldVolume, instance, provisioned};
+use super::wire::{
+    ToldAttachment, ToldCondition, ToldFilesystem, ToldLookup, ToldMachine, ToldMount, ToldVolume, instance, made,
+    provisioned,
+};
 use crate::text::{harmless, is_hostile};
 
 /// How an answer to a question by id is looked at.
@@ -66,11 +69,11 @@ fn condition(told: ToldCondition) -> Condition {
 }
 
 /// A list in order. Two items of one id cannot both be right: then something may be missing, too.
-pub(super) fn without_twins(mut listing: Listing<MachineInstance>) -> Listing<MachineInstance> {
+pub(super) fn without_twins<T: Ord>(mut listing: Listing<T>, effect: fn(&T) -> EffectId) -> Listing<T> {
     listing.items.sort();
     let count = listing.items.len();
     let mut seen = BTreeSet::new();
-    listing.items.retain(|item| seen.insert(item.effect));
+    listing.items.retain(|item| seen.insert(effect(item)));
     listing.complete &= listing.items.len() == count;
     listing
 }
@@ -100,6 +103,12 @@ pub(super) fn found_volume(id: EffectId, told: Value) -> Result<Lookup<Provision
     read::<ToldLookup<ToldVolume>>("lookup", told)?.checked(|told| known_volume(id, told))
 }
 
+/// An item of a list; nobody has asked for it by its id.
+pub(super) fn listed_volume(told: Value) -> Result<ProvisionedVolume, Fault> {
+    let told: ToldVolume = read("volume", told)?;
+    known_volume(told.effect, told)
+}
+
 fn known_volume(id: EffectId, told: ToldVolume) -> Result<ProvisionedVolume, Fault> {
     same(id, told.effect)?;
     plain_id(&told.volume_id)?;
@@ -119,9 +128,59 @@ pub(super) fn found_attachment(_: EffectId, told: Value) -> Result<Lookup<Attach
 }
 
 fn known_attachment(told: ToldAttachment) -> Result<AttachmentInfo, Fault> {
-    let path = &told.path;
-    if path.is_empty() || PATH_BYTES_MAX < path.len() || path.chars().any(char::is_control) {
+    if !is_path(&told.path) {
         return lie("the provider's path of a volume is none");
+    }
+    Ok(told)
+}
+
+fn is_path(path: &str) -> bool {
+    (1..=PATH_BYTES_MAX).contains(&path.len()) && !path.chars().any(char::is_control)
+}
+
+pub(super) fn filesystem(wish: &CreateFilesystem, told: Value) -> Result<ProvisionedFilesystem, Fault> {
+    let seen = known_filesystem(wish.id, read("filesystem", told)?)?;
+    if seen.size < wish.size {
+        let text = format!("the provider made a filesystem of {}, and {} was asked for", seen.size, wish.size);
+        return Err(Fault::new(FaultCode::OutOfRange, text));
+    }
+    Ok(seen)
+}
+
+pub(super) fn found_filesystem(id: EffectId, told: Value) -> Result<Lookup<ProvisionedFilesystem>, Fault> {
+    read::<ToldLookup<ToldFilesystem>>("lookup", told)?.checked(|told| known_filesystem(id, told))
+}
+
+pub(super) fn listed_filesystem(told: Value) -> Result<ProvisionedFilesystem, Fault> {
+    let told: ToldFilesystem = read("filesystem", told)?;
+    known_filesystem(told.effect, told)
+}
+
+fn known_filesystem(id: EffectId, told: ToldFilesystem) -> Result<ProvisionedFilesystem, Fault> {
+    same(id, told.effect)?;
+    plain_id(&told.filesystem_id)?;
+    Ok(made(told))
+}
+
+/// Where it was asked for is where it has to be.
+pub(super) fn mount(wish: &AttachFilesystem, told: Value) -> Result<FilesystemAttachmentInfo, Fault> {
+    let seen = known_mount(read("mount", told)?)?;
+    if wish.read_only && !seen.read_only {
+        return lie("the provider mounted for writing what is only to be read");
+    }
+    if wish.path.as_ref().is_some_and(|path| *path != seen.mount_point) {
+        return lie("the provider mounted somewhere else than it was asked to");
+    }
+    Ok(seen)
+}
+
+pub(super) fn found_mount(_: EffectId, told: Value) -> Result<Lookup<FilesystemAttachmentInfo>, Fault> {
+    read::<ToldLookup<ToldMount>>("lookup", told)?.checked(known_mount)
+}
+
+fn known_mount(told: ToldMount) -> Result<FilesystemAttachmentInfo, Fault> {
+    if !told.mount_point.starts_with('/') || !is_path(&told.mount_point) {
+        return lie("the provider's mount point is no absolute path");
     }
     Ok(told)
 }
@@ -255,7 +314,7 @@ mod tests {
     fn a_list_with_twins_is_not_complete() {
         let twin = |instance: &str| listed(with("instance", json!(instance))).unwrap().0;
         let listing = Listing { complete: true, as_of: Default::default(), items: vec![twin("b"), twin("a")] };
-        let listing = without_twins(listing);
+        let listing = without_twins(listing, |item| item.effect);
         assert_eq!((listing.complete, listing.items.len()), (false, 1));
     }
 }

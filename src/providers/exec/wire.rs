@@ -1,5 +1,6 @@
 //! The shapes that go over the pipes.
 
+mod filesystems;
 mod new_machine;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::stderr::Blot;
+pub(super) use filesystems::{NewFilesystem, NewMount, OldMount, ToldFilesystem, ToldMount, made};
 pub(super) use new_machine::NewMachine;
 
 /// The version of the protocol that is spoken here.
@@ -34,6 +36,16 @@ pub enum Operation {
     AttachVolumes,
     DetachVolumes,
     LookupAttachments,
+    ReleaseVolumes,
+    ListVolumes,
+    CreateFilesystems,
+    DestroyFilesystems,
+    ReleaseFilesystems,
+    LookupFilesystems,
+    ListFilesystems,
+    AttachFilesystems,
+    DetachFilesystems,
+    LookupFilesystemAttachments,
 }
 
 /// What a call does to the world.
@@ -62,6 +74,16 @@ impl Operation {
             Self::AttachVolumes => "attach-volumes",
             Self::DetachVolumes => "detach-volumes",
             Self::LookupAttachments => "lookup-attachments",
+            Self::ReleaseVolumes => "release-volumes",
+            Self::ListVolumes => "list-volumes",
+            Self::CreateFilesystems => "create-filesystems",
+            Self::DestroyFilesystems => "destroy-filesystems",
+            Self::ReleaseFilesystems => "release-filesystems",
+            Self::LookupFilesystems => "lookup-filesystems",
+            Self::ListFilesystems => "list-filesystems",
+            Self::AttachFilesystems => "attach-filesystems",
+            Self::DetachFilesystems => "detach-filesystems",
+            Self::LookupFilesystemAttachments => "lookup-filesystem-attachments",
         }
     }
 
@@ -72,10 +94,20 @@ impl Operation {
             | Self::DeleteMachines
             | Self::CreateVolumes
             | Self::DestroyVolumes
+            | Self::ReleaseVolumes
             | Self::AttachVolumes
-            | Self::DetachVolumes => Nature::Changes,
-            Self::LookupMachines | Self::LookupVolumes | Self::LookupAttachments => Nature::Asks,
-            Self::ListMachines | Self::Hello => Nature::Lists,
+            | Self::DetachVolumes
+            | Self::CreateFilesystems
+            | Self::DestroyFilesystems
+            | Self::ReleaseFilesystems
+            | Self::AttachFilesystems
+            | Self::DetachFilesystems => Nature::Changes,
+            Self::LookupMachines
+            | Self::LookupVolumes
+            | Self::LookupAttachments
+            | Self::LookupFilesystems
+            | Self::LookupFilesystemAttachments => Nature::Asks,
+            Self::ListMachines | Self::ListVolumes | Self::ListFilesystems | Self::Hello => Nature::Lists,
         }
     }
 
@@ -89,7 +121,17 @@ impl Operation {
             | Self::LookupVolumes
             | Self::AttachVolumes
             | Self::DetachVolumes
-            | Self::LookupAttachments => hello.volumes,
+            | Self::LookupAttachments
+            | Self::ReleaseVolumes
+            | Self::ListVolumes => hello.volumes,
+            Self::CreateFilesystems
+            | Self::DestroyFilesystems
+            | Self::ReleaseFilesystems
+            | Self::LookupFilesystems
+            | Self::ListFilesystems
+            | Self::AttachFilesystems
+            | Self::DetachFilesystems
+            | Self::LookupFilesystemAttachments => hello.filesystems,
         }
     }
 }
@@ -105,6 +147,8 @@ pub struct Hello {
     pub machines: bool,
     #[serde(default)]
     pub volumes: bool,
+    #[serde(default)]
+    pub filesystems: bool,
     #[serde(default)]
     pub cancel: bool,
     #[serde(default)]

@@ -52,14 +52,19 @@ pub fn attach(inner: &Inner, wish: AttachVolume) -> Result<AttachmentInfo, Fault
     if !volumes::exists(inner, claim.volume_effect)? {
         return Err(Fault::new(FaultCode::NotFound, format!("there is no volume {}", claim.volume)));
     }
-    if let Some(holder) = read_claim(inner, claim.volume_effect)?.filter(|held| *held != claim) {
+    let held = read_claim(inner, claim.volume_effect)?;
+    let record = inner.home.attachment(claim.attachment);
+    if held.as_ref() == Some(&claim) && has_link(&machine, &claim) && read_record(&record)?.as_ref() == Some(&claim) {
+        // It is attached: nothing is written anew, so that a kill leaves nothing.
+        return Ok(info(&machine, &claim));
+    }
+    if let Some(holder) = held.filter(|held| *held != claim) {
         if is_there(&inner.home.machine(holder.machine_effect))? {
             return failed_precondition(format!("the volume is attached to machine {}", holder.machine));
         }
         forget_stale_claim(inner, claim.volume_effect)?;
     }
     ensure_name_is_free(inner, &machine, &claim)?;
-    let record = inner.home.attachment(claim.attachment);
     files::replace_json(&record, &claim).or_fault("record the attachment")?;
     crash::point("local-after-record");
     place_claim(inner, &claim).or_fault("claim the volume")?;
@@ -86,7 +91,7 @@ pub fn detach(inner: &Inner, wish: DetachVolume) -> Result<(), Fault> {
 /// What is known about the attachment made under this id.
 pub fn lookup(inner: &Inner, id: EffectId) -> Result<Lookup<AttachmentInfo>, Fault> {
     let record = inner.home.attachment(id);
-    let Some(recorded) = files::read_json::<Claim>(&record).or_fault("read the attachment's record")? else {
+    let Some(recorded) = read_record(&record)? else {
         return Ok(Lookup::Absent);
     };
     let _turn = inner.keys.blocking_turn(recorded.volume_effect);
@@ -128,6 +133,10 @@ fn is_there(machine: &MachineDir) -> Result<bool, Fault> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error).or_fault("find the machine's directory"),
     }
+}
+
+fn read_record(record: &Path) -> Result<Option<Claim>, Fault> {
+    files::read_json(record).or_fault("read the attachment's record")
 }
 
 fn claim_path(inner: &Inner, volume: EffectId) -> PathBuf {

@@ -39,17 +39,23 @@ impl Home {
         Self { machines: root.join("machines"), volumes: root.join("volumes"), attachments: root.join("attachments") }
     }
 
-    /// Makes the directories that are not there yet.
+    /// Makes the directories that are not there yet, and removes the records that a killed node had begun.
     pub fn make(root: &Path) -> io::Result<()> {
         let home = Self::at(root);
         for directory in [&home.machines, &home.volumes, &home.attachments] {
             DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
         }
+        // One node at a time: what is half-written was begun by one that was killed.
+        files::remove_unfinished(&home.attachments)?;
         files::sync_directory(root)
     }
 
     pub fn machines(&self) -> &Path {
         &self.machines
+    }
+
+    pub fn volumes(&self) -> &Path {
+        &self.volumes
     }
 
     pub fn machine(&self, effect: EffectId) -> MachineDir {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{CreateVolume, Lookup, ProvisionedVolume},
+    ports::{CreateVolume, Listing, Lookup, ProvisionedVolume},
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid},
 };
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Inner, attachments,
     fault::{OrFault, failed_precondition},
-    home,
+    home::{self, Found},
 };
 use crate::agent::files;
 
@@ -85,6 +85,27 @@ pub fn destroy(inner: &Inner, id: EffectId) -> Result<(), Fault> {
 /// What is known about the volume made under this id.
 pub fn lookup(inner: &Inner, id: EffectId) -> Result<Lookup<ProvisionedVolume>, Fault> {
     Ok(find(inner, id)?.map_or(Lookup::Absent, |(_, volume)| Lookup::Present(volume)))
+}
+
+/// The volumes that are there whole. One whose image is gone is not there any more, and one that cannot be looked at makes the
+/// list incomplete.
+pub fn list(inner: &Inner) -> Result<Listing<ProvisionedVolume>, Fault> {
+    let as_of = inner.clock.now();
+    let (mut items, mut complete) = (Vec::new(), true);
+    for entry in fs::read_dir(inner.home.volumes()).or_fault("list the volumes")? {
+        let entry = entry.or_fault("list the volumes")?;
+        let Some(Found::Thing(effect)) = home::recognise(&entry.file_name()) else { continue };
+        match find(inner, effect) {
+            Ok(found) => items.extend(found.map(|(_, volume)| volume)),
+            Err(fault) if fault.code == FaultCode::DataLoss => (),
+            Err(fault) => {
+                tracing::warn!(%effect, %fault, "a volume cannot be looked at");
+                complete = false;
+            }
+        }
+    }
+    items.sort();
+    Ok(Listing { complete, as_of, items })
 }
 
 /// Whether there is a volume made under this id, whole.

@@ -41,7 +41,10 @@ impl Own {
         if let Some(kit) = &*kit {
             return Ok(kit.clone());
         }
-        Ok(kit.insert(Kit::at(&self.storage, &self.clock)?).clone())
+        let new = Kit::at(&self.storage, &self.clock)?;
+        // The agent before this one may have been killed while it wrote.
+        new.clear_unfinished()?;
+        Ok(kit.insert(new).clone())
     }
 }
 

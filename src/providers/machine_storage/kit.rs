@@ -48,6 +48,16 @@ impl Kit {
         })
     }
 
+    /// Removes the records that a killed agent had begun. Nobody else may be at work here.
+    ///
+    /// # Errors
+    /// If a directory cannot be read or changed.
+    pub fn clear_unfinished(&self) -> Result<(), StorageError> {
+        self.ground.clear_unfinished()?;
+        self.tmpfs.clear_unfinished()?;
+        self.rootfs.clear_unfinished()
+    }
+
     pub(super) fn all_filesystems(&self) -> [&Filesystems; 3] {
         // What lies on volumes goes before them anyway; between these there is no order.
         [&self.managed, &self.rootfs, &self.tmpfs]

@@ -220,10 +220,6 @@ impl VolumeImporter for One {
     fn import_volumes(&self, volumes: Vec<ImportVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
         self.all(volumes, Work::ImportVolume)
     }
-
-    fn list_volumes(&self) -> Answer<'_, Result<Listing<ProvisionedVolume>, Fault>> {
-        Box::pin(std::future::ready(Err(nobody_lists())))
-    }
 }
 
 impl FilesystemProvider for One {

@@ -62,6 +62,14 @@ impl Filesystems {
         Self { desk: Desk::new(ground, clock), way, account: Arc::default() }
     }
 
+    /// Removes the records that were begun by somebody who was killed. Nobody may be at work here.
+    ///
+    /// # Errors
+    /// If the storage directory cannot be read or changed.
+    pub fn clear_unfinished(&self) -> Result<(), StorageError> {
+        self.desk.ground.clear_unfinished()
+    }
+
     /// The plain directories that take more than they were promised, in the order of their ids. Nobody is kept from
     /// writing; whoever watches decides what to do.
     pub async fn over_quota(&self) -> Result<Vec<OverQuota>, Fault> {

@@ -74,6 +74,14 @@ impl Ground {
         Ok(Self { tree, storage_dir, runner, sight, mount_roots: roots, boot_table: None, page_size_mib })
     }
 
+    /// Removes the records that were begun by somebody who was killed. Nobody may be at work here.
+    ///
+    /// # Errors
+    /// If the storage directory cannot be read or changed.
+    pub fn clear_unfinished(&self) -> Result<(), StorageError> {
+        self.tree.clear_unfinished(&self.storage_dir)
+    }
+
     /// Takes the turn at a thing; everything that changes it happens within one.
     pub fn turn(&self, tag: &Tag) -> Result<Turn, StorageError> {
         Turn::take(&self.tree, &self.storage_dir, tag)

@@ -245,6 +245,14 @@ impl Tree {
         sync(&directory)
     }
 
+    /// Removes the files that a crash left half-written in a directory. Nobody may be writing there.
+    pub fn clear_unfinished(&self, directory: &AbsPath) -> Result<(), StorageError> {
+        for name in self.names(directory)?.iter().filter(|name| name.starts_with(UNFINISHED)) {
+            self.remove_file(&directory.join(name))?;
+        }
+        Ok(())
+    }
+
     /// Gives something another name, where nothing has that name.
     pub fn rename(&self, from: &AbsPath, to: &AbsPath) -> Result<(), StorageError> {
         let (old, old_name) = self.place(from)?;

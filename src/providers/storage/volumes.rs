@@ -55,6 +55,22 @@ impl VolumeProvider for LoopVolumes {
         self.desk.look(ids, |ground, id| Box::pin(async move { making::lookup(&ground, id).await }))
     }
 
+    fn list_volumes(&self) -> Answer<'_, Result<Listing<ProvisionedVolume>, Fault>> {
+        let (ground, as_of) = (self.desk.ground.clone(), self.desk.clock.now());
+        let list = async move {
+            let (mut items, mut complete) = (Vec::new(), true);
+            for id in record::all::<VolumeRecord>(&ground)? {
+                match record::load::<VolumeRecord>(&ground, id) {
+                    Ok(Some(record)) => items.extend(record.made.map(|size| volume(id, size))),
+                    Ok(None) => (),
+                    Err(_) => complete = false,
+                }
+            }
+            Ok(Listing { complete, as_of, items })
+        };
+        Box::pin(async move { self.desk.once(Box::pin(list)).await })
+    }
+
     fn attach_volumes(&self, attachments: Vec<AttachVolume>) -> BulkAnswer<'_, AttachmentInfo> {
         self.desk.change(
             attachments,
@@ -116,22 +132,6 @@ impl VolumeImporter for LoopVolumes {
             |volume| (volume.wish.id, volume.wish.id),
             |ground, volume| Box::pin(async move { importing::import(&ground, volume).await }),
         )
-    }
-
-    fn list_volumes(&self) -> Answer<'_, Result<Listing<ProvisionedVolume>, Fault>> {
-        let (ground, as_of) = (self.desk.ground.clone(), self.desk.clock.now());
-        let list = async move {
-            let (mut items, mut complete) = (Vec::new(), true);
-            for id in record::all::<VolumeRecord>(&ground)? {
-                match record::load::<VolumeRecord>(&ground, id) {
-                    Ok(Some(record)) => items.extend(record.made.map(|size| volume(id, size))),
-                    Ok(None) => (),
-                    Err(_) => complete = false,
-                }
-            }
-            Ok(Listing { complete, as_of, items })
-        };
-        Box::pin(async move { self.desk.once(Box::pin(list)).await })
     }
 }
 

@@ -1,9 +1,11 @@
 //! From nothing to a lab, and the same again.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, os::unix::fs::MetadataExt};
+
+use bailiwick::actors::{contract::Stored, volume_attachment};
 
 use super::{
-    observe::{entries, intents, settled, size},
+    observe::{entries, intents, names, settled, size},
     support::{Lab, eventually},
 };
 
@@ -65,6 +67,41 @@ fn an_idle_start_records_next_to_nothing() {
     let before = entries(&lab).len();
     lab.up();
     let after = entries(&lab);
-    // The note that a writer opened the journal, and what the agents found changed.
-    assert!(after.len() <= before + 8, "{:#?}", &after[before..]);
+    // The note that a writer opened the journal, and what the agents found changed; the session, what it orders, and for
+    // each attachment that it is made sure of, and was.
+    let attachments = settled(&lab).attachments.len();
+    assert!(after.len() <= before + 8 + 3 + 2 * attachments, "{:#?}", &after[before..]);
+}
+
+#[test]
+fn what_is_attached_is_made_sure_of_once_per_start() {
+    let lab = Lab::new();
+    lab.up();
+    let room = lab.local().join("attachments");
+    let inodes = || -> BTreeMap<String, u64> {
+        names(&room)
+            .into_iter()
+            .map(|name| (name.clone(), fs::metadata(room.join(name)).expect("there").ino()))
+            .collect()
+    };
+    let written = inodes();
+    // As if a node had been killed while it wrote one.
+    fs::write(room.join("half.json.tmp"), "{").expect("written");
+    for starts in 1..=2 {
+        lab.up();
+        let mut made_sure = BTreeMap::new();
+        for entry in entries(&lab).iter().filter(|entry| entry.header.stream.kind() == "volume-attachment") {
+            let events = entry.events.iter().map(volume_attachment::Event::load);
+            let asked = events.filter(|event| matches!(event, Ok(volume_attachment::Event::ReattachRequested { .. })));
+            *made_sure.entry(entry.header.stream.name().to_owned()).or_insert(0) += asked.count();
+        }
+        let expected = [("builder:scratch", starts), ("clerk:ledger", starts)].map(|(name, of)| (name.to_owned(), of));
+        assert_eq!(made_sure, expected.into());
+        settled(&lab);
+        assert_eq!(
+            inodes(),
+            written,
+            "what is attached already is not written anew, and what was half-written is gone"
+        );
+    }
 }

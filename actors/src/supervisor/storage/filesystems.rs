@@ -85,6 +85,12 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, filesys
     order.filter(|order| view.orders.is_news(order, folded.version)).into_iter().collect()
 }
 
+/// Whether it is mounted, and is to be made sure of.
+pub(super) fn is_to_be_reattached(view: &View, stream: &StreamId, machine: &Name, filesystem: &Name) -> bool {
+    let state = view.filesystem_attachments.get(stream.name());
+    state.is_some_and(|state| matches!(next(view, state, stream, machine, filesystem), Some(Command::Reattach)))
+}
+
 /// What an attachment that exists should do next, if anything.
 fn next(
     view: &View,

@@ -6,10 +6,12 @@
 //! also wait for the device that their machine sees. What waits, waits for exactly what is missing: a change of it, or of
 //! what hangs on it, is looked at, and nothing else.
 //!
-//! What was attached in an earlier session is made sure of once. What a static provider makes is the business of whoever
+//! A volume that its provider leaves out of two complete lists in a row is told so, and is told when it is shown again;
+//! nothing else follows from that. What was attached in an earlier session is made sure of once. What a static provider makes is the business of whoever
 //! starts machines.
 
 mod filesystems;
+mod listing;
 mod prerequisites;
 #[cfg(feature = "shell")]
 pub mod shell;
@@ -22,7 +24,8 @@ mod volumes;
 #[cfg(test)]
 mod tests;
 
+pub use listing::{Absence, has_volumes, volume_changes};
 pub use sighting::{Sighted, changes};
-pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, Session, State};
+pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, Session, State, VolumeChange};
 pub use status::{StorageStatus, Told, of_filesystem, of_filesystem_attachment, of_volume, of_volume_attachment};
 pub use view::View;

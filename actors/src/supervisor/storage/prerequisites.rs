@@ -40,6 +40,16 @@ fn orders_for(view: &View, stream: &StreamId) -> Vec<Order> {
     }
 }
 
+/// Whether an attachment that is made is to be made sure of in this session, and was not yet.
+pub(super) fn is_to_be_reattached(view: &View, stream: &StreamId) -> bool {
+    let Some((machine, other)) = pair(stream.name()) else { return false };
+    match stream.kind() {
+        volume_attachment::State::KIND => volumes::is_to_be_reattached(view, stream, &machine, &other),
+        filesystem_attachment::State::KIND => filesystems::is_to_be_reattached(view, stream, &machine, &other),
+        _ => false,
+    }
+}
+
 fn pair(name: &str) -> Option<(Name, Name)> {
     let (machine, other) = name.split_once(':')?;
     Some((machine.parse().ok()?, other.parse().ok()?))

@@ -1,11 +1,15 @@
-//! What agents say about devices, on its way to the storage supervisor.
+//! What agents say about devices and providers about volumes, on its way to the storage supervisor; and what this session
+//! has not made sure of yet.
 
-use actix::{Context, Handler, Message};
+use std::{collections::BTreeSet, time::Duration};
 
-use super::{Command, Sighted, State, changes};
+use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, MessageResult, WrapFuture};
+use bailiwick_journal::{Position, StreamId};
+
+use super::{Command, Sighted, State, changes, has_volumes, volume_changes};
 use crate::{
     supervisor::shell::SupervisorActor,
-    vocab::{EffectId, Name},
+    vocab::{EffectId, Fault, FaultCode, Name},
 };
 
 /// The agent of this instance of a machine sees these block devices, and no others.
@@ -25,5 +29,93 @@ impl Handler<DevicesSeen> for SupervisorActor<State> {
         if !changes.is_empty() {
             self.decide_later(Command::Observe { changes }, ctx);
         }
+    }
+}
+
+/// What the supervisor keeps in memory: nothing that a decision depends on.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// The session of this start begins behind this entry; none if there was nothing to make sure of.
+    pub(crate) begins_after: Option<Position>,
+    /// Providers that are being asked what they have.
+    asking: BTreeSet<Name>,
+    /// Providers that cannot tell what they have.
+    unlisted: BTreeSet<Name>,
+}
+
+/// Which attachments are made by what the journal says, and were not made sure of since the node started?
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Vec<StreamId>")]
+pub struct Unsure;
+
+impl Handler<Unsure> for SupervisorActor<State> {
+    type Result = MessageResult<Unsure>;
+
+    fn handle(&mut self, _: Unsure, _ctx: &mut Context<Self>) -> Self::Result {
+        MessageResult(self.watch.begins_after.map(|at| self.view.unsure(at)).unwrap_or_default())
+    }
+}
+
+/// Changes in one observation; more follow in the next, so that no entry grows without bound.
+const CHANGES_MAX: usize = 50;
+
+/// Ask the providers which volumes they have.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+struct Poll;
+
+/// Providers are asked from now on.
+pub(crate) fn begin_asking(ctx: &mut Context<SupervisorActor<State>>) {
+    ctx.notify(Poll);
+}
+
+impl Handler<Poll> for SupervisorActor<State> {
+    type Result = ();
+
+    fn handle(&mut self, _: Poll, ctx: &mut Context<Self>) {
+        let providers: Vec<Name> = self.services.providers.volumes.keys().cloned().collect();
+        for name in providers {
+            let is_worth_it = !self.watch.unlisted.contains(&name) && has_volumes(&self.view, &name);
+            // Changes that are not decided yet are not seen twice, and a provider that hangs holds up only itself.
+            if is_worth_it && self.backlog() == 0 && self.watch.asking.insert(name.clone()) {
+                self.ask_for_volumes(name, ctx);
+            }
+        }
+        let address = ctx.address().downgrade();
+        let pause = Duration::from_millis(self.services.policy().document.machines.poll_ms);
+        let next = async move {
+            tokio::time::sleep(pause).await;
+            if let Some(supervisor) = address.upgrade() {
+                let _ = supervisor.send(Poll).await;
+            }
+        };
+        ctx.spawn(next.into_actor(self));
+    }
+}
+
+impl SupervisorActor<State> {
+    fn ask_for_volumes(&mut self, name: Name, ctx: &mut Context<Self>) {
+        let Some(provider) = self.services.providers.volumes.get(&name).cloned() else {
+            return;
+        };
+        let limit = Duration::from_millis(self.services.policy().document.storage.call_timeout_ms);
+        let list = async move {
+            tokio::time::timeout(limit, provider.list_volumes()).await.unwrap_or_else(|_| {
+                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not say in time what it has"))
+            })
+        };
+        ctx.spawn(list.into_actor(self).map(move |listing, actor, ctx| {
+            actor.watch.asking.remove(&name);
+            match listing {
+                Ok(listing) => {
+                    for some in volume_changes(&actor.view, &name, &listing).chunks(CHANGES_MAX) {
+                        actor.decide_later(Command::ObserveVolumes { changes: some.to_vec() }, ctx);
+                    }
+                }
+                Err(fault) if fault.code == FaultCode::Unimplemented => drop(actor.watch.unlisted.insert(name)),
+                // Nothing is concluded from a list that was not had.
+                Err(fault) => tracing::debug!(provider = %name, %fault, "no list of volumes"),
+            }
+        }));
     }
 }

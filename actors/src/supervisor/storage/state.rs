@@ -6,12 +6,12 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, prerequisites};
+use super::{View, listing, prerequisites};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Stored, Verdict, reasons},
     ports::Backing,
     supervisor::Order,
-    vocab::Name,
+    vocab::{EffectId, Name, Timestamp},
 };
 
 /// What it put off until there is a policy; everything else is in the journal already.
@@ -29,6 +29,8 @@ pub enum Command {
     Begin { session: Session },
     /// What machines see of the devices beneath filesystems has changed.
     Observe { changes: Vec<DeviceChange> },
+    /// What providers show of the volumes that they have made has changed.
+    ObserveVolumes { changes: Vec<VolumeChange> },
 }
 
 /// What holds from one start to the next.
@@ -61,6 +63,24 @@ impl DeviceChange {
     }
 }
 
+/// A volume is missing from its provider's list, or is back in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum VolumeChange {
+    /// A complete list that describes this moment lacks what was made under this id.
+    Missing { volume: Name, effect: EffectId, as_of: Timestamp },
+    /// It is shown again.
+    Back { volume: Name, effect: EffectId },
+}
+
+impl VolumeChange {
+    /// The volume that it is about.
+    pub fn volume(&self) -> &Name {
+        match self {
+            Self::Missing { volume, .. } | Self::Back { volume, .. } => volume,
+        }
+    }
+}
+
 /// What happened to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
@@ -79,6 +99,9 @@ pub enum Event {
     },
     /// What was put off was looked at.
     TakenUp,
+    VolumesObserved {
+        changes: Vec<VolumeChange>,
+    },
 }
 
 /// An order that waits for its target's answer.
@@ -96,6 +119,7 @@ reasons! {
         SessionBegins = "session-begins", "a session begins";
         DevicesChanged = "devices-changed", "machines see other devices than before";
         AwaitsPolicy = "awaits-policy", "there is no policy yet";
+        VolumesChanged = "volumes-changed", "a provider shows other volumes than before";
     }
 }
 
@@ -135,6 +159,7 @@ impl Decider for State {
                 Decision::because(Reason::SessionBegins, [Event::SessionBegan { session: session.clone() }])
             }
             Command::Observe { changes } => observe(changes, facts.view),
+            Command::ObserveVolumes { changes } => observe_volumes(changes, facts.view),
         })
     }
 
@@ -142,7 +167,10 @@ impl Decider for State {
         match event {
             Event::PutOff { about } => self.put_off.extend(about.iter().cloned()),
             Event::TakenUp => self.put_off.clear(),
-            Event::Issued { .. } | Event::SessionBegan { .. } | Event::Observed { .. } => (),
+            Event::Issued { .. }
+            | Event::SessionBegan { .. }
+            | Event::Observed { .. }
+            | Event::VolumesObserved { .. } => (),
         }
     }
 
@@ -181,4 +209,13 @@ fn observe(changes: &[DeviceChange], view: &View) -> Decision<State> {
         return Decision::nothing(Reason::NothingFollows);
     }
     Decision::because(Reason::DevicesChanged, [Event::Observed { changes }])
+}
+
+/// As [`observe`], for what providers show.
+fn observe_volumes(changes: &[VolumeChange], view: &View) -> Decision<State> {
+    let changes: Vec<VolumeChange> = changes.iter().filter(|change| listing::is_news(view, change)).cloned().collect();
+    if changes.is_empty() {
+        return Decision::nothing(Reason::NothingFollows);
+    }
+    Decision::because(Reason::VolumesChanged, [Event::VolumesObserved { changes }])
 }

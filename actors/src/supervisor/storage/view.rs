@@ -4,18 +4,18 @@ mod forgetting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::{Entry, StreamId};
+use bailiwick_journal::{Entry, Position, StreamId};
 
 use self::forgetting::touched;
-use super::{DeviceChange, Event, Session};
+use super::{Absence, DeviceChange, Event, Session, VolumeChange, prerequisites};
 use crate::{
-    contract::{self, Decider, Fold, Stored, StoredError},
+    contract::{self, Decider, Fold, Folded, Stored, StoredError},
     filesystem, filesystem_attachment,
     machine::{self, Instance},
     policy,
     ports::{Backing, MachineInstance},
     supervisor::Orders,
-    vocab::{Life, Name, Timestamp},
+    vocab::{EffectId, Life, Name, Timestamp},
     volume, volume_attachment,
 };
 
@@ -33,8 +33,12 @@ pub struct View {
     pub orders: Orders,
     /// The devices that volumes are seen as, by machine and volume.
     devices: BTreeMap<(Name, Name), Backing>,
+    /// The volumes that their providers do not show.
+    missing: BTreeMap<Name, Absence>,
     session: Option<Session>,
     session_began: Timestamp,
+    /// The entry that says so.
+    session_at: Position,
     /// The attachments that were made, or made sure of, in this session.
     fresh: BTreeSet<StreamId>,
     has_policy: bool,
@@ -49,6 +53,11 @@ impl View {
     /// The device that a volume is seen as on a machine.
     pub fn device(&self, machine: &Name, volume: &Name) -> Option<&Backing> {
         self.devices.get(&(machine.clone(), volume.clone()))
+    }
+
+    /// That what was made of a volume under this id is missing from its provider's lists.
+    pub(super) fn absence(&self, volume: &Name, effect: EffectId) -> Option<&Absence> {
+        self.missing.get(volume).filter(|absence| absence.effect == effect)
     }
 
     /// The volumes that are seen on a machine.
@@ -92,6 +101,31 @@ impl View {
     /// Whether an attachment that is made was made in an earlier session.
     pub(super) fn is_of_earlier_session(&self, stream: &StreamId) -> bool {
         self.session.is_some() && !self.fresh.contains(stream)
+    }
+
+    /// Whether anything is attached that a new session has to make sure of.
+    pub fn has_attached(&self) -> bool {
+        self.all_attached().next().is_some()
+    }
+
+    /// What is attached by the journal and was not made sure of in the session that begins after an entry, but will be.
+    pub fn unsure(&self, begins_after: Position) -> Vec<StreamId> {
+        let has_begun = begins_after < self.session_at;
+        self.all_attached().filter(|stream| !has_begun || prerequisites::is_to_be_reattached(self, stream)).collect()
+    }
+
+    fn all_attached(&self) -> impl Iterator<Item = StreamId> {
+        use filesystem_attachment::Link as Mount;
+        use volume_attachment::Link;
+        let volumes = self.attachments.iter().filter_map(|(name, Folded { state, .. })| {
+            let is_attached = state.life == Life::Alive && matches!(state.link, Link::Attached { .. });
+            is_attached.then(|| StreamId::new(volume_attachment::State::KIND, name).ok())?
+        });
+        let mounts = self.filesystem_attachments.iter().filter_map(|(name, Folded { state, .. })| {
+            let is_attached = state.life == Life::Alive && matches!(state.link, Mount::Attached { .. });
+            is_attached.then(|| StreamId::new(filesystem_attachment::State::KIND, name).ok())?
+        });
+        volumes.chain(mounts)
     }
 
     pub(super) fn storage_dir(&self) -> Option<&str> {
@@ -140,6 +174,7 @@ impl contract::View for View {
         match stream.kind() {
             volume::State::KIND if self.volumes.get(name).is_some_and(|v| v.life == Life::Removed) => {
                 self.volumes.remove(name);
+                self.missing.retain(|volume, _| volume.as_str() != name);
             }
             _ => (),
         }
@@ -162,9 +197,13 @@ impl View {
                 Event::SessionBegan { session } => {
                     self.session = Some(session);
                     self.session_began = Timestamp(entry.header.meta.time_ms);
+                    self.session_at = entry.header.position;
                     self.fresh.clear();
                 }
                 Event::Observed { changes } => changes.into_iter().for_each(|change| self.observe(change)),
+                Event::VolumesObserved { changes } => {
+                    changes.into_iter().for_each(|change| self.observe_volume(change))
+                }
                 Event::PutOff { .. } | Event::TakenUp => (),
             }
         }
@@ -177,6 +216,21 @@ impl View {
                 self.devices.insert((machine, backing.volume.clone()), backing);
             }
             DeviceChange::Gone { machine, volume } => drop(self.devices.remove(&(machine, volume))),
+        }
+    }
+
+    fn observe_volume(&mut self, change: VolumeChange) {
+        match change {
+            VolumeChange::Missing { volume, effect, as_of } => {
+                match self.missing.get_mut(&volume).filter(|absence| absence.effect == effect) {
+                    Some(absence) => absence.is_confirmed = true,
+                    None => {
+                        let absence = Absence { effect, first: as_of, is_confirmed: false };
+                        self.missing.insert(volume, absence);
+                    }
+                }
+            }
+            VolumeChange::Back { volume, .. } => drop(self.missing.remove(&volume)),
         }
     }
 

@@ -18,6 +18,15 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
     let state = &folded.state;
     let command = match (state.life, &state.storage) {
         (Life::Alive, Storage::None) => volume::Command::Create { place: place(view, state)? },
+        (Life::Alive | Life::Dying, Storage::Provisioned { volume: made, .. }) => {
+            let effect = made.effect;
+            let is_lost = view.absence(&volume, effect).is_some_and(|absence| absence.is_confirmed);
+            volume::Command::Report(match (is_lost, state.lost) {
+                (true, None) => volume::Report::Lost { effect },
+                (false, Some(_)) => volume::Report::Found { effect },
+                (true, Some(_)) | (false, None) => return None,
+            })
+        }
         (Life::Dead, Storage::None | Storage::Creating(_) | Storage::Provisioned { .. }) => volume::Command::Remove,
         _ => return None,
     };
@@ -54,6 +63,12 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
     }
     let order = Order::VolumeAttachment { machine: machine.clone(), volume: volume.clone(), command };
     view.orders.is_news(&order, folded.version).then_some(order).into_iter().collect()
+}
+
+/// Whether it is attached, and is to be made sure of.
+pub(super) fn is_to_be_reattached(view: &View, stream: &StreamId, machine: &Name, volume: &Name) -> bool {
+    let state = view.attachments.get(stream.name());
+    state.is_some_and(|state| matches!(next(view, state, stream, machine, volume), Some(Command::Reattach)))
 }
 
 /// What an attachment that exists should do next, if anything.

@@ -20,6 +20,7 @@ fn lookup(id: u64, hello: &wire::Hello, count: usize) -> Result<Value, Stop> {
     let operation = match (hello.machines, hello.volumes) {
         (true, _) => "lookup-machines",
         (false, true) => "lookup-volumes",
+        (false, false) if hello.filesystems => "lookup-filesystems",
         (false, false) => return skipped("it offers nothing"),
     };
     let items: Vec<_> = (0..count).map(|_| new_id()).collect();
@@ -46,11 +47,11 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "process/offers",
-        what: "it offers machines, volumes or both",
+        what: "it offers machines, volumes or filesystems",
         run: |config| {
             Box::pin(async move {
                 let (_raw, hello) = Raw::greeted(config).await?;
-                ensure(hello.machines || hello.volumes, || "it offers nothing".into())
+                ensure(hello.machines || hello.volumes || hello.filesystems, || "it offers nothing".into())
             })
         },
     },

@@ -1,0 +1,61 @@
+//! Which volumes their providers do not show any more.
+
+use std::collections::BTreeSet;
+
+use super::{View, VolumeChange};
+use crate::{
+    ports::{Listing, ProvisionedVolume},
+    vocab::{EffectId, Life, Name, Timestamp},
+    volume::{self, Storage},
+};
+
+/// That a volume is missing from its provider's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absence {
+    pub effect: EffectId,
+    /// What the first list without it describes.
+    pub first: Timestamp,
+    /// Whether a later one lacked it, too.
+    pub is_confirmed: bool,
+}
+
+/// What a list says of the volumes of its provider that was not known before.
+///
+/// An absence counts only in a complete list, and only for what was there, unchanged, before the list was made; one list
+/// without it is not enough. That something is shown counts in every list.
+pub fn volume_changes(view: &View, provider: &Name, listing: &Listing<ProvisionedVolume>) -> Vec<VolumeChange> {
+    let shown: BTreeSet<EffectId> = listing.items.iter().map(|volume| volume.effect).collect();
+    let change = |(name, folded): (&str, &crate::contract::Folded<volume::State>)| {
+        let (volume, effect) = (name.parse().ok()?, made_by(&folded.state, provider)?);
+        if shown.contains(&effect) {
+            return Some(VolumeChange::Back { volume, effect });
+        }
+        let is_older = folded.changed < listing.as_of;
+        let missing = VolumeChange::Missing { volume, effect, as_of: listing.as_of };
+        (listing.complete && is_older).then_some(missing)
+    };
+    view.volumes.iter().filter_map(change).filter(|change| is_news(view, change)).collect()
+}
+
+/// Whether somebody has to ask a provider for its volumes.
+pub fn has_volumes(view: &View, provider: &Name) -> bool {
+    view.volumes.iter().any(|(_, folded)| made_by(&folded.state, provider).is_some())
+}
+
+/// Whether it says more than is known: the first absence, a later one, or that an absence is over.
+pub(super) fn is_news(view: &View, change: &VolumeChange) -> bool {
+    match change {
+        VolumeChange::Missing { volume, effect, as_of } => match view.absence(volume, *effect) {
+            None => view.volumes.get(volume.as_str()).is_some_and(|state| state.life != Life::Removed),
+            Some(absence) => !absence.is_confirmed && absence.first < *as_of,
+        },
+        VolumeChange::Back { volume, effect } => view.absence(volume, *effect).is_some(),
+    }
+}
+
+fn made_by(state: &volume::State, provider: &Name) -> Option<EffectId> {
+    match &state.storage {
+        Storage::Provisioned { volume, .. } if state.spec.as_ref()?.provider == *provider => Some(volume.effect),
+        _ => None,
+    }
+}
