@@ -43,7 +43,8 @@ pub struct Config {
     pub filesystem_providers: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
     /// What keeps replica sets, by the name that manifests call it.
     pub engines: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
-    /// Where the node's own engines look up credentials and certificates; unless it is set, they have none.
+    /// Where the node's own engines look up credentials and certificates, and where the secrets of machine classes are;
+    /// unless it is set, there are none.
     pub environment: Environment,
     /// Whether the node answers on its socket. Local machines need it.
     pub listen: bool,

@@ -234,9 +234,9 @@ fn plan_of(answers: &[Answer]) -> Plan {
     for answer in answers {
         let action = match answer.code.as_str() {
             "newly-declared" | "waits-for-machine" => Action::Create,
-            "spec-differs" | "revised" => Action::Change,
+            "spec-differs" | "content-differs" | "revised" => Action::Change,
             "removal-asked" | "removal-drains" | "removal-blocked" | "removal-forced" | "instance-spared"
-            | "never-connected" | "release-asked" | "awaits-filesystem" => Action::Remove,
+            | "never-connected" | "removal-waits" | "release-asked" | "awaits-filesystem" => Action::Remove,
             // Reservations are part of their attachments.
             "attachment-wanted" | "filesystem-wanted" => continue,
             _ => Action::Unchanged,
@@ -264,7 +264,11 @@ pub fn known(fleet: &Fleet) -> Known {
     let machines: BTreeSet<_> = fleet.machines.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
     let volumes: BTreeSet<_> = fleet.volumes.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
     let filesystems = fleet.filesystems.iter().filter(|(_, f)| alive(f.state.life)).map(|(name, _)| name);
+    let classes = fleet.machine_classes.iter().filter(|(_, f)| alive(f.state.life));
+    let classes =
+        classes.filter_map(|(name, f)| Some((name.parse().ok()?, f.state.content.as_ref()?.provider.clone())));
     Known {
+        classes: classes.collect(),
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),

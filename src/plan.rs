@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::{Decider, Fold},
-    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
     shell::AnyCommand,
-    vocab::{Life, Name},
+    vocab::{ClassContent, Life, Name},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -91,7 +91,7 @@ fn rank(wish: &Wish) -> u8 {
 
 fn kind_rank(kind: &str) -> u8 {
     match kind {
-        policy::State::KIND => 0,
+        policy::State::KIND | machine_class::State::KIND => 0,
         machine::State::KIND => 1,
         volume::State::KIND | filesystem::State::KIND => 2,
         replica_set::State::KIND | machine_set::State::KIND => 4,
@@ -186,6 +186,13 @@ impl Plan {
                 let command = AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone()));
                 self.declare(stream, present.is_some(), fields, command);
             }
+            Wish::MachineClass { content, .. } => {
+                let present = fleet.machine_classes.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.content.as_ref());
+                let fields = present.map(|present| machine_class_fields(present, content)).unwrap_or_default();
+                let command = AnyCommand::MachineClass(machine_class::Command::Declare(content.clone()));
+                self.declare(stream, present.is_some(), fields, command);
+            }
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let differs = present.is_some_and(|state| state.document != **document);
@@ -227,8 +234,14 @@ impl Plan {
         alive.extend(alive_of(&fleet.volumes, |state| is_alive(state.life)));
         // What a set made is the set's to keep or to remove.
         alive.extend(alive_of(&fleet.machines, |state| is_alive(state.life) && !is_of_set(fleet, state)));
-        for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
+        alive.extend(alive_of(&fleet.machine_classes, |state| is_alive(state.life)));
+        alive.retain(|stream| !declared.contains(stream));
+        let going: BTreeSet<StreamId> = alive.iter().cloned().collect();
+        for stream in alive {
             match prune {
+                Prune::Yes if removing::goes_with_its_machines(fleet, &stream, &going) => {
+                    self.remove_once_unused(stream)
+                }
                 Prune::Yes => self.remove(stream, Going::default()),
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),
             }
@@ -253,6 +266,17 @@ fn machine_set_fields(present: &machine_set::Spec, wanted: &machine_set::Spec) -
         ("spec.replicas", present.replicas != wanted.replicas),
         ("spec.template", present.template != wanted.template),
         ("spec.priorities", present.priorities != wanted.priorities),
+    ];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
+
+fn machine_class_fields(present: &ClassContent, wanted: &ClassContent) -> Vec<String> {
+    let fields = [
+        ("spec.provider", present.provider != wanted.provider),
+        ("spec.providerSpec", present.provider_spec != wanted.provider_spec),
+        ("spec.secret", present.secret != wanted.secret),
+        ("spec.credentials", present.credentials != wanted.credentials),
+        ("spec.nodeTemplate", present.node_template != wanted.node_template),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

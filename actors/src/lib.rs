@@ -13,6 +13,7 @@ pub mod contract;
 pub mod filesystem;
 pub mod filesystem_attachment;
 pub mod machine;
+pub mod machine_class;
 pub mod machine_set;
 pub mod member;
 pub mod policy;

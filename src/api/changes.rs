@@ -38,13 +38,13 @@ async fn apply(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result
     let manifest = read(&shared, &declare)?;
     let id = declare.id.unwrap_or_else(Uuid::new_v4);
     let applied = shared.node.apply(&manifest.documents, prune(&declare), id).await?;
-    Ok(web::Json(changed(applied)))
+    Ok(web::Json(Changed { notes: notes(&manifest), ..changed(applied) }))
 }
 
 async fn plan(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
     let manifest = read(&shared, &declare)?;
     let plan = shared.node.plan(&manifest.documents, prune(&declare))?;
-    Ok(web::Json(planned(plan)))
+    Ok(web::Json(Changed { notes: notes(&manifest), ..planned(plan) }))
 }
 
 async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
@@ -148,6 +148,11 @@ fn read(shared: &Shared, declare: &Declare) -> Result<Manifest, Failure> {
 
 fn prune(declare: &Declare) -> Prune {
     if declare.prune { Prune::Yes } else { Prune::No }
+}
+
+/// What was read and is not carried out, in words.
+pub(crate) fn notes(manifest: &Manifest) -> Vec<String> {
+    manifest.notes.iter().map(ToString::to_string).collect()
 }
 
 /// What was done, as it is told.

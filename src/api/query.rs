@@ -188,6 +188,7 @@ impl Query {
                 "filesystem" => json(&view::filesystems(fleet)),
                 "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
                 "machine-set" => json(&view::machine_sets(fleet)),
+                "machine-class" => json(&view::machine_classes(fleet)),
                 "replica-set" => json(&view::replica_sets(fleet)),
                 "member" => json(&view::members(fleet)),
                 "policy" => json(&view::policies(fleet)),
@@ -237,7 +238,7 @@ impl Query {
     }
 }
 
-const KINDS: &str = "kinds are machine, machine-set, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set and member";
+const KINDS: &str = "kinds are machine, machine-set, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set and member";
 
 /// Asked with a body: the settings.
 const REHEARSE: &str = "/v1/audit/rehearse";

@@ -79,6 +79,9 @@ pub(super) fn show(global: &Global, changed: &Changed) -> Result<(), CliError> {
     if changed.repeated {
         say("this id was answered before; this is the first answer");
     }
+    for note in &changed.notes {
+        say(&format!("note: {note}"));
+    }
     let table = || {
         let mut table = Table::of([
             Column::always("ACTION"),

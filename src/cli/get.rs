@@ -13,7 +13,7 @@ use crate::api::query::Query;
 
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
-    /// machines, machine-sets, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets or members; with a name after a slash, that one alone
+    /// machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets or members; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
     /// At which moment: a position, a time, or how long ago (`-2h`)
@@ -45,6 +45,7 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
     match text {
         "machine" | "machines" | "m" => Ok("machine"),
         "machine-set" | "machine-sets" | "machineset" | "machinesets" | "ms" => Ok("machine-set"),
+        "machine-class" | "machine-classes" | "machineclass" | "machineclasses" | "mc" => Ok("machine-class"),
         "volume" | "volumes" | "v" => Ok("volume"),
         "volume-attachment" | "volume-attachments" | "attachment" | "attachments" | "va" => Ok("volume-attachment"),
         "filesystem" | "filesystems" | "fs" => Ok("filesystem"),
@@ -53,7 +54,7 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "replica-set" | "replica-sets" | "replicaset" | "replicasets" | "rs" => Ok("replica-set"),
         "member" | "members" => Ok("member"),
         _ => Err(CliError::usage(format!("there is no kind {text:?}"))
-            .next("kinds are machines, machine-sets, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets and members")),
+            .next("kinds are machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets and members")),
     }
 }
 
@@ -124,6 +125,19 @@ pub(super) fn table(kind: &str, rows: &Value) -> Table {
             ("PROVIDER", false, |row| text(&row["provider"])),
             ("AGE", false, |row| age(&row["ageMs"])),
             ("DETAIL", false, |row| text(&row["detail"])),
+            ("UID", true, |row| text(&row["uid"])),
+        ],
+        "machine-class" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("STATUS", false, |row| status(&row["status"])),
+            ("PROVIDER", false, |row| text(&row["provider"])),
+            ("REVISION", false, |row| text(&row["revision"])),
+            ("MACHINES", false, |row| text(&row["machines"])),
+            ("EARLIER", false, |row| text(&row["ofEarlierRevisions"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("DETAIL", false, |row| text(&row["detail"])),
+            ("SECRETS", true, |row| list(&row["secrets"])),
+            ("DIGEST", true, |row| text(&row["digest"])),
             ("UID", true, |row| text(&row["uid"])),
         ],
         "replica-set" => &[

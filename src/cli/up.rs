@@ -188,6 +188,9 @@ async fn run(
     handle.look(|fleet| progress.begin(fleet))?;
     if !sources.is_empty() {
         let manifest = manifest::parse(sources, &handle.known()?)?;
+        for note in &manifest.notes {
+            progress.say(&format!("note: {note}"));
+        }
         let prune = if args.prune { Prune::Yes } else { Prune::No };
         let applied = handle.apply(&manifest.documents, prune, Uuid::new_v4()).await?;
         progress.say(&summary(&applied.plan.steps));

@@ -129,6 +129,7 @@ impl Offer {
                 Some(inside) if inside != spec.machine => Err(NotOffered::OtherMachine { entity, inside }),
                 _ => Ok(()),
             },
+            Wish::MachineClass { content, .. } => self.named(&entity, &content.provider, &self.machines),
             Wish::ReplicaSet { spec, .. } => self.named(&entity, &spec.engine, &self.engines),
             Wish::Policy { .. } => Ok(()),
         }

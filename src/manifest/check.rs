@@ -18,6 +18,8 @@ pub struct Known {
     pub machines: BTreeSet<Name>,
     pub volumes: BTreeSet<Name>,
     pub filesystems: BTreeSet<Name>,
+    /// Machine classes, each with its provider.
+    pub classes: BTreeMap<Name, Name>,
     /// The engines that keep replica sets on the node that is asked; none if no node is.
     pub engines: Option<BTreeSet<Name>>,
 }
@@ -27,12 +29,22 @@ pub struct Known {
 pub(super) struct Read {
     pub document: Document,
     pub references: Vec<Reference>,
+    pub provider: Provider,
+}
+
+/// Where the provider of a machine, or of a set's machines, comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Provider {
+    /// It is said, or none is needed.
+    Said,
+    /// It is the one of this class; until that is known, the class's name stands in its place.
+    OfClass(Name),
 }
 
 /// A name of something else.
 #[derive(Debug)]
 pub(super) struct Reference {
-    /// `machine`, `volume`, `filesystem` or `engine`.
+    /// `machine`, `volume`, `filesystem`, `machine-class` or `engine`.
     pub kind: &'static str,
     pub name: Name,
     pub place: Place,
@@ -41,12 +53,18 @@ pub(super) struct Reference {
 
 /// Finds doubles and dangling references. Two attachments of one volume are no matter for this place: the volume itself
 /// refuses what it cannot serve, for it alone knows what is attached.
-pub(super) fn across_documents(documents: &[Read], known: Option<&Known>, sources: &[Source], problems: &mut Problems) {
+pub(super) fn across_documents(
+    documents: &mut [Read],
+    known: Option<&Known>,
+    sources: &[Source],
+    problems: &mut Problems,
+) {
     let is_whole = problems.is_empty();
     doubles(documents, sources, problems);
     // What is missing may stand in a document that could not be read: that would be noise, not news.
     if is_whole && let Some(known) = known {
         dangling(documents, known, sources, problems);
+        providers(documents, known, sources, problems);
     }
 }
 
@@ -72,10 +90,45 @@ fn doubles(documents: &[Read], sources: &[Source], problems: &mut Problems) {
     }
 }
 
+/// Who is made from a class has its provider.
+fn providers(documents: &mut [Read], known: &Known, sources: &[Source], problems: &mut Problems) {
+    let classes = classes(documents, known);
+    for Read { document, provider, .. } in documents {
+        let Document { place, wish } = document;
+        let spec = match wish {
+            Wish::Machine { spec, .. } => &mut **spec,
+            Wish::MachineSet { spec, .. } => &mut *spec.template,
+            _ => continue,
+        };
+        let Some((class, of_class)) = spec.class.as_ref().and_then(|class| classes.get_key_value(class)) else {
+            continue;
+        };
+        match provider {
+            Provider::OfClass(_) => spec.provider = of_class.clone(),
+            Provider::Said if spec.provider == *of_class => (),
+            Provider::Said => {
+                let message = format!("it names provider `{}`, and class `{class}` is of `{of_class}`", spec.provider);
+                let problem = Problem::new(place.clone(), "spec.provider", Code::DanglingReference, message);
+                add(problem.next("leave the provider out: it is the one of the class"), sources, problems);
+            }
+        }
+    }
+}
+
+/// The classes that are declared here or there, with their providers.
+fn classes(documents: &[Read], known: &Known) -> BTreeMap<Name, Name> {
+    let declared = documents.iter().filter_map(|read| match &read.document.wish {
+        Wish::MachineClass { name, content } => Some((name.clone(), content.provider.clone())),
+        _ => None,
+    });
+    known.classes.clone().into_iter().chain(declared).collect()
+}
+
 fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mut Problems) {
     let mut machines = known.machines.clone();
     let mut volumes = known.volumes.clone();
     let mut filesystems = known.filesystems.clone();
+    let classes: BTreeSet<Name> = classes(documents, known).into_keys().collect();
     for Read { document, .. } in documents {
         match &document.wish {
             Wish::Machine { name, .. } => drop(machines.insert(name.clone())),
@@ -85,6 +138,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             | Wish::FilesystemAttachment { .. }
             | Wish::Policy { .. }
             | Wish::MachineSet { .. }
+            | Wish::MachineClass { .. }
             | Wish::ReplicaSet { .. } => (),
         }
     }
@@ -92,6 +146,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
         let there = match (reference.kind, &known.engines) {
             ("machine", _) => &machines,
             ("filesystem", _) => &filesystems,
+            ("machine-class", _) => &classes,
             ("engine", Some(engines)) => engines,
             // Which engines there are the node will say.
             ("engine", None) => continue,

@@ -3,12 +3,14 @@
 use std::{rc::Rc, sync::Arc};
 
 use bailiwick_actors::vocab::Name;
+use serde_json::Value;
 
 use super::{
     hint::nearest,
     limits,
     problem::{Code, Place, Problem, Problems},
     tree::{Body, Key, Node, Spot},
+    wish::Note,
 };
 use crate::text::{cut, is_hostile};
 
@@ -17,11 +19,18 @@ pub(super) struct Reading<'a> {
     pub file: Arc<str>,
     pub text: &'a str,
     pub problems: &'a mut Problems,
+    pub notes: &'a mut Vec<Note>,
 }
 
 impl Reading<'_> {
     pub(super) fn place(&self, at: Spot) -> Place {
         Place { file: self.file.clone(), line: at.line, column: at.column }
+    }
+
+    /// Takes note of something that is not carried out here.
+    pub(super) fn note(&mut self, at: Spot, field: &str, text: impl Into<String>) {
+        let note = Note { place: self.place(at), field: field.to_owned(), text: text.into() };
+        self.notes.push(note);
     }
 
     /// Takes note of a problem. Answers nothing, so that a reader can end with it.
@@ -57,6 +66,21 @@ pub(super) struct Field<'n> {
 }
 
 impl<'n> Fields<'n> {
+    /// The fields of a mapping, whatever they are.
+    pub(super) fn any(field: &Field<'n>, reading: &mut Reading<'_>) -> Option<Self> {
+        let entries = field.mapping(reading)?;
+        Some(Self { at: field.node.at, path: field.path.clone(), entries })
+    }
+
+    /// Those that say something and are not among these.
+    pub(super) fn others(&self, known: &[&str]) -> Vec<(&'n Key, Field<'n>)> {
+        let other = |(key, node): &'n (Key, Rc<Node>)| {
+            let is_other = !known.contains(&&*key.text) && !node.is_null();
+            is_other.then(|| (key, Field { node, path: self.path_of(&cut(&key.text, 60)) }))
+        };
+        self.entries.iter().filter_map(other).collect()
+    }
+
     /// The fields of a mapping; any that is not in `known` is a problem.
     pub(super) fn of(field: &Field<'n>, known: &[&str], reading: &mut Reading<'_>) -> Option<Self> {
         let entries = field.mapping(reading)?;
@@ -173,6 +197,11 @@ impl<'n> Field<'n> {
         }
     }
 
+    /// Whatever it is, as JSON: what is opaque to us. A number that JSON has no form for stays a text.
+    pub(super) fn json(&self) -> Value {
+        value(self.node)
+    }
+
     /// A list of at most so many items.
     pub(super) fn items(&self, items_max: usize, reading: &mut Reading<'_>) -> Option<Vec<Field<'n>>> {
         let Body::List(items) = &self.node.body else { return self.wrong_type("a list", reading) };
@@ -211,6 +240,19 @@ impl<'n> Field<'n> {
             Body::Text { text, .. } => format!("the text {:?}", cut(text, 40)),
         };
         self.refuse(reading, Code::WrongType, format!("expected {expected}, found {found}"), "")
+    }
+}
+
+fn value(node: &Node) -> Value {
+    match &node.body {
+        _ if node.is_null() => Value::Null,
+        Body::Text { text, plain: true } => match serde_json::from_str(text) {
+            Ok(value @ (Value::Bool(_) | Value::Number(_))) => value,
+            _ => Value::String(text.to_string()),
+        },
+        Body::Text { text, plain: false } => Value::String(text.to_string()),
+        Body::List(items) => items.iter().map(|item| value(item)).collect(),
+        Body::Mapping(entries) => entries.iter().map(|(key, node)| (key.text.to_string(), value(node))).collect(),
     }
 }
 

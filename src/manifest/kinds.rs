@@ -1,6 +1,8 @@
 //! From documents to wishes: what all kinds have in common, and one file for each.
 
+mod gardener;
 mod machine;
+mod machine_class;
 mod machine_set;
 mod machine_wishes;
 mod policy;
@@ -12,19 +14,20 @@ use std::{collections::BTreeMap, sync::Arc};
 use bailiwick_actors::vocab::Name;
 
 use super::{
-    check::{Read, Reference},
+    check::{Provider, Read, Reference},
     fields::{Field, Fields, Reading},
     hint::nearest,
     limits,
     problem::{Code, Place, Problem, Problems},
     tree::{Documents, Spot},
-    wish::{Document, Wish},
+    wish::{Document, Note, Wish},
 };
 use crate::text::cut;
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "Machine",
+    "MachineClass",
     "MachineSet",
     "Volume",
     "VolumeAttachment",
@@ -34,19 +37,23 @@ const KINDS: [&str; 8] = [
     "ReplicaSet",
 ];
 
+/// What was read so far.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub documents: Vec<Read>,
+    pub notes: Vec<Note>,
+    /// How many documents there were, empty ones included.
+    seen: usize,
+}
+
 /// Reads all documents of one text.
-pub(super) fn read_source(
-    name: &str,
-    text: &str,
-    documents_seen: &mut usize,
-    documents: &mut Vec<Read>,
-    problems: &mut Problems,
-) {
+pub(super) fn read_source(name: &str, text: &str, taken: &mut Taken, problems: &mut Problems) {
     let file: Arc<str> = name.into();
-    let mut reading = Reading { file: file.clone(), text, problems };
+    let Taken { documents, notes, seen } = taken;
+    let mut reading = Reading { file: file.clone(), text, problems, notes };
     for tree in Documents::of(text) {
-        *documents_seen += 1;
-        if *documents_seen > limits::DOCUMENTS_MAX {
+        *seen += 1;
+        if *seen > limits::DOCUMENTS_MAX {
             let message = format!("more than {} documents in one go", limits::DOCUMENTS_MAX);
             reading.problems.add(Problem::new(Place { file, line: 0, column: 0 }, "", Code::TooMany, message));
             return;
@@ -71,25 +78,35 @@ pub(super) fn read_source(
 }
 
 fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
+    if gardener::is_of(root, reading) {
+        return gardener::document(root, reading);
+    }
     let top = Fields::of(root, &["apiVersion", "kind", "metadata", "spec"], reading)?;
     version(&top, reading);
     let kind = top.require("kind", "Machine", reading)?;
     let spec = top.require("spec", "{…}", reading);
     let mut references: Vec<Reference> = Vec::new();
+    let mut provider = Provider::Said;
     let (at, wish) = match kind.text(reading)? {
         "Machine" => {
             let metadata = Metadata::required(&top, &["name", "labels", "annotations"], reading);
             let labels = texts("labels", metadata.as_ref(), reading);
             let annotations = texts("annotations", metadata.as_ref(), reading);
-            let spec = machine::machine(&spec?, labels, &mut references, reading);
+            let spec = machine::machine(&spec?, labels, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::Machine { name, spec: Box::new(machine::Spec { annotations, ..spec? }) })
         }
         "MachineSet" => {
             let metadata = Metadata::required(&top, &["name"], reading);
-            let spec = machine_set::machine_set(&spec?, &mut references, reading);
+            let spec = machine_set::machine_set(&spec?, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::MachineSet { name, spec: spec? })
+        }
+        "MachineClass" => {
+            let metadata = Metadata::required(&top, &["name"], reading);
+            let content = machine_class::machine_class(&spec?, reading);
+            let (at, name) = metadata?.name(reading)?;
+            (at, Wish::MachineClass { name, content: Box::new(content?) })
         }
         "Volume" => {
             let metadata = Metadata::required(&top, &["name"], reading);
@@ -134,7 +151,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             return kind.refuse(reading, Code::UnsupportedKind, message, next);
         }
     };
-    Some(Read { document: Document { place: reading.place(at), wish }, references })
+    Some(Read { document: Document { place: reading.place(at), wish }, references, provider })
 }
 
 fn version(top: &Fields<'_>, reading: &mut Reading<'_>) {

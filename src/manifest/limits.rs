@@ -37,6 +37,8 @@ pub const SEATS_MAX: usize = 50;
 pub const ADDRESSES_MAX: usize = 16;
 /// Taints of one machine.
 pub const TAINTS_MAX: usize = 64;
+/// Amounts in the node template of a class.
+pub const CAPACITIES_MAX: usize = 64;
 /// Zones, or spaces, that a machine may be in.
 pub const ZONES_MAX: usize = 64;
 /// The longest name of a zone, in bytes.

@@ -13,6 +13,9 @@
 //! is answered with file, line, column and field, all problems together ([`ManifestError`]). Nothing is half read: either
 //! every document is good, or there is no [`Manifest`].
 //!
+//! Documents of Gardener's machine controller are read as well (`kinds/gardener.rs`). What of them is not carried out here is
+//! named, thing by thing ([`Manifest::notes`]).
+//!
 //! The way through the files: `source` (paths to text), `tree` (text to nodes with places), `fields` and `kinds`
 //! (nodes to wishes), `check` (wishes against one another).
 
@@ -29,11 +32,14 @@ mod wish;
 
 use std::path::PathBuf;
 
+use bailiwick_actors::vocab::Name;
+
 pub use check::Known;
 pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
 pub use source::Source;
-pub use wish::{Document, Manifest, Wish};
+pub use wish::{Document, Manifest, Note, Wish};
 
+use kinds::Taken;
 use problem::Problems;
 
 /// Reads the manifests at these paths: files, directories (their `*.yaml` and `*.yml`, in the order of their names), and
@@ -85,23 +91,28 @@ pub fn duration_ms(text: &str) -> Option<u64> {
     duration::parse_ms(text).ok()
 }
 
+/// The variable of the node's environment that leads to a secret: `BAILIWICK_SECRET_THE_NAME`, and the same with `_FILE`.
+pub fn secret_variable(secret: &Name) -> String {
+    format!("BAILIWICK_SECRET_{}", secret.as_str().to_ascii_uppercase().replace('-', "_"))
+}
+
 fn parsed(sources: &[Source], known: Option<&Known>, mut problems: Problems) -> Result<Manifest, ManifestError> {
-    let mut documents = Vec::new();
-    let mut documents_seen = 0;
+    let mut taken = Taken::default();
     for source in sources {
         if problems.are_enough() {
             break;
         }
         let Some(text) = source.text(&mut problems) else { continue };
-        kinds::read_source(source.name(), text, &mut documents_seen, &mut documents, &mut problems);
+        kinds::read_source(source.name(), text, &mut taken, &mut problems);
     }
-    check::across_documents(&documents, known, sources, &mut problems);
-    if documents.is_empty() && problems.is_empty() {
+    let Taken { mut documents, notes, .. } = taken;
+    check::across_documents(&mut documents, known, sources, &mut problems);
+    if documents.is_empty() && notes.is_empty() && problems.is_empty() {
         let name = sources.first().map_or("manifest", |source| source.name());
         problems.add(
             Problem::new(Place::file(name), "", Code::Empty, "there is no document in it")
                 .next("see `examples/lab.yaml` for one that works"),
         );
     }
-    problems.or(Manifest { documents: documents.into_iter().map(|read| read.document).collect() })
+    problems.or(Manifest { documents: documents.into_iter().map(|read| read.document).collect(), notes })
 }

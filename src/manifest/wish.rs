@@ -1,17 +1,38 @@
 //! What a manifest says once it has been read.
 
+use std::fmt;
+
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set, vocab::Name, volume,
-    volume_attachment,
+    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+    vocab::{ClassContent, Name},
+    volume, volume_attachment,
 };
 use bailiwick_journal::{StreamId, digest, encode};
 
 use super::Place;
+use crate::text::harmless;
 
 /// Everything that was declared, in the order of the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     pub documents: Vec<Document>,
+    /// What was read and is not carried out, each thing by itself.
+    pub notes: Vec<Note>,
+}
+
+/// Something that a manifest says and nobody here carries out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub place: Place,
+    /// The field, from the document's root.
+    pub field: String,
+    pub text: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.place, harmless(&self.field), harmless(&self.text))
+    }
 }
 
 /// One declared wish, and where it stands.
@@ -56,6 +77,10 @@ pub enum Wish {
         name: Name,
         spec: machine_set::Spec,
     },
+    MachineClass {
+        name: Name,
+        content: Box<ClassContent>,
+    },
 }
 
 impl Wish {
@@ -71,6 +96,7 @@ impl Wish {
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),
             Self::MachineSet { spec, .. } => encode(1, spec),
+            Self::MachineClass { content, .. } => encode(1, &**content),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.
@@ -87,6 +113,7 @@ impl Wish {
             Self::Policy { name, .. } => ("policy", name.to_string()),
             Self::ReplicaSet { name, .. } => ("replica-set", name.to_string()),
             Self::MachineSet { name, .. } => ("machine-set", name.to_string()),
+            Self::MachineClass { name, .. } => ("machine-class", name.to_string()),
             Self::Filesystem { name, .. } => ("filesystem", name.to_string()),
             Self::FilesystemAttachment { spec } => ("filesystem-attachment", spec.stream_name()),
         };

@@ -32,6 +32,7 @@ use crate::{
         local::{LocalConfig, LocalProvider},
         machine_storage::{Desk, Inside, Locate, PROVIDERS},
         mongodb,
+        secrets::EnvironmentSecrets,
         storage::{Filesystems, Ground, SystemRunner, Way, missing_for_filesystems, missing_for_loop_volumes},
     },
 };
@@ -140,6 +141,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<O
         filesystems: config.filesystem_providers.clone(),
         in_machines: BTreeMap::new(),
         replica_sets: config.engines.clone(),
+        secrets: Some(Arc::new(EnvironmentSecrets::new(config.environment.clone()))),
     };
     let etcd = "etcd".parse().expect("a valid name");
     providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::with(config.environment.clone())));

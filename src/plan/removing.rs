@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, machine_set, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -54,7 +54,9 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
                 let on_it = fleet.volumes.get(stream.name()).and_then(|state| state.filesystem.clone());
                 on_it.is_some_and(|name| !is_alive(fleet, &name) || asked.contains(&filesystem(&name)))
             };
-            if how == Going::default() && stream.kind() == volume::State::KIND && has_filesystem() {
+            if goes_with_its_machines(fleet, &stream, &asked) {
+                plan.remove_once_unused(stream);
+            } else if how == Going::default() && stream.kind() == volume::State::KIND && has_filesystem() {
                 plan.step(Action::Remove, &stream, Vec::new());
                 plan.commands.push((stream, AnyCommand::Volume(volume::Command::RemoveWithFilesystem)));
             } else {
@@ -151,7 +153,34 @@ fn mounts_of(fleet: &Fleet, fits: impl Fn(&str, &str) -> bool) -> Vec<StreamId> 
     fitting.filter_map(|name| StreamId::new(filesystem_attachment::State::KIND, name).ok()).collect()
 }
 
+/// Whether the stream is of a class that machines use, all of which go now or are going already. (A class that some
+/// machine would miss refuses, and names it.)
+pub(super) fn goes_with_its_machines(fleet: &Fleet, stream: &StreamId, asked: &BTreeSet<StreamId>) -> bool {
+    if stream.kind() != machine_class::State::KIND {
+        return false;
+    }
+    let is_asked = |kind: &str, name: &Name| asked.iter().any(|s| s.kind() == kind && s.name() == name.as_str());
+    let goes = |name: &Name| {
+        let Some(machine) = fleet.machines.get(name.as_str()) else { return true };
+        let set = machine.spec.as_ref().and_then(|spec| spec.set.as_ref());
+        let set_goes = |set: &Name| {
+            let life = fleet.machine_sets.get(set.as_str()).map(|set| set.life);
+            life == Some(Life::Dying) || is_asked(machine_set::State::KIND, set)
+        };
+        machine.life != Life::Alive || is_asked(machine::State::KIND, name) || set.is_some_and(set_goes)
+    };
+    fleet
+        .machine_classes
+        .get(stream.name())
+        .is_some_and(|class| !class.users.is_empty() && class.users.iter().all(goes))
+}
+
 impl Plan {
+    pub(super) fn remove_once_unused(&mut self, class: StreamId) {
+        self.step(Action::Remove, &class, Vec::new());
+        self.commands.push((class, AnyCommand::MachineClass(machine_class::Command::RemoveOnceUnused)));
+    }
+
     pub(super) fn remove(&mut self, stream: StreamId, how: Going) {
         let of_machine = machine::Removal { force: how.force, keep_instance: how.keep_instance };
         let command = match stream.kind() {
@@ -179,6 +208,7 @@ impl Plan {
             }),
             replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
             machine_set::State::KIND => AnyCommand::MachineSet(machine_set::Command::Remove),
+            machine_class::State::KIND => AnyCommand::MachineClass(machine_class::Command::Remove),
             _ => return,
         };
         self.step(Action::Remove, &stream, Vec::new());

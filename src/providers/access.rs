@@ -76,6 +76,11 @@ impl Environment {
         Self::new(|name| std::env::var_os(name))
     }
 
+    /// The value of a variable, if it says something.
+    pub fn variable(&self, name: &str) -> Option<OsString> {
+        self.0(name).filter(|value| !value.is_empty())
+    }
+
     /// What this set is asked with, as the references stand now.
     ///
     /// # Errors

@@ -32,7 +32,7 @@
 //!
 //! | operation | items | `ok` of each |
 //! |---|---|---|
-//! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` `jobs`, and if said: `zone` `tags` `annotations` `taints` `constraints` `placement` `base` `parent` `class` | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
+//! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` `jobs`, and if said: `zone` `tags` `annotations` `taints` `constraints` `placement` `base` `parent` `class` `class_content` (`revision` `provider_spec` `node_template`: the copy that is this machine's own) `secrets` (what the secrets of its class hold; not for logs) | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
 //! | `delete-machines` | effect ids | `null` |
 //! | `lookup-machines` | effect ids | `{"present": machine}`, `"absent"` or `"unknown"` |
 //! | `create-volumes` | `effect` `volume` `uid` `size_mib` | a volume: `effect` `volume_id` `size_mib` |

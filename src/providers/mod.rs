@@ -9,5 +9,6 @@ pub mod local;
 pub mod machine_storage;
 pub mod mongodb;
 pub mod replica_model;
+pub mod secrets;
 pub mod simulated;
 pub mod storage;

@@ -9,6 +9,7 @@ mod faults;
 mod filesystems;
 mod invariants;
 mod ports;
+mod secrets;
 mod world;
 mod zones;
 
@@ -24,6 +25,7 @@ pub use dice::Dice;
 pub use faults::Faults;
 pub use filesystems::{SimulatedFilesystem, SimulatedMount};
 pub use invariants::{Claims, check};
+pub use secrets::SimulatedSecrets;
 pub use world::{SimulatedAttachment, SimulatedInstance, SimulatedVolume, World, WorldState};
 
 use super::cancelled::{Cancelled, canceled};

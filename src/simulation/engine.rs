@@ -6,7 +6,7 @@ use actix::System;
 use bailiwick_actors::{
     contract::StoredError,
     machine,
-    ports::Clock,
+    ports::{Clock, SecretData},
     shell::{AnyCommand, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
     vocab::{Name, Timestamp, derived_uuid},
 };
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     audit::{Options, replay},
-    providers::simulated::{SimulatedProvider, World, WorldState, check},
+    providers::simulated::{SimulatedProvider, SimulatedSecrets, World, WorldState, check},
 };
 
 /// How often the simulation looks whether the node has converged.
@@ -88,6 +88,7 @@ struct Course {
     /// The journal of the last run, for the report.
     journal: Option<Arc<dyn Journal>>,
     world: World,
+    secrets: Arc<SimulatedSecrets>,
     clock: Arc<SimulatedClock>,
     points: Points,
     next: usize,
@@ -135,6 +136,7 @@ impl Simulation {
             storage,
             journal: None,
             world,
+            secrets: Arc::default(),
             clock,
             points,
             next: 0,
@@ -244,7 +246,7 @@ impl Course {
     }
 
     fn simulated_providers(&self) -> Providers {
-        let mut providers = Providers::default();
+        let mut providers = Providers { secrets: Some(self.secrets.clone()), ..Providers::default() };
         for name in &self.setup.providers {
             let points = self.points.clone();
             let provider = SimulatedProvider::new(name.clone(), self.world.clone(), self.clock.clone())
@@ -301,6 +303,7 @@ impl Course {
             }
             Happening::KillZone { provider, zone } => drop(self.world.kill_zone(provider, zone)),
             Happening::Misbehave { provider, faults } => self.world.set_faults(provider, (**faults).clone()),
+            Happening::Secret { name, holds } => self.secrets.set(name, holds.clone().map(SecretData::new)),
             Happening::Calm => self.world.stop_faults(),
             Happening::Jump { by_ms } => self.clock.jump(*by_ms),
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
-    filesystem, filesystem_attachment, machine, machine_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set,
     vocab::{EffectId, Life, Name, Outlook},
     volume::{self, Storage},
     volume_attachment::{self, Link},
@@ -23,6 +23,7 @@ pub struct Observer {
     filesystems: Fold<filesystem::State>,
     mounts: Fold<filesystem_attachment::State>,
     machine_sets: Fold<machine_set::State>,
+    machine_classes: Fold<machine_class::State>,
 }
 
 impl Observer {
@@ -52,6 +53,7 @@ impl Observer {
         self.filesystems.apply(entry)?;
         self.mounts.apply(entry)?;
         self.machine_sets.apply(entry)?;
+        self.machine_classes.apply(entry)?;
         self.at = entry.header.position;
         Ok(())
     }
@@ -106,6 +108,11 @@ impl Observer {
                 unready.insert(stream::<machine_set::State>(name));
             }
         }
+        for (name, Folded { state, .. }) in self.machine_classes.iter() {
+            if !is_at_rest(state.life, state.life == Life::Alive) {
+                unready.insert(stream::<machine_class::State>(name));
+            }
+        }
         unready
     }
 
@@ -139,6 +146,9 @@ impl Observer {
         }
         for (name, folded) in self.machine_sets.iter() {
             statuses.insert(stream::<machine_set::State>(name), folded.state.status());
+        }
+        for (name, folded) in self.machine_classes.iter() {
+            statuses.insert(stream::<machine_class::State>(name), folded.state.status());
         }
         statuses
     }

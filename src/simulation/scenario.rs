@@ -389,6 +389,9 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
             Wish::Machine { name, .. } => drop(known.machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(known.volumes.insert(name.clone())),
             Wish::Filesystem { name, .. } => drop(known.filesystems.insert(name.clone())),
+            Wish::MachineClass { name, content } => {
+                drop(known.classes.insert(name.clone(), content.provider.clone()));
+            }
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
             | Wish::Policy { .. }
@@ -424,6 +427,7 @@ fn provider(wish: &Wish) -> Option<Name> {
         Wish::MachineSet { spec, .. } => Some(spec.template.provider.clone()),
         Wish::Volume { spec, .. } => Some(spec.provider.clone()),
         Wish::Filesystem { spec, .. } => Some(spec.provider.clone()),
+        Wish::MachineClass { content, .. } => Some(content.provider.clone()),
         Wish::VolumeAttachment { .. }
         | Wish::FilesystemAttachment { .. }
         | Wish::Policy { .. }

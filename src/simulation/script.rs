@@ -1,7 +1,9 @@
 //! What happens in a simulation, and when.
 
+use std::collections::BTreeMap;
+
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, machine_set, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
     shell::AnyCommand,
     vocab::{Name, Zone},
     volume, volume_attachment,
@@ -62,6 +64,8 @@ pub enum Happening {
     KillZone { provider: Name, zone: Zone },
     /// A provider misbehaves from now on.
     Misbehave { provider: Name, faults: Box<Faults> },
+    /// A secret holds these texts from now on; none means that it is gone.
+    Secret { name: Name, holds: Option<BTreeMap<String, String>> },
     /// All providers behave from now on.
     Calm,
     /// Somebody sets the wall clock.
@@ -111,6 +115,8 @@ impl Happening {
             }
             Self::KillZone { provider, zone } => format!("all instances in zone {zone} of provider {provider} die"),
             Self::Misbehave { provider, .. } => format!("provider {provider} begins to misbehave"),
+            Self::Secret { name, holds: Some(_) } => format!("secret {name} is there from now on"),
+            Self::Secret { name, holds: None } => format!("secret {name} is gone"),
             Self::Calm => "all providers behave from now on".into(),
             Self::Jump { by_ms } => {
                 let direction = if *by_ms < 0 { "back" } else { "forward" };
@@ -149,6 +155,9 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
                 AnyCommand::FilesystemAttachment(declare)
             }
             Wish::MachineSet { spec, .. } => AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone())),
+            Wish::MachineClass { content, .. } => {
+                AnyCommand::MachineClass(machine_class::Command::Declare(content.clone()))
+            }
             Wish::ReplicaSet { spec, .. } => AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone())),
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));
@@ -182,6 +191,7 @@ pub(super) fn removal(stream: &StreamId) -> Option<AnyCommand> {
         "filesystem-attachment" => Some(AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)),
         "replica-set" => Some(AnyCommand::ReplicaSet(replica_set::Command::Remove)),
         "machine-set" => Some(AnyCommand::MachineSet(machine_set::Command::Remove)),
+        "machine-class" => Some(AnyCommand::MachineClass(machine_class::Command::Remove)),
         _ => None,
     }
 }

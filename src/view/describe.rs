@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{
     Blocker, Fleet, FleetError, blockers,
     filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
+    machine_classes::{MachineClassRow, machine_class_row},
     machine_sets::{MachineSetRow, machine_set_row},
     members::{MemberRow, member_row, members_of},
     replica_sets::{ReplicaSetRow, replica_set_row},
@@ -60,6 +61,7 @@ pub enum Row {
     FilesystemAttachment(FilesystemAttachmentRow),
     Member(Box<MemberRow>),
     MachineSet(MachineSetRow),
+    MachineClass(Box<MachineClassRow>),
 }
 
 /// One condition.
@@ -139,6 +141,11 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
             let row = Row::Policy(policy_row(fleet, name, folded));
             (policy::State::KIND, row, json(&folded.state.document), None)
         }
+        machine_class::State::KIND => {
+            let Some(folded) = fleet.machine_classes.folded(name) else { return Ok(None) };
+            let row = Row::MachineClass(Box::new(machine_class_row(fleet, name, folded)));
+            (machine_class::State::KIND, row, json(&folded.state.content), None)
+        }
         machine_set::State::KIND => {
             let Some(folded) = fleet.machine_sets.folded(name) else { return Ok(None) };
             let row = Row::MachineSet(machine_set_row(fleet, name, folded));
@@ -167,6 +174,9 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         filesystem_attachment::State::KIND => {
             history::<filesystem_attachment::State>(journal, fleet, entity, |state| state.status().into())
         }
+        machine_class::State::KIND => history::<machine_class::State>(journal, fleet, entity, |state| {
+            format!("revision {}, {}", state.revision, state.status())
+        }),
         machine_set::State::KIND => {
             history::<machine_set::State>(journal, fleet, entity, |state| state.status().into())
         }

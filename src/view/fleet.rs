@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     supervisor::machines,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
@@ -28,6 +28,7 @@ pub struct Fleet {
     /// By `machine:filesystem`.
     pub filesystem_attachments: Fold<filesystem_attachment::State>,
     pub machine_sets: Fold<machine_set::State>,
+    pub machine_classes: Fold<machine_class::State>,
     /// The last entry that was taken in.
     pub position: Position,
     /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
@@ -104,6 +105,7 @@ impl Fleet {
         self.filesystems.apply(entry)?;
         self.filesystem_attachments.apply(entry)?;
         self.machine_sets.apply(entry)?;
+        self.machine_classes.apply(entry)?;
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
         if !existed && self.exists(&header.stream) {
@@ -120,6 +122,7 @@ impl Fleet {
             "volume" => self.volumes.get(name).map(|state| state.life),
             "volume-attachment" => self.attachments.get(name).map(|state| state.life),
             "machine-set" => self.machine_sets.get(name).map(|state| state.life),
+            "machine-class" => self.machine_classes.get(name).map(|state| state.life),
             "replica-set" => self.replica_sets.get(name).map(|state| state.life),
             "member" => self.members.get(name).map(|state| state.life),
             "filesystem" => self.filesystems.get(name).map(|state| state.life),

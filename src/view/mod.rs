@@ -10,6 +10,7 @@ mod filesystem_rows;
 mod fleet;
 mod harvest;
 mod log;
+mod machine_classes;
 mod machine_sets;
 mod members;
 mod metrics;
@@ -32,6 +33,7 @@ pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_att
 pub use fleet::{Fleet, FleetError};
 pub use harvest::{DryRun, Unknown, harvest};
 pub use log::{LogFilter, log};
+pub use machine_classes::{MachineClassRow, machine_classes};
 pub use machine_sets::{MachineSetRow, machine_sets};
 pub use members::{MemberRow, members};
 pub use metrics::metrics;

@@ -55,6 +55,9 @@ pub struct MachineRow {
     pub held_back: bool,
     /// What stands in the way, in words.
     pub detail: Option<String>,
+    /// The class that it is made from, and in which revision, once it has taken that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub uid: String,
     pub version: u64,
@@ -176,11 +179,15 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         held_back: state.is_held_back(),
         detail: match (withheld_from(fleet, name), machine_detail(state)) {
+            _ if state.awaits_class().is_some() => {
+                state.awaits_class().map(|class| format!("it waits for class {class}"))
+            }
             (Some(why), _) if state.awaits_site() => Some(format!("not made now: {why}")),
             (Some(why), Some(detail)) => Some(format!("{detail}; not replaced now: {why}")),
             (Some(why), None) => Some(format!("not replaced now: {why}")),
             (None, detail) => detail,
         },
+        class: state.class().map(ToString::to_string),
         labels: spec.map(|spec| spec.labels.clone()).unwrap_or_default(),
         uid: state.uid(&stream).to_string(),
         version: folded.version.0,

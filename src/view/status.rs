@@ -10,6 +10,7 @@ use super::{
     Fleet,
     alike::{Group, groups},
     filesystem_rows::{filesystem_attachments, filesystems},
+    machine_classes::machine_classes,
     machine_sets::machine_sets,
     replica_sets::replica_sets,
     rows::{MachineRow, attachments, machines, volumes},
@@ -110,6 +111,7 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("filesystem", filesystems(fleet), |_: &_| false);
     look!("filesystem-attachment", filesystem_attachments(fleet), |_: &_| false);
     look!("machine-set", machine_sets(fleet), |_: &_| false);
+    look!("machine-class", machine_classes(fleet), |_: &_| false);
     look!("replica-set", replica_sets(fleet), |_: &_| false);
     looks
 }

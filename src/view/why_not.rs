@@ -101,12 +101,27 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
         let by = format!("provider {name} answers again; it is asked all the time");
         return Some(Unmet::new("its provider answers", because, by).looked_at(next));
     }
+    if let Some(class) = state.awaits_class() {
+        return Some(of_class(fleet, class));
+    }
     if state.awaits_site() {
         return Some(site(fleet, entity, state));
     }
     instance(entity, state)
         .map(|unmet| unmet.looked_at(next))
         .or_else(|| node(state).map(|unmet| unmet.looked_at(next)))
+}
+
+/// It waits for what its class says.
+fn of_class(fleet: &Fleet, class: &Name) -> Unmet {
+    let precondition = "its class says what is made";
+    let known = fleet.machine_classes.get(class.as_str()).filter(|state| state.life.exists());
+    let Some(content) = known.and_then(|state| state.content.as_ref()) else {
+        let by = "declare the class, or have the machine made from another one, with `bailiwick apply`";
+        return Unmet::new(precondition, format!("there is no machine class {class}"), by);
+    };
+    let because = format!("it takes what class {class} says, which is for provider {}", content.provider);
+    Unmet::new(precondition, because, "the machine sets supervisor's next look; machine and class have one provider")
 }
 
 /// It waits for a zone: until its provider has told which there are, or there is one that it may be in.

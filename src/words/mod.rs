@@ -4,6 +4,7 @@
 //! prints a value in the form that the compiler derives: what has no words of its own does not compile.
 
 mod filesystems;
+mod machine_classes;
 mod machine_sets;
 mod machines;
 mod members;
@@ -17,7 +18,7 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     supervisor::{
         machine_sets as machine_sets_supervisor, machines as machines_supervisor,
         replica_sets as replica_sets_supervisor, storage as storage_supervisor,
@@ -143,6 +144,7 @@ fn told(entry: &Entry) -> Option<Told> {
         (filesystem::State::KIND, _) => tell::<filesystem::State>(entry),
         (filesystem_attachment::State::KIND, _) => tell::<filesystem_attachment::State>(entry),
         (machine_set::State::KIND, _) => tell::<machine_set::State>(entry),
+        (machine_class::State::KIND, _) => tell::<machine_class::State>(entry),
         ("supervisor", machine_sets_supervisor::View::NAME) => tell::<machine_sets_supervisor::State>(entry),
         (replica_set::State::KIND, _) => tell::<replica_set::State>(entry),
         (member::State::KIND, _) => tell::<member::State>(entry),

@@ -3,9 +3,10 @@
 use bailiwick_journal::{Journal, StreamId};
 
 /// The kinds, with what else people call them.
-const KINDS: [(&str, &[&str]); 10] = [
+const KINDS: [(&str, &[&str]); 11] = [
     ("machine", &["machines", "m"]),
     ("machine-set", &["machine-sets", "machineset", "machinesets", "ms"]),
+    ("machine-class", &["machine-classes", "machineclass", "machineclasses", "mc"]),
     ("volume", &["volumes", "vol", "v"]),
     (
         "volume-attachment",

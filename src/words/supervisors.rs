@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, machine_set, member,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, member,
     ports::InstanceStatus,
     replica_set,
     supervisor::{
@@ -139,6 +139,7 @@ pub fn ordered(order: &Order) -> String {
         Order::VolumeAttachment { command, .. } => volume_attachment::State::asked(command),
         Order::ReplicaSet { command, .. } => replica_set::State::asked(command),
         Order::MachineSet { command, .. } => machine_set::State::asked(command),
+        Order::MachineClass { command, .. } => machine_class::State::asked(command),
         Order::Filesystem { command, .. } => filesystem::State::asked(command),
         Order::FilesystemAttachment { command, .. } => filesystem_attachment::State::asked(command),
         Order::Member { command, .. } => member::State::asked(command),

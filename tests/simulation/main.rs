@@ -1,5 +1,6 @@
 //! The whole node in a simulated world.
 
+mod classes;
 mod dark;
 mod determinism;
 mod first;

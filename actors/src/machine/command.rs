@@ -6,7 +6,7 @@ use super::{Spec, SpecV1};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{EffectId, Fault, Name, Timestamp, Zone},
+    vocab::{ClassCopy, EffectId, Fault, Name, Timestamp, Zone},
 };
 
 /// A command to a machine.
@@ -56,6 +56,8 @@ pub enum Command {
     /// The instance of this intent is to be made in this zone, or in none where the provider has no zones. `round_is_new`:
     /// every zone that it may be in has failed once. A supervisor's order.
     Site { effect: EffectId, zone: Option<Zone>, round_is_new: bool },
+    /// The instance of this intent is to be made from this. A supervisor's order.
+    TakeClass { effect: EffectId, copy: Box<ClassCopy> },
 }
 
 /// In which way a machine goes.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, draining, foreign, hanging, health, hold, is_overdue, membership, progress, siting,
+    State, Step, draining, foreign, hanging, health, hold, is_overdue, made_from, membership, progress, siting,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -30,6 +30,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Site { effect, zone, round_is_new } => {
             siting::site(state, *effect, zone.as_ref(), *round_is_new, facts)
         }
+        Command::TakeClass { effect, copy } => made_from::take(state, *effect, copy, facts),
         Command::Remove => remove(state, Removal::default(), facts),
         Command::RemoveWith(removal) => remove(state, *removal, facts),
         Command::RetryProvisioning => retry_provisioning(state, facts),

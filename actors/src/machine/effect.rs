@@ -25,6 +25,7 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
     let own = match &state.instance {
         // Who chooses the zone looks at the machine by itself.
         Instance::Creating(_) if state.awaits_site() => None,
+        Instance::Creating(effort) if state.awaits_class().is_some() && effort.outlook == Outlook::Trying => None,
         Instance::Creating(effort) => {
             owed(effort, || Effect::Create { intent: effort.intent, attempt: effort.attempt })
         }

@@ -6,7 +6,7 @@ use super::{Cause, DrainOutcome, Spec, SpecV1, Step};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Zone},
+    vocab::{ClassCopy, EffectId, Fault, InstanceId, Name, Timestamp, Zone},
 };
 
 /// One thing that happened.
@@ -188,6 +188,10 @@ pub enum Event {
         text: String,
         percent: Option<u8>,
         at: Timestamp,
+    },
+    /// Its instances are made from this.
+    ClassTaken {
+        copy: Box<ClassCopy>,
     },
 }
 

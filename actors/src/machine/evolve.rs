@@ -2,7 +2,9 @@
 
 use bailiwick_journal::Version;
 
-use super::{Drain, Event, Health, Hold, Instance, Leaving, Node, Progress, Site, Skipped, Spec, State, Stray};
+use super::{
+    Drain, Event, Health, Hold, Instance, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, State, Stray,
+};
 use crate::{
     ports::Condition,
     vocab::{Effort, Fault, Life, Outlook, Timestamp},
@@ -27,11 +29,12 @@ fn change(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => declared(state, at, spec.clone()),
         Event::DeclaredV1 { spec } => declared(state, at, Box::new(spec.clone().into())),
-        Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
-        Event::SpecChangedV1 { spec } => state.spec = Some(Box::new(spec.clone().into())),
+        Event::SpecChanged { spec } => changed(state, spec.clone()),
+        Event::SpecChangedV1 { spec } => changed(state, Box::new(spec.clone().into())),
         Event::CreateRequested { at: since } => {
             state.instance = Instance::Creating(Effort::begun(at, *since));
             state.site = Site::asked(state.spec.as_deref());
+            state.made_from = std::mem::take(&mut state.made_from).asked(state.spec.as_deref());
             state.is_away();
         }
         Event::Created { instance, at: since } => {
@@ -177,6 +180,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.progress = Some(Progress { text: text.clone(), percent: *percent, since: *since });
         }
         Event::Sited { zone, .. } => state.site.chosen(zone.clone()),
+        Event::ClassTaken { copy } => state.made_from = MadeFrom::Taken { copy: copy.clone() },
         Event::ZoneBlamed { zone, fault } => {
             state.site.blame(zone.clone(), fault.clone());
             if let Some(effort) = effort_mut(state) {
@@ -191,6 +195,14 @@ fn declared(state: &mut State, at: Version, spec: Box<Spec>) {
     let (strays, kept) = (std::mem::take(&mut state.strays), std::mem::take(&mut state.kept));
     let spec = Some(spec);
     *state = State { life: Life::Alive, declared_at: at, spec, strays, kept, ..State::default() };
+}
+
+/// Who waits for a class waits for the one that is declared now.
+fn changed(state: &mut State, spec: Box<Spec>) {
+    if state.awaits_class().is_some() {
+        state.made_from = std::mem::take(&mut state.made_from).asked(Some(&spec));
+    }
+    state.spec = Some(spec);
 }
 
 impl State {

@@ -22,6 +22,8 @@
 //!
 //! site       open | awaited ─▶ chosen ─▶ (it failed there) awaited                            (`siting.rs`)
 //!
+//! class      open | awaited ─▶ taken: a copy of what it is made from                         (`made_from.rs`)
+//!
 //! strays     other instances that bear its name, each being removed on its own              (`foreign.rs`)
 //! ```
 //!
@@ -71,6 +73,7 @@ mod foreign;
 mod hanging;
 mod health;
 mod hold;
+mod made_from;
 mod membership;
 mod phase;
 mod progress;
@@ -95,6 +98,7 @@ pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
 pub use health::{Cause, Health, is_node_healthy, is_overdue};
+pub use made_from::MadeFrom;
 pub use phase::{juju_status, phase};
 pub use progress::Progress;
 pub use siting::{Site, SiteChoice};

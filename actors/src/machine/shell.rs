@@ -4,7 +4,7 @@ use bailiwick_journal::StreamId;
 
 use super::{Command, Effect, Report, State};
 use crate::{
-    ports::CreateMachine,
+    ports::{CreateMachine, SecretData},
     shell::{AnyCommand, Call, Kind, MachineCall, Work},
     vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
 };
@@ -25,8 +25,11 @@ impl Kind for State {
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(machine)) => {
+                let class = self.class().cloned().map(Box::new);
+                // What the secrets hold is looked up right before the call.
+                let (zone, secrets) = (self.zone(), SecretData::default());
                 let create =
-                    CreateMachine { id, machine, uid: self.uid(stream), spec: spec.clone(), zone: self.zone() };
+                    CreateMachine { id, machine, uid: self.uid(stream), spec: spec.clone(), zone, class, secrets };
                 MachineCall::Create(Box::new(create))
             }
             _ => MachineCall::Delete(id),

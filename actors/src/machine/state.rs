@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Drain, Health, Progress, Site, Spec};
+use super::{Drain, Health, MadeFrom, Progress, Site, Spec};
 use crate::{
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
@@ -24,6 +24,8 @@ pub struct State {
     pub progress: Option<Progress>,
     /// Where its next instance is made.
     pub site: Site,
+    /// What its instances are made from.
+    pub made_from: MadeFrom,
     pub node: Node,
     pub health: Health,
     /// Its workloads are to end, or have ended, before its instance goes.

@@ -2,6 +2,7 @@
 
 mod draining;
 mod health;
+mod made_from;
 mod membership;
 mod operator;
 mod progress;
@@ -262,6 +263,7 @@ fn table() -> Vec<Case<State>> {
     .chain(operator::table())
     .chain(health::table())
     .chain(siting::table())
+    .chain(made_from::table())
     .chain(progress::table())
     .chain(draining::table())
     .chain(membership::table())
@@ -287,6 +289,7 @@ fn every_reason_and_rejection_has_its_case() {
         "other-provider",
         "not-running",
         "being-removed",
+        "class-of-other-provider",
     ];
     hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
 }

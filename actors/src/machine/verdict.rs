@@ -74,6 +74,8 @@ reasons! {
         AllZonesFailed = "all-zones-failed", "its instance could not be made in any zone that it may be in";
         ProgressTold = "progress-told", "its provider tells how far it is";
         ProgressKnown = "progress-known", "its provider told that already";
+        ClassTaken = "class-taken", "its class says what its instances are made from";
+        ClassNotAwaited = "class-not-awaited", "nothing has to be taken from a class for it";
     }
 }
 
@@ -108,6 +110,8 @@ pub enum Rejection {
     NotRunning,
     #[error("that instance is being removed already")]
     BeingRemoved,
+    #[error("class {class} is of provider {provider}, and this machine is declared with another one")]
+    ClassOfOtherProvider { class: Name, provider: Name },
 }
 
 impl Code for Rejection {
@@ -127,6 +131,7 @@ impl Code for Rejection {
             Self::OtherProvider { .. } => "other-provider",
             Self::NotRunning => "not-running",
             Self::BeingRemoved => "being-removed",
+            Self::ClassOfOtherProvider { .. } => "class-of-other-provider",
         }
     }
 }

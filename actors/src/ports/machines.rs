@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, BulkAnswer, Capabilities, Lookup, Progress};
+use super::{Answer, BulkAnswer, Capabilities, Lookup, Progress, SecretData};
 use crate::{
     machine::Spec,
-    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid, Zone},
+    vocab::{ClassCopy, EffectId, Fault, InstanceId, Name, Timestamp, Uid, Zone},
 };
 
 /// One machine to be made.
@@ -20,6 +20,10 @@ pub struct CreateMachine {
     pub spec: Box<Spec>,
     /// The zone that it is to be made in; none leaves that to the provider, which spreads as it likes.
     pub zone: Option<Zone>,
+    /// What it is made from, if its declaration names a class.
+    pub class: Option<Box<ClassCopy>>,
+    /// What the secrets hold that its class names. Not to be told to anybody but the machine.
+    pub secrets: SecretData,
 }
 
 /// A running instance.

@@ -10,6 +10,7 @@ mod machines;
 mod operation;
 pub mod replica_set;
 mod scope;
+mod secrets;
 mod storage;
 
 pub use capabilities::{Capabilities, Progress};
@@ -23,6 +24,7 @@ pub use machines::{Condition, CreateMachine, InstanceStatus, Listing, MachineIns
 pub use operation::{Batch, Operation, Turn};
 pub use replica_set::ReplicaSetEngine;
 pub use scope::MachineScope;
+pub use secrets::{SecretData, Secrets};
 pub use storage::{AttachVolume, AttachmentInfo, CreateVolume, DetachVolume, ProvisionedVolume, VolumeProvider};
 
 use serde::{Deserialize, Serialize};

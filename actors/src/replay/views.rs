@@ -6,7 +6,7 @@ use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "machine",
     "volume",
     "volume-attachment",
@@ -17,6 +17,7 @@ const KINDS: [&str; 10] = [
     "filesystem-attachment",
     "member",
     "machine-set",
+    "machine-class",
 ];
 
 /// A view that lags behind the pass over the journal: it has a second reading of its own and only ever goes forward.
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
     use crate::{
         contract::Decider,
-        filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+        filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
         supervisor::{machine_sets, machines, replica_sets, storage},
         volume, volume_attachment,
     };
@@ -117,6 +118,7 @@ mod tests {
             filesystem::State::KIND,
             filesystem_attachment::State::KIND,
             machine_set::State::KIND,
+            machine_class::State::KIND,
             replica_set::State::KIND,
             policy::State::KIND,
             storage::State::KIND,

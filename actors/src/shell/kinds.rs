@@ -5,7 +5,7 @@ use bailiwick_journal::StreamId;
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoView},
-    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -43,6 +43,7 @@ pub enum AnyCommand {
     FilesystemAttachment(filesystem_attachment::Command),
     Member(member::Command),
     MachineSet(machine_set::Command),
+    MachineClass(machine_class::Command),
 }
 
 impl AnyCommand {
@@ -58,6 +59,7 @@ impl AnyCommand {
             Self::FilesystemAttachment(_) => filesystem_attachment::State::KIND,
             Self::Member(_) => member::State::KIND,
             Self::MachineSet(_) => machine_set::State::KIND,
+            Self::MachineClass(_) => machine_class::State::KIND,
         }
     }
 
@@ -72,7 +74,7 @@ impl AnyCommand {
             Self::Filesystem(command) => matches!(command, filesystem::Command::Report(_)),
             Self::FilesystemAttachment(command) => matches!(command, filesystem_attachment::Command::Report(_)),
             // Its supervisor's reports are told again, as long as it takes.
-            Self::MachineSet(_) => false,
+            Self::MachineSet(_) | Self::MachineClass(_) => false,
         }
     }
 }

@@ -15,6 +15,7 @@ mod perform;
 mod plant;
 mod rebuild;
 mod registry;
+mod secrets;
 mod services;
 mod wishes;
 

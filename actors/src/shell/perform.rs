@@ -8,7 +8,7 @@ use bailiwick_journal::{Position, StreamId};
 use super::{
     AnyCommand, Ask, AskError, Origin, Registry, Services,
     calls::{Call, Perform, ReplicaSetCall},
-    wishes,
+    secrets, wishes,
 };
 use crate::{
     filesystem, filesystem_attachment, machine,
@@ -47,7 +47,8 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
     match (operation, machines, volumes) {
         (Operation::CreateMachine, Some(provider), _) => {
             let lookup = |ids| provider.lookup(ids);
-            let make = |machines| provider.create(machines);
+            let secrets = services.providers.secrets.as_deref();
+            let make = |machines| secrets::create(&*provider, secrets, machines);
             Making { wish: wishes::machine, lookup, make, command: machine::shell::created }.run(batch, limit).await
         }
         (Operation::DeleteMachine, Some(provider), _) => {

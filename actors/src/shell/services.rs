@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::{Known, NoView, PolicyInForce},
-    ports::{Clock, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, VolumeProvider},
+    ports::{Clock, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets, VolumeProvider},
     vocab::{Name, Timestamp},
 };
 
@@ -29,6 +29,8 @@ pub struct Providers {
     pub in_machines: BTreeMap<Name, Arc<dyn MachineScope>>,
     /// What keeps replica sets, by the name of the engine.
     pub replica_sets: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
+    /// Where the secrets are that machine classes name; none if there are none.
+    pub secrets: Option<Arc<dyn Secrets>>,
 }
 
 impl fmt::Debug for Providers {

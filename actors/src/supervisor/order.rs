@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, machine_set, member, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, replica_set,
     vocab::{Name, derived_uuid},
     volume, volume_attachment,
 };
@@ -24,6 +24,7 @@ pub enum Order {
     FilesystemAttachment { machine: Name, filesystem: Name, command: filesystem_attachment::Command },
     Member { set: Name, machine: Name, command: member::Command },
     MachineSet { set: Name, command: machine_set::Command },
+    MachineClass { class: Name, command: machine_class::Command },
 }
 
 impl Order {
@@ -34,6 +35,7 @@ impl Order {
             Self::Volume { volume, .. } => (volume::State::KIND, volume.to_string()),
             Self::ReplicaSet { set, .. } => (replica_set::State::KIND, set.to_string()),
             Self::MachineSet { set, .. } => (machine_set::State::KIND, set.to_string()),
+            Self::MachineClass { class, .. } => (machine_class::State::KIND, class.to_string()),
             Self::VolumeAttachment { machine, volume, .. } => {
                 (volume_attachment::State::KIND, format!("{machine}:{volume}"))
             }

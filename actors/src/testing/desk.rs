@@ -199,7 +199,10 @@ impl Desk {
                     unreachable!("nobody declares filesystems at this desk")
                 }
                 // It has no supervisors of sets.
-                Order::ReplicaSet { .. } | Order::Member { .. } | Order::MachineSet { .. } => continue,
+                Order::ReplicaSet { .. }
+                | Order::Member { .. }
+                | Order::MachineSet { .. }
+                | Order::MachineClass { .. } => continue,
             };
         }
         any

@@ -1,6 +1,7 @@
 //! Words that all kinds share.
 
 mod address;
+mod class;
 mod effort;
 mod fault;
 pub(crate) mod guard;
@@ -14,6 +15,7 @@ mod taint;
 mod time;
 
 pub use address::{Address, Scope};
+pub use class::{ClassContent, ClassCopy, ClassFlaw, NodeCapacity};
 pub use effort::{Effort, Outlook};
 pub use fault::{Fault, FaultClass, FaultCode, InvalidFaultCode};
 pub use guard::Guard;

@@ -6,7 +6,7 @@ use bailiwick_actors::{
     vocab::{FaultCode, InstanceId, Life, SizeMib, Zone},
 };
 
-use super::{AT, conditions, effect, fault, instance, name, verdicts};
+use super::{AT, conditions, effect, fault, instance, machine_classes::copy, name, verdicts};
 use crate::{Forms, forms};
 
 pub(crate) fn machine() -> Forms {
@@ -62,6 +62,7 @@ pub(crate) fn machine() -> Forms {
             Command::ReserveMount { filesystem: name("files") },
             Command::ReleaseMount { filesystem: name("files") },
             Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
+            Command::TakeClass { effect: effect(1), copy: copy() },
         ],
     );
     all.extend(forms(
@@ -133,6 +134,7 @@ pub(crate) fn machine() -> Forms {
             Event::Sited { zone: Some(zone()), at: AT },
             Event::Progressed { text: "booting".into(), percent: Some(40), at: AT },
             Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted) },
+            Event::ClassTaken { copy: copy() },
         ],
     ));
     let rejections = vec![
@@ -150,6 +152,7 @@ pub(crate) fn machine() -> Forms {
         Rejection::OtherProvider { provider: name("simulated") },
         Rejection::NotRunning,
         Rejection::BeingRemoved,
+        Rejection::ClassOfOtherProvider { class: name("small"), provider: name("simulated") },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

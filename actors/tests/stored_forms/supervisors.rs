@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::Recorded,
-    filesystem, filesystem_attachment, machine, machine_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set,
     ports::InstanceStatus,
     replica_set,
     supervisor::{Order, machine_sets, machines, replica_sets, storage},
@@ -117,7 +117,10 @@ pub(crate) fn supervisor() -> Forms {
     let look = machine_sets::Command::Look { about: vec!["machine-set/web".parse().expect("a stream")] };
     all.extend(forms("machine-sets.command", [look]));
     let order = Order::MachineSet { set: name("web"), command: machine_set::Command::ReportEmpty };
-    all.extend(forms("machine-sets.event", [machine_sets::Event::Issued { order }]));
+    let command = machine_class::Command::Use { machines: vec![name("web")] };
+    let of_class = Order::MachineClass { class: name("small"), command };
+    let issued = [order, of_class].map(|order| machine_sets::Event::Issued { order });
+    all.extend(forms("machine-sets.event", issued));
     for (number, reason) in machine_sets::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<machine_sets::Reason, machine_sets::Rejection>::Decided(*reason);
         all.push(form(format!("machine-sets.reason.{number}"), &verdict));

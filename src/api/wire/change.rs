@@ -179,6 +179,9 @@ pub struct Changed {
     /// What stands in the way of removals that were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<Blocked>,
+    /// What the manifests say and is not carried out, each with its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One decision.

@@ -7,7 +7,7 @@ use bailiwick_actors::machine::Workload;
 use super::machine_wishes as wishes;
 use crate::{
     manifest::{
-        check::Reference,
+        check::{Provider, Reference},
         fields::{Field, Fields, Reading},
         limits,
         problem::Code,
@@ -38,10 +38,15 @@ pub(super) fn machine(
     spec: &Field<'_>,
     labels: BTreeMap<String, String>,
     references: &mut Vec<Reference>,
+    provider_from: &mut Provider,
     reading: &mut Reading<'_>,
 ) -> Option<Spec> {
     let fields = Fields::of(spec, &FIELDS, reading)?;
-    let provider = fields.require("provider", "local", reading).and_then(|field| field.name(reading));
+    let provider = match (fields.get("provider"), fields.get("class")) {
+        // What is made from a class has the provider of the class.
+        (None, Some(class)) => class.name(reading).inspect(|class| *provider_from = Provider::OfClass(class.clone())),
+        _ => fields.require("provider", "local", reading).and_then(|field| field.name(reading)),
+    };
     let workloads = match fields.get("workloads") {
         None => Some(Vec::new()),
         Some(field) => workloads(&field, reading),

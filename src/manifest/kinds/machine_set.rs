@@ -7,7 +7,7 @@ use bailiwick_actors::{machine_set::Spec, vocab::Name};
 use super::{label_map, machine};
 use crate::{
     manifest::{
-        check::Reference,
+        check::{Provider, Reference},
         fields::{Field, Fields, Reading},
         limits,
         problem::Code,
@@ -18,12 +18,13 @@ use crate::{
 pub(super) fn machine_set(
     spec: &Field<'_>,
     references: &mut Vec<Reference>,
+    provider: &mut Provider,
     reading: &mut Reading<'_>,
 ) -> Option<Spec> {
     let fields = Fields::of(spec, &["replicas", "template", "priorities"], reading)?;
     let replicas = fields.require("replicas", "3", reading).and_then(|field| replicas(&field, reading));
     let template = fields.require("template", "{spec: {provider: local}}", reading);
-    let template = template.and_then(|field| template_of(&field, references, reading));
+    let template = template.and_then(|field| template_of(&field, references, provider, reading));
     let priorities = match fields.get("priorities") {
         None => Some(BTreeMap::new()),
         Some(field) => priorities(&field, reading),
@@ -41,7 +42,12 @@ pub(super) fn replicas(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u
 }
 
 /// What its machines are made like: `{metadata: {labels: …}, spec: …}`, as a machine without a name.
-fn template_of(field: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<machine::Spec> {
+fn template_of(
+    field: &Field<'_>,
+    references: &mut Vec<Reference>,
+    provider: &mut Provider,
+    reading: &mut Reading<'_>,
+) -> Option<machine::Spec> {
     let fields = Fields::of(field, &["metadata", "spec"], reading)?;
     let metadata = match fields.get("metadata") {
         None => None,
@@ -53,7 +59,7 @@ fn template_of(field: &Field<'_>, references: &mut Vec<Reference>, reading: &mut
     };
     let (labels, annotations) = (texts("labels", reading), texts("annotations", reading));
     let spec = fields.require("spec", "{provider: local}", reading)?;
-    let machine = machine::machine(&spec, labels, references, reading)?;
+    let machine = machine::machine(&spec, labels, references, provider, reading)?;
     if machine.parent.is_some()
         && let Some(parent) = Fields::of(&spec, &machine::FIELDS, reading)?.get("parent")
     {

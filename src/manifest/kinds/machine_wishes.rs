@@ -61,7 +61,11 @@ pub(super) fn wishes(
         note(zone(&field, reading).map(|zone| spec.zone = Some(zone)));
     }
     if let Some(field) = fields.get("class") {
-        note(field.name(reading).map(|name| spec.class = Some(name)));
+        note(field.name(reading).map(|name| {
+            let place = reading.place(field.node.at);
+            references.push(Reference { kind: "machine-class", name: name.clone(), place, field: field.path.clone() });
+            spec.class = Some(name);
+        }));
     }
     if let Some(field) = fields.get("spread") {
         note(spread(&field, &spec, reading).map(|label| spec.spread = Some(label)));
@@ -94,22 +98,26 @@ fn agree(fields: &Fields<'_>, spec: &Spec, reading: &mut Reading<'_>) -> Option<
 fn taints(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<Taint>> {
     let mut taints: Vec<Taint> = Vec::new();
     for item in field.items(limits::TAINTS_MAX, reading)? {
-        let fields = Fields::of(&item, &["key", "value", "effect"], reading)?;
-        let key = fields.require("key", "some-key", reading)?;
-        let key = label_name(key.line(reading)?, key.node.at, &key.path, reading)?;
-        let value = match fields.get("value") {
-            None => String::new(),
-            Some(field) => field.line(reading)?.to_owned(),
-        };
-        let effect = fields.require("effect", "NoSchedule", reading)?;
-        let effect = word(&effect, "taint effect", TaintEffect::ALL, TaintEffect::as_str, reading)?;
-        if taints.iter().any(|taint| taint.key == key && taint.effect == effect) {
-            let message = format!("this machine has a taint `{key}` with effect {} already", effect.as_str());
+        let new = taint(&Fields::of(&item, &["key", "value", "effect"], reading)?, reading)?;
+        if taints.iter().any(|taint| taint.key == new.key && taint.effect == new.effect) {
+            let message = format!("this machine has a taint `{}` with effect {} already", new.key, new.effect.as_str());
             return item.refuse(reading, Code::Duplicate, message, "keep one of them");
         }
-        taints.push(Taint { key, value, effect });
+        taints.push(new);
     }
     Some(taints)
+}
+
+pub(super) fn taint(fields: &Fields<'_>, reading: &mut Reading<'_>) -> Option<Taint> {
+    let key = fields.require("key", "some-key", reading)?;
+    let key = label_name(key.line(reading)?, key.node.at, &key.path, reading)?;
+    let value = match fields.get("value") {
+        None => String::new(),
+        Some(field) => field.line(reading)?.to_owned(),
+    };
+    let effect = fields.require("effect", "NoSchedule", reading)?;
+    let effect = word(&effect, "taint effect", TaintEffect::ALL, TaintEffect::as_str, reading)?;
+    Some(Taint { key, value, effect })
 }
 
 fn constraints(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Constraints> {

@@ -6,7 +6,7 @@ use bailiwick_actors::{
     machine::Spec,
     ports::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateMachine, CreateVolume, DetachFilesystem,
-        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
+        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, SecretData, VolumeProvider,
     },
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid},
 };
@@ -103,7 +103,15 @@ impl Bench {
         self.ever.push(id);
         let machine = format!("check-{}", &id.to_string()[..8]).parse().expect("letters, digits and '-'");
         let spec = Box::new(Spec::with_provider(self.name.clone()));
-        CreateMachine { id, machine, uid: Uid(Uuid::new_v4()), spec, zone: None }
+        CreateMachine {
+            id,
+            machine,
+            uid: Uid(Uuid::new_v4()),
+            spec,
+            zone: None,
+            class: None,
+            secrets: SecretData::default(),
+        }
     }
 
     pub fn wishes(&mut self, count: usize) -> Vec<CreateMachine> {

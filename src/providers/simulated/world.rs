@@ -353,11 +353,16 @@ impl WorldState {
         let wanted = create.zone.as_ref().map(|zone| zone.0.as_str());
         let standing = self.instances.values().filter(|other| other.provider == provider).map(SimulatedInstance::zone);
         let zone = self.zones.place(&provider, wanted, standing, at);
+        let mut facts = BTreeMap::from([(MachineInstance::ZONE.to_owned(), zone)]);
+        if let Some(copy) = &create.class {
+            facts.insert("class".to_owned(), copy.to_string());
+            facts.insert("secrets".to_owned(), create.secrets.reveal().len().to_string());
+        }
         let seen = MachineInstance {
             effect: create.id,
             instance: InstanceId(format!("i-{:04}", self.made)),
             machine: create.machine,
-            facts: BTreeMap::from([(MachineInstance::ZONE.to_owned(), zone)]),
+            facts,
             status: InstanceStatus::Running,
         };
         let twin = self.instances.values().find(|other| other.uid == create.uid && other.provider == provider);

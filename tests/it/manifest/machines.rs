@@ -24,6 +24,11 @@ spec:
   jobs: [manage-model]
   spread: tier
   class: small
+---
+apiVersion: bailiwick/v1
+kind: MachineClass
+metadata: {name: small}
+spec: {provider: cloud}
 ";
 
 fn spec(text: &str) -> Spec {

@@ -20,6 +20,7 @@ const ROOMS: &[&[&str]] = &[
     &[
         "machine",
         "machine_set",
+        "machine_class",
         "machine_deployment",
         "volume",
         "filesystem",

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::vocab::NodeCapacity;
+
 /// A class of machines. It holds what a provider has to know and no secrets; those are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineClass {
@@ -21,16 +23,6 @@ pub struct MachineClass {
     /// Whether it is kept for the machines that use it (Gardener: its finalizer).
     pub is_kept: bool,
     pub is_leaving: bool,
-}
-
-/// What a node of a class has, for those who plan with nodes that do not exist yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NodeCapacity {
-    /// Amounts as Kubernetes writes them, by resource: `cpu`, `gpu`, `memory`.
-    pub capacity: BTreeMap<String, String>,
-    pub instance_type: String,
-    pub region: String,
-    pub zone: String,
 }
 
 /// A class as it was seen.
@@ -51,9 +43,6 @@ pub enum ClassFault {
     Incomplete,
 }
 
-/// The resources that a node template has to name.
-const RESOURCES: [&str; 3] = ["cpu", "gpu", "memory"];
-
 /// Whether a class can be used.
 ///
 /// # Errors
@@ -69,14 +58,6 @@ pub fn validated(seen: &ClassSeen) -> Result<&MachineClass, ClassFault> {
         return Err(ClassFault::Incomplete);
     }
     Ok(class)
-}
-
-impl NodeCapacity {
-    fn is_complete(&self) -> bool {
-        let has = |resource: &&str| self.capacity.contains_key(*resource);
-        let texts = [&self.instance_type, &self.region, &self.zone];
-        RESOURCES.iter().all(has) && texts.into_iter().all(|text| !text.is_empty())
-    }
 }
 
 impl ClassFault {

@@ -3,9 +3,13 @@
 //! It looks whenever a set, or a machine of one, has changed. A set has one pass at a time; each step of it is an order here,
 //! and what came of the orders is reported to the set, which owns the pass. After a crash the set says where its pass stands,
 //! and the machines say what was done: nobody is declared twice, for the names of a pass are the set's own.
+//!
+//! It binds machines to their classes, too (`classes.rs`): both are what a machine belongs to.
 
+mod classes;
 mod members;
 mod state;
+mod uses;
 mod view;
 
 #[cfg(feature = "shell")]
@@ -15,4 +19,5 @@ mod tests;
 
 pub use members::{Members, phase_in_set};
 pub use state::{Command, Effect, Event, Reason, Rejection, State};
+pub use uses::ClassUses;
 pub use view::View;

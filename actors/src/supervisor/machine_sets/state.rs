@@ -6,7 +6,7 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::View;
+use super::{View, classes};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Folded, Stored, Verdict, reasons},
     machine,
@@ -78,7 +78,8 @@ impl Decider for State {
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         let Command::Look { about } = command;
-        let orders = orders(facts.view, about);
+        let mut orders = orders(facts.view, about);
+        orders.extend(classes::orders(facts.view, about));
         if orders.is_empty() {
             return Ok(Decision::nothing(Reason::NothingFollows));
         }

@@ -4,19 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::Entry;
 
-use super::{Event, Members};
+use super::{ClassUses, Event, Members};
 use crate::{
     contract::{self, Decider, Fold, Stored, StoredError},
-    machine, machine_set,
+    machine, machine_class, machine_set,
     supervisor::Orders,
     vocab::{Life, Name},
 };
 
-/// Machines and machine sets that exist, and the orders that wait for an answer.
+/// Machines that exist, their sets and classes, and the orders that wait for an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     pub machines: Fold<machine::State>,
     pub sets: Fold<machine_set::State>,
+    pub classes: Fold<machine_class::State>,
+    pub uses: ClassUses,
     pub orders: Orders,
     members: BTreeMap<Name, Members>,
     /// Which set a machine belongs to.
@@ -55,6 +57,7 @@ impl View {
             self.members.entry(set.clone()).or_default().saw(name, &folded.state, folded.changed);
             self.set_of.insert(name.clone(), set);
         }
+        self.uses.saw_machine(name, self.machines.get(name.as_str()));
         if self.machines.get(name.as_str()).is_some_and(|machine| machine.life == Life::Removed) {
             self.machines.remove(name.as_str());
         }
@@ -72,7 +75,7 @@ impl View {
 
 impl contract::View for View {
     fn wants(kind: &str) -> bool {
-        matches!(kind, "machine" | "machine-set" | "supervisor")
+        matches!(kind, "machine" | "machine-set" | "machine-class" | "supervisor")
     }
 
     fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
@@ -88,11 +91,17 @@ impl contract::View for View {
         }
         self.machines.apply(entry)?;
         self.sets.apply(entry)?;
+        self.classes.apply(entry)?;
         self.orders.answered(entry);
         let Ok(name) = stream.name().parse::<Name>() else { return Ok(()) };
         match stream.kind() {
             machine::State::KIND => self.saw_machine(&name),
             machine_set::State::KIND => self.saw_set(&name),
+            machine_class::State::KIND => {
+                for body in &entry.events {
+                    self.uses.saw_class(&name, &machine_class::Event::load(body)?);
+                }
+            }
             _ => (),
         }
         Ok(())

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     machine::{Constraints, Job},
-    ports::CreateMachine,
-    vocab::{EffectId, Name, Uid},
+    ports::{CreateMachine, SecretData},
+    vocab::{EffectId, Name, NodeCapacity, Uid},
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 #[derive(Debug, Serialize)]
@@ -37,6 +37,31 @@ pub(in crate::providers::exec) struct NewMachine<'a> {
     parent: Option<&'a Name>,
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'a Name>,
+    /// What its class says: the copy that is this machine's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class_content: Option<NewClass<'a>>,
+    /// What the secrets of its class hold. Not for anybody's log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secrets: Option<Told<'a>>,
+}
+
+/// What is told to the provider, and shows nothing of itself to anybody else.
+#[derive(Debug)]
+struct Told<'a>(&'a SecretData);
+
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.reveal().serialize(serializer)
+    }
+}
+
+/// What a machine is made from.
+#[derive(Debug, Serialize)]
+struct NewClass<'a> {
+    revision: u32,
+    provider_spec: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node_template: Option<&'a NodeCapacity>,
 }
 
 #[derive(Debug, Serialize)]
@@ -69,8 +94,19 @@ impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
             jobs: wish.spec.jobs_in_force().into_iter().map(Job::as_str).collect(),
             parent: wish.spec.parent.as_ref(),
             class: wish.spec.class.as_ref(),
+            class_content: wish.class.as_ref().map(|copy| NewClass {
+                revision: copy.revision,
+                provider_spec: as_written(&copy.content.provider_spec),
+                node_template: copy.content.node_template.as_ref(),
+            }),
+            secrets: (!wish.secrets.is_empty()).then_some(Told(&wish.secrets)),
         }
     }
+}
+
+/// The value that a text is, or else the text.
+fn as_written(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
 /// What an instance has to have, as far as anything was said.

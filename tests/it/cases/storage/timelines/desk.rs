@@ -250,7 +250,7 @@ impl Desk {
         let target = order.target();
         match order {
             Order::Machine { .. } => Err("machines are told nothing here".to_owned()),
-            Order::ReplicaSet { .. } | Order::Member { .. } | Order::MachineSet { .. } => {
+            Order::ReplicaSet { .. } | Order::Member { .. } | Order::MachineSet { .. } | Order::MachineClass { .. } => {
                 Err("there are no sets here".to_owned())
             }
             Order::Volume { command, .. } => self.ask_volume(&target, &command, id),

@@ -1,0 +1,181 @@
+//! What the secrets hold that machines are made with: read right before the call, and kept by nobody.
+
+use crate::{
+    ports::{BulkAnswer, CreateMachine, MachineInstance, MachineProvider, SecretData, Secrets},
+    vocab::{ClassContent, Fault, FaultCode},
+};
+
+/// Makes machines with what the secrets of their classes hold. Whoever's secrets cannot be read fails alone, before
+/// anything was made for it.
+pub(super) fn create<'a>(
+    provider: &'a dyn MachineProvider,
+    secrets: Option<&dyn Secrets>,
+    machines: Vec<CreateMachine>,
+) -> BulkAnswer<'a, MachineInstance> {
+    let mut wanted = Vec::new();
+    let mut told: Vec<SecretData> = Vec::new();
+    let mut faults: Vec<Option<Fault>> = Vec::new();
+    for machine in machines {
+        match machine.class.as_ref().map_or(Ok(SecretData::default()), |class| held(secrets, &class.content)) {
+            Ok(secrets) => {
+                told.push(secrets.clone());
+                wanted.push(CreateMachine { secrets, ..machine });
+                faults.push(None);
+            }
+            Err(fault) => faults.push(Some(fault)),
+        }
+    }
+    if wanted.is_empty() {
+        return Box::pin(std::future::ready(Ok(faults.into_iter().flatten().map(Err).collect())));
+    }
+    let asked = wanted.len();
+    let making = provider.create(wanted);
+    Box::pin(async move {
+        let whole =
+            |fault: Fault| told.iter().fold(fault, |fault, told| Fault::new(fault.code, told.scrub(&fault.text)));
+        let made = making.await.map_err(whole)?;
+        if made.len() != asked {
+            let text = format!("the provider gave {} answers to {asked} questions", made.len());
+            return Err(Fault::new(FaultCode::Unknown, text));
+        }
+        // Whoever was told a secret does not tell it on.
+        let scrubbed = |(result, told): (Result<MachineInstance, Fault>, SecretData)| {
+            result.map_err(|fault| Fault::new(fault.code, told.scrub(&fault.text)))
+        };
+        let mut made = made.into_iter().zip(told).map(scrubbed);
+        let unanswered = || Err(Fault::new(FaultCode::Internal, "a machine has no answer"));
+        Ok(faults
+            .into_iter()
+            .map(|fault| match fault {
+                Some(fault) => Err(fault),
+                None => made.next().unwrap_or_else(unanswered),
+            })
+            .collect())
+    })
+}
+
+/// What the secrets of a class hold together.
+fn held(secrets: Option<&dyn Secrets>, class: &ClassContent) -> Result<SecretData, Fault> {
+    let mut all = SecretData::default();
+    for name in class.secrets() {
+        let Some(secrets) = secrets else {
+            let text = format!("its class names secret {name}, and this node has no secrets");
+            return Err(Fault::new(FaultCode::FailedPrecondition, text));
+        };
+        all.overlay(secrets.read(name)?);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::BTreeMap,
+        future::{Future, ready},
+        pin::pin,
+        sync::Mutex,
+        task::{Context, Poll, Waker},
+    };
+
+    use super::*;
+    use crate::{
+        machine::Spec,
+        ports::{Answer, InstanceStatus, Listing},
+        vocab::{ClassCopy, EffectId, InstanceId, Name, Uid},
+    };
+
+    /// A provider that tells on what it was told.
+    #[derive(Default)]
+    struct Talkative(Mutex<Vec<CreateMachine>>);
+
+    impl MachineProvider for Talkative {
+        fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+            let answer = |machine: &CreateMachine| match machine.secrets.reveal().get("userData") {
+                Some(data) => Err(Fault::new(FaultCode::Internal, format!("no luck with {data}"))),
+                None => Ok(MachineInstance {
+                    effect: machine.id,
+                    instance: InstanceId("i-1".into()),
+                    machine: machine.machine.clone(),
+                    facts: BTreeMap::new(),
+                    status: InstanceStatus::Running,
+                }),
+            };
+            let answers = machines.iter().map(answer).collect();
+            *self.0.lock().unwrap() = machines;
+            Box::pin(ready(Ok(answers)))
+        }
+
+        fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+            Box::pin(ready(Ok(ids.iter().map(|_| Ok(())).collect())))
+        }
+
+        fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {
+            Box::pin(ready(Err(Fault::new(FaultCode::Unimplemented, "no"))))
+        }
+    }
+
+    struct One;
+
+    impl Secrets for One {
+        fn read(&self, name: &Name) -> Result<SecretData, Fault> {
+            match name.as_str() {
+                "there" => Ok(SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into())),
+                _ => Err(Fault::new(FaultCode::FailedPrecondition, format!("there is no secret {name}"))),
+            }
+        }
+    }
+
+    fn name(text: &str) -> Name {
+        text.parse().expect("a name")
+    }
+
+    fn wish(number: u128, secret: Option<&str>) -> CreateMachine {
+        let content = ClassContent { secret: secret.map(name), ..ClassContent::with_provider(name("cloud")) };
+        let class = ClassCopy { class: name("small"), revision: 1, content: Box::new(content) };
+        CreateMachine {
+            id: EffectId(uuid::Uuid::from_u128(number)),
+            machine: name(&format!("web-{number}")),
+            uid: Uid(uuid::Uuid::from_u128(number)),
+            spec: Box::new(Spec::with_provider(name("cloud"))),
+            zone: None,
+            class: Some(Box::new(class)),
+            secrets: SecretData::default(),
+        }
+    }
+
+    fn created(
+        provider: &Talkative,
+        secrets: Option<&dyn Secrets>,
+        machines: Vec<CreateMachine>,
+    ) -> Vec<Result<MachineInstance, Fault>> {
+        let mut answer = pin!(create(provider, secrets, machines));
+        match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => answer.expect("an answer"),
+            Poll::Pending => panic!("nothing is waited for"),
+        }
+    }
+
+    #[test]
+    fn who_lacks_a_secret_fails_alone_and_nothing_was_asked_for_it() {
+        let provider = Talkative::default();
+        let answers =
+            created(&provider, Some(&One), vec![wish(1, Some("gone")), wish(2, None), wish(3, Some("there"))]);
+        let codes: Vec<Option<FaultCode>> =
+            answers.iter().map(|answer| answer.as_ref().err().map(|f| f.code)).collect();
+        assert_eq!(codes, [Some(FaultCode::FailedPrecondition), None, Some(FaultCode::Internal)]);
+        assert!(FaultCode::FailedPrecondition.leaves_nothing());
+        let asked: Vec<Name> = provider.0.lock().unwrap().iter().map(|wish| wish.machine.clone()).collect();
+        assert_eq!(asked, [name("web-2"), name("web-3")]);
+        assert!(created(&provider, None, vec![wish(4, Some("there"))])[0].is_err());
+    }
+
+    #[test]
+    fn a_secret_is_told_to_the_provider_and_to_nobody_else() {
+        let provider = Talkative::default();
+        let answers = created(&provider, Some(&One), vec![wish(1, Some("there"))]);
+        let asked = provider.0.lock().unwrap();
+        assert_eq!(asked[0].secrets.reveal()["userData"], "hunter2!");
+        assert!(!format!("{asked:?} {answers:?}").contains("hunter2!"));
+        assert_eq!(answers[0].as_ref().unwrap_err().text, "no luck with ***");
+    }
+}

@@ -1,0 +1,121 @@
+//! Which machines use which classes, by what the machines say and by what the classes know.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{machine, machine_class::Event, vocab::Name};
+
+/// Machines by what is to be said about them; each class has only the sets in which somebody is.
+type Filed = BTreeMap<Name, BTreeSet<Name>>;
+
+/// What machines and classes say about one another, counted as the journal goes on: looking costs what differs, not all that
+/// there is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClassUses {
+    /// The class that a machine uses, and whether it waits for what that says.
+    by_machine: BTreeMap<Name, (Name, bool)>,
+    /// The classes that know that a machine uses them.
+    known: BTreeMap<Name, BTreeSet<Name>>,
+    /// Machines that use a class which does not know it.
+    coming: Filed,
+    /// Machines that wait for what a class says which knows of them.
+    waiting: Filed,
+    /// Machines that a class knows of, and that do not use it.
+    leaving: Filed,
+}
+
+impl ClassUses {
+    /// The machines that the class is to be told of.
+    pub fn coming(&self, class: &Name) -> impl Iterator<Item = &Name> {
+        self.coming.get(class).into_iter().flatten()
+    }
+
+    /// The machines that are to be told what the class says.
+    pub fn waiting(&self, class: &Name) -> impl Iterator<Item = &Name> {
+        self.waiting.get(class).into_iter().flatten()
+    }
+
+    /// The machines that the class is to forget.
+    pub fn leaving(&self, class: &Name) -> impl Iterator<Item = &Name> {
+        self.leaving.get(class).into_iter().flatten()
+    }
+
+    /// The classes that a machine has to do with.
+    pub fn of_machine(&self, machine: &Name) -> impl Iterator<Item = &Name> {
+        let used = self.by_machine.get(machine).map(|(class, _)| class);
+        used.into_iter().chain(self.known.get(machine).into_iter().flatten())
+    }
+
+    /// A machine is like this now; none if it is gone.
+    pub(super) fn saw_machine(&mut self, name: &Name, machine: Option<&machine::State>) {
+        let used = machine.and_then(|machine| Some((machine.uses_class()?.clone(), machine.awaits_class().is_some())));
+        if self.by_machine.get(name) == used.as_ref() {
+            return;
+        }
+        self.unfile(name);
+        match used {
+            Some(used) => drop(self.by_machine.insert(name.clone(), used)),
+            None => drop(self.by_machine.remove(name)),
+        }
+        self.file(name);
+    }
+
+    /// Something happened to a class.
+    pub(super) fn saw_class(&mut self, class: &Name, event: &Event) {
+        let (machines, is_known) = match event {
+            Event::Used { machines } => (machines, true),
+            Event::Released { machines } => (machines, false),
+            // It goes only when no machine uses it.
+            Event::Declared { .. } | Event::Revised { .. } | Event::RemovalBegan | Event::Removed => return,
+        };
+        for machine in machines {
+            self.unfile(machine);
+            let known = self.known.entry(machine.clone()).or_default();
+            if is_known {
+                known.insert(class.clone());
+            } else {
+                known.remove(class);
+            }
+            if known.is_empty() {
+                self.known.remove(machine);
+            }
+            self.file(machine);
+        }
+    }
+
+    fn file(&mut self, machine: &Name) {
+        let used = self.by_machine.get(machine);
+        let known = self.known.get(machine);
+        if let Some((class, waits)) = used {
+            let is_known = known.is_some_and(|known| known.contains(class));
+            match (is_known, waits) {
+                (false, _) => add(&mut self.coming, class, machine),
+                (true, true) => add(&mut self.waiting, class, machine),
+                (true, false) => (),
+            }
+        }
+        for class in known.into_iter().flatten().filter(|class| used.is_none_or(|(used, _)| used != *class)) {
+            add(&mut self.leaving, class, machine);
+        }
+    }
+
+    fn unfile(&mut self, machine: &Name) {
+        let classes: Vec<Name> = self.of_machine(machine).cloned().collect();
+        for class in &classes {
+            for filed in [&mut self.coming, &mut self.waiting, &mut self.leaving] {
+                take_out(filed, class, machine);
+            }
+        }
+    }
+}
+
+fn add(filed: &mut Filed, class: &Name, machine: &Name) {
+    filed.entry(class.clone()).or_default().insert(machine.clone());
+}
+
+fn take_out(filed: &mut Filed, class: &Name, machine: &Name) {
+    let Some(machines) = filed.get_mut(class) else { return };
+    machines.remove(machine);
+    if machines.is_empty() {
+        filed.remove(class);
+    }
+}

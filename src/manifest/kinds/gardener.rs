@@ -1,0 +1,341 @@
+//! Documents of Gardener's machine controller: `apiVersion: machine.sapcloud.io/v1alpha1`.
+//!
+//! Machines, their classes and their sets are read from the shape that its users write. What has no counterpart here is
+//! named, one by one, and never dropped in silence; no compatibility is claimed. Machine deployments are refused.
+//!
+//! | there | here |
+//! |---|---|
+//! | `MachineClass`, and the older kinds for each cloud | a class; the provider is what `provider` says, in small letters |
+//! | `secretRef`, `credentialsSecretRef` | the names of secrets; their values are looked up by the node, for every call |
+//! | `Machine`: `class`, `nodeTemplate` | a machine; its labels, annotations and taints are those of the node template, too |
+//! | `MachineSet`: `replicas`, `template` | a set; its machines belong to it by its name, not by labels |
+//! | `Secret` | nothing: what it holds has no place in a manifest that is kept |
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    machine::Spec,
+    machine_set,
+    vocab::{ClassContent, Name},
+};
+
+use super::{label_map, machine_class, machine_set::replicas, machine_wishes::taint};
+use crate::{
+    manifest::{
+        check::{Provider, Read, Reference},
+        fields::{Field, Fields, Reading},
+        limits,
+        problem::Code,
+        secret_variable,
+        tree::{Body, Spot},
+        wish::{Document, Wish},
+    },
+    text::cut,
+};
+
+const GROUP: &str = "machine.sapcloud.io/";
+const VERSION: &str = "machine.sapcloud.io/v1alpha1";
+/// The version of secrets, which are of Kubernetes itself.
+const CORE: &str = "v1";
+/// What stands before the kind of a class of the time when each cloud had its own.
+const CLASS: &str = "MachineClass";
+/// The provider of a class that names none.
+const PROVIDER: &str = "local";
+
+/// Whether a document is one of these.
+pub(super) fn is_of(root: &Field<'_>, reading: &mut Reading<'_>) -> bool {
+    if !matches!(root.node.body, Body::Mapping(_)) {
+        return false;
+    }
+    let Some(top) = Fields::any(root, reading) else { return false };
+    let is = |name: &str, fits: &dyn Fn(&str) -> bool| {
+        let field = top.get(name);
+        field.is_some_and(|field| matches!(&field.node.body, Body::Text { text, .. } if fits(text)))
+    };
+    is("apiVersion", &|text| text.starts_with(GROUP))
+        || (is("apiVersion", &|text| text == CORE) && is("kind", &|text| text == "Secret"))
+}
+
+pub(super) fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
+    let top = Fields::any(root, reading)?;
+    let version = top.require("apiVersion", VERSION, reading)?;
+    if !matches!(version.text(reading)?, VERSION | CORE) {
+        let message = format!("`{}` is no version that is read here", cut(version.text(reading)?, 60));
+        return version.refuse(reading, Code::UnsupportedVersion, message, format!("write `apiVersion: {VERSION}`"));
+    }
+    let kind = top.require("kind", "Machine", reading)?;
+    let name = Meta::of(&top, reading)?;
+    match kind.text(reading)? {
+        "Machine" => machine(&top, name, reading),
+        "MachineSet" => machine_set(&top, name, reading),
+        "Secret" => {
+            let text = format!(
+                "what a secret holds is not read from a manifest; the node looks for secret {0} where {1} or {1}_FILE says",
+                name.name,
+                secret_variable(&name.name)
+            );
+            reading.note(name.at, &top_path("Secret", &name.name), text);
+            None
+        }
+        CLASS => class(root, &top, &top, None, name, reading),
+        other if other.ends_with(CLASS) => {
+            let spec = Fields::any(&top.require("spec", "{…}", reading)?, reading)?;
+            reading.note(kind.node.at, "kind", format!("{} is read as a {CLASS}", cut(other, 60)));
+            class(root, &top, &spec, Some(other), name, reading)
+        }
+        "MachineDeployment" => {
+            let message =
+                "machine deployments are not carried out here: nothing rolls from one set to the next by itself";
+            kind.refuse(
+                reading,
+                Code::UnsupportedKind,
+                message,
+                "declare its template as a MachineSet with as many replicas",
+            )
+        }
+        other => {
+            let message = format!("no kind `{}` of {VERSION} is read here", cut(other, 60));
+            kind.refuse(reading, Code::UnsupportedKind, message, "Machine, MachineClass, MachineSet and Secret are")
+        }
+    }
+}
+
+fn top_path(kind: &str, name: &Name) -> String {
+    format!("{kind}/{name}")
+}
+
+/// Names what is not carried out.
+fn leave_out(
+    fields: &Fields<'_>,
+    known: &[&str],
+    why: impl Fn(&str) -> Option<&'static str>,
+    reading: &mut Reading<'_>,
+) {
+    for (key, field) in fields.others(known) {
+        let text = why(&key.text).unwrap_or("is not supported here");
+        reading.note(key.at, &field.path, text);
+    }
+}
+
+/// What is said about a document.
+struct Meta {
+    at: Spot,
+    name: Name,
+    labels: BTreeMap<String, String>,
+    annotations: BTreeMap<String, String>,
+}
+
+impl Meta {
+    fn of(top: &Fields<'_>, reading: &mut Reading<'_>) -> Option<Self> {
+        let metadata = Fields::any(&top.require("metadata", "{name: …}", reading)?, reading)?;
+        let name = metadata.require("name", "some-name", reading)?;
+        let (labels, annotations) = texts(&metadata, reading);
+        let why = |key: &str| match key {
+            "namespace" => Some("is left out: names are not kept apart by namespaces"),
+            "generateName" => Some("is left out: the name is the one that is given"),
+            "finalizers" => Some("is left out: a class is kept for its machines by itself"),
+            _ => None,
+        };
+        leave_out(&metadata, &["name", "labels", "annotations"], why, reading);
+        Some(Self { at: name.node.at, name: name.name(reading)?, labels, annotations })
+    }
+}
+
+type Texts = BTreeMap<String, String>;
+
+fn texts(metadata: &Fields<'_>, reading: &mut Reading<'_>) -> (Texts, Texts) {
+    let mut of = |what: &str| metadata.get(what).map(|field| label_map(&field, reading)).unwrap_or_default();
+    (of("labels"), of("annotations"))
+}
+
+fn machine(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Option<Read> {
+    let spec = Fields::any(&top.require("spec", "{class: …}", reading)?, reading)?;
+    leave_out(top, &["apiVersion", "kind", "metadata", "spec"], of_status, reading);
+    let Meta { at, name, labels, annotations } = meta;
+    let mut references = Vec::new();
+    let (spec, class) = machine_spec(&spec, labels, annotations, &mut references, reading)?;
+    let wish = Wish::Machine { name, spec: Box::new(spec) };
+    Some(Read { document: Document { place: reading.place(at), wish }, references, provider: Provider::OfClass(class) })
+}
+
+fn of_status(key: &str) -> Option<&'static str> {
+    (key == "status").then_some("is left out: the status is what is seen, not what is declared")
+}
+
+/// A machine, and its class.
+fn machine_spec(
+    fields: &Fields<'_>,
+    labels: Texts,
+    annotations: Texts,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<(Spec, Name)> {
+    let why = |key: &str| match key {
+        "providerID" => Some("is left out: `bailiwick adopt` gives a machine an instance that is there"),
+        "drainTimeout" | "healthTimeout" | "creationTimeout" | "maxEvictRetries" | "nodeConditions" => {
+            Some("is left out: it is a setting of the policy, for all machines")
+        }
+        _ => None,
+    };
+    leave_out(fields, &["class", "nodeTemplate"], why, reading);
+    let class = class_of(fields, references, reading)?;
+    let mut spec = Spec { labels, annotations, class: Some(class.clone()), ..Spec::with_provider(class.clone()) };
+    if let Some(template) = fields.get("nodeTemplate") {
+        node_template(&template, &mut spec, reading)?;
+    }
+    Some((spec, class))
+}
+
+/// The class that a machine names.
+fn class_of(fields: &Fields<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<Name> {
+    let class = Fields::any(&fields.require("class", "{kind: MachineClass, name: …}", reading)?, reading)?;
+    leave_out(&class, &["kind", "name"], |_| None, reading);
+    if let Some(kind) = class.get("kind")
+        && kind.text(reading)? != CLASS
+    {
+        let text = format!("{} is read as {CLASS}: classes are of one kind here", cut(kind.text(reading)?, 60));
+        reading.note(kind.node.at, &kind.path, text);
+    }
+    let field = class.require("name", "some-class", reading)?;
+    let name = field.name(reading)?;
+    let place = reading.place(field.node.at);
+    references.push(Reference { kind: "machine-class", name: name.clone(), place, field: field.path.clone() });
+    Some(name)
+}
+
+/// What the machine's node shall have, which are the machine's own labels, annotations and taints here.
+fn node_template(template: &Field<'_>, spec: &mut Spec, reading: &mut Reading<'_>) -> Option<()> {
+    let fields = Fields::any(template, reading)?;
+    leave_out(&fields, &["metadata", "spec"], |_| None, reading);
+    if let Some(metadata) = fields.get("metadata") {
+        let metadata = Fields::any(&metadata, reading)?;
+        leave_out(&metadata, &["labels", "annotations"], |_| None, reading);
+        let (labels, annotations) = texts(&metadata, reading);
+        spec.labels.extend(labels);
+        spec.annotations.extend(annotations);
+    }
+    if let Some(node) = fields.get("spec") {
+        let node = Fields::any(&node, reading)?;
+        leave_out(&node, &["taints"], |_| None, reading);
+        if let Some(taints) = node.get("taints") {
+            for item in taints.items(limits::TAINTS_MAX, reading)? {
+                leave_out(&Fields::any(&item, reading)?, &["key", "value", "effect"], |_| None, reading);
+                let new = taint(&Fields::any(&item, reading)?, reading)?;
+                if !spec.taints.iter().any(|taint| taint.key == new.key && taint.effect == new.effect) {
+                    spec.taints.push(new);
+                }
+            }
+        }
+    }
+    Some(())
+}
+
+fn machine_set(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Option<Read> {
+    let fields = Fields::any(&top.require("spec", "{replicas: 3, template: …}", reading)?, reading)?;
+    leave_out(top, &["apiVersion", "kind", "metadata", "spec"], of_status, reading);
+    let Meta { at, name, labels, annotations } = meta;
+    for (what, texts) in [("labels", labels), ("annotations", annotations)] {
+        if !texts.is_empty() {
+            reading.note(at, &format!("metadata.{what}"), "is left out: only the machines of a set have some");
+        }
+    }
+    let why = |key: &str| match key {
+        "selector" => Some("is left out: the machines of a set are its own by its name, whatever labels they have"),
+        "minReadySeconds" => Some("is left out: a machine counts as soon as it is ready"),
+        "machineClass" => Some("is left out: the template names the class"),
+        _ => None,
+    };
+    leave_out(&fields, &["replicas", "template"], why, reading);
+    let replicas = match fields.get("replicas") {
+        Some(field) => replicas(&field, reading)?,
+        None => {
+            reading.note(fields.at, "spec.replicas", "is not said: the set has no machines");
+            0
+        }
+    };
+    let template = Fields::any(&fields.require("template", "{spec: {class: …}}", reading)?, reading)?;
+    leave_out(&template, &["metadata", "spec"], |_| None, reading);
+    let (labels, annotations) = match template.get("metadata") {
+        None => (Texts::new(), Texts::new()),
+        Some(metadata) => {
+            let metadata = Fields::any(&metadata, reading)?;
+            leave_out(&metadata, &["labels", "annotations"], |_| None, reading);
+            texts(&metadata, reading)
+        }
+    };
+    let spec = Fields::any(&template.require("spec", "{class: …}", reading)?, reading)?;
+    let mut references = Vec::new();
+    let (template, class) = machine_spec(&spec, labels, annotations, &mut references, reading)?;
+    let spec = machine_set::Spec { replicas, template: Box::new(template), priorities: BTreeMap::new() };
+    let wish = Wish::MachineSet { name, spec };
+    Some(Read { document: Document { place: reading.place(at), wish }, references, provider: Provider::OfClass(class) })
+}
+
+/// A class: its fields stand at the top, or, of an older kind, in its spec, where whatever else there is is the provider's.
+fn class(
+    root: &Field<'_>,
+    top: &Fields<'_>,
+    fields: &Fields<'_>,
+    older: Option<&str>,
+    meta: Meta,
+    reading: &mut Reading<'_>,
+) -> Option<Read> {
+    let Meta { at, name, labels, annotations } = meta;
+    for (what, texts) in [("labels", labels), ("annotations", annotations)] {
+        if !texts.is_empty() {
+            reading.note(at, &format!("metadata.{what}"), "is left out: a class has none here");
+        }
+    }
+    let content_fields = ["provider", "providerSpec", "secretRef", "credentialsSecretRef", "nodeTemplate"];
+    let mut content = ClassContent::with_provider(provider(fields, older, reading)?);
+    match older {
+        None => {
+            let known: Vec<&str> = ["apiVersion", "kind", "metadata"].into_iter().chain(content_fields).collect();
+            leave_out(top, &known, of_status, reading);
+            if let Some(spec) = fields.get("providerSpec") {
+                content.provider_spec = spec.json().to_string();
+            }
+        }
+        Some(_) => {
+            leave_out(top, &["apiVersion", "kind", "metadata", "spec"], of_status, reading);
+            let others = fields.others(&["secretRef", "credentialsSecretRef", "nodeTemplate"]);
+            let spec: serde_json::Map<_, _> =
+                others.into_iter().map(|(key, field)| (key.text.to_string(), field.json())).collect();
+            content.provider_spec = serde_json::Value::Object(spec).to_string();
+        }
+    }
+    content.secret = secret(fields, "secretRef", reading);
+    content.credentials = secret(fields, "credentialsSecretRef", reading);
+    if let Some(template) = fields.get("nodeTemplate") {
+        let template = Fields::any(&template, reading)?;
+        leave_out(&template, &["capacity", "instanceType", "region", "zone"], |_| None, reading);
+        content.node_template = Some(machine_class::node_template(&template, reading)?);
+    }
+    let content = Box::new(machine_class::sound(content, root, reading)?);
+    let document = Document { place: reading.place(at), wish: Wish::MachineClass { name, content } };
+    Some(Read { document, references: Vec::new(), provider: Provider::Said })
+}
+
+/// Which provider here makes machines of the class.
+fn provider(fields: &Fields<'_>, older: Option<&str>, reading: &mut Reading<'_>) -> Option<Name> {
+    if let (Some(field), None) = (fields.get("provider"), older) {
+        let text = field.line(reading)?.to_ascii_lowercase();
+        return match text.parse() {
+            Ok(name) => Some(name),
+            Err(_) => {
+                field.refuse(reading, Code::BadName, format!("{:?} is no name of a provider", cut(&text, 40)), "")
+            }
+        };
+    }
+    let text = format!("is not said: provider {PROVIDER} is taken; another one is named by `provider` at the top");
+    reading.note(fields.at, "provider", text);
+    PROVIDER.parse().ok()
+}
+
+/// The name of a secret; none if none is named, or what is said makes no sense.
+fn secret(fields: &Fields<'_>, what: &str, reading: &mut Reading<'_>) -> Option<Name> {
+    let reference = Fields::any(&fields.get(what)?, reading)?;
+    let why = |key: &str| (key == "namespace").then_some("is left out: names are not kept apart by namespaces");
+    leave_out(&reference, &["name"], why, reading);
+    reference.require("name", "some-secret", reading)?.name(reading)
+}
