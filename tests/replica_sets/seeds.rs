@@ -216,6 +216,7 @@ impl Run {
                 self.clock.begin();
                 let cut = self.cut.clone();
                 let ended = tokio::select! {
+                    biased;
                     ended = self.live() => ended,
                     () = Cut::reached(cut) => Ended::NodeCrashed,
                 };

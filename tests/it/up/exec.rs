@@ -193,13 +193,18 @@ fn what_was_made_and_never_told_is_adopted() {
     let (_, command) = sample.provider.split_once('=').expect("as it was made");
     let words = bailiwick::providers::exec::command_words(command).expect("words");
     let text = fs::read_to_string(&words[1]).expect("the sample");
-    let die = "    done = guarded(serve, *asked[\"op\"].partition(\"-\"), asked)\n    \
-               mark = os.path.join(STATE, \"died-at-\" + asked[\"op\"])\n    \
-               if asked[\"op\"][:2] in (\"cr\", \"at\") and not os.path.exists(mark):\n        \
-               os.mkdir(mark)\n        os._exit(9)\n    ";
-    let print = "    if \"op\" in asked:\n";
-    assert!(text.contains(print), "the sample has changed");
-    let dying = sample.lab.manifest("dying.py", text.replace(print, &format!("{die}{}", print.trim_start())));
+    let die = [
+        "done = guarded(serve, *asked[\"op\"].partition(\"-\"), asked)",
+        "mark = os.path.join(STATE, \"died-at-\" + asked[\"op\"])",
+        "if asked[\"op\"][:2] in (\"cr\", \"at\") and not os.path.exists(mark):",
+        "    os.mkdir(mark)",
+        "    os._exit(9)",
+        "if \"op\" in asked:",
+    ];
+    let answers = "        if \"op\" in asked:\n";
+    assert!(text.contains(answers), "the sample has changed");
+    let dies: String = die.iter().map(|line| format!("        {line}\n")).collect();
+    let dying = sample.lab.manifest("dying.py", text.replace(answers, &dies));
     sample.provider = format!("sample=python3 '{dying}'");
     sample.up();
     let deaths = fs::read_dir(sample.state()).expect("its directory").flatten();
