@@ -37,7 +37,7 @@ fn what_a_session_is_not_sure_of_is_named_until_it_is() {
     let seen = attached();
     assert!(seen.view.has_attached());
     let at = seen.position;
-    assert_eq!(seen.view.unsure(at), [attachment.clone()], "the session has not begun yet");
+    assert_eq!(seen.view.unsure(at), std::slice::from_ref(&attachment), "the session has not begun yet");
     let seen = seen.then("supervisor/storage", session());
     assert_eq!(seen.view.unsure(at), [attachment]);
     let requested = stored([volume_attachment::Event::ReattachRequested { at: Timestamp(8) }]);
