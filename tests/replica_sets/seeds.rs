@@ -299,8 +299,10 @@ impl Run {
             }
             Trouble::Remove(number) | Trouble::RemoveAnyway(number) => {
                 let alive = self.seen.view.machines.iter().count();
-                // A set begins on its first seat and nowhere else, so that it cannot begin twice.
-                let may_go = number != 1 || !self.world.voting(&name("db")).is_empty();
+                // A set begins on its first seat, and on the next one if that is gone for good. Whether it has begun is not
+                // known before somebody has seen it.
+                let was_seen = self.seen.set().is_some_and(|set| set.seen.is_some());
+                let may_go = number != 1 || was_seen;
                 if (alive >= 4 && may_go) || matches!(trouble, Trouble::RemoveAnyway(_)) {
                     let remove = AnyCommand::Machine(machine::Command::Remove);
                     ask(running, &format!("machine/m{number}"), remove, &id).await.expect("it is recorded");
