@@ -17,7 +17,7 @@ pub enum EnableHaError {
     Even { asked: i64 },
     #[error("{asked} servers are too many: at most {max} can vote")]
     TooMany { asked: i64, max: i64 },
-    #[error("{asked} servers are fewer than the {voters} that vote now; remove machines instead")]
+    #[error("{asked} would be fewer than the {voters} servers that vote now; remove machines instead")]
     FewerThanVoters { asked: i64, voters: i64 },
 }
 
