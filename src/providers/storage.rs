@@ -40,6 +40,7 @@ pub use command::{Command, DfField};
 pub use content::Content;
 pub use error::{Step, StorageError};
 pub use filesystems::{Filesystems, OverQuota, Way};
+pub(crate) use ground::make_directory;
 pub use ground::{Ground, Ours};
 pub use names::{AbsPath, DeviceName, Tag, TagKind};
 pub use runner::{RunError, Runner, SystemRunner};

@@ -134,6 +134,7 @@ impl Lab {
             Way::Managed => "managed",
             Way::Directory { .. } => "directory",
         };
+        fs::create_dir_all(self.storage()).unwrap();
         let storage = self.storage().join(name);
         Arc::new(Ground::of_this_machine(&storage, &[&self.srv()], runner.clone()).unwrap())
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     api::wire::storage::{Device, Job, Work},
-    providers::storage::{Filesystems, Ground, LoopVolumes, StorageError, SystemRunner, Way, plugged},
+    providers::storage::{Filesystems, Ground, LoopVolumes, StorageError, SystemRunner, Way, make_directory, plugged},
 };
 
 /// The providers that work inside of machines.
@@ -29,11 +29,13 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// The storage in a machine's directory; its own directories are made if they are not there.
+    /// The storage in a machine's directory; its own directories are made if they are not there, the machine's is not.
     ///
     /// # Errors
     /// If they cannot be made, or others could change them.
     pub fn at(storage: &Path, clock: &Arc<dyn Clock>) -> Result<Self, StorageError> {
+        make_directory(storage)
+            .map_err(|source| StorageError::Io { doing: "make the machine's storage directory", source })?;
         let ground = |name: &str| {
             let runner = Arc::new(SystemRunner::default());
             Ground::of_this_machine(&storage.join(name), &[], runner).map(Arc::new)
@@ -119,4 +121,23 @@ async fn one<T: Serialize>(call: BulkAnswer<'_, T>) -> Result<Value, Fault> {
     let answer = call.await?.pop();
     let answer = answer.unwrap_or_else(|| Err(Fault::new(FaultCode::Internal, "no answer for the one thing asked")))?;
     serde_json::to_value(answer).map_err(|error| Fault::new(FaultCode::Internal, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+
+    #[test]
+    fn a_machine_that_is_gone_does_not_come_back_with_its_storage() {
+        // given a machine whose directory was removed
+        let scratch = tempfile::tempdir().expect("a directory");
+        let machine = scratch.path().join("machine");
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        // when somebody who knew it asks for its storage
+        let found = Kit::at(&machine.join("storage"), &clock);
+        // then there is none, and nothing was made
+        assert!(found.is_err());
+        assert!(!machine.exists());
+    }
 }

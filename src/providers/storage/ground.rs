@@ -48,8 +48,17 @@ pub enum Ours {
 /// Mounts on top of one another at one path: more than this are not ours.
 const STACKED_MAX: usize = 8;
 
+/// Makes a directory in one that is there; one that is there already is fine.
+pub(crate) fn make_directory(path: &Path) -> std::io::Result<()> {
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
 impl Ground {
-    /// This machine, with everything of ours in one directory, which is made if it is not there and closed to others.
+    /// This machine, with everything of ours in one directory, which is made if it is not there and closed to others. What
+    /// leads to it is not made: where a machine is removed meanwhile, its directory must not come back.
     /// Mounts go beneath it and beneath `mount_roots`; no boot table is kept.
     ///
     /// # Errors
@@ -59,7 +68,7 @@ impl Ground {
         mount_roots: &[&Path],
         runner: Arc<dyn Runner>,
     ) -> Result<Self, StorageError> {
-        std::fs::create_dir_all(storage_dir).doing("make the storage directory")?;
+        make_directory(storage_dir).doing("make the storage directory")?;
         let storage_dir = plain(storage_dir)?;
         let owner_only = Permissions::from_mode(0o700);
         std::fs::set_permissions(storage_dir.as_str(), owner_only).doing("close the storage directory")?;
