@@ -17,6 +17,7 @@ use std::{
 use actix::Addr;
 use bailiwick_actors::{
     contract::Decider,
+    document::Kind,
     ports::Clock,
     shell::{
         Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats, Running,
@@ -234,11 +235,18 @@ fn plan_of(answers: &[Answer]) -> Plan {
     for answer in answers {
         let action = match answer.code.as_str() {
             "newly-declared" | "waits-for-machine" => Action::Create,
-            "spec-differs" | "revised" => Action::Change,
-            "removal-asked" | "removal-drains" | "removal-blocked" | "removal-forced" | "instance-spared"
-            | "never-connected" | "release-asked" | "awaits-filesystem" => Action::Remove,
-            // Reservations are part of their attachments.
-            "attachment-wanted" | "filesystem-wanted" => continue,
+            "spec-differs" | "revised" | "differs" => Action::Change,
+            "removal-asked"
+            | "removal-drains"
+            | "removal-blocked"
+            | "removal-forced"
+            | "instance-spared"
+            | "never-connected"
+            | "release-asked"
+            | "awaits-filesystem"
+            | "removal-waits-for-containers" => Action::Remove,
+            // Reservations are part of their attachments, and units of their applications.
+            "attachment-wanted" | "filesystem-wanted" | "unit-wanted" | "unit-unwanted" => continue,
             _ => Action::Unchanged,
         };
         let (entity, fields, follows) = (answer.stream.to_string(), Vec::new(), Vec::new());
@@ -264,7 +272,9 @@ pub fn known(fleet: &Fleet) -> Known {
     let machines: BTreeSet<_> = fleet.machines.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
     let volumes: BTreeSet<_> = fleet.volumes.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
     let filesystems = fleet.filesystems.iter().filter(|(_, f)| alive(f.state.life)).map(|(name, _)| name);
+    let spaces = fleet.documents.existing(Kind::Space).map(|(name, _)| name);
     Known {
+        spaces: spaces.filter_map(|name| name.parse().ok()).collect(),
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),

@@ -1,12 +1,13 @@
 //! What has to be asked so that the declared becomes true, or goes.
 
+mod documents;
 mod removing;
 
 use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::{Decider, Fold},
-    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -81,6 +82,7 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
         declared.insert(wish.stream());
         plan.wish(fleet, wish);
     }
+    plan.assign_units(fleet, documents);
     plan.undeclared(fleet, &declared, prune);
     plan
 }
@@ -186,6 +188,7 @@ impl Plan {
                 let command = AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone()));
                 self.declare(stream, present.is_some(), fields, command);
             }
+            Wish::Document { content, .. } => self.document(fleet, stream, content),
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let differs = present.is_some_and(|state| state.document != **document);
@@ -227,8 +230,14 @@ impl Plan {
         alive.extend(alive_of(&fleet.volumes, |state| is_alive(state.life)));
         // What a set made is the set's to keep or to remove.
         alive.extend(alive_of(&fleet.machines, |state| is_alive(state.life) && !is_of_set(fleet, state)));
-        for stream in alive.into_iter().filter(|stream| !declared.contains(stream)) {
+        alive.extend(documents::existing(fleet));
+        let undeclared: Vec<StreamId> = alive.into_iter().filter(|stream| !declared.contains(stream)).collect();
+        let going: BTreeSet<StreamId> = undeclared.iter().cloned().collect();
+        for stream in undeclared {
             match prune {
+                Prune::Yes if document::Kind::of(stream.kind()).is_some() => {
+                    self.remove_document(fleet, &stream, &going);
+                }
                 Prune::Yes => self.remove(stream, Going::default()),
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),
             }

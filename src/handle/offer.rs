@@ -130,7 +130,7 @@ impl Offer {
                 _ => Ok(()),
             },
             Wish::ReplicaSet { spec, .. } => self.named(&entity, &spec.engine, &self.engines),
-            Wish::Policy { .. } => Ok(()),
+            Wish::Policy { .. } | Wish::Document { .. } => Ok(()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::{document::Kind, vocab::Name};
 use bailiwick_journal::StreamId;
 
 use super::{
@@ -18,6 +18,7 @@ pub struct Known {
     pub machines: BTreeSet<Name>,
     pub volumes: BTreeSet<Name>,
     pub filesystems: BTreeSet<Name>,
+    pub spaces: BTreeSet<Name>,
     /// The engines that keep replica sets on the node that is asked; none if no node is.
     pub engines: Option<BTreeSet<Name>>,
 }
@@ -32,7 +33,7 @@ pub(super) struct Read {
 /// A name of something else.
 #[derive(Debug)]
 pub(super) struct Reference {
-    /// `machine`, `volume`, `filesystem` or `engine`.
+    /// `machine`, `volume`, `filesystem`, `space` or `engine`.
     pub kind: &'static str,
     pub name: Name,
     pub place: Place,
@@ -76,13 +77,16 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
     let mut machines = known.machines.clone();
     let mut volumes = known.volumes.clone();
     let mut filesystems = known.filesystems.clone();
+    let mut spaces = known.spaces.clone();
     for Read { document, .. } in documents {
         match &document.wish {
             Wish::Machine { name, .. } => drop(machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(volumes.insert(name.clone())),
             Wish::Filesystem { name, .. } => drop(filesystems.insert(name.clone())),
+            Wish::Document { name, content } if content.kind() == Kind::Space => drop(spaces.insert(name.clone())),
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
+            | Wish::Document { .. }
             | Wish::Policy { .. }
             | Wish::MachineSet { .. }
             | Wish::ReplicaSet { .. } => (),
@@ -92,6 +96,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
         let there = match (reference.kind, &known.engines) {
             ("machine", _) => &machines,
             ("filesystem", _) => &filesystems,
+            ("space", _) => &spaces,
             ("engine", Some(engines)) => engines,
             // Which engines there are the node will say.
             ("engine", None) => continue,

@@ -1,5 +1,6 @@
 //! From documents to wishes: what all kinds have in common, and one file for each.
 
+mod documents;
 mod machine;
 mod machine_set;
 mod machine_wishes;
@@ -23,7 +24,7 @@ use super::{
 use crate::text::cut;
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 14] = [
     "Machine",
     "MachineSet",
     "Volume",
@@ -32,6 +33,12 @@ const KINDS: [&str; 8] = [
     "FilesystemAttachment",
     "Policy",
     "ReplicaSet",
+    "Space",
+    "Subnet",
+    "ImageMetadata",
+    "AgentBinary",
+    "Application",
+    "Model",
 ];
 
 /// Reads all documents of one text.
@@ -124,6 +131,12 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let spec = replica_set::replica_set(&spec?, &mut references, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::ReplicaSet { name, spec: spec? })
+        }
+        "Space" | "Subnet" | "ImageMetadata" | "AgentBinary" | "Application" | "Model" => {
+            let metadata = Metadata::required(&top, &["name"], reading);
+            let content = documents::content(kind.text(reading)?, &spec?, &mut references, reading);
+            let (at, name) = metadata?.name(reading)?;
+            (at, Wish::Document { name, content: Box::new(content?) })
         }
         other => {
             let next = match nearest(other, KINDS) {

@@ -1,8 +1,8 @@
 //! What a manifest says once it has been read.
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set, vocab::Name, volume,
-    volume_attachment,
+    document::Content, filesystem, filesystem_attachment, machine, machine_set, policy, replica_set, vocab::Name,
+    volume, volume_attachment,
 };
 use bailiwick_journal::{StreamId, digest, encode};
 
@@ -56,6 +56,11 @@ pub enum Wish {
         name: Name,
         spec: machine_set::Spec,
     },
+    /// A space, a subnet, an image, an agent's program, an application, or what holds for all machines.
+    Document {
+        name: Name,
+        content: Box<Content>,
+    },
 }
 
 impl Wish {
@@ -71,6 +76,7 @@ impl Wish {
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),
             Self::MachineSet { spec, .. } => encode(1, spec),
+            Self::Document { content, .. } => encode(1, &**content),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.
@@ -87,6 +93,7 @@ impl Wish {
             Self::Policy { name, .. } => ("policy", name.to_string()),
             Self::ReplicaSet { name, .. } => ("replica-set", name.to_string()),
             Self::MachineSet { name, .. } => ("machine-set", name.to_string()),
+            Self::Document { name, content } => (content.kind().as_str(), name.to_string()),
             Self::Filesystem { name, .. } => ("filesystem", name.to_string()),
             Self::FilesystemAttachment { spec } => ("filesystem-attachment", spec.stream_name()),
         };

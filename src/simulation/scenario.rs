@@ -7,6 +7,7 @@ use std::{
 };
 
 use bailiwick_actors::{
+    document::Kind,
     machine,
     vocab::{Name, Timestamp, Zone},
 };
@@ -389,8 +390,12 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
             Wish::Machine { name, .. } => drop(known.machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(known.volumes.insert(name.clone())),
             Wish::Filesystem { name, .. } => drop(known.filesystems.insert(name.clone())),
+            Wish::Document { name, content } if content.kind() == Kind::Space => {
+                known.spaces.insert(name.clone());
+            }
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
+            | Wish::Document { .. }
             | Wish::Policy { .. }
             | Wish::MachineSet { .. }
             | Wish::ReplicaSet { .. } => (),
@@ -427,6 +432,7 @@ fn provider(wish: &Wish) -> Option<Name> {
         Wish::VolumeAttachment { .. }
         | Wish::FilesystemAttachment { .. }
         | Wish::Policy { .. }
+        | Wish::Document { .. }
         | Wish::ReplicaSet { .. } => None,
     }
 }

@@ -101,6 +101,10 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
         let by = format!("provider {name} answers again; it is asked all the time");
         return Some(Unmet::new("its provider answers", because, by).looked_at(next));
     }
+    if let Some((why, since)) = state.unstartable() {
+        let because = format!("{why}, since {since}");
+        return Some(Unmet::new("everything that its start needs is there", because, why.remedy()));
+    }
     if state.awaits_site() {
         return Some(site(fleet, entity, state));
     }

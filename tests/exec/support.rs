@@ -123,6 +123,7 @@ pub fn wish(n: u128) -> CreateMachine {
         uid: Uid(uuid::Uuid::from_u128(n)),
         spec: Box::new(Spec::with_provider(name("lab"))),
         zone: None,
+        start: None,
     }
 }
 

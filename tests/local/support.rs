@@ -154,6 +154,7 @@ pub fn wish(n: u128) -> CreateMachine {
         uid: Uid(uuid::Uuid::from_u128(n)),
         spec: Box::new(Spec::with_provider(name("local"))),
         zone: None,
+        start: None,
     }
 }
 

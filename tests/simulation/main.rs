@@ -4,5 +4,6 @@ mod dark;
 mod determinism;
 mod first;
 mod misfortune;
+mod named;
 mod scripts;
 mod seeds;

@@ -53,6 +53,7 @@ fn wish(n: u128, in_zone: Option<&str>) -> CreateMachine {
         uid: Uid(uuid::Uuid::from_u128(n)),
         spec: Box::new(Spec::with_provider(name("simulated"))),
         zone: in_zone.map(zone),
+        start: None,
     }
 }
 

@@ -25,8 +25,9 @@ impl Kind for State {
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(machine)) => {
-                let create =
-                    CreateMachine { id, machine, uid: self.uid(stream), spec: spec.clone(), zone: self.zone() };
+                let (uid, spec, zone) = (self.uid(stream), spec.clone(), self.zone());
+                let start = self.parameters().cloned().map(Box::new);
+                let create = CreateMachine { id, machine, uid, spec, zone, start };
                 MachineCall::Create(Box::new(create))
             }
             _ => MachineCall::Delete(id),

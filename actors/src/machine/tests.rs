@@ -6,6 +6,7 @@ mod membership;
 mod operator;
 mod progress;
 mod siting;
+mod starting;
 
 use std::collections::BTreeMap;
 
@@ -262,6 +263,7 @@ fn table() -> Vec<Case<State>> {
     .chain(operator::table())
     .chain(health::table())
     .chain(siting::table())
+    .chain(starting::table())
     .chain(progress::table())
     .chain(draining::table())
     .chain(membership::table())

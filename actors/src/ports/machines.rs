@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, BulkAnswer, Capabilities, Lookup, Progress};
 use crate::{
-    machine::Spec,
+    machine::{Spec, StartParameters},
     vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid, Zone},
 };
 
@@ -20,6 +20,8 @@ pub struct CreateMachine {
     pub spec: Box<Spec>,
     /// The zone that it is to be made in; none leaves that to the provider, which spreads as it likes.
     pub zone: Option<Zone>,
+    /// What it is started with beside what is declared; none where that is all.
+    pub start: Option<Box<StartParameters>>,
 }
 
 /// A running instance.

@@ -6,7 +6,7 @@ use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 16] = [
     "machine",
     "volume",
     "volume-attachment",
@@ -17,6 +17,12 @@ const KINDS: [&str; 10] = [
     "filesystem-attachment",
     "member",
     "machine-set",
+    "space",
+    "subnet",
+    "image-metadata",
+    "agent-binary",
+    "application",
+    "model",
 ];
 
 /// A view that lags behind the pass over the journal: it has a second reading of its own and only ever goes forward.
@@ -103,7 +109,7 @@ mod tests {
     use super::*;
     use crate::{
         contract::Decider,
-        filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+        document, filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
         supervisor::{machine_sets, machines, replica_sets, storage},
         volume, volume_attachment,
     };
@@ -120,7 +126,10 @@ mod tests {
             replica_set::State::KIND,
             policy::State::KIND,
             storage::State::KIND,
-        ] {
+        ]
+        .into_iter()
+        .chain(document::Kind::ALL.map(document::Kind::as_str))
+        {
             let wanted = machines::View::wants(kind)
                 || storage::View::wants(kind)
                 || replica_sets::View::wants(kind)

@@ -11,7 +11,8 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set, volume, volume_attachment,
+    document, filesystem, filesystem_attachment, machine, machine_set, member, policy, replica_set, volume,
+    volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -26,6 +27,7 @@ pub(super) enum AnyAddr {
     FilesystemAttachment(Addr<EntityActor<filesystem_attachment::State>>),
     Member(Addr<EntityActor<member::State>>),
     MachineSet(Addr<EntityActor<machine_set::State>>),
+    Document(Addr<EntityActor<document::State>>),
 }
 
 /// The state of an entity, of whatever kind, for deciding about several in one step.
@@ -40,6 +42,7 @@ pub(super) enum AnyEntity {
     FilesystemAttachment(Entity<filesystem_attachment::State>),
     Member(Entity<member::State>),
     MachineSet(Entity<machine_set::State>),
+    Document(Box<Entity<document::State>>),
 }
 
 impl AnyEntity {
@@ -55,6 +58,7 @@ impl AnyEntity {
             Self::FilesystemAttachment(entity) => read_on(entity, stream, services),
             Self::Member(entity) => read_on(entity, stream, services),
             Self::MachineSet(entity) => read_on(entity, stream, services),
+            Self::Document(entity) => read_on(entity, stream, services),
         }
     }
 
@@ -77,6 +81,7 @@ impl AnyEntity {
             (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => propose_on(entity, command, origin, known),
             (Self::Member(entity), AnyCommand::Member(command)) => propose_on(entity, command, origin, known),
             (Self::MachineSet(entity), AnyCommand::MachineSet(command)) => propose_on(entity, command, origin, known),
+            (Self::Document(entity), AnyCommand::Document(command)) => propose_on(entity, command, origin, known),
             (Self::FilesystemAttachment(entity), AnyCommand::FilesystemAttachment(command)) => {
                 propose_on(entity, command, origin, known)
             }
@@ -100,6 +105,7 @@ macro_rules! each_kind {
             AnyAddr::FilesystemAttachment($inner) => $run,
             AnyAddr::Member($inner) => $run,
             AnyAddr::MachineSet($inner) => $run,
+            AnyAddr::Document($inner) => $run,
         }
     };
 }
@@ -124,6 +130,7 @@ impl AnyAddr {
             (Self::MachineSet(addr), AnyCommand::MachineSet(command)) => {
                 later(addr, Submit { command, origin, is_report })
             }
+            (Self::Document(addr), AnyCommand::Document(command)) => later(addr, Submit { command, origin, is_report }),
             (Self::ReplicaSet(addr), AnyCommand::ReplicaSet(command)) => {
                 later(addr, Submit { command, origin, is_report })
             }
@@ -148,6 +155,7 @@ impl AnyAddr {
             Self::FilesystemAttachment(addr) => of_kind!(addr, AnyEntity::FilesystemAttachment),
             Self::Member(addr) => of_kind!(addr, AnyEntity::Member),
             Self::MachineSet(addr) => of_kind!(addr, AnyEntity::MachineSet),
+            Self::Document(addr) => of_kind!(addr, |entity| AnyEntity::Document(Box::new(entity))),
         }
     }
 
@@ -181,6 +189,7 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         filesystem_attachment::State::KIND => verdict_text::<filesystem_attachment::State>(entry),
         member::State::KIND => verdict_text::<member::State>(entry),
         machine_set::State::KIND => verdict_text::<machine_set::State>(entry),
+        kind if document::Kind::of(kind).is_some() => verdict_text::<document::State>(entry),
         kind => Err(format!("{kind} is no kind of entity")),
     }
 }

@@ -99,7 +99,7 @@ impl Bench {
         self.ever.push(id);
         let machine = format!("check-{}", &id.to_string()[..8]).parse().expect("letters, digits and '-'");
         let spec = Box::new(Spec::with_provider(self.name.clone()));
-        CreateMachine { id, machine, uid: Uid(Uuid::new_v4()), spec, zone: None }
+        CreateMachine { id, machine, uid: Uid(Uuid::new_v4()), spec, zone: None, start: None }
     }
 
     pub fn wishes(&mut self, count: usize) -> Vec<CreateMachine> {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    machine::{Constraints, Job},
+    machine::{Constraints, Job, StartImage, StartParameters},
     ports::CreateMachine,
     vocab::{EffectId, Name, Uid},
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(Debug, Serialize)]
 pub(in crate::providers::exec) struct NewMachine<'a> {
@@ -37,6 +37,9 @@ pub(in crate::providers::exec) struct NewMachine<'a> {
     parent: Option<&'a Name>,
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'a Name>,
+    /// What it is started with beside what is declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -69,6 +72,7 @@ impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
             jobs: wish.spec.jobs_in_force().into_iter().map(Job::as_str).collect(),
             parent: wish.spec.parent.as_ref(),
             class: wish.spec.class.as_ref(),
+            start: wish.start.as_deref().map(start),
         }
     }
 }
@@ -82,8 +86,38 @@ fn constraints(of: &Constraints) -> BTreeMap<&'static str, Value> {
     said.extend(of.root_disk.map(|disk| ("root_disk_mib", disk.0.into())));
     said.extend(of.instance_type.as_ref().map(|kind| ("instance_type", kind.as_str().into())));
     let zones: Vec<&str> = of.zones.iter().map(|zone| zone.0.as_str()).collect();
-    let spaces: Vec<&str> = of.spaces.iter().map(Name::as_str).collect();
-    let lists = [("zones", zones), ("spaces", spaces)];
-    said.extend(lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(key, list)| (key, list.into())));
+    let spaces: Vec<String> = of.spaces.iter().map(ToString::to_string).collect();
+    said.extend((!zones.is_empty()).then(|| ("zones", zones.into())));
+    said.extend((!spaces.is_empty()).then(|| ("spaces", spaces.into())));
     said
+}
+
+/// What an instance is started with, beside what is declared.
+fn start(of: &StartParameters) -> Value {
+    let image = |image: &StartImage| {
+        json!({
+            "image": image.image, "arch": image.arch, "region": image.region, "stream": image.stream,
+            "root_storage": image.root_storage, "virtualisation": image.virtualisation,
+        })
+    };
+    let agent = of
+        .agent
+        .as_ref()
+        .map(|agent| json!({ "version": agent.version, "sha256": agent.sha256, "location": agent.location }));
+    let host = of.host.as_ref().map(
+        |host| json!({ "machine": host.machine, "effect": host.effect, "instance": host.instance, "zone": host.zone }),
+    );
+    json!({
+        "constraints": constraints(&of.constraints),
+        "images": of.images.iter().map(image).collect::<Vec<_>>(),
+        "agent": agent,
+        "tags": of.tags,
+        "zones": of.zones,
+        "subnets": of.subnets,
+        "bindings": of.bindings,
+        "group": of.group,
+        "volumes": of.volumes,
+        "api_addresses": of.api_addresses,
+        "host": host,
+    })
 }
