@@ -125,7 +125,7 @@ pub(crate) fn choose<'p>(
     }
     let of_best = addresses.iter().filter(|address| our_class(address, one_host) == Some(class));
     let hosts: Vec<String> = of_best.map(|address| address.host_port(port)).collect();
-    let is = |host: &String, other: &str| same_host(host) == same_host(other);
+    let is = |host: &String, other: &str| HostPort::of(host) == HostPort::of(other);
     match present {
         _ if hosts.iter().all(|host| is(host, &hosts[0])) => Ok(written(first)),
         Some(present) if hosts.iter().any(|host| is(host, present)) => Ok(Cow::Borrowed(present)),
@@ -151,18 +151,40 @@ fn one_of(mut hosts: Vec<String>, present: Option<&str>) -> Result<String, Addre
     }
 }
 
-/// The same text for every spelling of one `host:port`: an IPv6 address can be written in many ways, a name in any case.
-pub(crate) fn same_host(host_port: &str) -> Cow<'_, str> {
-    let spelled = |ip: IpAddr, port: &str| format!("[{ip}]:{port}");
-    if let Some((host, port)) = host_port.strip_prefix('[').and_then(|rest| rest.split_once("]:"))
-        && let Ok(ip) = host.parse::<IpAddr>()
-    {
-        return Cow::Owned(spelled(ip, port));
+/// One `host:port`, equal for every spelling of it: an IPv6 address can be written in many ways, a name in any case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum HostPort<'a> {
+    /// An address in brackets, and what follows their colon.
+    Ip(IpAddr, Cow<'a, str>),
+    /// Anything else, in lower case.
+    Text(Cow<'a, str>),
+}
+
+impl<'a> HostPort<'a> {
+    /// What a text means. There is no text that means nothing.
+    pub(crate) fn of(text: &'a str) -> Self {
+        if let Some((host, port)) = text.strip_prefix('[').and_then(|rest| rest.split_once("]:"))
+            && let Ok(ip) = host.parse::<IpAddr>()
+        {
+            return Self::Ip(ip, port.into());
+        }
+        Self::Text(if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            text.to_ascii_lowercase().into()
+        } else {
+            text.into()
+        })
     }
-    if host_port.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return Cow::Owned(host_port.to_ascii_lowercase());
+
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Text(text) if text.is_empty())
     }
-    Cow::Borrowed(host_port)
+
+    pub(crate) fn into_owned(self) -> HostPort<'static> {
+        match self {
+            Self::Ip(ip, port) => HostPort::Ip(ip, port.into_owned().into()),
+            Self::Text(text) => HostPort::Text(text.into_owned().into()),
+        }
+    }
 }
 
 impl Seat {
@@ -238,9 +260,9 @@ mod tests {
 
     #[test]
     fn spellings_of_one_host_are_one_host() {
-        assert_eq!(same_host("[2001:DB8::0:1]:7"), same_host("[2001:db8::1]:7"));
-        assert_eq!(same_host("Node.Example:7"), same_host("node.example:7"));
-        assert_ne!(same_host("[2001:db8::1]:7"), same_host("[2001:db8::1]:8"));
-        assert_ne!(same_host("[fe80::1%eth0]:7"), same_host("[fe80::1%eth1]:7"));
+        assert_eq!(HostPort::of("[2001:DB8::0:1]:7"), HostPort::of("[2001:db8::1]:7"));
+        assert_eq!(HostPort::of("Node.Example:7"), HostPort::of("node.example:7"));
+        assert_ne!(HostPort::of("[2001:db8::1]:7"), HostPort::of("[2001:db8::1]:8"));
+        assert_ne!(HostPort::of("[fe80::1%eth0]:7"), HostPort::of("[fe80::1%eth1]:7"));
     }
 }

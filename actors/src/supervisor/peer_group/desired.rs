@@ -6,13 +6,13 @@ use std::{
 };
 
 use super::{
-    addresses::{self, AddressFault, same_host},
+    addresses::{self, AddressFault, HostPort},
     draft::Goal,
     hosts::{self, Claim, Hosts},
     juju, plan,
     roll::{Owner, Roll, Seat},
     rules::EngineRules,
-    snapshot::{Member, MemberId, Priority, Snapshot},
+    snapshot::{Machine, Member, MemberId, Priority, Snapshot},
     verdict::{Desired, Finding, NotChosen, Refusal, Refused, StepReason, Verdict},
     votes::{self, Voters},
 };
@@ -25,8 +25,8 @@ struct Target<'a> {
     roll: Roll<'a>,
     /// By machine: the address it gives for the member that it has, or for a new one.
     choice: Vec<Choice<'a>>,
-    /// By seat: its address in the one spelling of it.
-    spelled: &'a [Cow<'a, str>],
+    /// By seat: what its address means, however it is spelled.
+    meant: &'a [HostPort<'a>],
     /// The member that votes because nobody who wants to can.
     last: Option<usize>,
     voters: Voters,
@@ -61,7 +61,7 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
     if let (Some(stranger), false) = (stranger, guard::holds(Guard::OrphansStopNothing)) {
         return refuse(Refusal::VotingOrphan { member: stranger.member.id });
     }
-    let spelled: Vec<Cow<'_, str>> = roll.seats.iter().map(|seat| same_host(&seat.member.address)).collect();
+    let meant: Vec<HostPort<'_>> = roll.seats.iter().map(|seat| HostPort::of(&seat.member.address)).collect();
     loop {
         if roll.seats.iter().all(|seat| seat.owner == Owner::Gone) {
             return refuse(Refusal::NobodyReachable);
@@ -70,12 +70,12 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
         let last = votes::last_voter(&roll);
         let voters = votes::choose(&roll, rules, last, more_can_come(&roll, &choice));
         let stay = stay(&roll, rules, &voters);
-        let hosts = hosts::settle(&claims(&roll, &voters, &stay, &choice, &spelled), roll.seats.len());
+        let hosts = hosts::settle(&claims(&roll, &voters, &stay, &choice, &meant), roll.seats.len());
         let is_without = |at: &usize| stay.seats[*at] && hosts.address[*at].is_none();
         let without: Vec<usize> = (0..roll.seats.len()).filter(is_without).collect();
         if without.is_empty() {
-            let spelled = &spelled;
-            let target = Target { snapshot, rules, roll, choice, spelled, last, voters, stay, hosts, verdict };
+            let meant = &meant;
+            let target = Target { snapshot, rules, roll, choice, meant, last, voters, stay, hosts, verdict };
             return Ok(target.put_together());
         }
         // Each round somebody leaves, so there is a last one.
@@ -109,12 +109,11 @@ fn report_members(roll: &Roll<'_>, findings: &mut Vec<Finding>) {
 fn choices<'a>(snapshot: &Snapshot, roll: &Roll<'a>) -> Vec<Choice<'a>> {
     let present = |seat: &Option<usize>| seat.map(|at| roll.seats[at].member.address.as_str());
     let machines = roll.machines.iter().zip(&roll.seat_of);
-    let space = snapshot.space.as_deref();
-    machines
-        .map(|(machine, seat)| {
-            addresses::choose(&machine.addresses, snapshot.port, space, snapshot.one_host, present(seat))
-        })
-        .collect()
+    machines.map(|(machine, seat)| choice(snapshot, machine, present(seat))).collect()
+}
+
+fn choice<'a>(snapshot: &Snapshot, machine: &Machine, present: Option<&'a str>) -> Choice<'a> {
+    addresses::choose(&machine.addresses, snapshot.port, snapshot.space.as_deref(), snapshot.one_host, present)
 }
 
 /// Whether somebody wanted is on the way: a member that has yet to catch up, or a machine that can join.
@@ -152,7 +151,7 @@ fn claims<'a>(
     voters: &Voters,
     stay: &Stay,
     choice: &[Choice<'a>],
-    spelled: &'a [Cow<'a, str>],
+    meant: &'a [HostPort<'a>],
 ) -> Vec<Claim<'a>> {
     let claim = |(at, seat): (usize, &Seat<'a>)| {
         let (order, wish) = match seat.owner {
@@ -160,7 +159,7 @@ fn claims<'a>(
             Owner::SecondOf(_) | Owner::Nobody | Owner::Gone => (usize::MAX, None),
         };
         let rank = (!voters.votes[at], order, seat.member.id);
-        Claim { who: at, rank, present: &seat.member.address, spelled: &spelled[at], wish }
+        Claim { who: at, rank, present: &seat.member.address, meant: &meant[at], wish }
     };
     roll.seats.iter().enumerate().filter(|(at, _)| stay.seats[*at]).map(claim).collect()
 }
@@ -213,14 +212,10 @@ impl<'a> Target<'a> {
         for machine in machines {
             let id = self.roll.machines[machine].id.clone();
             // Who was a member before comes back like anybody else: what its member had is forgotten.
-            let (snapshot, machine_there) = (self.snapshot, self.roll.machines[machine]);
-            let choice = addresses::choose(
-                &machine_there.addresses,
-                snapshot.port,
-                snapshot.space.as_deref(),
-                snapshot.one_host,
-                None,
-            );
+            let choice = match self.roll.seat_of[machine] {
+                None => self.choice[machine].clone(),
+                Some(_) => choice(self.snapshot, self.roll.machines[machine], None),
+            };
             let address = match choice {
                 Ok(address) => address.into_owned(),
                 Err(fault) => {
@@ -281,8 +276,8 @@ impl<'a> Target<'a> {
     }
 
     fn assemble(self, goals: Vec<Goal>, newcomers: Vec<(usize, Member)>) -> Desired {
-        let Self { rules, roll, spelled, mut verdict, .. } = self;
-        let plan = plan::plan(&roll, spelled, &goals, &newcomers, rules);
+        let Self { rules, roll, meant, mut verdict, .. } = self;
+        let plan = plan::plan(&roll, meant, &goals, &newcomers, rules);
         (verdict.changed, verdict.steps, verdict.held) = (plan.changed, plan.steps, plan.held);
         let loses_vote = |(seat, goal): (&Seat<'_>, &Goal)| seat.is_primary() && !goal.votes();
         verdict.step_down_primary = roll.seats.iter().zip(&goals).any(loses_vote);

@@ -1,9 +1,9 @@
 //! The set as it would be after some steps: who is there, votes, and is reached where.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use super::{
-    addresses::same_host,
+    addresses::HostPort,
     lawful::Tally,
     roll::{Owner, Roll, Seat},
     rules::EngineRules,
@@ -104,7 +104,7 @@ pub(super) struct Draft<'a> {
 impl<'a> Draft<'a> {
     pub(super) fn new(
         roll: &'a Roll<'_>,
-        spelled: &'a [Cow<'_, str>],
+        meant: &'a [HostPort<'_>],
         goals: &'a [Goal],
         newcomers: &'a [(usize, Member)],
         rules: &'a EngineRules,
@@ -117,12 +117,12 @@ impl<'a> Draft<'a> {
             slot.seat = (at < roll.seats.len()).then_some(at);
             let now = roll.seats.get(at).map(|seat| seat.member.address.as_str());
             let goal = slot.goal.map(|member| member.address.as_str());
-            slot.host = match spelled.get(at) {
-                Some(spelled) => hosts.of(Cow::Borrowed(&**spelled)),
-                None => hosts.of(same_host(goal.unwrap_or_default())),
+            slot.host = match meant.get(at) {
+                Some(meant) => hosts.of(meant.clone()),
+                None => hosts.of(HostPort::of(goal.unwrap_or_default())),
             };
             let other = goal.filter(|goal| now.is_some_and(|now| now != *goal));
-            slot.goal_host = other.map_or(slot.host, |goal| hosts.of(same_host(goal)));
+            slot.goal_host = other.map_or(slot.host, |goal| hosts.of(HostPort::of(goal)));
         }
         // In the order of machines, so that the order of the configuration makes no difference.
         slots.sort_by_key(|slot| (slot.order, slot.id));
@@ -273,15 +273,15 @@ fn primary(roll: &Roll<'_>) -> Result<MemberId, Held> {
 
 /// A number for each address, whatever its spelling; 0 is that of an empty one.
 #[derive(Default)]
-struct Numbers<'a>(BTreeMap<Cow<'a, str>, usize>);
+struct Numbers<'a>(BTreeMap<HostPort<'a>, usize>);
 
 impl<'a> Numbers<'a> {
-    fn of(&mut self, spelled: Cow<'a, str>) -> usize {
-        if spelled.is_empty() {
+    fn of(&mut self, host: HostPort<'a>) -> usize {
+        if host.is_empty() {
             return 0;
         }
         let next = self.0.len() + 1;
-        *self.0.entry(spelled).or_insert(next)
+        *self.0.entry(host).or_insert(next)
     }
 
     fn count(&self) -> usize {

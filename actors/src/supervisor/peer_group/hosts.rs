@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
 };
 
-use super::{addresses::same_host, snapshot::MemberId};
+use super::{addresses::HostPort, snapshot::MemberId};
 
 /// A member of the configuration that is to stay, and where it is to be reached.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub(super) struct Claim<'a> {
     pub rank: (bool, usize, MemberId),
     /// As the configuration has it; may be empty.
     pub present: &'a str,
-    /// The same in the one spelling of it.
-    pub spelled: &'a str,
+    /// What that means, however it is spelled.
+    pub meant: &'a HostPort<'a>,
     /// Another address, if its machine gives one.
     pub wish: Option<Cow<'a, str>>,
 }
@@ -30,29 +30,29 @@ pub(super) struct Hosts<'a> {
     pub address: Vec<Option<Cow<'a, str>>>,
     /// Claimants that did not get what they wished for.
     pub refused: BTreeSet<usize>,
-    taken: BTreeSet<Cow<'a, str>>,
+    taken: BTreeSet<HostPort<'a>>,
 }
 
 impl Hosts<'_> {
     /// A newcomer gets its address only if nobody has it.
     pub(super) fn admit(&mut self, address: &str) -> bool {
-        self.taken.insert(Cow::Owned(same_host(address).into_owned()))
+        self.taken.insert(HostPort::of(address).into_owned())
     }
 }
 
-/// One claim while it is being settled, by the one spelling of its addresses.
+/// One claim while it is being settled, by what its addresses mean.
 struct Case<'c, 'a> {
     claim: &'c Claim<'a>,
-    present: &'a str,
-    wish: Option<Cow<'c, str>>,
+    present: &'a HostPort<'a>,
+    wish: Option<HostPort<'c>>,
 }
 
 impl<'c, 'a> Case<'c, 'a> {
     fn of(claim: &'c Claim<'a>) -> Self {
         // Nearly everybody stays, and equal texts need no second look.
-        let wish = claim.wish.as_deref().filter(|wish| *wish != claim.present).map(same_host);
-        let wish = wish.filter(|wish| wish != claim.spelled);
-        Self { claim, present: claim.spelled, wish }
+        let wish = claim.wish.as_deref().filter(|wish| *wish != claim.present).map(HostPort::of);
+        let wish = wish.filter(|wish| wish != claim.meant);
+        Self { claim, present: claim.meant, wish }
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn settle<'a>(claims: &[Claim<'a>], members: usize) -> Hosts<'a> {
     cases.sort_by_key(|case| case.claim.rank);
     let exchanged = in_circles(&cases);
     // By address: who has it. Those who stay come first, so nobody who moves can take their place.
-    let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut taken: BTreeMap<&HostPort<'_>, usize> = BTreeMap::new();
     let mut staying = vec![false; cases.len()];
     let mut refused = exchanged.clone();
     let mut waiting: VecDeque<usize> = VecDeque::new();
@@ -77,7 +77,7 @@ pub(super) fn settle<'a>(claims: &[Claim<'a>], members: usize) -> Hosts<'a> {
     while let Some(at) = waiting.pop_front() {
         let case = &cases[at];
         if let (Some(wish), false) = (&case.wish, refused.contains(&at))
-            && !taken.contains_key(&**wish)
+            && !taken.contains_key(wish)
         {
             taken.insert(wish, at);
             continue;
@@ -98,15 +98,15 @@ pub(super) fn settle<'a>(claims: &[Claim<'a>], members: usize) -> Hosts<'a> {
     }
     let refused = refused.iter().map(|at| cases[*at].claim.who).collect();
     let mut hosts = Hosts { address: vec![None; members], refused, taken: BTreeSet::new() };
-    let mut spelled: Vec<Cow<'a, str>> = Vec::with_capacity(taken.len());
+    let mut had: Vec<HostPort<'a>> = Vec::with_capacity(taken.len());
     for (host, at) in &taken {
         let Case { claim, present, .. } = &cases[*at];
         let moved = claim.wish.clone().filter(|_| !staying[*at]);
         hosts.address[claim.who] = Some(moved.unwrap_or(Cow::Borrowed(claim.present)));
-        spelled.push(if staying[*at] { Cow::Borrowed(*present) } else { Cow::Owned((*host).to_owned()) });
+        had.push(if staying[*at] { (*present).clone() } else { (*host).clone().into_owned() });
     }
     // They come in order, so that the set is made in one go.
-    hosts.taken = spelled.into_iter().collect();
+    hosts.taken = had.into_iter().collect();
     hosts
 }
 
@@ -115,16 +115,16 @@ pub(super) fn settle<'a>(claims: &[Claim<'a>], members: usize) -> Hosts<'a> {
 fn in_circles(cases: &[Case<'_, '_>]) -> BTreeSet<usize> {
     let mut barred: BTreeSet<usize> = BTreeSet::new();
     // By address: how many are there and want to leave, and who wants to go there.
-    let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut coming: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut leaving: BTreeMap<&HostPort<'_>, usize> = BTreeMap::new();
+    let mut coming: BTreeMap<&HostPort<'_>, Vec<usize>> = BTreeMap::new();
     for (at, case) in cases.iter().enumerate() {
-        let Some(wish) = case.wish.as_deref() else { continue };
+        let Some(wish) = case.wish.as_ref() else { continue };
         barred.insert(at);
         *leaving.entry(case.present).or_default() += 1;
         coming.entry(wish).or_default().push(at);
     }
-    let is_free = |host: &&str| !leaving.contains_key(*host);
-    let mut free: VecDeque<&str> = coming.keys().copied().filter(is_free).collect();
+    let is_free = |host: &&HostPort<'_>| !leaving.contains_key(*host);
+    let mut free: VecDeque<&HostPort<'_>> = coming.keys().copied().filter(is_free).collect();
     while let Some(host) = free.pop_front() {
         for at in coming.remove(host).unwrap_or_default() {
             barred.remove(&at);

@@ -6,9 +6,10 @@
 //! Order: what touches nobody's vote; addresses of voters; votes given; votes taken; the primary steps down. So votes are
 //! given before any is taken, and when the primary steps down, hardly anybody can follow it who is to go too.
 
-use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{
+    addresses::HostPort,
     draft::{Draft, Goal, Slot, State},
     roll::Roll,
     rules::EngineRules,
@@ -56,12 +57,12 @@ pub(super) fn difference(now: &[Member], then: &[Member]) -> Vec<Change> {
 /// The steps from what is to what shall be.
 pub(super) fn plan(
     roll: &Roll<'_>,
-    spelled: &[Cow<'_, str>],
+    meant: &[HostPort<'_>],
     goals: &[Goal],
     newcomers: &[(usize, Member)],
     rules: &EngineRules,
 ) -> Plan {
-    let mut draft = Draft::new(roll, spelled, goals, newcomers, rules);
+    let mut draft = Draft::new(roll, meant, goals, newcomers, rules);
     let mut plan = Plan { changed: !draft.slots.iter().all(Slot::is_settled), ..Plan::default() };
     // Every step settles something for good: a vote given is not taken again, and there is one step down.
     for _ in 0..4 * draft.slots.len() + 2 {
