@@ -17,8 +17,11 @@ pub(super) fn what_is_lost(set: &Set, config: &Value, members: &[Member]) -> imp
     if config.get("settings") != Some(&settings()) {
         lost.push("the settings".to_owned());
     }
-    if config.get("term").and_then(integer) != i64::try_from(set.stamp.term).ok() {
-        lost.push("the term".to_owned());
+    // A server puts its own term in the place of the one it is told, so an election between a look and a write does no
+    // harm: what it is told has to be a term that has been.
+    let told = config.get("term").and_then(integer).and_then(|term| u64::try_from(term).ok());
+    if !told.is_some_and(|term| (1..=set.stamp.term).contains(&term)) {
+        lost.push(format!("the term {} (told: {told:?})", set.stamp.term));
     }
     for old in &set.members {
         let Some(new) = members.iter().find(|new| new.id == old.id) else { continue };
