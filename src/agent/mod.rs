@@ -202,7 +202,9 @@ async fn follow(
         let looking = hands.clone();
         // A look that broke sees nothing, and the next one may.
         let devices = tokio::task::spawn_blocking(move || looking.devices()).await.unwrap_or_default();
-        let Exchange { answer, pause } = link.exchange(conditions.report().await, workloads.report(), devices).await;
+        let mut found = conditions.report().await;
+        found.extend(workloads.conditions());
+        let Exchange { answer, pause } = link.exchange(found, workloads.report(), devices).await;
         if let Some(answer) = answer {
             if answer.stop {
                 return "the node asked to end";

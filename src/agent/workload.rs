@@ -37,6 +37,9 @@ const RESTART_MAX: Duration = Duration::from_secs(30);
 /// Whoever ran this long starts again with the first wait.
 const RUN_COUNTS_AS_GOOD: Duration = Duration::from_secs(60);
 
+/// Whoever ends so often without such a run is told of as trouble.
+const FAILURES_TOLD: u32 = 3;
+
 /// What is to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -52,6 +55,32 @@ pub struct Status {
     pub state: WorkloadState,
     pub restarts: u64,
     pub last_exit: Option<LastExit>,
+    /// How often in a row it ended by itself, or could not be started.
+    failures: u32,
+    /// When it was last started.
+    started: Instant,
+}
+
+impl Status {
+    /// As it is before the first start.
+    pub fn new() -> Self {
+        Self { state: WorkloadState::Starting, restarts: 0, last_exit: None, failures: 0, started: Instant::now() }
+    }
+
+    /// What is wrong with it, in words that stay the same while nothing of note changes; none if nothing is.
+    pub fn trouble(&self) -> Option<String> {
+        let runs_well = self.state == WorkloadState::Running && self.started.elapsed() >= RUN_COUNTS_AS_GOOD;
+        if self.failures < FAILURES_TOLD || runs_well {
+            return None;
+        }
+        let how = match &self.last_exit {
+            Some(LastExit::Code(code)) => format!("exit code {code}"),
+            Some(LastExit::Signal(signal)) => format!("signal {signal}"),
+            Some(LastExit::NotStarted(why)) => return Some(format!("cannot be started: {why}")),
+            None => "nobody saw how".to_owned(),
+        };
+        Some(format!("ends again and again ({how}); its log says more"))
+    }
 }
 
 /// Everything that one workload's keeper needs.
@@ -74,8 +103,10 @@ impl Keeper {
                 return;
             }
             let Some(run) = wish.borrow_and_update().clone() else { return };
-            self.set_state(WorkloadState::Starting);
             let started = Instant::now();
+            self.lock_status(|status| {
+                (status.state, status.started, status.failures) = (WorkloadState::Starting, started, failures);
+            });
             match self.start(&run) {
                 Ok(group) => {
                     if self.watch(group, &run, &mut wish).await == Ending::Asked {
@@ -89,7 +120,7 @@ impl Keeper {
                 }
             }
             failures = if started.elapsed() >= RUN_COUNTS_AS_GOOD { 0 } else { failures + 1 };
-            self.set_state(WorkloadState::BackingOff);
+            self.lock_status(|status| (status.state, status.failures) = (WorkloadState::BackingOff, failures));
             tokio::select! {
                 biased;
                 () = changed(&mut wish, &run) => failures = 0,
@@ -178,6 +209,24 @@ fn exit(status: ExitStatus) -> Option<LastExit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_ends_again_and_again_is_in_trouble_until_it_has_run_a_while() {
+        // Given one that has ended three times
+        let now = Instant::now();
+        let last_exit = Some(LastExit::Code(3));
+        let ended = Status { state: WorkloadState::BackingOff, last_exit, failures: 3, ..Status::new() };
+        let text = "ends again and again (exit code 3); its log says more";
+        assert_eq!(ended.trouble().as_deref(), Some(text));
+        // When it runs again, then it is still told of, and no more once it has run for long
+        let running = Status { state: WorkloadState::Running, ..ended.clone() };
+        assert_eq!(running.trouble().as_deref(), Some(text));
+        if let Some(long_ago) = now.checked_sub(RUN_COUNTS_AS_GOOD) {
+            assert_eq!(Status { started: long_ago, ..running }.trouble(), None);
+        }
+        // One that ended once is started again, and nobody has to know.
+        assert_eq!(Status { failures: 1, ..ended }.trouble(), None);
+    }
 
     #[test]
     fn the_wait_doubles_up_to_its_bound() {

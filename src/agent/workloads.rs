@@ -15,7 +15,7 @@ use super::{
     output::{LOG_BYTES_MAX, RotatingLog},
     workload::{Keeper, Run, Status},
 };
-use crate::api::wire::agent::{AttachedVolume, MountedFilesystem, Workload, WorkloadReport, WorkloadState};
+use crate::api::wire::agent::{AttachedVolume, Condition, MountedFilesystem, Workload, WorkloadReport};
 
 /// The programs that a workload finds unless it declares another `PATH`, where the agent was given none.
 const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -65,8 +65,7 @@ impl Workloads {
             }
         }
         for (name, run) in wanted {
-            let status = Status { state: WorkloadState::Starting, restarts: 0, last_exit: None };
-            let kept = keep(&self.directory, &self.ledger, name, Some(run), Arc::new(Mutex::new(status)));
+            let kept = keep(&self.directory, &self.ledger, name, Some(run), Arc::new(Mutex::new(Status::new())));
             self.kept.insert(name.clone(), kept);
         }
         self.kept.retain(|_, kept| kept.wish.borrow().is_some() || !kept.task.is_finished());
@@ -84,6 +83,15 @@ impl Workloads {
             }
         };
         self.kept.iter().filter(|(_, kept)| !kept.task.is_finished()).map(report).collect()
+    }
+
+    /// Those that are in trouble, each as a condition; the others have none.
+    pub fn conditions(&self) -> Vec<Condition> {
+        let condition = |(name, kept): (&Name, &Kept)| {
+            let text = kept.status.lock().unwrap_or_else(PoisonError::into_inner).trouble()?;
+            Some(Condition { kind: format!("WorkloadRunning/{name}"), healthy: false, text })
+        };
+        self.kept.iter().filter(|(_, kept)| !kept.task.is_finished()).filter_map(condition).collect()
     }
 
     /// Stops all at once and waits until they have ended.

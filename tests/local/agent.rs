@@ -76,6 +76,7 @@ async fn a_workload_that_ends_is_started_again_after_a_wait() {
     assert_eq!(workload(&report, "fails").unwrap().last_exit, Some(LastExit::Code(3)));
     node.hears("it was started again", |report| workload(report, "fails").is_some_and(|w| w.restarts >= 2));
     assert!(ground.workloads(1).len() <= 2, "what a run left does not pile up");
+    node.hears("it is in trouble", |report| health(report, "WorkloadRunning/fails") == Some(false));
     let log = fs::read_to_string(ground.machine(effect(1)).logs().join("fails.log")).unwrap();
     assert!(log.contains("out\nerr\n"), "{log}");
 }

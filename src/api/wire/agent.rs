@@ -29,7 +29,8 @@ pub struct Report {
 /// One condition inside the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// `DiskPressure`, `MemoryPressure`, `VolumeWritable/data`, `VolumeReadable/data`, `ReplicaSetDataLost/db`.
+    /// `DiskPressure`, `MemoryPressure`, `VolumeWritable/data`, `VolumeReadable/data`, `WorkloadRunning/web`,
+    /// `ReplicaSetDataLost/db`.
     pub kind: String,
     pub healthy: bool,
     /// For people; stays the same while nothing of note changes.
