@@ -40,7 +40,7 @@ use crate::{
     manifest::{Document, Known},
     plan::{Action, Going, Plan, Prune, Step, mounted_from, plan, removal},
     providers::machine_storage::Desk,
-    view::{Fleet, FleetError},
+    view::{Fleet, FleetError, storage_config},
 };
 
 /// Asks a running node. Can be cloned and sent; works on any runtime.
@@ -273,6 +273,7 @@ pub fn known(fleet: &Fleet) -> Known {
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
         engines: None,
+        storage: storage_config(fleet),
     }
 }
 

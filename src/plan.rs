@@ -8,6 +8,7 @@ use bailiwick_actors::{
     contract::{Decider, Fold},
     filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
     shell::AnyCommand,
+    storage_rules::FromPool,
     vocab::{ClassContent, Life, Name},
     volume, volume_attachment,
 };
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::removing::{Going, mounted_from, removal};
 use crate::{
-    manifest::{Document, Wish},
+    manifest::{Document, Pooled, Wish},
     view::{Fleet, steps_towards},
 };
 
@@ -114,18 +115,18 @@ impl Plan {
                 let command = AnyCommand::Machine(machine::Command::Declare(spec.clone()));
                 self.declare(stream, present.is_some(), fields, command);
             }
-            Wish::Volume { spec, machine, .. } => {
+            Wish::Volume { spec, machine, pool, .. } => {
                 let present = fleet.volumes.get(stream.name()).filter(|state| state.life.exists());
-                let wanted_on = present.and_then(|state| state.wanted_on.as_ref());
-                let moves = present.is_some() && wanted_on != machine.as_ref();
-                let present = present.and_then(|state| state.spec.as_ref());
-                let mut fields = present.map(|present| volume_fields(present, spec)).unwrap_or_default();
-                fields.extend(moves.then(|| "spec.machine".to_owned()));
-                let command = match machine {
-                    None => volume::Command::Declare(spec.clone()),
-                    Some(machine) => volume::Command::DeclareOn { spec: spec.clone(), machine: machine.clone() },
-                };
-                self.declare(stream, present.is_some(), fields, AnyCommand::Volume(command));
+                let (mut spec, mut from) = (spec.clone(), Pooled::from_pool(pool.as_ref()));
+                if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
+                    // Who names no pool leaves what is there where it came from.
+                    from = state.pool.clone();
+                    spec.provider = state.spec.as_ref().map_or(spec.provider, |spec| spec.provider.clone());
+                }
+                let fields = present.map(|state| volume_fields(state, &spec, machine.as_ref(), from.as_ref()));
+                let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
+                let command = volume::Command::declaration(spec, machine.clone(), from);
+                self.declare(stream, present, fields, AnyCommand::Volume(command));
             }
             Wish::VolumeAttachment { spec } => {
                 let present = fleet.attachments.get(stream.name()).filter(|state| state.life.exists());
@@ -138,14 +139,19 @@ impl Plan {
                     self.reserve(&spec.machine, &spec.volume);
                 }
             }
-            Wish::Filesystem { spec, .. } => {
+            Wish::Filesystem { name, spec, pool } => {
                 let present = fleet.filesystems.get(stream.name()).filter(|state| state.life.exists());
-                let present = present.and_then(|state| state.spec.as_ref());
-                let fields = present.map(|present| filesystem_fields(present, spec)).unwrap_or_default();
-                let command = AnyCommand::Filesystem(filesystem::Command::Declare(spec.clone()));
-                let name = stream.name().parse::<Name>();
-                self.declare(stream, present.is_some(), fields, command);
-                if let (None, Some(volume), Ok(filesystem)) = (present, &spec.backing, name) {
+                let (mut spec, mut from) = (spec.clone(), Pooled::from_pool(pool.as_ref()));
+                if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
+                    from = state.pool.clone();
+                    spec.provider = state.spec.as_ref().map_or(spec.provider, |spec| spec.provider.clone());
+                }
+                let fields = present.map(|state| filesystem_fields(state, &spec, from.as_ref()));
+                let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
+                let (backing, filesystem) = (spec.backing.clone().filter(|_| !present), name.clone());
+                let command = AnyCommand::Filesystem(filesystem::Command::declaration(spec, from));
+                self.declare(stream, present, fields, command);
+                if let Some(volume) = backing {
                     let volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
                     let command = volume::Command::ReserveFilesystem { filesystem };
                     self.commands.push((volume, AnyCommand::Volume(command)));
@@ -302,14 +308,36 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 
-fn volume_fields(present: &volume::Spec, wanted: &volume::Spec) -> Vec<String> {
-    let fields = [("spec.provider", present.provider != wanted.provider), ("spec.size", present.size != wanted.size)];
+fn volume_fields(
+    state: &volume::State,
+    wanted: &volume::Spec,
+    machine: Option<&Name>,
+    from: Option<&FromPool>,
+) -> Vec<String> {
+    let Some(present) = &state.spec else { return Vec::new() };
+    let fields = [
+        ("spec.provider", present.provider != wanted.provider),
+        ("spec.pool", comes_from_another(state.pool.as_ref(), from)),
+        ("spec.size", present.size != wanted.size),
+        ("spec.machine", state.wanted_on.as_ref() != machine),
+    ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 
-fn filesystem_fields(present: &filesystem::Spec, wanted: &filesystem::Spec) -> Vec<String> {
+/// Whether the pool is another one. What the same pool says by now is the business of those that come after.
+fn comes_from_another(present: Option<&FromPool>, wanted: Option<&FromPool>) -> bool {
+    present.map(|pool| &pool.name) != wanted.map(|pool| &pool.name)
+}
+
+fn filesystem_fields(
+    state: &filesystem::State,
+    wanted: &filesystem::Spec,
+    from: Option<&FromPool>,
+) -> Vec<String> {
+    let Some(present) = &state.spec else { return Vec::new() };
     let fields = [
         ("spec.provider", present.provider != wanted.provider),
+        ("spec.pool", comes_from_another(state.pool.as_ref(), from)),
         ("spec.size", present.size != wanted.size),
         ("spec.volume", present.backing != wanted.backing),
         ("spec.machine", present.machine != wanted.machine),

@@ -202,7 +202,7 @@ fn machine_provider(fleet: &Fleet, documents: &[Document], machine: &Name) -> Op
 
 fn beneath(fleet: &Fleet, documents: &[Document], volume: &Name) -> Option<Beneath> {
     let declared = documents.iter().find_map(|document| match &document.wish {
-        Wish::Volume { name, spec, machine } if name == volume => {
+        Wish::Volume { name, spec, machine, .. } if name == volume => {
             Some(Beneath { provider: spec.provider.clone(), machine: machine.clone() })
         }
         _ => None,
@@ -216,7 +216,7 @@ fn beneath(fleet: &Fleet, documents: &[Document], volume: &Name) -> Option<Benea
 /// The machine inside of which a filesystem is, if it names one.
 fn home_of(fleet: &Fleet, documents: &[Document], filesystem: &Name) -> Option<Name> {
     let declared = documents.iter().find_map(|document| match &document.wish {
-        Wish::Filesystem { name, spec } if name == filesystem => Some(spec.machine.clone()),
+        Wish::Filesystem { name, spec, .. } if name == filesystem => Some(spec.machine.clone()),
         _ => None,
     });
     declared.unwrap_or_else(|| {

@@ -16,11 +16,12 @@ mod import;
 mod mount_point;
 mod params;
 mod pool;
+mod source;
 mod provider_type;
 
 pub use attributes::{AttributeError, Attributes, check_attributes};
 pub use config::{ConfigProblem, PoolSettings, StorageConfig};
-pub use defaults::{Demand, Minimum, demand};
+pub use defaults::{Demand, Minimum, default_pool, demand};
 pub use directive::{Directive, DirectiveError};
 pub use directive_map::{DirectiveMapError, Values, directives};
 pub use ebs::{EbsError, EbsVolume, EbsVolumeType, ebs_volume};
@@ -29,3 +30,4 @@ pub use mount_point::default_mount_point;
 pub use params::{ParamsError, check_filesystem, check_volume};
 pub use pool::{InvalidPoolName, Pool, PoolError, PoolName, Pools};
 pub use provider_type::{ProviderType, Scope, StorageKind, UnknownProviderType};
+pub use source::{FromPool, Source};
