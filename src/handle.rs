@@ -267,6 +267,8 @@ pub fn known(fleet: &Fleet) -> Known {
     let classes = fleet.machine_classes.iter().filter(|(_, f)| alive(f.state.life));
     let classes =
         classes.filter_map(|(name, f)| Some((name.parse().ok()?, f.state.content.as_ref()?.provider.clone())));
+    let mounts = fleet.filesystem_attachments.iter().filter(|(_, f)| f.state.life.exists());
+    let mounts = mounts.filter_map(|(name, f)| Some((name.to_owned(), f.state.spec.as_ref()?.path.clone()?)));
     Known {
         classes: classes.collect(),
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
@@ -274,6 +276,7 @@ pub fn known(fleet: &Fleet) -> Known {
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
         engines: None,
         storage: storage_config(fleet),
+        mounts: mounts.collect(),
     }
 }
 

@@ -10,7 +10,7 @@ use bailiwick_journal::StreamId;
 
 use super::{
     hint::nearest,
-    pools,
+    mounts, pools,
     problem::{Code, Place, Problem, Problems},
     source::Source,
     wish::{Document, Wish},
@@ -28,6 +28,8 @@ pub struct Known {
     pub engines: Option<BTreeSet<Name>>,
     /// The pools that storage comes from.
     pub storage: StorageConfig,
+    /// What is mounted where it was wanted, or about to be: by the attachment's name, `machine:filesystem`.
+    pub mounts: BTreeMap<String, String>,
 }
 
 /// A document as it was read, with the names of others in it.
@@ -70,6 +72,7 @@ pub(super) fn across_documents(
 ) {
     let is_whole = problems.is_empty();
     doubles(documents, sources, problems);
+    mounts::check(documents, known, sources, problems);
     // What is missing may stand in a document that could not be read: that would be noise, not news.
     if is_whole {
         pools::resolve(documents, known, sources, problems);

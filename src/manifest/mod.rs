@@ -25,6 +25,7 @@ mod fields;
 mod hint;
 mod kinds;
 pub mod limits;
+mod mounts;
 mod pools;
 mod problem;
 mod source;

@@ -16,8 +16,8 @@ mod import;
 mod mount_point;
 mod params;
 mod pool;
-mod source;
 mod provider_type;
+mod source;
 
 pub use attributes::{AttributeError, Attributes, check_attributes};
 pub use config::{ConfigProblem, PoolSettings, StorageConfig};
@@ -26,7 +26,7 @@ pub use directive::{Directive, DirectiveError};
 pub use directive_map::{DirectiveMapError, Values, directives};
 pub use ebs::{EbsError, EbsVolume, EbsVolumeType, ebs_volume};
 pub use import::{Adoption, ExistingVolume, ImportRefusal, ImportWish, check_import};
-pub use mount_point::default_mount_point;
+pub use mount_point::{MountPointError, check_mount_point, default_mount_point, is_within};
 pub use params::{ParamsError, check_filesystem, check_volume};
 pub use pool::{InvalidPoolName, Pool, PoolError, PoolName, Pools};
 pub use provider_type::{ProviderType, Scope, StorageKind, UnknownProviderType};

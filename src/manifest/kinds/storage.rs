@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     filesystem, filesystem_attachment,
-    storage_rules::{PoolName, ProviderType},
+    storage_rules::{PoolName, ProviderType, check_mount_point},
     vocab::{Name, SizeMib},
     volume, volume_attachment,
 };
@@ -32,12 +32,7 @@ pub(super) fn volume(
 }
 
 /// Who makes it: a provider that is named, or else whoever the pool says.
-fn source(
-    fields: &Fields<'_>,
-    fallback: ProviderType,
-    from: &mut Provider,
-    reading: &mut Reading<'_>,
-) -> Option<Name> {
+fn source(fields: &Fields<'_>, fallback: ProviderType, from: &mut Provider, reading: &mut Reading<'_>) -> Option<Name> {
     match (fields.get("provider"), fields.get("pool")) {
         (Some(_), Some(pool)) => {
             let message = "a provider is named as well as a pool";
@@ -174,9 +169,10 @@ pub(super) fn filesystem_attachment(
         None => None,
         Some(field) => {
             let text = field.line(reading)?;
-            if !text.starts_with('/') {
-                let message = format!("{:?} is no absolute path", cut(text, 60));
-                return field.refuse(reading, Code::BadName, message, "write a path that begins with `/`");
+            if let Err(error) = check_mount_point(text) {
+                let message = format!("nothing is mounted at {:?}: {error}", cut(text, 60));
+                let next = "write an absolute path of your own, such as `/srv/data`";
+                return field.refuse(reading, Code::BadName, message, next);
             }
             Some(text.to_owned())
         }

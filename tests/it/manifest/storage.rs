@@ -65,3 +65,39 @@ fn a_pool_that_is_not_there_or_cannot_make_it_is_refused() {
         assert!(error.to_string().contains(part), "{spec}: {error}");
     }
 }
+
+fn mount(filesystem: &str, path: &str) -> String {
+    format!(
+        "---\napiVersion: bailiwick/v1\nkind: FilesystemAttachment\nspec: {{machine: web, filesystem: {filesystem}, \
+         path: '{path}'}}\n"
+    )
+}
+
+fn mounts(text: &str, there: &[(&str, &str)]) -> Result<Manifest, ManifestError> {
+    let mounts = there.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect();
+    let filesystems = ["a", "b"].into_iter().map(|name| name.parse().expect("a name")).collect();
+    manifest::parse(&[Source::new("lab.yaml", text)], &Known { mounts, filesystems, ..known() })
+}
+
+#[test]
+fn a_place_on_a_machine_belongs_to_one_filesystem() {
+    for (other, is_fine) in [("/srv/ab", true), ("/srv/a", false), ("/srv/a/b", false), ("/srv", false)] {
+        let both = mounts(&format!("{}{}", mount("a", "/srv/a"), mount("b", other)), &[]);
+        assert_eq!(both.is_ok(), is_fine, "{other}: {both:?}");
+        let later = mounts(&mount("b", other), &[("web:a", "/srv/a")]);
+        assert_eq!(later.is_ok(), is_fine, "{other}: {later:?}");
+        let elsewhere = mounts(&mount("b", other), &[("db:a", "/srv/a"), ("web-2:a", "/srv/a")]);
+        assert!(elsewhere.is_ok(), "{other}: {elsewhere:?}");
+    }
+    let error = mounts(&mount("b", "/srv/a"), &[("web:a", "/srv/a")]).expect_err("taken");
+    assert_eq!((error.problems[0].code.as_str(), error.problems[0].field.as_str()), ("duplicate", "spec.path"));
+    assert!(mounts(&mount("a", "/srv/a"), &[("web:a", "/srv/a")]).is_ok(), "the same again");
+}
+
+#[test]
+fn the_places_of_the_system_are_nobodys() {
+    for path in ["/", "/etc", "/proc/1", "/usr/share/x", "/srv/../etc", "/srv//x", "/srv/", "srv"] {
+        let error = mounts(&mount("a", path), &[]).expect_err(path);
+        assert_eq!(error.problems[0].code.as_str(), "bad-name", "{path}");
+    }
+}
