@@ -31,7 +31,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 pub use self::{
-    change::{Applied, ApplyError, ImportVolume},
+    change::{Applied, ApplyError, ImportVolume, Refusal},
     offer::{NotOffered, Offer},
     pending::QuestionError,
 };
