@@ -31,7 +31,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 pub use self::{
-    change::{Applied, ApplyError, ImportVolume},
+    change::{Applied, ApplyError, ImportVolume, Refusal},
     offer::{NotOffered, Offer},
     pending::QuestionError,
 };
@@ -40,7 +40,7 @@ use crate::{
     manifest::{Document, Known},
     plan::{Action, Going, Plan, Prune, Step, mounted_from, plan, removal},
     providers::machine_storage::Desk,
-    view::{Fleet, FleetError},
+    view::{Fleet, FleetError, storage_config},
 };
 
 /// Asks a running node. Can be cloned and sent; works on any runtime.
@@ -267,12 +267,16 @@ pub fn known(fleet: &Fleet) -> Known {
     let classes = fleet.machine_classes.iter().filter(|(_, f)| alive(f.state.life));
     let classes =
         classes.filter_map(|(name, f)| Some((name.parse().ok()?, f.state.content.as_ref()?.provider.clone())));
+    let mounts = fleet.filesystem_attachments.iter().filter(|(_, f)| f.state.life.exists());
+    let mounts = mounts.filter_map(|(name, f)| Some((name.to_owned(), f.state.spec.as_ref()?.path.clone()?)));
     Known {
         classes: classes.collect(),
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
         engines: None,
+        storage: storage_config(fleet),
+        mounts: mounts.collect(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! What has to be asked so that the declared becomes true, or goes.
 
 mod removing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
@@ -8,6 +10,7 @@ use bailiwick_actors::{
     contract::{Decider, Fold},
     filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
     shell::AnyCommand,
+    storage_rules::FromPool,
     vocab::{ClassContent, Life, Name},
     volume, volume_attachment,
 };
@@ -16,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::removing::{Going, mounted_from, removal};
 use crate::{
-    manifest::{Document, Wish},
+    manifest::{Document, Pooled, Wish},
     view::{Fleet, steps_towards},
 };
 
@@ -44,6 +47,8 @@ pub enum Action {
     Remove,
     /// It is declared nowhere any more and stays all the same: pruning was not asked for.
     Keep,
+    /// It is on its way out, and nothing new can be asked of it until it is gone.
+    Refuse,
 }
 
 /// Whether what is not declared any more goes.
@@ -112,20 +117,20 @@ impl Plan {
                 let present = present.and_then(|state| state.spec.as_ref());
                 let fields = present.map(|present| machine_fields(present, spec)).unwrap_or_default();
                 let command = AnyCommand::Machine(machine::Command::Declare(spec.clone()));
-                self.declare(stream, present.is_some(), fields, command);
+                self.declare(fleet, stream, present.is_some(), fields, command);
             }
-            Wish::Volume { spec, machine, .. } => {
+            Wish::Volume { spec, machine, pool, .. } => {
                 let present = fleet.volumes.get(stream.name()).filter(|state| state.life.exists());
-                let wanted_on = present.and_then(|state| state.wanted_on.as_ref());
-                let moves = present.is_some() && wanted_on != machine.as_ref();
-                let present = present.and_then(|state| state.spec.as_ref());
-                let mut fields = present.map(|present| volume_fields(present, spec)).unwrap_or_default();
-                fields.extend(moves.then(|| "spec.machine".to_owned()));
-                let command = match machine {
-                    None => volume::Command::Declare(spec.clone()),
-                    Some(machine) => volume::Command::DeclareOn { spec: spec.clone(), machine: machine.clone() },
-                };
-                self.declare(stream, present.is_some(), fields, AnyCommand::Volume(command));
+                let (mut spec, mut from) = (spec.clone(), Pooled::from_pool(pool.as_ref()));
+                if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
+                    // Who names no pool leaves what is there where it came from.
+                    from = state.pool.clone();
+                    spec.provider = state.spec.as_ref().map_or(spec.provider, |spec| spec.provider.clone());
+                }
+                let fields = present.map(|state| volume_fields(state, &spec, machine.as_ref(), from.as_ref()));
+                let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
+                let command = volume::Command::declaration(spec, machine.clone(), from);
+                self.declare(fleet, stream, present, fields, AnyCommand::Volume(command));
             }
             Wish::VolumeAttachment { spec } => {
                 let present = fleet.attachments.get(stream.name()).filter(|state| state.life.exists());
@@ -133,19 +138,24 @@ impl Plan {
                 let differs = present.is_some_and(|present| present.read_only != spec.read_only);
                 let fields = if differs { vec!["spec.readOnly".to_owned()] } else { Vec::new() };
                 let command = AnyCommand::VolumeAttachment(volume_attachment::Command::Declare(spec.clone()));
-                self.declare(stream, present.is_some(), fields, command);
+                self.declare(fleet, stream, present.is_some(), fields, command);
                 if present.is_none() {
                     self.reserve(&spec.machine, &spec.volume);
                 }
             }
-            Wish::Filesystem { spec, .. } => {
+            Wish::Filesystem { name, spec, pool } => {
                 let present = fleet.filesystems.get(stream.name()).filter(|state| state.life.exists());
-                let present = present.and_then(|state| state.spec.as_ref());
-                let fields = present.map(|present| filesystem_fields(present, spec)).unwrap_or_default();
-                let command = AnyCommand::Filesystem(filesystem::Command::Declare(spec.clone()));
-                let name = stream.name().parse::<Name>();
-                self.declare(stream, present.is_some(), fields, command);
-                if let (None, Some(volume), Ok(filesystem)) = (present, &spec.backing, name) {
+                let (mut spec, mut from) = (spec.clone(), Pooled::from_pool(pool.as_ref()));
+                if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
+                    from = state.pool.clone();
+                    spec.provider = state.spec.as_ref().map_or(spec.provider, |spec| spec.provider.clone());
+                }
+                let fields = present.map(|state| filesystem_fields(state, &spec, from.as_ref()));
+                let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
+                let (backing, filesystem) = (spec.backing.clone().filter(|_| !present), name.clone());
+                let command = AnyCommand::Filesystem(filesystem::Command::declaration(spec, from));
+                self.declare(fleet, stream, present, fields, command);
+                if let Some(volume) = backing {
                     let volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
                     let command = volume::Command::ReserveFilesystem { filesystem };
                     self.commands.push((volume, AnyCommand::Volume(command)));
@@ -156,7 +166,7 @@ impl Plan {
                 let present = present.and_then(|state| state.spec.as_ref());
                 let fields = present.map(|present| mount_fields(present, spec)).unwrap_or_default();
                 let declare = filesystem_attachment::Command::Declare(spec.clone());
-                self.declare(stream, present.is_some(), fields, AnyCommand::FilesystemAttachment(declare));
+                self.declare(fleet, stream, present.is_some(), fields, AnyCommand::FilesystemAttachment(declare));
                 if present.is_none() {
                     let kind = filesystem::State::KIND;
                     let filesystem = StreamId::new(kind, spec.filesystem.as_str()).expect("names are checked");
@@ -174,7 +184,7 @@ impl Plan {
                 let fields = present.map(|state| replica_set_fields(state, spec)).unwrap_or_default();
                 let command = AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone()));
                 let follows = steps_towards(fleet, stream.name(), meant.as_ref().unwrap_or(spec));
-                self.declare(stream, present.is_some(), fields, command);
+                self.declare(fleet, stream, present.is_some(), fields, command);
                 if let Some(step) = self.steps.last_mut() {
                     step.follows = follows;
                 }
@@ -184,27 +194,30 @@ impl Plan {
                 let present = present.and_then(|state| state.spec.as_ref());
                 let fields = present.map(|present| machine_set_fields(present, spec)).unwrap_or_default();
                 let command = AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone()));
-                self.declare(stream, present.is_some(), fields, command);
+                self.declare(fleet, stream, present.is_some(), fields, command);
             }
             Wish::MachineClass { content, .. } => {
                 let present = fleet.machine_classes.get(stream.name()).filter(|state| state.life.exists());
                 let present = present.and_then(|state| state.content.as_ref());
                 let fields = present.map(|present| machine_class_fields(present, content)).unwrap_or_default();
                 let command = AnyCommand::MachineClass(machine_class::Command::Declare(content.clone()));
-                self.declare(stream, present.is_some(), fields, command);
+                self.declare(fleet, stream, present.is_some(), fields, command);
             }
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let differs = present.is_some_and(|state| state.document != **document);
                 let fields = if differs { vec!["spec".to_owned()] } else { Vec::new() };
                 let command = AnyCommand::Policy(policy::Command::Revise(document.clone()));
-                self.declare(stream, present.is_some(), fields, command);
+                self.declare(fleet, stream, present.is_some(), fields, command);
             }
         }
     }
 
-    fn declare(&mut self, stream: StreamId, present: bool, fields: Vec<String>, command: AnyCommand) {
+    fn declare(&mut self, fleet: &Fleet, stream: StreamId, present: bool, fields: Vec<String>, command: AnyCommand) {
+        let is_going = matches!(fleet.life(&stream), Some(Life::Dying | Life::Dead));
         let action = match (present, fields.is_empty()) {
+            // It is asked all the same, and refuses: then the refusal is recorded, and nothing of the rest is done.
+            _ if is_going => Action::Refuse,
             (false, _) => Action::Create,
             (true, true) => Action::Unchanged,
             (true, false) => Action::Change,
@@ -302,14 +315,32 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 
-fn volume_fields(present: &volume::Spec, wanted: &volume::Spec) -> Vec<String> {
-    let fields = [("spec.provider", present.provider != wanted.provider), ("spec.size", present.size != wanted.size)];
+fn volume_fields(
+    state: &volume::State,
+    wanted: &volume::Spec,
+    machine: Option<&Name>,
+    from: Option<&FromPool>,
+) -> Vec<String> {
+    let Some(present) = &state.spec else { return Vec::new() };
+    let fields = [
+        ("spec.provider", present.provider != wanted.provider),
+        ("spec.pool", comes_from_another(state.pool.as_ref(), from)),
+        ("spec.size", present.size != wanted.size),
+        ("spec.machine", state.wanted_on.as_ref() != machine),
+    ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 
-fn filesystem_fields(present: &filesystem::Spec, wanted: &filesystem::Spec) -> Vec<String> {
+/// Whether the pool is another one. What the same pool says by now is the business of those that come after.
+fn comes_from_another(present: Option<&FromPool>, wanted: Option<&FromPool>) -> bool {
+    present.map(|pool| &pool.name) != wanted.map(|pool| &pool.name)
+}
+
+fn filesystem_fields(state: &filesystem::State, wanted: &filesystem::Spec, from: Option<&FromPool>) -> Vec<String> {
+    let Some(present) = &state.spec else { return Vec::new() };
     let fields = [
         ("spec.provider", present.provider != wanted.provider),
+        ("spec.pool", comes_from_another(state.pool.as_ref(), from)),
         ("spec.size", present.size != wanted.size),
         ("spec.volume", present.backing != wanted.backing),
         ("spec.machine", present.machine != wanted.machine),

@@ -81,6 +81,7 @@ async fn change_pool(shared: web::Data<Shared>, wanted: web::Json<ChangePool>) -
     let command = AnyCommand::Policy(match change {
         PoolChange::Create { name, settings } => policy::Command::CreatePool { name, settings },
         PoolChange::Remove { name } => policy::Command::RemovePool { name },
+        PoolChange::Default { kind, name: pool } => policy::Command::SetDefaultPool { kind, pool },
     });
     let name = policy::default_name();
     let entity = StreamId::new(policy::State::KIND, name.as_str()).expect("a valid name");

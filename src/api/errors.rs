@@ -8,7 +8,7 @@ use bailiwick_journal::{AppendError, ReadError};
 
 use super::wire::problem::Problem;
 use crate::{
-    handle::{ApplyError, QuestionError},
+    handle::{ApplyError, QuestionError, Refusal},
     manifest::ManifestError,
 };
 
@@ -146,9 +146,8 @@ impl From<ApplyError> for Failure {
                         format!("{}: {} [{}]{at}", answer.stream, answer.text, answer.code)
                     })
                     .collect();
-                let message = "nothing was applied, because something was refused";
-                let failure = Self::new(StatusCode::CONFLICT, "refused", message)
-                    .next("mend what was refused, or wait until it is possible, and apply again");
+                let Refusal { code, message, next } = Refusal::of(&refusals);
+                let failure = Self::new(StatusCode::CONFLICT, code, message).next(next);
                 Self { problem: Problem { detail, ..failure.problem }, ..failure }
             }
         }

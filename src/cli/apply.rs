@@ -96,7 +96,7 @@ pub(super) fn show(global: &Global, changed: &Changed) -> Result<(), CliError> {
             let action = match step.action {
                 Action::Create => Cell::good(action),
                 Action::Change => Cell::busy(action),
-                Action::Remove => Cell::bad(action),
+                Action::Remove | Action::Refuse => Cell::bad(action),
                 Action::Unchanged | Action::Keep => Cell::from(action),
             };
             let detail = if step.fields.is_empty() { detail.to_owned() } else { step.fields.join(", ") };
@@ -125,5 +125,6 @@ fn words(action: Action) -> (&'static str, &'static str) {
         Action::Unchanged => ("unchanged", ""),
         Action::Remove => ("remove", ""),
         Action::Keep => ("keep", "not declared any more; --prune removes it"),
+        Action::Refuse => ("refuse", "on its way out: wait until it is gone"),
     }
 }

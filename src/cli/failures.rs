@@ -12,7 +12,7 @@ use super::{
 use crate::{
     api::wire::problem::Problem,
     client::ClientError,
-    handle::{ApplyError, NotOffered, QuestionError},
+    handle::{ApplyError, NotOffered, QuestionError, Refusal},
     node::{StartError, StopError},
     view::FleetError,
 };
@@ -90,9 +90,8 @@ impl From<ApplyError> for CliError {
     fn from(error: ApplyError) -> Self {
         match error {
             ApplyError::Refused { refusals } => {
-                let mut told =
-                    Self::new(Exit::Refused, "refused", "nothing was applied, because something was refused")
-                        .next("mend what was refused, or wait until it is possible, and apply again");
+                let Refusal { code, message, next } = Refusal::of(&refusals);
+                let mut told = Self::new(Exit::Refused, code, message).next(next);
                 told.causes = refusals.iter().map(|answer| format!("{}: {}", answer.stream, answer.text)).collect();
                 told
             }
@@ -141,7 +140,7 @@ impl From<Problem> for CliError {
         let exit = match problem.code.as_str() {
             "not-found" => Exit::NotFound,
             "integrity" => Exit::Integrity,
-            "refused" | "contended" | "command-reused" | "still-mounted" => Exit::Refused,
+            "refused" | "leaving" | "contended" | "command-reused" | "still-mounted" => Exit::Refused,
             code if NotOffered::CODES.contains(&code) => Exit::Refused,
             _ => Exit::Error,
         };

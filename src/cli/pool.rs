@@ -9,14 +9,14 @@ use bailiwick_actors::{
     },
     vocab::Name,
 };
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
     Global, apply,
     exit::{CliError, Exit},
-    get::{map, text},
+    get::{list, map, text},
     output::{Column, Table},
     session, wait,
 };
@@ -33,6 +33,24 @@ pub(super) enum PoolCommand {
     List(ListArgs),
     /// Have no more storage come from a pool; what was made from it stays
     Remove(RemoveArgs),
+    /// Say where storage comes from that names no pool; what is there stays
+    Default(DefaultArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DefaultArgs {
+    /// What comes from there
+    #[arg(value_enum)]
+    what: What,
+    /// The pool; without it, what it is everywhere: `loop` for volumes, `rootfs` for filesystems
+    #[arg(value_name = "POOL")]
+    pool: Option<PoolName>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    Volumes,
+    Filesystems,
 }
 
 #[derive(Debug, Args)]
@@ -40,10 +58,10 @@ pub(super) struct CreateArgs {
     /// Letters first, then letters, digits, hyphens or question marks
     #[arg(value_name = "POOL")]
     name: PoolName,
-    /// loop, tmpfs, rootfs, directory, local, simulated or ebs
+    /// loop, tmpfs, rootfs, directory, local, simulated, ebs, or exec with `provider=NAME`
     #[arg(value_name = "PROVIDER")]
     provider: ProviderType,
-    /// What the pool says beyond that: `volume-type=ssd`
+    /// What the provider is told beyond that: `volume-type=ssd`. Recorded and shown, so no secrets
     #[arg(value_name = "NAME=VALUE", value_parser = attribute)]
     attributes: Vec<(String, String)>,
 }
@@ -78,6 +96,13 @@ pub(super) fn main(global: &Global, command: PoolCommand) -> Result<Exit, CliErr
             change(global, PoolChange::Create { name, settings })
         }
         PoolCommand::Remove(RemoveArgs { name }) => change(global, PoolChange::Remove { name }),
+        PoolCommand::Default(DefaultArgs { what, pool: name }) => {
+            let kind = match what {
+                What::Volumes => StorageKind::Block,
+                What::Filesystems => StorageKind::Filesystem,
+            };
+            change(global, PoolChange::Default { kind, name })
+        }
     }
 }
 
@@ -98,6 +123,7 @@ fn table(rows: &Value) -> Table {
         Column::always("PROVIDER"),
         Column::always("MAKES"),
         Column::always("INSIDE"),
+        Column::always("DEFAULT"),
         Column::always("ATTRIBUTES"),
         Column::wide("OWN"),
     ]);
@@ -108,6 +134,7 @@ fn table(rows: &Value) -> Table {
             text(&row["provider"]),
             text(&row["makes"]),
             yes(&row["inside"]).into(),
+            list(&row["default"]),
             map(&row["attributes"]),
             yes(&row["own"]).into(),
         ]);
@@ -156,6 +183,20 @@ pub(super) fn add_storage(global: &Global, args: AddStorageArgs) -> Result<Exit,
     Ok(Exit::Ok)
 }
 
+/// Where storage comes from that names no pool, as the list of pools tells.
+fn defaults(pools: &Value) -> StorageConfig {
+    let default_of = |kind: &str| {
+        let mut rows = pools.as_array().into_iter().flatten();
+        let row = rows.find(|row| row["default"].as_array().is_some_and(|kinds| kinds.iter().any(|of| of == kind)))?;
+        row["name"].as_str()?.parse().ok()
+    };
+    StorageConfig {
+        default_block_pool: default_of("volumes"),
+        default_filesystem_pool: default_of("filesystems"),
+        ..StorageConfig::default()
+    }
+}
+
 fn documents_for(
     machine: &Name,
     name: &Name,
@@ -164,7 +205,7 @@ fn documents_for(
     kind: StorageKind,
     pools: &Value,
 ) -> Result<Vec<Value>, CliError> {
-    let demand = demand(kind, has_value.then_some(directive), Minimum::default(), &StorageConfig::default());
+    let demand = demand(kind, has_value.then_some(directive), Minimum::default(), &defaults(pools));
     let pool = demand.pool.to_string();
     let row = pools.as_array().into_iter().flatten().find(|row| row["name"] == pool.as_str());
     let row = row.ok_or_else(|| {
@@ -181,8 +222,7 @@ fn documents_for(
     let mut documents = Vec::new();
     for number in 0..demand.count {
         let name = if demand.count == 1 { name.to_string() } else { format!("{name}-{number}") };
-        let mut spec =
-            BTreeMap::from([("provider", row["provider"].clone()), ("size", demand.size.to_string().into())]);
+        let mut spec = BTreeMap::from([("pool", row["name"].clone()), ("size", demand.size.to_string().into())]);
         if row["inside"] == true {
             spec.insert("machine", machine.as_str().into());
         }

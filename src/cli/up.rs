@@ -247,6 +247,7 @@ fn summary(steps: &[crate::plan::Step]) -> String {
         (Action::Change, "to change"),
         (Action::Remove, "to remove"),
         (Action::Unchanged, "unchanged"),
+        (Action::Refuse, "on its way out"),
         (Action::Keep, "kept although not declared (--prune removes them)"),
     ];
     let parts: Vec<String> = parts

@@ -48,6 +48,34 @@ pub enum ApplyError {
     Read(#[from] ReadError),
 }
 
+/// What refusals come to, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// `refused`, or `leaving` where all that was refused is on its way out.
+    pub code: &'static str,
+    pub message: &'static str,
+    /// What to do about it.
+    pub next: &'static str,
+}
+
+impl Refusal {
+    /// What these refusals come to.
+    pub fn of(refusals: &[Answer]) -> Self {
+        if !refusals.is_empty() && refusals.iter().all(|answer| answer.code == "leaving") {
+            return Self {
+                code: "leaving",
+                message: "nothing was applied, because something is on its way out",
+                next: "wait until it is gone and apply again; `bailiwick describe KIND/NAME` says what it waits for",
+            };
+        }
+        Self {
+            code: "refused",
+            message: "nothing was applied, because something was refused",
+            next: "mend what was refused, or wait until it is possible, and apply again",
+        }
+    }
+}
+
 fn refusing(refusals: &[Answer]) -> String {
     refusals.iter().map(|answer| format!("{} ({})", answer.stream, answer.text)).collect::<Vec<_>>().join(", ")
 }

@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::{
+    supervisor::storage::{Elsewhere, elsewhere},
+    vocab::Name,
+    volume_attachment,
+};
 use bailiwick_journal::StreamId;
 
 use crate::{
@@ -42,12 +46,14 @@ pub enum NotOffered {
         "{entity} is to be inside of machine {machine}, and nothing of ours works in machines of provider {provider}"
     )]
     NoAgent { entity: StreamId, machine: Name, provider: Name },
+    #[error("{entity} cannot be: {elsewhere}")]
+    OtherZone { entity: StreamId, elsewhere: Elsewhere },
 }
 
 impl NotOffered {
     /// All its words.
-    pub const CODES: [&str; 6] =
-        ["no-provider", "cannot-here", "needs-machine", "other-machine", "no-device", "no-agent"];
+    pub const CODES: [&str; 7] =
+        ["no-provider", "cannot-here", "needs-machine", "other-machine", "no-device", "no-agent", "other-zone"];
 
     /// The stable word for it.
     pub fn code(&self) -> &'static str {
@@ -58,6 +64,7 @@ impl NotOffered {
             Self::OtherMachine { .. } => "other-machine",
             Self::NoDevice { .. } => "no-device",
             Self::NoAgent { .. } => "no-agent",
+            Self::OtherZone { .. } => "other-zone",
         }
     }
 
@@ -69,6 +76,10 @@ impl NotOffered {
             Self::NeedsMachine { .. } => "write `machine: NAME` into its spec".to_owned(),
             Self::OtherMachine { inside, .. } => format!("attach it to machine {inside}, or declare another one"),
             Self::NoAgent { .. } => "name a machine of provider `local`".to_owned(),
+            Self::OtherZone { elsewhere, .. } => {
+                let zone = &elsewhere.volume.0;
+                format!("attach it to a machine in zone {zone}, or declare another volume for this machine")
+            }
             Self::NoDevice { .. } => "declare the volume with provider `loop` and a machine".to_owned(),
         }
     }
@@ -123,7 +134,7 @@ impl Offer {
                 {
                     Err(NotOffered::OtherMachine { entity, inside })
                 }
-                _ => Ok(()),
+                _ => in_one_zone(fleet, entity, spec),
             },
             Wish::FilesystemAttachment { spec } => match home_of(fleet, documents, &spec.filesystem) {
                 Some(inside) if inside != spec.machine => Err(NotOffered::OtherMachine { entity, inside }),
@@ -192,6 +203,16 @@ impl Offer {
     }
 }
 
+/// Whether a new attachment binds what is in one zone, as far as that is known. One that is there waits until it is.
+fn in_one_zone(fleet: &Fleet, entity: StreamId, spec: &volume_attachment::Spec) -> Result<(), NotOffered> {
+    let is_there = fleet.attachments.get(entity.name()).is_some_and(|state| state.life.exists());
+    let volume = fleet.volumes.get(spec.volume.as_str()).filter(|state| !is_there && state.life.exists());
+    match volume.and_then(|volume| elsewhere(&fleet.machines, volume, &spec.machine)) {
+        Some(elsewhere) => Err(NotOffered::OtherZone { entity, elsewhere }),
+        None => Ok(()),
+    }
+}
+
 fn machine_provider(fleet: &Fleet, documents: &[Document], machine: &Name) -> Option<Name> {
     let declared = documents.iter().find_map(|document| match &document.wish {
         Wish::Machine { name, spec } if name == machine => Some(spec.provider.clone()),
@@ -202,7 +223,7 @@ fn machine_provider(fleet: &Fleet, documents: &[Document], machine: &Name) -> Op
 
 fn beneath(fleet: &Fleet, documents: &[Document], volume: &Name) -> Option<Beneath> {
     let declared = documents.iter().find_map(|document| match &document.wish {
-        Wish::Volume { name, spec, machine } if name == volume => {
+        Wish::Volume { name, spec, machine, .. } if name == volume => {
             Some(Beneath { provider: spec.provider.clone(), machine: machine.clone() })
         }
         _ => None,
@@ -216,7 +237,7 @@ fn beneath(fleet: &Fleet, documents: &[Document], volume: &Name) -> Option<Benea
 /// The machine inside of which a filesystem is, if it names one.
 fn home_of(fleet: &Fleet, documents: &[Document], filesystem: &Name) -> Option<Name> {
     let declared = documents.iter().find_map(|document| match &document.wish {
-        Wish::Filesystem { name, spec } if name == filesystem => Some(spec.machine.clone()),
+        Wish::Filesystem { name, spec, .. } if name == filesystem => Some(spec.machine.clone()),
         _ => None,
     });
     declared.unwrap_or_else(|| {

@@ -2,11 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::{
+    storage_rules::{PoolName, StorageConfig},
+    vocab::Name,
+};
 use bailiwick_journal::StreamId;
 
 use super::{
     hint::nearest,
+    mounts, pools,
     problem::{Code, Place, Problem, Problems},
     source::Source,
     wish::{Document, Wish},
@@ -22,6 +26,10 @@ pub struct Known {
     pub classes: BTreeMap<Name, Name>,
     /// The engines that keep replica sets on the node that is asked; none if no node is.
     pub engines: Option<BTreeSet<Name>>,
+    /// The pools that storage comes from.
+    pub storage: StorageConfig,
+    /// What is mounted where it was wanted, or about to be: by the attachment's name, `machine:filesystem`.
+    pub mounts: BTreeMap<String, String>,
 }
 
 /// A document as it was read, with the names of others in it.
@@ -32,13 +40,16 @@ pub(super) struct Read {
     pub provider: Provider,
 }
 
-/// Where the provider of a machine, or of a set's machines, comes from.
+/// Where the provider of a machine, of a set's machines, or of storage comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Provider {
     /// It is said, or none is needed.
     Said,
     /// It is the one of this class; until that is known, the class's name stands in its place.
     OfClass(Name),
+    /// It is the one of this pool, or of the pool for what names none; until that is known, that pool's fallback stands in
+    /// its place.
+    OfPool(Option<PoolName>),
 }
 
 /// A name of something else.
@@ -61,7 +72,11 @@ pub(super) fn across_documents(
 ) {
     let is_whole = problems.is_empty();
     doubles(documents, sources, problems);
+    mounts::check(documents, known, sources, problems);
     // What is missing may stand in a document that could not be read: that would be noise, not news.
+    if is_whole {
+        pools::resolve(documents, known, sources, problems);
+    }
     if is_whole && let Some(known) = known {
         dangling(documents, known, sources, problems);
         providers(documents, known, sources, problems);
@@ -105,6 +120,7 @@ fn providers(documents: &mut [Read], known: &Known, sources: &[Source], problems
         };
         match provider {
             Provider::OfClass(_) => spec.provider = of_class.clone(),
+            Provider::OfPool(_) => (),
             Provider::Said if spec.provider == *of_class => (),
             Provider::Said => {
                 let message = format!("it names provider `{}`, and class `{class}` is of `{of_class}`", spec.provider);
@@ -173,7 +189,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
     }
 }
 
-fn add(problem: Problem, sources: &[Source], problems: &mut Problems) {
+pub(super) fn add(problem: Problem, sources: &[Source], problems: &mut Problems) {
     let source = sources.iter().find(|source| source.name() == &*problem.place.file);
     problems.add(match source {
         Some(source) => problem.shown_in(source.excerpt_text()),

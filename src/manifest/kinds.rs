@@ -110,10 +110,10 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
         }
         "Volume" => {
             let metadata = Metadata::required(&top, &["name"], reading);
-            let asked = storage::volume(&spec?, &mut references, reading);
+            let asked = storage::volume(&spec?, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
             let (spec, machine) = asked?;
-            (at, Wish::Volume { name, spec, machine })
+            (at, Wish::Volume { name, spec, machine, pool: None })
         }
         "VolumeAttachment" => {
             let spec = storage::volume_attachment(&spec?, &mut references, reading);
@@ -121,9 +121,9 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
         }
         "Filesystem" => {
             let metadata = Metadata::required(&top, &["name"], reading);
-            let spec = storage::filesystem(&spec?, &mut references, reading);
+            let spec = storage::filesystem(&spec?, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
-            (at, Wish::Filesystem { name, spec: spec? })
+            (at, Wish::Filesystem { name, spec: spec?, pool: None })
         }
         "FilesystemAttachment" => {
             let spec = storage::filesystem_attachment(&spec?, &mut references, reading)?;

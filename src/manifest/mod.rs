@@ -25,6 +25,8 @@ mod fields;
 mod hint;
 mod kinds;
 pub mod limits;
+mod mounts;
+mod pools;
 mod problem;
 mod source;
 mod tree;
@@ -37,7 +39,7 @@ use bailiwick_actors::vocab::Name;
 pub use check::Known;
 pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
 pub use source::Source;
-pub use wish::{Document, Manifest, Note, Wish};
+pub use wish::{Document, Manifest, Note, Pooled, Wish};
 
 use kinds::Taken;
 use problem::Problems;

@@ -62,6 +62,8 @@ codes! {
     TooLarge = "too-large",
     TooDeep = "too-deep",
     TooMany = "too-many",
+    /// A pool that cannot make what is asked of it.
+    BadPool = "bad-pool",
     BadYaml = "bad-yaml",
     NotUtf8 = "not-utf8",
     Unreadable = "unreadable",

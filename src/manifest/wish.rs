@@ -4,6 +4,7 @@ use std::fmt;
 
 use bailiwick_actors::{
     filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+    storage_rules::FromPool,
     vocab::{ClassContent, Name},
     volume, volume_attachment,
 };
@@ -49,11 +50,12 @@ pub enum Wish {
         name: Name,
         spec: Box<machine::Spec>,
     },
-    /// At this machine, if one is named.
+    /// At this machine, if one is named; from a pool, unless a provider is named.
     Volume {
         name: Name,
         spec: volume::Spec,
         machine: Option<Name>,
+        pool: Option<Pooled>,
     },
     VolumeAttachment {
         spec: volume_attachment::Spec,
@@ -69,6 +71,7 @@ pub enum Wish {
     Filesystem {
         name: Name,
         spec: filesystem::Spec,
+        pool: Option<Pooled>,
     },
     FilesystemAttachment {
         spec: filesystem_attachment::Spec,
@@ -83,16 +86,33 @@ pub enum Wish {
     },
 }
 
+/// The pool that something comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pooled {
+    pub pool: FromPool,
+    /// Whether it was named; else it is the one for what names none, which says nothing of what is there already.
+    pub is_named: bool,
+}
+
+impl Pooled {
+    /// What it comes from.
+    pub fn from_pool(wanted: Option<&Self>) -> Option<FromPool> {
+        wanted.map(|wanted| wanted.pool.clone())
+    }
+}
+
 impl Wish {
     /// Tells apart what is asked for: entity and stored form, hashed.
     pub fn digest(&self) -> [u8; 16] {
         let body = match self {
             Self::Machine { spec, .. } => encode(1, spec),
+            Self::Volume { spec, machine, pool: Some(pool), .. } => encode(1, &(spec, machine, &pool.pool)),
             Self::Volume { spec, machine: None, .. } => encode(1, spec),
             Self::Volume { spec, machine, .. } => encode(1, &(spec, machine)),
             Self::VolumeAttachment { spec } => encode(1, spec),
             Self::Policy { document, .. } => encode(1, &**document),
             Self::ReplicaSet { spec, .. } => encode(2, spec),
+            Self::Filesystem { spec, pool: Some(pool), .. } => encode(1, &(spec, &pool.pool)),
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),
             Self::MachineSet { spec, .. } => encode(1, spec),

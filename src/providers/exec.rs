@@ -35,14 +35,14 @@
 //! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` `jobs`, and if said: `zone` `tags` `annotations` `taints` `constraints` `placement` `base` `parent` `class` `class_content` (`revision` `provider_spec` `node_template`: the copy that is this machine's own) `secrets` (what the secrets of its class hold; not for logs) | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
 //! | `delete-machines` | effect ids | `null` |
 //! | `lookup-machines` | effect ids | `{"present": machine}`, `"absent"` or `"unknown"` |
-//! | `create-volumes` | `effect` `volume` `uid` `size_mib` | a volume: `effect` `volume_id` `size_mib` |
+//! | `create-volumes` | `effect` `volume` `uid` `size_mib` `pool`? `attributes`? | a volume: `effect` `volume_id` `size_mib` |
 //! | `destroy-volumes` | effect ids | `null` |
 //! | `release-volumes` | effect ids | `null`: the provider lets go of them and keeps their data |
 //! | `lookup-volumes` | effect ids | `{"present": volume}`, `"absent"` or `"unknown"` |
 //! | `attach-volumes` | `effect` `machine` `machine_effect` `instance` `volume` `volume_effect` `volume_id` `read_only` | an attachment: `path` `read_only` |
 //! | `detach-volumes` | `effect` `machine` `machine_effect` `volume` `volume_effect` | `null` |
 //! | `lookup-attachments` | effect ids | `{"present": attachment}`, `"absent"` or `"unknown"` |
-//! | `create-filesystems` | `effect` `filesystem` `uid` `size_mib` | a filesystem: `effect` `filesystem_id` `size_mib` |
+//! | `create-filesystems` | `effect` `filesystem` `uid` `size_mib` `pool`? `attributes`? | a filesystem: `effect` `filesystem_id` `size_mib` |
 //! | `destroy-filesystems`, `release-filesystems` | effect ids | `null` |
 //! | `lookup-filesystems` | effect ids | `{"present": filesystem}`, `"absent"` or `"unknown"` |
 //! | `attach-filesystems` | `effect` `machine` `machine_effect` `instance` `filesystem` `filesystem_effect` `filesystem_id` `read_only`, and if said: `path` | a mount: `mount_point` `read_only` |

@@ -11,7 +11,10 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{CrashKind, Observer};
-use crate::{manifest::Wish, providers::simulated::Faults};
+use crate::{
+    manifest::{Pooled, Wish},
+    providers::simulated::Faults,
+};
 
 /// Something that happens at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,15 +137,17 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
     for wish in wishes {
         let command = match wish {
             Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
-            Wish::Volume { spec, machine: None, .. } => AnyCommand::Volume(volume::Command::Declare(spec.clone())),
-            Wish::Volume { spec, machine: Some(machine), .. } => {
-                let (spec, machine) = (spec.clone(), machine.clone());
-                AnyCommand::Volume(volume::Command::DeclareOn { spec, machine })
+            Wish::Volume { spec, machine, pool, .. } => {
+                let pool = Pooled::from_pool(pool.as_ref());
+                AnyCommand::Volume(volume::Command::declaration(spec.clone(), machine.clone(), pool))
             }
             Wish::Policy { document, .. } => {
                 AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
             }
-            Wish::Filesystem { spec, .. } => AnyCommand::Filesystem(filesystem::Command::Declare(spec.clone())),
+            Wish::Filesystem { spec, pool, .. } => {
+                let pool = Pooled::from_pool(pool.as_ref());
+                AnyCommand::Filesystem(filesystem::Command::declaration(spec.clone(), pool))
+            }
             Wish::FilesystemAttachment { .. } if known.has_mount(wish.stream().name()) => continue,
             Wish::FilesystemAttachment { spec } => {
                 let declare = filesystem_attachment::Command::Declare(spec.clone());

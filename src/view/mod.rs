@@ -38,7 +38,7 @@ pub use machine_sets::{MachineSetRow, machine_sets};
 pub use members::{MemberRow, members};
 pub use metrics::metrics;
 pub use moment::{At, position_at, position_of};
-pub use pool_rows::{PoolRow, pools};
+pub use pool_rows::{PoolRow, pools, storage_config};
 pub use replica_sets::{EndpointRow, ReplicaSetRow, replica_sets, steps_towards};
 pub use rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachments, machines, policies, volumes};
 pub use status::{Count, Pending, Status, Trouble, declared, near_matches, pending, status};

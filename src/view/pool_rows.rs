@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     policy,
-    storage_rules::{Pool, PoolName, Scope, StorageConfig, StorageKind},
+    storage_rules::{Pool, PoolName, Scope, StorageConfig, StorageKind, default_pool},
 };
 use serde::Serialize;
 
@@ -23,6 +23,8 @@ pub struct PoolRow {
     pub attributes: BTreeMap<String, String>,
     /// Whether somebody made it; the others are always there.
     pub own: bool,
+    /// What comes from it that names no pool: `volumes`, `filesystems`.
+    pub default: Vec<&'static str>,
 }
 
 /// All pools, by name: those that are always there, and those that were made.
@@ -30,22 +32,32 @@ pub fn pools(fleet: &Fleet) -> Vec<PoolRow> {
     let config = storage_config(fleet);
     // What was accepted once makes sense; if it does not to this release, the others are still told.
     let pools = config.pools().or_else(|_| StorageConfig::default().pools()).unwrap_or_default();
+    let is_default = |name: &PoolName, kind| default_pool(kind, &config) == *name;
     let row = |(name, pool): (&PoolName, &Pool)| PoolRow {
         name: name.to_string(),
         provider: pool.provider().to_string(),
-        makes: match pool.provider().kind() {
-            StorageKind::Block => "volumes",
-            StorageKind::Filesystem => "filesystems",
-        },
+        makes: words(pool.provider().kind()),
         inside: pool.provider().scope() == Scope::Machine && pool.provider().as_str() != "directory",
         attributes: pool.attributes().clone(),
         own: config.pools.contains_key(name),
+        default: [StorageKind::Block, StorageKind::Filesystem]
+            .into_iter()
+            .filter(|kind| is_default(name, *kind))
+            .map(words)
+            .collect(),
     };
     pools.iter().map(row).collect()
 }
 
+fn words(kind: StorageKind) -> &'static str {
+    match kind {
+        StorageKind::Block => "volumes",
+        StorageKind::Filesystem => "filesystems",
+    }
+}
+
 /// The document that says where storage comes from.
-fn storage_config(fleet: &Fleet) -> StorageConfig {
+pub fn storage_config(fleet: &Fleet) -> StorageConfig {
     let name = policy::default_name();
     fleet.policies.get(name.as_str()).map(|state| state.pools.clone()).unwrap_or_default()
 }

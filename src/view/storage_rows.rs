@@ -2,8 +2,9 @@
 
 use bailiwick_actors::{
     filesystem, filesystem_attachment,
-    supervisor::storage::StorageStatus,
-    vocab::{Effort, FaultClass, Life, Outlook},
+    storage_rules::FromPool,
+    supervisor::storage::{Elsewhere, StorageStatus, elsewhere},
+    vocab::{Effort, Life, Name, Outlook},
     volume, volume_attachment,
 };
 use serde::Serialize;
@@ -19,7 +20,7 @@ use super::{
 pub struct StorageRow {
     /// `volume/data`, `filesystem/files`.
     pub storage: String,
-    /// Where it comes from: its provider, or the volume that it is on.
+    /// Where it comes from: its pool, else its provider, or the volume that it is on.
     pub pool: String,
     pub size: String,
     pub size_mib: u64,
@@ -59,10 +60,17 @@ fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
         };
         link(machine, status, path, state.effort())
     };
+    let held = |machine: &Name, of: &State| match of.link {
+        Of::Waiting => elsewhere(&fleet.machines, state, machine),
+        Of::Attaching { .. } | Of::Attached { .. } | Of::Detaching { .. } => None,
+    };
     let machine = state.attached_to.as_ref();
     let attachment = machine.and_then(|machine| fleet.attachments.get(&format!("{machine}:{name}")));
-    let links: Vec<Link> =
-        machine.zip(attachment).map(|(machine, state)| link(machine.as_str(), state)).into_iter().collect();
+    let links: Vec<Link> = machine
+        .zip(attachment)
+        .map(|(machine, of)| link(machine.as_str(), of).held(held(machine, of)))
+        .into_iter()
+        .collect();
     let made = match &state.storage {
         volume::Storage::Provisioned { volume, .. } => Some(volume.size),
         _ => None,
@@ -81,7 +89,7 @@ fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
     };
     StorageRow {
         storage: format!("volume/{name}"),
-        pool: state.spec.as_ref().map(|spec| spec.provider.to_string()).unwrap_or_default(),
+        pool: source(state.spec.as_ref().map(|spec| &spec.provider), state.pool.as_ref()),
         size: size.to_string(),
         size_mib: size.0,
         places: links.into_iter().map(|link| link.place).collect(),
@@ -101,7 +109,7 @@ fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> Stora
         };
         link(machine, status, path, state.effort())
     };
-    let attachment = |machine: &bailiwick_actors::vocab::Name| {
+    let attachment = |machine: &Name| {
         let state = fleet.filesystem_attachments.get(&format!("{machine}:{name}"))?;
         Some(link(machine.as_str(), state))
     };
@@ -116,7 +124,7 @@ fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> Stora
         filesystem::Storage::Provisioned { .. } => None,
         filesystem::Storage::Destroying { .. } => Some(StorageStatus::Destroying),
     };
-    let provider = state.spec.as_ref().map(|spec| spec.provider.to_string()).unwrap_or_default();
+    let provider = source(state.spec.as_ref().map(|spec| &spec.provider), state.pool.as_ref());
     let size = made.unwrap_or(asked);
     let (status, detail) = status(own, state.life, state.effort(), &links);
     StorageRow {
@@ -136,9 +144,24 @@ fn link(machine: &str, status: StorageStatus, path: Option<String>, effort: Opti
     Link { place, status, detail: effort.and_then(effort_detail) }
 }
 
-/// Trying the same again cannot help.
+impl Link {
+    /// What keeps it from being attached at all.
+    fn held(self, why: Option<Elsewhere>) -> Self {
+        match why {
+            Some(why) => Self { status: StorageStatus::Error, detail: Some(why.to_string()), ..self },
+            None => self,
+        }
+    }
+}
+
+fn source(provider: Option<&Name>, pool: Option<&FromPool>) -> String {
+    let pool = pool.map(|pool| pool.name.to_string());
+    pool.or_else(|| provider.map(ToString::to_string)).unwrap_or_default()
+}
+
+/// Nobody tries again by himself: somebody has to look.
 fn is_hopeless(effort: &Effort) -> bool {
-    matches!(&effort.outlook, Outlook::GivenUp { fault } if fault.code.class() == FaultClass::Permanent)
+    matches!(&effort.outlook, Outlook::GivenUp { .. })
 }
 
 /// How the storage is, and why it is not better. What is not right with an attachment says more than what is.

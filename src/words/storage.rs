@@ -16,6 +16,10 @@ impl Words for volume::State {
             Command::DeclareOn { spec, machine } => {
                 format!("be declared with {} from provider {} at machine {machine}", spec.size, spec.provider)
             }
+            Command::DeclareFrom { spec, machine, pool } => {
+                let place = machine.as_ref().map(|machine| format!(" at machine {machine}")).unwrap_or_default();
+                format!("be declared with {} from pool {} of provider {}{place}", spec.size, pool.name, spec.provider)
+            }
             Command::Create { place } => format!("be made where instance {} is", place.instance),
             Command::Release => "be let go of with its data".into(),
             Command::ReserveFilesystem { filesystem } => format!("be kept for filesystem {filesystem}"),
@@ -64,6 +68,7 @@ impl Words for volume::State {
             Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "it is attached nowhere any more".into(),
+            Event::TakenFrom { pool } => format!("it comes from pool {}", pool.name),
             Event::ImportWanted { volume_id } => format!("it is what its provider has as {volume_id}"),
             Event::Skipped { what } => skipped(what),
             Event::WantedOn { machine } => format!("it waits for an instance of machine {machine}"),

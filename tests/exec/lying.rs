@@ -162,7 +162,13 @@ async fn volumes_that_are_too_small_are_not_taken() {
     let ground = Ground::new();
     let told = format!(r#"{{"id":2,"ok":[{{"ok":{{"effect":"{}","volume_id":"v","size_mib":9}}}}]}}"#, effect(1));
     let provider = answering(&ground, &told);
-    let wish = CreateVolume { id: effect(1), volume: name("data"), uid: Uid(uuid::Uuid::nil()), size: SizeMib(10) };
+    let wish = CreateVolume {
+        id: effect(1),
+        volume: name("data"),
+        uid: Uid(uuid::Uuid::nil()),
+        size: SizeMib(10),
+        pool: None,
+    };
     let answer = within(provider.create_volumes(vec![wish])).await.unwrap().remove(0);
     assert_eq!(answer.unwrap_err().code, FaultCode::OutOfRange);
 }

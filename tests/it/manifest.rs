@@ -4,6 +4,7 @@ mod gardener;
 mod machine_classes;
 mod machine_sets;
 mod machines;
+mod storage;
 
 use std::{
     fs,

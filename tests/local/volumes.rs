@@ -26,6 +26,7 @@ fn data(size: u64) -> CreateVolume {
         volume: name("data-1"),
         uid: Uid(uuid::Uuid::from_u128(DATA)),
         size: SizeMib(size),
+        pool: None,
     }
 }
 

@@ -90,7 +90,8 @@ async fn nothing_is_seen_or_done_in_a_zone_that_is_dark() {
     world.set_zones(&simulated, vec![zone("a"), zone("b")]);
     create(&provider, wish(1, Some("a"))).await.unwrap();
     let there = create(&provider, wish(2, Some("b"))).await.unwrap();
-    let volume = CreateVolume { id: effect(5), volume: name("data"), uid: Uid(uuid::Uuid::nil()), size: SizeMib(1) };
+    let volume =
+        CreateVolume { id: effect(5), volume: name("data"), uid: Uid(uuid::Uuid::nil()), size: SizeMib(1), pool: None };
     provider.create_volumes(vec![volume]).await.unwrap().remove(0).unwrap();
     world.add_zone_outage(&simulated, &zone("b"), Timestamp(0), EVER);
 
@@ -181,6 +182,7 @@ async fn quotas_hold_for_volumes_and_for_calls() {
         volume: name(&format!("v-{n}")),
         uid: Uid(uuid::Uuid::from_u128(n)),
         size: SizeMib(1),
+        pool: None,
     };
     let mut codes = Vec::new();
     for n in [1, 2, 3, 1] {

@@ -51,22 +51,34 @@ async fn build(lab: &Lab, providers: &Providers) -> Result<(), Fault> {
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
     only(providers.tmpfs.create_filesystems(vec![filesystem(MEMORY, 1, None)]).await)?;
-    only(providers.tmpfs.attach_filesystems(vec![attach_filesystem(MEMORY_AT, MEMORY, None)]).await)?;
+    let memory = only(providers.tmpfs.attach_filesystems(vec![attach_filesystem(MEMORY_AT, MEMORY, None)]).await)?;
+    keeps(lab, "in-memory", Path::new(&memory.mount_point));
     only(providers.rootfs.create_filesystems(vec![filesystem(BOUND, 1, None)]).await)?;
     only(providers.rootfs.attach_filesystems(vec![attach_filesystem(BOUND_AT, BOUND, None)]).await)?;
     Ok(())
+}
+
+/// What was written there is there: written the first time, read at every later one.
+fn keeps(lab: &Lab, what: &str, mount_point: &Path) {
+    let file = mount_point.join("file");
+    if lines(lab, what) == 0 {
+        fs::write(&file, what).unwrap();
+        note(&lab.log(), what);
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), what);
 }
 
 /// Everything goes, in the order that its rules want.
 async fn undo(lab: &Lab, providers: &Providers) -> Result<(), Fault> {
     note(&lab.log(), "undoing");
     only(providers.rootfs.detach_filesystems(vec![detach_filesystem(BOUND_AT, BOUND)]).await)?;
+    only(providers.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await)?;
+    only(providers.volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await)?;
+    note(&lab.log(), "removing");
     only(providers.rootfs.destroy_filesystems(vec![effect(BOUND)]).await)?;
     only(providers.tmpfs.detach_filesystems(vec![detach_filesystem(MEMORY_AT, MEMORY)]).await)?;
     only(providers.tmpfs.destroy_filesystems(vec![effect(MEMORY)]).await)?;
-    only(providers.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await)?;
     only(providers.managed.destroy_filesystems(vec![effect(FILES)]).await)?;
-    only(providers.volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await)?;
     only(providers.volumes.destroy_volumes(vec![effect(DATA)]).await)
 }
 
@@ -119,6 +131,8 @@ enum Then {
     GoOn,
     /// It asks for everything by id, and then undoes.
     Undo,
+    /// Killed while it was detaching, it attaches again.
+    Reattach,
 }
 
 async fn every_point(then: Then) {
@@ -135,7 +149,13 @@ async fn every_point(then: Then) {
         let when = format!("killed at point {point}, then {then:?}");
         let providers = lab.providers();
         let was_undoing = 0 < lines(&lab, "undoing");
-        if then == Then::GoOn && !was_undoing {
+        let goes_on = match then {
+            Then::GoOn => !was_undoing,
+            Then::Undo => false,
+            // Nothing was removed yet, so all data has to be there.
+            Then::Reattach => lines(&lab, "removing") == 0,
+        };
+        if goes_on {
             build(&lab, &providers).await.unwrap_or_else(|fault| panic!("{when}: {fault}"));
             assert_eq!(lines(&lab, "mkfs.ext4"), 1, "{when}: formatted");
             assert_eq!((lab.loops().len(), lab.mounts().len()), (1, 3), "{when}");
@@ -173,6 +193,11 @@ async fn a_node_killed_at_any_step_goes_on() {
 #[tokio::test]
 async fn a_node_killed_at_any_step_can_undo() {
     every_point(Then::Undo).await;
+}
+
+#[tokio::test]
+async fn what_was_killed_while_detaching_is_attached_again_with_its_data() {
+    every_point(Then::Reattach).await;
 }
 
 /// The same without any rights: a plain directory, linked where it is wanted.
@@ -247,7 +272,7 @@ async fn what_is_taken_over_is_never_lost() {
                 |path: &Path| fs::read(path).unwrap_or_else(|error| panic!("{when}: {error}")) == vec![7; 1 << 20];
             if lines(&lab, "undoing") == 0 {
                 let found = match then {
-                    Then::GoOn => import(&lab).await.map(|()| true).unwrap(),
+                    Then::GoOn | Then::Reattach => import(&lab).await.map(|()| true).unwrap(),
                     Then::Undo => {
                         let volumes = lab.providers().volumes;
                         only(volumes.lookup_volumes(vec![effect(DATA)]).await).unwrap() != Lookup::Absent

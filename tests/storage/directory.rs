@@ -3,7 +3,8 @@
 use std::fs;
 
 use bailiwick::actors::{
-    ports::{AttachFilesystem, FilesystemProvider, Lookup},
+    ports::{AttachFilesystem, CreateFilesystem, FilesystemProvider, Lookup},
+    storage_rules::FromPool,
     vocab::{FaultCode, SizeMib},
 };
 
@@ -37,6 +38,30 @@ async fn directories_are_promised_from_one_capacity() {
     assert_eq!(refused.unwrap_err().code, FaultCode::ResourceExhausted);
     only(again.destroy_filesystems(vec![effect(4)]).await).unwrap();
     only(again.create_filesystems(vec![filesystem(50, 6, None)]).await).unwrap();
+}
+
+#[tokio::test]
+async fn a_pool_promises_no_more_than_it_says() {
+    let lab = Lab::new();
+    let directories = lab.directories(20);
+    let from = |id: u128, size: u64, capacity: &str| {
+        let attributes = [("capacity".to_owned(), capacity.to_owned())].into();
+        let pool = FromPool { name: "small".parse().unwrap(), attributes };
+        CreateFilesystem { pool: Some(pool), ..filesystem(id, size, None) }
+    };
+    let make = async |wish| only(directories.create_filesystems(vec![wish]).await);
+    make(from(1, 6, "8M")).await.unwrap();
+    assert_eq!(make(from(2, 3, "8M")).await.unwrap_err().code, FaultCode::ResourceExhausted);
+    make(from(2, 2, "8M")).await.unwrap();
+    make(filesystem(3, 10, None)).await.unwrap();
+    assert_eq!(make(filesystem(4, 3, None)).await.unwrap_err().code, FaultCode::ResourceExhausted, "20 in all");
+    assert_eq!(make(from(4, 1, "much")).await.unwrap_err().code, FaultCode::InvalidArgument);
+    // What was promised from the pool is known after a restart.
+    let again = lab.directories(40);
+    let refused = only(again.create_filesystems(vec![from(5, 1, "8M")]).await);
+    assert_eq!(refused.unwrap_err().code, FaultCode::ResourceExhausted);
+    only(again.destroy_filesystems(vec![effect(2)]).await).unwrap();
+    only(again.create_filesystems(vec![from(5, 1, "8M")]).await).unwrap();
 }
 
 #[tokio::test]

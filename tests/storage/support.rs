@@ -273,7 +273,13 @@ pub fn only<T>(answer: Result<Vec<Result<T, Fault>>, Fault>) -> Result<T, Fault>
 }
 
 pub fn volume(id: u128, size: u64) -> CreateVolume {
-    CreateVolume { id: effect(id), volume: name("data"), uid: Uid(Uuid::from_u128(id)), size: SizeMib(size) }
+    CreateVolume {
+        id: effect(id),
+        volume: name("data"),
+        uid: Uid(Uuid::from_u128(id)),
+        size: SizeMib(size),
+        pool: None,
+    }
 }
 
 pub fn attach_volume(id: u128, volume: u128) -> AttachVolume {
@@ -319,6 +325,7 @@ pub fn filesystem(id: u128, size: u64, backing: Option<Backing>) -> CreateFilesy
         uid: Uid(Uuid::from_u128(id)),
         size: SizeMib(size),
         backing,
+        pool: None,
     }
 }
 

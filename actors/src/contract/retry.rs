@@ -4,7 +4,7 @@ use super::{Decider, Decision};
 use crate::{
     policy::{Machines, Storage},
     schedule::backoff_ms,
-    vocab::{Effort, Fault, FaultClass, Outlook, Timestamp},
+    vocab::{Effort, Fault, FaultClass, FaultCode, Outlook, Timestamp},
 };
 
 /// How often and how soon an operation is tried again. Comes from the policy.
@@ -14,7 +14,13 @@ pub struct RetryRule {
     pub attempts_max: u32,
     pub first_ms: u64,
     pub max_ms: u64,
+    /// How many attempts in a row may end in the very same fault, where time alone does not mend it; 0 means no limit.
+    pub alike_max: u32,
 }
+
+/// Storage is tried without end, except where it fails for one and the same reason again and again: with the waits of the
+/// default policy that is most of a working day. Then somebody has to look, and says when to go on.
+const STORAGE_ALIKE_MAX: u32 = 20;
 
 /// What follows a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +37,23 @@ pub enum Next {
 
 impl From<&Machines> for RetryRule {
     fn from(policy: &Machines) -> Self {
-        Self { attempts_max: policy.attempts_max, first_ms: policy.retry_first_ms, max_ms: policy.retry_max_ms }
+        Self {
+            attempts_max: policy.attempts_max,
+            first_ms: policy.retry_first_ms,
+            max_ms: policy.retry_max_ms,
+            alike_max: 0,
+        }
     }
 }
 
 impl From<&Storage> for RetryRule {
     fn from(policy: &Storage) -> Self {
-        Self { attempts_max: policy.attempts_max, first_ms: policy.retry_first_ms, max_ms: policy.retry_max_ms }
+        Self {
+            attempts_max: policy.attempts_max,
+            first_ms: policy.retry_first_ms,
+            max_ms: policy.retry_max_ms,
+            alike_max: STORAGE_ALIKE_MAX,
+        }
     }
 }
 
@@ -49,9 +65,19 @@ impl RetryRule {
         match fault.code.class() {
             FaultClass::Permanent => Next::Hopeless,
             FaultClass::Transient | FaultClass::Unknown if exhausted => Next::Exhausted,
+            FaultClass::Transient if self.is_hopeless(effort, fault) => Next::Hopeless,
             FaultClass::Transient => Next::Retry { until },
             FaultClass::Unknown => Next::Ask { until },
         }
+    }
+}
+
+impl RetryRule {
+    /// Whether one more attempt ended in the same fault as all of the last ones, and nothing but somebody who changes
+    /// something will end that. What a provider lacks at the moment may come by itself.
+    fn is_hopeless(self, effort: &Effort, fault: &Fault) -> bool {
+        let may_pass = matches!(fault.code, FaultCode::Unavailable | FaultCode::ResourceExhausted);
+        self.alike_max != 0 && !may_pass && self.alike_max <= effort.alike_with(fault)
     }
 }
 
@@ -162,5 +188,51 @@ where
             Decision::because(D::Reason::of(RetryWord::OperatorRetries), [begun])
         }
         Some(Outlook::Trying) | None => Decision::nothing(D::Reason::of(RetryWord::NothingToRetry)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Document;
+    use bailiwick_journal::Version;
+
+    fn after_the_same(times: u32, rule: RetryRule, fault: &Fault) -> Next {
+        let mut effort = Effort::begun(Version(1), Timestamp(0));
+        for _ in 1..times {
+            effort.wait(Timestamp(1), fault.clone());
+            effort.begin();
+        }
+        rule.after(&effort, fault, Timestamp(2))
+    }
+
+    #[test]
+    fn the_same_cause_again_and_again_ends_the_trying_of_storage() {
+        let policy = Document::default();
+        let (storage, machines) = (RetryRule::from(&policy.storage), RetryRule::from(&policy.machines));
+        let gone = Fault::new(FaultCode::NotFound, "the file is missing");
+        assert!(matches!(after_the_same(19, storage, &gone), Next::Retry { .. }));
+        assert_eq!(after_the_same(20, storage, &gone), Next::Hopeless);
+        assert!(matches!(after_the_same(10, machines, &gone), Next::Retry { .. }), "they have a limit of their own");
+        for code in [FaultCode::Unavailable, FaultCode::ResourceExhausted] {
+            assert!(matches!(after_the_same(90, storage, &Fault::new(code, "no")), Next::Retry { .. }), "{code}");
+        }
+        let unknown = Fault::new(FaultCode::DeadlineExceeded, "no answer");
+        assert!(matches!(after_the_same(90, storage, &unknown), Next::Ask { .. }), "what nobody knows is asked for");
+    }
+
+    #[test]
+    fn another_cause_in_between_begins_the_count_anew() {
+        let rule = RetryRule::from(&Document::default().storage);
+        let (one, other) = (Fault::new(FaultCode::NotFound, "one"), Fault::new(FaultCode::NotFound, "other"));
+        let mut effort = Effort::begun(Version(1), Timestamp(0));
+        for fault in [&one; 18].into_iter().chain([&other]) {
+            effort.wait(Timestamp(1), fault.clone());
+            effort.begin();
+        }
+        assert!(matches!(rule.after(&effort, &one, Timestamp(2)), Next::Retry { .. }));
+        effort.give_up(other);
+        effort.begin();
+        assert_eq!(effort.alike_with(&one), 1, "an operator who says again begins anew, too");
     }
 }

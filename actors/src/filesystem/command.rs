@@ -6,6 +6,7 @@ use super::Spec;
 use crate::{
     contract::Stored,
     ports::{Backing, ProvisionedFilesystem},
+    storage_rules::FromPool,
     vocab::{Fault, Name, Timestamp},
 };
 
@@ -32,6 +33,8 @@ pub enum Command {
     Report(Report),
     /// It shall go; what it would wait for next is skipped, and what may stay behind is recorded.
     RemoveForced,
+    /// It shall exist, like this, from a pool.
+    DeclareFrom { spec: Spec, pool: FromPool },
 }
 
 /// A report to a filesystem.
@@ -54,6 +57,16 @@ pub enum Report {
         attempt: u32,
         fault: Fault,
     },
+}
+
+impl Command {
+    /// What asks for a filesystem: from a provider or from a pool.
+    pub fn declaration(spec: Spec, pool: Option<FromPool>) -> Self {
+        match pool {
+            Some(pool) => Self::DeclareFrom { spec, pool },
+            None => Self::Declare(spec),
+        }
+    }
 }
 
 impl Stored for Command {

@@ -4,6 +4,7 @@ use super::{Command, Event, Reason, Rejection, Removal, Report, Spec, State, Sto
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::{Backing, ProvisionedFilesystem},
+    storage_rules::FromPool,
     vocab::{EffectId, Fault, FaultCode, Life, Name, Outlook, SkippedStorage, Timestamp},
 };
 
@@ -12,7 +13,8 @@ type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
-        Command::Declare(spec) => declare(state, spec),
+        Command::Declare(spec) => declare(state, spec, None),
+        Command::DeclareFrom { spec, pool } => declare(state, spec, Some(pool)),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
         Command::RemoveForced => remove_forced(state, facts),
@@ -30,12 +32,14 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     }
 }
 
-fn declare(state: &State, spec: &Spec) -> Verdict {
+fn declare(state: &State, spec: &Spec, pool: Option<&FromPool>) -> Verdict {
     let present = match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => return Err(Rejection::Leaving { life: state.life }),
         (Life::Alive, Some(present)) => present,
         (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
-            return Ok(Decision::because(Reason::NewlyDeclared, [Event::Declared { spec: spec.clone() }]));
+            let mut events = vec![Event::Declared { spec: spec.clone() }];
+            events.extend(pool.map(|pool| Event::TakenFrom { pool: pool.clone() }));
+            return Ok(Decision::because(Reason::NewlyDeclared, events));
         }
     };
     let changed = [
@@ -43,6 +47,8 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
         ("spec.size", present.size != spec.size),
         ("spec.volume", present.backing != spec.backing),
         ("spec.machine", present.machine != spec.machine),
+        // What the pool says by now is the business of those that come after.
+        ("spec.pool", state.pool.as_ref().map(|pool| &pool.name) != pool.map(|pool| &pool.name)),
     ];
     match changed.into_iter().find(|(_, differs)| *differs) {
         Some((field, _)) => Err(Rejection::Immutable { field: field.into() }),

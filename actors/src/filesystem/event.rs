@@ -6,6 +6,7 @@ use super::Spec;
 use crate::{
     contract::Stored,
     ports::{Backing, ProvisionedFilesystem},
+    storage_rules::FromPool,
     vocab::{Fault, Name, SkippedStorage, Timestamp},
 };
 
@@ -67,6 +68,10 @@ pub enum Event {
     /// A forced removal did not wait for this.
     Skipped {
         what: SkippedStorage,
+    },
+    /// It comes from this pool.
+    TakenFrom {
+        pool: FromPool,
     },
 }
 

@@ -22,8 +22,8 @@ impl Kind for State {
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(filesystem)) => {
-                let (uid, size) = (self.uid(stream), spec.size);
-                FilesystemCall::Create(Box::new(CreateFilesystem { id, filesystem, uid, size, backing }))
+                let (uid, size, pool) = (self.uid(stream), spec.size, self.pool.clone());
+                FilesystemCall::Create(Box::new(CreateFilesystem { id, filesystem, uid, size, backing, pool }))
             }
             (Effect::Release { .. }, ..) => FilesystemCall::Release(id),
             _ => FilesystemCall::Destroy(id),

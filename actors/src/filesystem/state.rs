@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Spec;
 use crate::{
     ports::{Backing, ProvisionedFilesystem},
+    storage_rules::FromPool,
     vocab::{Effort, Life, Name, Outlook, Uid},
 };
 
@@ -27,6 +28,8 @@ pub struct State {
     pub attached_to: BTreeSet<Name>,
     /// How it goes.
     pub removal: Removal,
+    /// The pool that it comes from, if it was declared from one.
+    pub pool: Option<FromPool>,
 }
 
 /// What the provider keeps for it.

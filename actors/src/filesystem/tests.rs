@@ -11,6 +11,7 @@ use crate::{
     },
     policy::Document,
     ports::{Backing, BlockDevice, ProvisionedFilesystem},
+    storage_rules::FromPool,
     vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, SkippedStorage, Timestamp},
 };
 
@@ -310,4 +311,21 @@ proptest! {
             assert!(waits.is_none_or(|wake| state.pending(&NoView).contains(&wake)), "who waits is woken");
         });
     }
+}
+
+#[test]
+fn one_from_a_pool_keeps_what_the_pool_said() {
+    let pool = |name: &str| FromPool { name: name.parse().expect("a pool's name"), attributes: [].into() };
+    let declare = |name: &str| Command::declaration(spec(64, None), Some(pool(name)));
+    let given = [Event::Declared { spec: spec(64, None) }, Event::TakenFrom { pool: pool("fast") }];
+    let answer = |given: &[Event], command: &Command| {
+        crate::contract::given::answer(&stream(), &after::<State>(given), command, NOW, &Document::default())
+    };
+    let decision = answer(&[], &declare("fast")).expect("done");
+    assert_eq!((decision.reason, decision.events.as_slice()), (Reason::NewlyDeclared, &given[..]));
+    assert_eq!(answer(&given, &declare("fast")).expect("done").reason, Reason::AlreadyAsDeclared);
+    for other in [declare("slow"), Command::Declare(spec(64, None))] {
+        assert_eq!(answer(&given, &other), Err(Rejection::Immutable { field: "spec.pool".into() }));
+    }
+    assert_eq!(after::<State>(&given).0.pool, Some(pool("fast")));
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Document, DocumentV1, pools};
 use crate::{
     contract::{Code, Decider, Decision, Facts, NoView, PolicyInForce, Stored, StoredError, Verdict, reasons},
-    storage_rules::{PoolName, PoolSettings, StorageConfig},
+    storage_rules::{PoolName, PoolSettings, StorageConfig, StorageKind},
 };
 
 /// A policy.
@@ -35,6 +35,8 @@ pub enum Command {
     CreatePool { name: PoolName, settings: PoolSettings },
     /// Storage comes from this pool no more; what was made from it stays.
     RemovePool { name: PoolName },
+    /// Storage of this kind that names no pool comes from this one; none leaves that to what everybody has.
+    SetDefaultPool { kind: StorageKind, pool: Option<PoolName> },
 }
 
 /// What happened to a policy.
@@ -44,6 +46,7 @@ pub enum Event {
     Revised { document: Box<Document> },
     PoolCreated { name: PoolName, settings: PoolSettings },
     PoolRemoved { name: PoolName },
+    DefaultPoolSet { kind: StorageKind, pool: Option<PoolName> },
 }
 
 /// A policy owes nothing to the world and is owed nothing.
@@ -57,6 +60,7 @@ reasons! {
         Unchanged = "unchanged", "these settings are in force already";
         PoolWanted = "pool-wanted", "storage is to come from a new pool";
         PoolUnwanted = "pool-unwanted", "storage is not to come from this pool any more";
+        DefaultPoolWanted = "default-pool-wanted", "storage that names no pool is to come from another one";
     }
 }
 
@@ -73,6 +77,8 @@ pub enum Rejection {
     NoSuchPool { name: PoolName },
     #[error("the pool makes no sense: {problem}")]
     BadPool { problem: String },
+    #[error("storage that names no pool comes from {name}; name another default first")]
+    PoolIsDefault { name: PoolName },
 }
 
 impl Code for Rejection {
@@ -83,6 +89,7 @@ impl Code for Rejection {
             Self::PoolExists { .. } => "pool-exists",
             Self::NoSuchPool { .. } => "no-such-pool",
             Self::BadPool { .. } => "bad-pool",
+            Self::PoolIsDefault { .. } => "pool-is-default",
         }
     }
 }
@@ -138,6 +145,7 @@ impl Decider for State {
             Command::Revise(document) => ((**document).clone(), Event::Revised { document: document.clone() }),
             Command::CreatePool { name, settings } => return pools::create(self, name, settings),
             Command::RemovePool { name } => return pools::remove(self, name),
+            Command::SetDefaultPool { kind, pool } => return pools::set_default(self, *kind, pool.as_ref()),
         };
         if self.revision != 0 && self.document == document {
             return Ok(Decision::nothing(Reason::Unchanged));
@@ -152,6 +160,7 @@ impl Decider for State {
                 self.pools.pools.insert(name.clone(), settings.clone());
             }
             Event::PoolRemoved { name } => drop(self.pools.pools.remove(name)),
+            Event::DefaultPoolSet { kind, pool } => *self.pools.default_of_mut(*kind) = pool.clone(),
             Event::RevisedV1 { document } => {
                 self.revision += 1;
                 self.document = document.clone().into();

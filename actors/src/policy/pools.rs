@@ -4,7 +4,7 @@
 use super::{Event, Reason, Rejection, State};
 use crate::{
     contract::{Decision, Verdict},
-    storage_rules::{PoolName, PoolSettings, StorageConfig},
+    storage_rules::{PoolName, PoolSettings, StorageConfig, StorageKind},
 };
 
 /// A new pool is checked by the rules of its type; one that is there already stays.
@@ -19,14 +19,7 @@ pub(super) fn create(state: &State, name: &PoolName, settings: &PoolSettings) ->
     }
     let mut wanted = state.pools.clone();
     wanted.pools.insert(name.clone(), settings.clone());
-    if let Err(problems) = wanted.pools() {
-        let mut told: Vec<String> = Vec::new();
-        for problem in &problems {
-            told.push(problem.to_string());
-            told.extend(std::error::Error::source(problem).map(ToString::to_string));
-        }
-        return Err(Rejection::BadPool { problem: told.join(": ") });
-    }
+    check(&wanted)?;
     let event = Event::PoolCreated { name: name.clone(), settings: settings.clone() };
     Ok(Decision::because(Reason::PoolWanted, [event]))
 }
@@ -36,7 +29,33 @@ pub(super) fn remove(state: &State, name: &PoolName) -> Verdict<State> {
     if !state.pools.pools.contains_key(name) {
         return Err(Rejection::NoSuchPool { name: name.clone() });
     }
+    let is_default = |kind| state.pools.default_of(kind) == Some(name);
+    if is_default(StorageKind::Block) || is_default(StorageKind::Filesystem) {
+        return Err(Rejection::PoolIsDefault { name: name.clone() });
+    }
     Ok(Decision::because(Reason::PoolUnwanted, [Event::PoolRemoved { name: name.clone() }]))
+}
+
+/// What comes from the former default stays.
+pub(super) fn set_default(state: &State, kind: StorageKind, pool: Option<&PoolName>) -> Verdict<State> {
+    if state.pools.default_of(kind) == pool {
+        return Ok(Decision::nothing(Reason::Unchanged));
+    }
+    let mut wanted = state.pools.clone();
+    *wanted.default_of_mut(kind) = pool.cloned();
+    check(&wanted)?;
+    let event = Event::DefaultPoolSet { kind, pool: pool.cloned() };
+    Ok(Decision::because(Reason::DefaultPoolWanted, [event]))
+}
+
+fn check(wanted: &StorageConfig) -> Result<(), Rejection> {
+    let Err(problems) = wanted.pools() else { return Ok(()) };
+    let mut told: Vec<String> = Vec::new();
+    for problem in &problems {
+        told.push(problem.to_string());
+        told.extend(std::error::Error::source(problem).map(ToString::to_string));
+    }
+    Err(Rejection::BadPool { problem: told.join(": ") })
 }
 
 #[cfg(test)]
@@ -97,5 +116,23 @@ mod tests {
         assert!(matches!(asked(&[], unknown), Err(Rejection::BadPool { problem }) if problem.contains("colour")));
         let remove = Command::RemovePool { name: name("none") };
         assert_eq!(asked(&[created()], remove), Err(Rejection::NoSuchPool { name: name("none") }));
+    }
+
+    #[test]
+    fn a_default_is_a_pool_that_is_there_and_makes_the_kind() {
+        let set = |pool: Option<&str>| Command::SetDefaultPool { kind: StorageKind::Block, pool: pool.map(name) };
+        let is_set = |pool: &str| Event::DefaultPoolSet { kind: StorageKind::Block, pool: Some(name(pool)) };
+        let decision = asked(&[created()], set(Some("fast"))).unwrap();
+        assert_eq!((decision.reason, decision.events), (Reason::DefaultPoolWanted, vec![is_set("fast")]));
+        let given = [created(), is_set("fast")];
+        assert_eq!(asked(&given, set(Some("fast"))).unwrap().reason, Reason::Unchanged);
+        assert_eq!(
+            asked(&given, Command::RemovePool { name: name("fast") }),
+            Err(Rejection::PoolIsDefault { name: name("fast") })
+        );
+        assert!(asked(&given, set(None)).is_ok());
+        assert!(asked(&[], set(Some("loop"))).is_ok(), "those that everybody has will do");
+        assert!(matches!(asked(&[], set(Some("none"))), Err(Rejection::BadPool { .. })));
+        assert!(matches!(asked(&[], set(Some("tmpfs"))), Err(Rejection::BadPool { .. })), "it makes no volumes");
     }
 }

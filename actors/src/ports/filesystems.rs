@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, BulkAnswer, Listing, Lookup};
-use crate::vocab::{EffectId, Fault, InstanceId, Name, SizeMib, Uid};
+use crate::{
+    storage_rules::FromPool,
+    vocab::{EffectId, Fault, InstanceId, Name, SizeMib, Uid},
+};
 
 /// One filesystem to be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +18,9 @@ pub struct CreateFilesystem {
     pub size: SizeMib,
     /// The volume that it is made on; none if the provider makes filesystems of its own.
     pub backing: Option<Backing>,
+    /// The pool that it comes from, with what that says beside the provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<FromPool>,
 }
 
 /// The volume beneath a filesystem, as it is seen on the machine where the work is done.

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, BulkAnswer, Listing, Lookup, Progress, VolumeImporter};
-use crate::vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid};
+use crate::{
+    storage_rules::FromPool,
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid},
+};
 
 /// One volume to be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +16,9 @@ pub struct CreateVolume {
     pub volume: Name,
     pub uid: Uid,
     pub size: SizeMib,
+    /// The pool that it comes from, with what that says beside the provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<FromPool>,
 }
 
 /// A volume that exists.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{EbsError, ProviderType, ebs::ebs_attributes};
-use crate::vocab::SizeMib;
+use super::{EbsError, Pool, ProviderType, ebs::ebs_attributes};
+use crate::vocab::{Name, SizeMib};
 
 /// The attributes of a pool: what they mean depends on the provider's type.
 pub type Attributes = BTreeMap<String, String>;
@@ -17,6 +17,8 @@ const COUNT_MAX: usize = 64;
 pub enum AttributeError {
     #[error("the provider type {provider} knows no attribute {name:?}")]
     Unknown { provider: ProviderType, name: String },
+    #[error("a pool of type {provider} has an attribute {name:?}")]
+    Missing { provider: ProviderType, name: &'static str },
     #[error("attribute {name:?}: {value:?} is not {expected}")]
     BadValue { name: String, value: String, expected: &'static str },
     #[error("at most {COUNT_MAX} attributes, with names and values of at most {BYTES_MAX} bytes")]
@@ -28,7 +30,7 @@ pub enum AttributeError {
 /// Checks attributes against the rules of a provider's type.
 ///
 /// What our own providers do not know is refused: a misspelt attribute that is ignored is a setting that silently does
-/// not hold. EBS ignores what it does not know, as Juju's does.
+/// not hold. EBS ignores what it does not know, as Juju's does; a provider of one's own is told everything.
 pub fn check_attributes(provider: ProviderType, attributes: &Attributes) -> Result<(), AttributeError> {
     let too_long = |(name, value): (&String, &String)| BYTES_MAX < name.len() || BYTES_MAX < value.len();
     if COUNT_MAX < attributes.len() || attributes.iter().any(too_long) {
@@ -38,6 +40,9 @@ pub fn check_attributes(provider: ProviderType, attributes: &Attributes) -> Resu
         ebs_attributes(attributes)?;
         return Ok(());
     }
+    if provider == ProviderType::Exec && !attributes.contains_key(Pool::PROVIDER) {
+        return Err(AttributeError::Missing { provider, name: Pool::PROVIDER });
+    }
     for (name, value) in attributes {
         match (provider, name.as_str()) {
             // All that is promised from this pool on one machine.
@@ -45,6 +50,11 @@ pub fn check_attributes(provider: ProviderType, attributes: &Attributes) -> Resu
                 let size = value.parse::<SizeMib>().ok().filter(|size| 0 < size.0);
                 size.ok_or_else(|| bad_value(name, value, "a size above 0"))?;
             }
+            // What else there is its own provider knows.
+            (ProviderType::Exec, Pool::PROVIDER) => {
+                value.parse::<Name>().map_err(|_| bad_value(name, value, "the name of a provider"))?;
+            }
+            (ProviderType::Exec | ProviderType::Simulated, _) => (),
             _ => return Err(AttributeError::Unknown { provider, name: name.clone() }),
         }
     }
@@ -71,8 +81,12 @@ mod tests {
         assert!(matches!(check(ProviderType::Loop, &[("capacity", "10G")]), Err(AttributeError::Unknown { .. })));
         assert_eq!(check(ProviderType::Ebs, &[("volume-type", "gp2"), ("colour", "red")]), Ok(()));
         assert_eq!(check(ProviderType::Ebs, &[("volume-type", "io1")]), Err(EbsError::IopsRequired.into()));
+        assert!(matches!(check(ProviderType::Exec, &[("tier", "gold")]), Err(AttributeError::Missing { .. })));
+        assert!(matches!(check(ProviderType::Exec, &[("provider", "No!")]), Err(AttributeError::BadValue { .. })));
+        assert_eq!(check(ProviderType::Exec, &[("provider", "mine"), ("tier", "gold")]), Ok(()));
         for provider in ProviderType::ALL {
-            assert_eq!(check(provider, &[]), Ok(()));
+            let named: &[(&str, &str)] = if provider == ProviderType::Exec { &[("provider", "mine")] } else { &[] };
+            assert_eq!(check(provider, named), Ok(()));
             assert_eq!(check(provider, &[(&"x".repeat(256), "1")]), Err(AttributeError::TooMuch));
         }
     }

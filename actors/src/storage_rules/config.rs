@@ -46,6 +46,22 @@ fn words(kind: StorageKind) -> &'static str {
 }
 
 impl StorageConfig {
+    /// The pool that is said to be the default for this kind of storage.
+    pub fn default_of(&self, kind: StorageKind) -> Option<&PoolName> {
+        match kind {
+            StorageKind::Block => self.default_block_pool.as_ref(),
+            StorageKind::Filesystem => self.default_filesystem_pool.as_ref(),
+        }
+    }
+
+    /// The place of [`Self::default_of`].
+    pub fn default_of_mut(&mut self, kind: StorageKind) -> &mut Option<PoolName> {
+        match kind {
+            StorageKind::Block => &mut self.default_block_pool,
+            StorageKind::Filesystem => &mut self.default_filesystem_pool,
+        }
+    }
+
     /// The pools of the model, with those that every model has; or all that is wrong, in the order of the document.
     pub fn pools(&self) -> Result<Pools, Vec<ConfigProblem>> {
         let (mut pools, mut problems) = (Pools::default(), Vec::new());

@@ -28,25 +28,30 @@ const SIZE: SizeMib = SizeMib(1_024);
 /// demand for ever. Source: Juju.
 pub fn demand(kind: StorageKind, directive: Option<&Directive>, minimum: Minimum, config: &StorageConfig) -> Demand {
     let named = directive.and_then(|directive| directive.pool.clone());
-    let pool = named.unwrap_or_else(|| default_pool(kind, directive, config));
+    let pool = named.unwrap_or_else(|| match directive {
+        Some(_) => default_pool(kind, config),
+        None => fallback(kind),
+    });
     let count = directive.map_or_else(|| minimum.count.unwrap_or(1), |directive| directive.count);
     let size = directive.and_then(|directive| directive.size).filter(|size| 0 < size.0);
     Demand { pool, count, size: size.or(minimum.size).unwrap_or(SIZE) }
 }
 
-fn default_pool(kind: StorageKind, directive: Option<&Directive>, config: &StorageConfig) -> PoolName {
-    let fallback = PoolName::of(match kind {
+/// The machine's own storage.
+fn fallback(kind: StorageKind) -> PoolName {
+    PoolName::of(match kind {
         StorageKind::Block => ProviderType::Loop,
         StorageKind::Filesystem => ProviderType::Rootfs,
-    });
-    if directive.is_none() {
-        return fallback;
-    }
+    })
+}
+
+/// Where storage comes from that is asked for and names no pool.
+pub fn default_pool(kind: StorageKind, config: &StorageConfig) -> PoolName {
     let configured = match kind {
         StorageKind::Block => config.default_block_pool.as_ref(),
         StorageKind::Filesystem => config.default_filesystem_pool.as_ref().or(config.default_block_pool.as_ref()),
     };
-    configured.cloned().unwrap_or(fallback)
+    configured.cloned().unwrap_or_else(|| fallback(kind))
 }
 
 #[cfg(test)]

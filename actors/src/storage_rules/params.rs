@@ -35,7 +35,7 @@ pub fn check_volume(pool: &Pool, size: SizeMib) -> Result<(), ParamsError> {
 /// Checks a filesystem's parameters; from a pool of volumes it is made on a volume.
 pub fn check_filesystem(pool: &Pool, size: SizeMib) -> Result<(), ParamsError> {
     check(pool.provider(), pool.attributes(), size, StorageKind::Filesystem)?;
-    if pool.provider().kind() == StorageKind::Block && size < MANAGED_MIN {
+    if !pool.provider().makes_filesystems() && size < MANAGED_MIN {
         return Err(ParamsError::TooSmallForFilesystem { size, min: MANAGED_MIN });
     }
     Ok(())
@@ -52,7 +52,11 @@ fn check(provider: ProviderType, attributes: &Attributes, size: SizeMib, kind: S
     let max = match provider {
         ProviderType::Ebs => return ebs_volume(size, attributes).map(drop).map_err(ParamsError::from),
         ProviderType::Loop | ProviderType::Local => FILE_MAX,
-        ProviderType::Tmpfs | ProviderType::Rootfs | ProviderType::Directory | ProviderType::Simulated => LENGTH_MAX,
+        ProviderType::Tmpfs
+        | ProviderType::Rootfs
+        | ProviderType::Directory
+        | ProviderType::Simulated
+        | ProviderType::Exec => LENGTH_MAX,
     };
     if max < size { Err(ParamsError::TooBig { provider, size, max }) } else { Ok(()) }
 }
@@ -62,7 +66,9 @@ mod tests {
     use super::*;
 
     fn pool(provider: ProviderType) -> Pool {
-        Pool::new(provider, Attributes::new()).unwrap()
+        let named = (Pool::PROVIDER.to_owned(), "mine".to_owned());
+        let attributes = (provider == ProviderType::Exec).then_some(named).into_iter().collect();
+        Pool::new(provider, attributes).unwrap()
     }
 
     #[test]

@@ -110,10 +110,10 @@ pub enum PoolError {
 pub struct Pools(BTreeMap<PoolName, Pool>);
 
 impl Pools {
-    /// The pools that a new model has: one for each type that makes something, and `ebs-ssd`; a name that is taken stays
-    /// as it is.
+    /// The pools that a new model has: one for each type that says who makes something, and `ebs-ssd`; a name that is taken
+    /// stays as it is.
     pub fn add_defaults(&mut self) {
-        for provider in ProviderType::ALL {
+        for provider in ProviderType::ALL.into_iter().filter(|provider| *provider != ProviderType::Exec) {
             self.0.entry(PoolName::of(provider)).or_insert_with(|| Pool { provider, attributes: Attributes::new() });
         }
         let ssd = Attributes::from([("volume-type".to_owned(), "ssd".to_owned())]);

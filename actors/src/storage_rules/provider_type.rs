@@ -22,6 +22,8 @@ pub enum ProviderType {
     Simulated,
     /// Amazon's elastic block store; its parameters are checked here, its volumes are made elsewhere.
     Ebs,
+    /// A provider of one's own, in any language; the pool names it.
+    Exec,
 }
 
 /// Says that a text names no kind of provider.
@@ -53,8 +55,8 @@ pub enum Scope {
 
 impl ProviderType {
     /// All of them, in order.
-    pub const ALL: [Self; 7] =
-        [Self::Loop, Self::Tmpfs, Self::Rootfs, Self::Directory, Self::Local, Self::Simulated, Self::Ebs];
+    pub const ALL: [Self; 8] =
+        [Self::Loop, Self::Tmpfs, Self::Rootfs, Self::Directory, Self::Local, Self::Simulated, Self::Ebs, Self::Exec];
 
     /// The stable text: `loop`.
     pub const fn as_str(self) -> &'static str {
@@ -66,12 +68,13 @@ impl ProviderType {
             Self::Local => "local",
             Self::Simulated => "simulated",
             Self::Ebs => "ebs",
+            Self::Exec => "exec",
         }
     }
 
     pub const fn kind(self) -> StorageKind {
         match self {
-            Self::Loop | Self::Local | Self::Simulated | Self::Ebs => StorageKind::Block,
+            Self::Loop | Self::Local | Self::Simulated | Self::Ebs | Self::Exec => StorageKind::Block,
             Self::Tmpfs | Self::Rootfs | Self::Directory => StorageKind::Filesystem,
         }
     }
@@ -79,8 +82,13 @@ impl ProviderType {
     pub const fn scope(self) -> Scope {
         match self {
             Self::Loop | Self::Tmpfs | Self::Rootfs | Self::Directory => Scope::Machine,
-            Self::Local | Self::Simulated | Self::Ebs => Scope::Model,
+            Self::Local | Self::Simulated | Self::Ebs | Self::Exec => Scope::Model,
         }
+    }
+
+    /// Whether it makes filesystems itself, not only on volumes.
+    pub const fn makes_filesystems(self) -> bool {
+        matches!(self.kind(), StorageKind::Filesystem) || matches!(self, Self::Simulated | Self::Exec)
     }
 
     /// Whether it can let go of what it made without destroying it.

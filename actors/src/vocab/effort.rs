@@ -22,6 +22,8 @@ pub struct Effort {
     pub outlook: Outlook,
     /// Whether an attempt that is over may have left something behind all the same.
     pub in_doubt: bool,
+    /// The fault that the last attempts of this series ended in, and how many of them did in a row.
+    pub alike: Option<(Fault, u32)>,
 }
 
 /// What comes next in an effort.
@@ -38,7 +40,7 @@ pub enum Outlook {
 impl Effort {
     /// The first attempt at an intent.
     pub fn begun(intent: Version, since: Timestamp) -> Self {
-        Self { intent, attempt: 1, spent: 0, since, outlook: Outlook::Trying, in_doubt: false }
+        Self { intent, attempt: 1, spent: 0, since, outlook: Outlook::Trying, in_doubt: false, alike: None }
     }
 
     /// Whether a report about `attempt` concerns the attempt that is under way.
@@ -63,6 +65,7 @@ impl Effort {
     pub fn begin(&mut self) {
         if matches!(self.outlook, Outlook::GivenUp { .. }) {
             self.spent = self.attempt;
+            self.alike = None;
             // A report about the last attempt may still be on its way; it must not be taken for one about this attempt.
             self.attempt = self.attempt.saturating_add(1);
         }
@@ -73,6 +76,7 @@ impl Effort {
     pub fn wait(&mut self, until: Timestamp, fault: Fault) {
         self.attempt = self.attempt.saturating_add(1);
         self.in_doubt |= !fault.code.leaves_nothing();
+        self.alike = Some((fault.clone(), self.alike_with(&fault)));
         self.outlook = Outlook::Waiting { until, fault };
     }
 
@@ -88,6 +92,12 @@ impl Effort {
     pub fn give_up(&mut self, fault: Fault) {
         self.in_doubt |= !fault.code.leaves_nothing();
         self.outlook = Outlook::GivenUp { fault };
+    }
+
+    /// How many attempts in a row ended in this fault, with one more that just did.
+    pub fn alike_with(&self, fault: &Fault) -> u32 {
+        let before = self.alike.as_ref().filter(|(last, _)| last == fault);
+        before.map_or(1, |(_, times)| times.saturating_add(1))
     }
 
     /// Whether something may be there: an attempt is under way, or one ended without saying that it left nothing. Only

@@ -6,6 +6,7 @@ use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
+    storage_rules::FromPool,
     vocab::{EffectId, Fault, InstanceId, Name, Timestamp},
 };
 
@@ -42,6 +43,8 @@ pub enum Command {
     Import { spec: Spec, volume_id: InstanceId, machine: Option<Name> },
     /// It shall go; what it would wait for next is skipped, and what may stay behind is recorded.
     RemoveForced,
+    /// It shall exist, like this, from a pool; made where this machine is, if one is named.
+    DeclareFrom { spec: Spec, machine: Option<Name>, pool: FromPool },
 }
 
 /// A report to a volume.
@@ -80,6 +83,17 @@ pub enum Report {
     Found {
         effect: EffectId,
     },
+}
+
+impl Command {
+    /// What asks for a volume: anywhere or at a machine, from a provider or from a pool.
+    pub fn declaration(spec: Spec, machine: Option<Name>, pool: Option<FromPool>) -> Self {
+        match (machine, pool) {
+            (machine, Some(pool)) => Self::DeclareFrom { spec, machine, pool },
+            (Some(machine), None) => Self::DeclareOn { spec, machine },
+            (None, None) => Self::Declare(spec),
+        }
+    }
 }
 
 impl Stored for Command {

@@ -4,6 +4,7 @@ use super::{AtCreation, Command, Event, Place, Reason, Rejection, Removal, Repor
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::ProvisionedVolume,
+    storage_rules::FromPool,
     vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SkippedStorage, Timestamp},
 };
 
@@ -12,8 +13,9 @@ type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
-        Command::Declare(spec) => declare(state, spec, None, facts),
-        Command::DeclareOn { spec, machine } => declare(state, spec, Some(machine), facts),
+        Command::Declare(spec) => declare(state, spec, None, None, facts),
+        Command::DeclareOn { spec, machine } => declare(state, spec, Some(machine), None, facts),
+        Command::DeclareFrom { spec, machine, pool } => declare(state, spec, machine.as_ref(), Some(pool), facts),
         Command::Create { place } => create(state, place, facts),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
@@ -41,28 +43,27 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
 }
 
 /// On a machine it is made once that machine has an instance; anywhere, at once.
-fn declare(state: &State, spec: &Spec, machine: Option<&Name>, facts: &Facts<'_>) -> Verdict {
+fn declare(state: &State, spec: &Spec, machine: Option<&Name>, pool: Option<&FromPool>, facts: &Facts<'_>) -> Verdict {
     let present = match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => return Err(Rejection::Leaving { life: state.life }),
         (Life::Alive, Some(present)) => present,
         (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
-            let declared = Event::Declared { spec: spec.clone() };
-            return Ok(match machine {
-                None => {
-                    let events = [declared, Event::CreateRequested { at: facts.now }];
-                    Decision::because(Reason::NewlyDeclared, events)
-                }
-                Some(machine) => {
-                    let events = [declared, Event::WantedOn { machine: machine.clone() }];
-                    Decision::because(Reason::WaitsForMachine, events)
-                }
-            });
+            let mut events = vec![Event::Declared { spec: spec.clone() }];
+            events.extend(pool.map(|pool| Event::TakenFrom { pool: pool.clone() }));
+            let Some(machine) = machine else {
+                events.push(Event::CreateRequested { at: facts.now });
+                return Ok(Decision::because(Reason::NewlyDeclared, events));
+            };
+            events.push(Event::WantedOn { machine: machine.clone() });
+            return Ok(Decision::because(Reason::WaitsForMachine, events));
         }
     };
     let changed = [
         ("spec.provider", present.provider != spec.provider),
         ("spec.size", present.size != spec.size),
         ("spec.machine", state.wanted_on.as_ref() != machine),
+        // What the pool says by now is the business of those that come after.
+        ("spec.pool", state.pool.as_ref().map(|pool| &pool.name) != pool.map(|pool| &pool.name)),
     ];
     for (field, differs) in changed {
         if differs {
@@ -77,7 +78,7 @@ fn import(state: &State, spec: &Spec, volume_id: &InstanceId, machine: Option<&N
     if state.life == Life::Alive && state.import.as_ref() != Some(volume_id) {
         return Err(Rejection::Immutable { field: "spec.import".into() });
     }
-    let mut decision = declare(state, spec, machine, facts)?;
+    let mut decision = declare(state, spec, machine, None, facts)?;
     if !decision.events.is_empty() {
         decision.events.insert(1, Event::ImportWanted { volume_id: volume_id.clone() });
     }

@@ -6,6 +6,7 @@ use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
+    storage_rules::FromPool,
     vocab::{Fault, InstanceId, Name, SkippedStorage, Timestamp},
 };
 
@@ -96,6 +97,10 @@ pub enum Event {
     },
     /// Its provider shows it again.
     Found,
+    /// It comes from this pool.
+    TakenFrom {
+        pool: FromPool,
+    },
 }
 
 impl Stored for Event {

@@ -25,6 +25,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::FilesystemReleased { .. } | Event::Skipped { what: SkippedStorage::Filesystem { .. } } => {
             state.filesystem = None;
         }
+        Event::TakenFrom { pool } => state.pool = Some(pool.clone()),
         Event::ImportWanted { volume_id } => state.import = Some(volume_id.clone()),
         Event::Created { volume } => {
             if let Storage::Creating(effort) = &state.storage {

@@ -21,7 +21,7 @@ impl Kind for State {
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(volume)) => match &self.import {
                 Some(volume_id) => VolumeCall::Import(Box::new(import(id, volume, self.uid(stream), spec, volume_id))),
-                None => VolumeCall::Create(CreateVolume { id, volume, uid: self.uid(stream), size: spec.size }),
+                None => VolumeCall::Create(create(id, volume, self, stream, spec)),
             },
             (Effect::Release { .. }, ..) => VolumeCall::Release(id),
             _ => VolumeCall::Destroy(id),
@@ -33,6 +33,10 @@ impl Kind for State {
     fn wake(due: Timestamp) -> Option<AnyCommand> {
         Some(AnyCommand::Volume(Command::Wake { due }))
     }
+}
+
+fn create(id: EffectId, volume: Name, state: &State, stream: &StreamId, spec: &Spec) -> CreateVolume {
+    CreateVolume { id, volume, uid: state.uid(stream), size: spec.size, pool: state.pool.clone() }
 }
 
 fn import(id: EffectId, volume: Name, uid: Uid, spec: &Spec, volume_id: &InstanceId) -> ImportVolume {
@@ -54,4 +58,37 @@ pub(crate) fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
         Err(fault) if fault.code == FaultCode::NotFound => Report::Destroyed { attempt },
         Err(fault) => Report::DestroyFailed { attempt, fault },
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use bailiwick_journal::Version;
+
+    use super::*;
+    use crate::{
+        contract::{Decider, NoView, given::after},
+        storage_rules::FromPool,
+        vocab::SizeMib,
+        volume::Event,
+    };
+
+    #[test]
+    fn what_a_pool_said_goes_to_the_provider() {
+        let attributes = [("tier".to_owned(), "gold".to_owned())].into();
+        let pool = FromPool { name: "fast".parse().unwrap(), attributes };
+        let spec = Spec { provider: "mine".parse().unwrap(), size: SizeMib(64) };
+        let given = [
+            Event::Declared { spec },
+            Event::TakenFrom { pool: pool.clone() },
+            Event::CreateRequested { at: Timestamp(1) },
+        ];
+        let (state, _) = after::<State>(&given);
+        let effect = Effect::Create { intent: Version(3), attempt: 1 };
+        assert_eq!(state.pending(&NoView), BTreeSet::from([effect.clone()]));
+        let Work::Call(call) = state.work(&"volume/data".parse().unwrap(), &effect) else { panic!("a call") };
+        let Call::Volume { call: VolumeCall::Create(wish), .. } = *call else { panic!("a create") };
+        assert_eq!(wish.pool, Some(pool));
+    }
 }

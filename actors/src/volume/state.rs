@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Spec;
 use crate::{
     ports::{AttachmentInfo, ProvisionedVolume},
+    storage_rules::FromPool,
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
 };
 
@@ -36,6 +37,8 @@ pub struct State {
     pub import: Option<InstanceId>,
     /// Since when its provider has not shown it any more; none while it does.
     pub lost: Option<Timestamp>,
+    /// The pool that it comes from, if it was declared from one.
+    pub pool: Option<FromPool>,
 }
 
 /// How something goes.

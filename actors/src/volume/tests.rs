@@ -11,6 +11,7 @@ use crate::{
     },
     policy::Document,
     ports::{AttachmentInfo, ProvisionedVolume},
+    storage_rules::FromPool,
     vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, SkippedStorage, Timestamp},
 };
 
@@ -328,8 +329,50 @@ fn table() -> Vec<Case<State>> {
             )),
         ),
         case(imported(), import("old.img"), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(
+            [],
+            declare_from("fast", None),
+            Ok((
+                R::NewlyDeclared,
+                vec![
+                    Event::Declared { spec: spec(64) },
+                    Event::TakenFrom { pool: pool("fast") },
+                    Event::CreateRequested { at: NOW },
+                ],
+            )),
+        ),
+        case(
+            [],
+            declare_from("fast", Some("web")),
+            Ok((
+                R::WaitsForMachine,
+                vec![
+                    Event::Declared { spec: spec(64) },
+                    Event::TakenFrom { pool: pool("fast") },
+                    Event::WantedOn { machine: name("web") },
+                ],
+            )),
+        ),
+        case(from_pool(), declare_from("fast", None), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(from_pool(), declare_from("slow", None), Err(Rejection::Immutable { field: "spec.pool".into() })),
+        case(from_pool(), Command::Declare(spec(64)), Err(Rejection::Immutable { field: "spec.pool".into() })),
         case(imported(), import("other.img"), Err(Rejection::Immutable { field: "spec.import".into() })),
     ]
+}
+
+fn pool(pool: &str) -> FromPool {
+    let attributes = [("tier".to_owned(), "gold".to_owned())].into();
+    FromPool { name: pool.parse().expect("a pool's name"), attributes }
+}
+
+fn declare_from(from: &str, machine: Option<&str>) -> Command {
+    Command::declaration(spec(64), machine.map(name), Some(pool(from)))
+}
+
+fn from_pool() -> Vec<Event> {
+    let mut events = declared();
+    events.insert(1, Event::TakenFrom { pool: pool("fast") });
+    events
 }
 
 fn import(volume_id: &str) -> Command {

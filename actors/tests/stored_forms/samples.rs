@@ -94,17 +94,21 @@ pub(super) fn policy() -> Forms {
     let settings = storage_rules::PoolSettings { provider: storage_rules::ProviderType::Ebs, attributes };
     let create = Command::CreatePool { name: pool.clone(), settings: settings.clone() };
     let remove = Command::RemovePool { name: pool.clone() };
-    all.extend(forms("command", [Command::ReviseV1(first.clone()), revise, create, remove]));
+    let kind = storage_rules::StorageKind::Filesystem;
+    let set_default = Command::SetDefaultPool { kind, pool: Some(pool.clone()) };
+    all.extend(forms("command", [Command::ReviseV1(first.clone()), revise, create, remove, set_default]));
     let revised = Event::Revised { document: Box::new(document) };
     let created = Event::PoolCreated { name: pool.clone(), settings };
     let removed = Event::PoolRemoved { name: pool.clone() };
-    all.extend(forms("event", [Event::RevisedV1 { document: first }, revised, created, removed]));
+    let default_set = Event::DefaultPoolSet { kind, pool: Some(pool.clone()) };
+    all.extend(forms("event", [Event::RevisedV1 { document: first }, revised, created, removed, default_set]));
     let rejections = vec![
         Rejection::TooSmall { setting: "machines.poll".into(), least: 100 },
         Rejection::Reversed { setting: "machines.retryMax".into(), other: "machines.retryFirst".into() },
         Rejection::PoolExists { name: pool.clone() },
-        Rejection::NoSuchPool { name: pool },
+        Rejection::NoSuchPool { name: pool.clone() },
         Rejection::BadPool { problem: "no".into() },
+        Rejection::PoolIsDefault { name: pool },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

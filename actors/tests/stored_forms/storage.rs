@@ -3,12 +3,18 @@
 use bailiwick_actors::{
     filesystem, filesystem_attachment,
     ports::{AttachmentInfo, Backing, BlockDevice, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
+    storage_rules::FromPool,
     vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage},
     volume, volume_attachment,
 };
 
 use super::{AT, effect, fault, name, verdicts};
 use crate::{Forms, forms};
+
+fn from_pool() -> FromPool {
+    let attributes = [("volume-type".to_owned(), "ssd".to_owned())].into();
+    FromPool { name: "fast".parse().expect("a pool's name"), attributes }
+}
 
 pub(crate) fn volume() -> Forms {
     use volume::{AtCreation, Command, Event, Place, Reason, Rejection, Report, Spec, VolumeFacts};
@@ -47,6 +53,7 @@ pub(crate) fn volume() -> Forms {
             Command::RemoveWithFilesystem,
             Command::Import { spec: spec.clone(), volume_id: InstanceId("old.img".into()), machine: Some(machine()) },
             Command::RemoveForced,
+            Command::DeclareFrom { spec: spec.clone(), machine: Some(machine()), pool: from_pool() },
             Command::Report(Report::Lost { effect: effect(2) }),
             Command::Report(Report::Found { effect: effect(2) }),
         ],
@@ -83,6 +90,7 @@ pub(crate) fn volume() -> Forms {
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
             Event::Lost { at: AT },
             Event::Found,
+            Event::TakenFrom { pool: from_pool() },
         ],
     ));
     let rejections = vec![
@@ -191,6 +199,7 @@ pub(crate) fn filesystem() -> Forms {
             Command::Report(Report::Destroyed { attempt: 3 }),
             Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::Internal) }),
             Command::RemoveForced,
+            Command::DeclareFrom { spec: spec.clone(), pool: from_pool() },
         ],
     );
     all.extend(forms(
@@ -215,6 +224,7 @@ pub(crate) fn filesystem() -> Forms {
             Event::Died,
             Event::Removed,
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+            Event::TakenFrom { pool: from_pool() },
         ],
     ));
     let rejections = vec![

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     policy::Document,
-    storage_rules::{PoolName, PoolSettings},
+    storage_rules::{PoolName, PoolSettings, StorageKind},
     vocab::{InstanceId, Name},
 };
 use bailiwick_journal::StreamId;
@@ -93,8 +93,18 @@ pub struct ChangePool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PoolChange {
-    Create { name: PoolName, settings: PoolSettings },
-    Remove { name: PoolName },
+    Create {
+        name: PoolName,
+        settings: PoolSettings,
+    },
+    Remove {
+        name: PoolName,
+    },
+    /// Storage of this kind that names no pool comes from this one; none means where it comes from everywhere.
+    Default {
+        kind: StorageKind,
+        name: Option<PoolName>,
+    },
 }
 
 /// `POST /v1/enable-ha`.

@@ -2,13 +2,14 @@
 
 use bailiwick_actors::{
     filesystem, filesystem_attachment,
+    storage_rules::{PoolName, ProviderType, check_mount_point},
     vocab::{Name, SizeMib},
     volume, volume_attachment,
 };
 
 use crate::{
     manifest::{
-        check::Reference,
+        check::{Provider, Reference},
         fields::{Field, Fields, Reading},
         problem::Code,
         wish::Wish,
@@ -20,13 +21,43 @@ use crate::{
 pub(super) fn volume(
     spec: &Field<'_>,
     references: &mut Vec<Reference>,
+    from: &mut Provider,
     reading: &mut Reading<'_>,
 ) -> Option<(volume::Spec, Option<Name>)> {
-    let fields = Fields::of(spec, &["provider", "size", "machine"], reading)?;
-    let provider = fields.require("provider", "local", reading).and_then(|field| field.name(reading));
+    let fields = Fields::of(spec, &["provider", "pool", "size", "machine"], reading)?;
+    let provider = source(&fields, ProviderType::Loop, from, reading);
     let size = fields.require("size", "64M", reading).and_then(|field| size(&field, reading));
     let machine = maybe_named("machine", &fields, references, reading);
     Some((volume::Spec { provider: provider?, size: size? }, machine?))
+}
+
+/// Who makes it: a provider that is named, or else whoever the pool says.
+fn source(fields: &Fields<'_>, fallback: ProviderType, from: &mut Provider, reading: &mut Reading<'_>) -> Option<Name> {
+    match (fields.get("provider"), fields.get("pool")) {
+        (Some(_), Some(pool)) => {
+            let message = "a provider is named as well as a pool";
+            pool.refuse(reading, Code::Duplicate, message, "keep one of them: a pool says which provider it is of")
+        }
+        (Some(provider), None) => provider.name(reading),
+        (None, named) => {
+            let named = match named {
+                None => None,
+                Some(field) => Some(pool_name(&field, reading)?),
+            };
+            *from = Provider::OfPool(named);
+            fallback.as_str().parse().ok()
+        }
+    }
+}
+
+fn pool_name(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PoolName> {
+    let text = field.text(reading)?;
+    let name = text.parse::<PoolName>();
+    name.ok().or_else(|| {
+        let message = format!("{:?} is no name of a pool", cut(text, 60));
+        let next = "a pool is called by a letter, then letters, digits, `-` and `?`, 63 at most";
+        field.refuse(reading, Code::BadName, message, next)
+    })
 }
 
 pub(super) fn size(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SizeMib> {
@@ -92,16 +123,20 @@ fn maybe_named(
 pub(super) fn filesystem(
     spec: &Field<'_>,
     references: &mut Vec<Reference>,
+    from: &mut Provider,
     reading: &mut Reading<'_>,
 ) -> Option<filesystem::Spec> {
-    let fields = Fields::of(spec, &["provider", "size", "volume", "machine"], reading)?;
+    let fields = Fields::of(spec, &["provider", "pool", "size", "volume", "machine"], reading)?;
     let backing = maybe_named("volume", &fields, references, reading)?;
     let machine = maybe_named("machine", &fields, references, reading);
     let is_managed = backing.is_some();
+    if let Some(pool) = fields.get("pool").filter(|_| is_managed) {
+        let message = "a filesystem on a volume comes from no pool of its own";
+        return pool.refuse(reading, Code::Duplicate, message, "have the volume come from the pool");
+    }
     let provider = match fields.get("provider") {
         None if is_managed => filesystem::MANAGED.parse().ok(),
-        None => fields.require("provider", "directory", reading).and_then(|field| field.name(reading)),
-        Some(field) => {
+        Some(field) if fields.get("pool").is_none() => {
             let provider = field.name(reading)?;
             if is_managed != (provider.as_str() == filesystem::MANAGED) {
                 let message = match is_managed {
@@ -113,6 +148,7 @@ pub(super) fn filesystem(
             }
             Some(provider)
         }
+        _ => source(&fields, ProviderType::Rootfs, from, reading),
     };
     let size = match fields.get("size") {
         None if is_managed => Some(SizeMib(1)),
@@ -133,9 +169,10 @@ pub(super) fn filesystem_attachment(
         None => None,
         Some(field) => {
             let text = field.line(reading)?;
-            if !text.starts_with('/') {
-                let message = format!("{:?} is no absolute path", cut(text, 60));
-                return field.refuse(reading, Code::BadName, message, "write a path that begins with `/`");
+            if let Err(error) = check_mount_point(text) {
+                let message = format!("nothing is mounted at {:?}: {error}", cut(text, 60));
+                let next = "write an absolute path of your own, such as `/srv/data`";
+                return field.refuse(reading, Code::BadName, message, next);
             }
             Some(text.to_owned())
         }

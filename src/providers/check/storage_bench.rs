@@ -38,7 +38,7 @@ impl Bench {
             self.filesystems.push(id);
         }
         let filesystem = format!("check-{}", &id.to_string()[..8]).parse().expect("letters, digits and '-'");
-        CreateFilesystem { id, filesystem, uid: Uid(Uuid::new_v4()), size: SizeMib(1), backing: None }
+        CreateFilesystem { id, filesystem, uid: Uid(Uuid::new_v4()), size: SizeMib(1), backing: None, pool: None }
     }
 
     /// A mount that nobody has made yet, wherever the provider likes.

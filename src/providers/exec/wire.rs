@@ -2,6 +2,7 @@
 
 mod filesystems;
 mod new_machine;
+mod of_pool;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use serde_json::{Map, Value};
 use super::stderr::Blot;
 pub(super) use filesystems::{NewFilesystem, NewMount, OldMount, ToldFilesystem, ToldMount, made};
 pub(super) use new_machine::NewMachine;
+use of_pool::OfPool;
 
 /// The version of the protocol that is spoken here.
 pub const VERSION: u32 = 1;
@@ -161,11 +163,19 @@ pub(super) struct NewVolume<'a> {
     volume: &'a Name,
     uid: Uid,
     size_mib: SizeMib,
+    #[serde(flatten)]
+    pool: Option<OfPool<'a>>,
 }
 
 impl<'a> From<&'a CreateVolume> for NewVolume<'a> {
     fn from(wish: &'a CreateVolume) -> Self {
-        Self { effect: wish.id, volume: &wish.volume, uid: wish.uid, size_mib: wish.size }
+        Self {
+            effect: wish.id,
+            volume: &wish.volume,
+            uid: wish.uid,
+            size_mib: wish.size,
+            pool: wish.pool.as_ref().map(OfPool::from),
+        }
     }
 }
 

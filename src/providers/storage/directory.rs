@@ -6,7 +6,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use bailiwick_actors::vocab::{EffectId, SizeMib};
+use bailiwick_actors::{
+    storage_rules::PoolName,
+    vocab::{EffectId, SizeMib},
+};
 use bailiwick_journal::crash;
 use rustix::fs::Mode;
 
@@ -22,31 +25,58 @@ pub(super) struct Account(Mutex<Option<Promises>>);
 
 #[derive(Debug, Default)]
 struct Promises {
-    by_id: BTreeMap<EffectId, SizeMib>,
+    by_id: BTreeMap<EffectId, Promise>,
+    /// By the pool; what comes from none has a place of its own.
+    totals_mib: BTreeMap<Option<PoolName>, u64>,
     total_mib: u64,
+}
+
+#[derive(Debug)]
+struct Promise {
+    size: SizeMib,
+    pool: Option<PoolName>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    pub size: SizeMib,
+    pub pool: Option<&'a PoolName>,
+}
+
+/// What can be promised at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// To all together.
+    pub all: SizeMib,
+    /// To those of the same pool, if the pool says so.
+    pub of_pool: Option<SizeMib>,
 }
 
 impl Account {
     /// Promises a size, if that much is left. The same promise again is the same.
-    pub fn promise(&self, ground: &Ground, id: EffectId, size: SizeMib, capacity: SizeMib) -> Result<(), StorageError> {
+    pub fn promise(&self, ground: &Ground, id: EffectId, wanted: Wanted<'_>, room: Room) -> Result<(), StorageError> {
         let mut promises = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if promises.is_none() {
             let mut read = Promises::default();
             for id in record::all::<FilesystemRecord>(ground)? {
                 if let Some(record) = record::load::<FilesystemRecord>(ground, id)? {
-                    read.add(id, record.size);
+                    read.add(id, Promise { size: record.size, pool: record.pool });
                 }
             }
             *promises = Some(read);
         }
         let promises = promises.get_or_insert_default();
-        let before = promises.by_id.get(&id).map_or(0, |size| size.0);
-        let have = SizeMib(capacity.0.saturating_sub(promises.total_mib.saturating_sub(before)));
-        if have < size {
-            return Err(StorageError::NotBigEnough { have, want: size });
+        let before = promises.remove(id);
+        let pool = wanted.pool.cloned();
+        let left = room.all.0.saturating_sub(promises.total_mib);
+        let promised = promises.totals_mib.get(&pool).copied().unwrap_or_default();
+        let have = SizeMib(room.of_pool.map_or(left, |room| left.min(room.0.saturating_sub(promised))));
+        if have < wanted.size {
+            before.into_iter().for_each(|before| promises.add(id, before));
+            return Err(StorageError::NotBigEnough { have, want: wanted.size });
         }
-        promises.remove(id);
-        promises.add(id, size);
+        promises.add(id, Promise { size: wanted.size, pool });
         Ok(())
     }
 
@@ -60,15 +90,20 @@ impl Account {
 }
 
 impl Promises {
-    fn add(&mut self, id: EffectId, size: SizeMib) {
-        self.by_id.insert(id, size);
-        self.total_mib = self.total_mib.saturating_add(size.0);
+    fn add(&mut self, id: EffectId, promise: Promise) {
+        let total = self.totals_mib.entry(promise.pool.clone()).or_default();
+        *total = total.saturating_add(promise.size.0);
+        self.total_mib = self.total_mib.saturating_add(promise.size.0);
+        self.by_id.insert(id, promise);
     }
 
-    fn remove(&mut self, id: EffectId) {
-        if let Some(size) = self.by_id.remove(&id) {
-            self.total_mib = self.total_mib.saturating_sub(size.0);
+    fn remove(&mut self, id: EffectId) -> Option<Promise> {
+        let promise = self.by_id.remove(&id)?;
+        self.total_mib = self.total_mib.saturating_sub(promise.size.0);
+        if let Some(total) = self.totals_mib.get_mut(&promise.pool) {
+            *total = total.saturating_sub(promise.size.0);
         }
+        Some(promise)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use bailiwick_actors::{
-    storage_rules::ImportRefusal,
+    storage_rules::{AttributeError, ImportRefusal},
     vocab::{Fault, FaultClass, FaultCode, SizeMib},
 };
 
@@ -30,6 +30,8 @@ pub enum StorageError {
     BadDeviceName { text: String },
     #[error("{text:?} is no id of a volume of ours")]
     InvalidVolumeId { text: String },
+    #[error("what the pool says makes no sense here")]
+    BadAttributes(#[source] AttributeError),
     #[error("a size of {size} makes no sense here")]
     BadSize { size: SizeMib },
     #[error("{path} is outside of the directories in which anything may be mounted")]
@@ -91,6 +93,7 @@ impl StorageError {
             Self::BadPath { .. } => "bad_path",
             Self::BadDeviceName { .. } => "bad_device_name",
             Self::InvalidVolumeId { .. } => "invalid_volume_id",
+            Self::BadAttributes(_) => "bad_attributes",
             Self::BadSize { .. } => "bad_size",
             Self::NotAllowedThere { .. } => "not_allowed_there",
             Self::UnsafePath { .. } => "unsafe_path",
@@ -129,6 +132,7 @@ impl StorageError {
             | Self::BadDeviceName { .. }
             | Self::InvalidVolumeId { .. }
             | Self::BadSize { .. }
+            | Self::BadAttributes(_)
             | Self::NotAllowedThere { .. }
             | Self::NoMountPoint => FaultCode::InvalidArgument,
             Self::NotBigEnough { .. } => FaultCode::ResourceExhausted,

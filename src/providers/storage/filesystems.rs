@@ -17,6 +17,7 @@ use bailiwick_actors::{
         Answer, AttachFilesystem, Backing, BulkAnswer, Clock, CreateFilesystem, DetachFilesystem,
         FilesystemAttachmentInfo, FilesystemProvider, Listing, Lookup, ProvisionedFilesystem,
     },
+    storage_rules::ProviderType,
     vocab::{EffectId, Fault, InstanceId, SizeMib},
 };
 
@@ -40,6 +41,18 @@ pub enum Way {
     Managed,
     /// Plain directories; all sizes together never exceed the capacity.
     Directory { capacity: SizeMib },
+}
+
+impl Way {
+    /// What pools call it; none for what lives on volumes, which are what comes from pools.
+    pub(super) fn provider_type(self) -> Option<ProviderType> {
+        match self {
+            Self::Tmpfs => Some(ProviderType::Tmpfs),
+            Self::Rootfs => Some(ProviderType::Rootfs),
+            Self::Directory { .. } => Some(ProviderType::Directory),
+            Self::Managed => None,
+        }
+    }
 }
 
 impl fmt::Debug for Filesystems {

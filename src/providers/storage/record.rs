@@ -4,6 +4,7 @@
 
 use bailiwick_actors::{
     ports::Backing,
+    storage_rules::PoolName,
     vocab::{EffectId, Name, SizeMib, Uid},
 };
 use rustix::fs::Mode;
@@ -35,6 +36,9 @@ pub struct FilesystemRecord {
     pub uid: Uid,
     pub size: SizeMib,
     pub backing: Option<Backing>,
+    /// The pool that it is promised from; none if it comes from none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<PoolName>,
     /// Its real size; none while it is being made.
     pub made: Option<SizeMib>,
     pub attached: Option<Claim>,

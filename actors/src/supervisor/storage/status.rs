@@ -2,11 +2,7 @@
 
 use std::fmt;
 
-use crate::{
-    filesystem, filesystem_attachment,
-    vocab::{Fault, FaultClass},
-    volume, volume_attachment,
-};
+use crate::{filesystem, filesystem_attachment, vocab::Fault, volume, volume_attachment};
 
 /// How the storage is. It belongs to the volume or filesystem, never to an attachment: with several attachments the last
 /// one to change says how it is.
@@ -20,7 +16,7 @@ pub enum StorageStatus {
     Detaching,
     Detached,
     Destroying,
-    /// Its parameters make no sense, or every attempt was used up: somebody has to look.
+    /// Its parameters make no sense, or nothing more is tried: somebody has to look.
     Error,
 }
 
@@ -49,13 +45,6 @@ fn failed(status: StorageStatus, fault: &Fault) -> Option<Told> {
     Some((status, fault.text.clone()))
 }
 
-fn given_up(status: StorageStatus, fault: &Fault) -> Option<Told> {
-    match fault.code.class() {
-        FaultClass::Permanent => failed(StorageStatus::Error, fault),
-        FaultClass::Transient | FaultClass::Unknown => failed(status, fault),
-    }
-}
-
 /// What the events of one decision about a volume say of it, if anything.
 pub fn of_volume(events: &[volume::Event]) -> Option<Told> {
     use volume::Event;
@@ -63,9 +52,9 @@ pub fn of_volume(events: &[volume::Event]) -> Option<Told> {
         Event::Created { .. } => fine(StorageStatus::Attaching),
         Event::AttachedAtCreation { .. } => fine(StorageStatus::Attached),
         Event::CreateRetryScheduled { fault, .. } => failed(StorageStatus::Pending, fault),
-        Event::CreateGivenUp { fault } => given_up(StorageStatus::Pending, fault),
+        Event::CreateGivenUp { fault } => failed(StorageStatus::Error, fault),
         Event::DestroyRetryScheduled { fault, .. } => failed(StorageStatus::Destroying, fault),
-        Event::DestroyGivenUp { fault } => given_up(StorageStatus::Destroying, fault),
+        Event::DestroyGivenUp { fault } => failed(StorageStatus::Error, fault),
         _ => None,
     })
 }
@@ -76,9 +65,9 @@ pub fn of_filesystem(events: &[filesystem::Event]) -> Option<Told> {
     events.iter().rev().find_map(|event| match event {
         Event::Created { .. } => fine(StorageStatus::Attaching),
         Event::CreateRetryScheduled { fault, .. } => failed(StorageStatus::Pending, fault),
-        Event::CreateGivenUp { fault } => given_up(StorageStatus::Pending, fault),
+        Event::CreateGivenUp { fault } => failed(StorageStatus::Error, fault),
         Event::DestroyRetryScheduled { fault, .. } => failed(StorageStatus::Destroying, fault),
-        Event::DestroyGivenUp { fault } => given_up(StorageStatus::Destroying, fault),
+        Event::DestroyGivenUp { fault } => failed(StorageStatus::Error, fault),
         _ => None,
     })
 }
@@ -89,10 +78,10 @@ pub fn of_volume_attachment(events: &[volume_attachment::Event]) -> Option<Told>
     events.iter().rev().find_map(|event| match event {
         Event::Attached { .. } => fine(StorageStatus::Attached),
         Event::AttachRetryScheduled { fault, .. } => failed(StorageStatus::Attaching, fault),
-        Event::AttachGivenUp { fault } => given_up(StorageStatus::Attaching, fault),
+        Event::AttachGivenUp { fault } => failed(StorageStatus::Error, fault),
         Event::Detached => fine(StorageStatus::Detached),
         Event::DetachRetryScheduled { fault, .. } => failed(StorageStatus::Detaching, fault),
-        Event::DetachGivenUp { fault } => given_up(StorageStatus::Detaching, fault),
+        Event::DetachGivenUp { fault } => failed(StorageStatus::Error, fault),
         _ => None,
     })
 }
@@ -103,10 +92,10 @@ pub fn of_filesystem_attachment(events: &[filesystem_attachment::Event]) -> Opti
     events.iter().rev().find_map(|event| match event {
         Event::Attached { .. } => fine(StorageStatus::Attached),
         Event::AttachRetryScheduled { fault, .. } => failed(StorageStatus::Attaching, fault),
-        Event::AttachGivenUp { fault } => given_up(StorageStatus::Attaching, fault),
+        Event::AttachGivenUp { fault } => failed(StorageStatus::Error, fault),
         Event::Detached => fine(StorageStatus::Detached),
         Event::DetachRetryScheduled { fault, .. } => failed(StorageStatus::Detaching, fault),
-        Event::DetachGivenUp { fault } => given_up(StorageStatus::Detaching, fault),
+        Event::DetachGivenUp { fault } => failed(StorageStatus::Error, fault),
         _ => None,
     })
 }

@@ -2,6 +2,7 @@
 
 mod devices;
 mod sessions;
+mod zones;
 
 use std::collections::BTreeMap;
 

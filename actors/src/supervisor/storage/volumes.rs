@@ -2,7 +2,7 @@
 
 use bailiwick_journal::{StreamId, Version};
 
-use super::View;
+use super::{View, zones::elsewhere};
 use crate::{
     contract::{Decider, Fold},
     machine,
@@ -118,6 +118,9 @@ fn next(
     match &attachment.link {
         Link::Waiting => {
             let target = target?;
+            if volume_state.is_some_and(|state| elsewhere(&view.machines, state, machine).is_some()) {
+                return None;
+            }
             let at_creation = volume_state.and_then(|state| state.at_creation.as_ref().zip(state.place.as_ref()));
             match at_creation {
                 Some((made, place)) if made.machine == *machine && place.machine_effect == target.machine_effect => {

@@ -6,17 +6,22 @@ use bailiwick_actors::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::OfPool;
+
 #[derive(Debug, Serialize)]
 pub(in super::super) struct NewFilesystem<'a> {
     effect: EffectId,
     filesystem: &'a Name,
     uid: Uid,
     size_mib: SizeMib,
+    #[serde(flatten)]
+    pool: Option<OfPool<'a>>,
 }
 
 impl<'a> From<&'a CreateFilesystem> for NewFilesystem<'a> {
     fn from(wish: &'a CreateFilesystem) -> Self {
-        Self { effect: wish.id, filesystem: &wish.filesystem, uid: wish.uid, size_mib: wish.size }
+        let pool = wish.pool.as_ref().map(OfPool::from);
+        Self { effect: wish.id, filesystem: &wish.filesystem, uid: wish.uid, size_mib: wish.size, pool }
     }
 }
 

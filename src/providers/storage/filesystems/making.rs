@@ -2,6 +2,7 @@
 
 use bailiwick_actors::{
     ports::{CreateFilesystem, Lookup, ProvisionedFilesystem},
+    storage_rules::check_attributes,
     vocab::{EffectId, SizeMib},
 };
 use bailiwick_journal::crash;
@@ -9,7 +10,7 @@ use bailiwick_journal::crash;
 use super::{Way, beneath, made, tag};
 use crate::providers::storage::{
     Found, Ground, StorageError, Tag, TagKind, Turn,
-    directory::{self, Account},
+    directory::{self, Account, Room, Wanted},
     managed,
     record::{self, FilesystemRecord},
     rootfs, tmpfs,
@@ -101,8 +102,14 @@ fn begin(
     account: &Account,
     wish: &CreateFilesystem,
 ) -> Result<FilesystemRecord, StorageError> {
+    let attributes = wish.pool.as_ref().map(|pool| &pool.attributes);
+    if let (Some(attributes), Some(provider)) = (attributes, way.provider_type()) {
+        check_attributes(provider, attributes).map_err(StorageError::BadAttributes)?;
+    }
     if let Way::Directory { capacity } = way {
-        account.promise(ground, wish.id, wish.size, capacity)?;
+        let of_pool = attributes.and_then(|attributes| attributes.get("capacity")?.parse::<SizeMib>().ok());
+        let pool = wish.pool.as_ref().map(|pool| &pool.name);
+        account.promise(ground, wish.id, Wanted { size: wish.size, pool }, Room { all: capacity, of_pool })?;
     }
     let record = FilesystemRecord {
         effect: wish.id,
@@ -110,6 +117,7 @@ fn begin(
         uid: wish.uid,
         size: wish.size,
         backing: wish.backing.clone(),
+        pool: wish.pool.as_ref().map(|pool| pool.name.clone()),
         made: None,
         attached: None,
     };

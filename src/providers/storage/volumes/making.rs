@@ -2,6 +2,7 @@
 
 use bailiwick_actors::{
     ports::{CreateVolume, Lookup, ProvisionedVolume},
+    storage_rules::{ProviderType, check_attributes},
     vocab::EffectId,
 };
 use bailiwick_journal::crash;
@@ -14,6 +15,10 @@ use crate::providers::storage::{
 
 pub(super) async fn create(ground: &Ground, wish: CreateVolume) -> Result<ProvisionedVolume, StorageError> {
     let tag = tag(wish.id);
+    let attributes = wish.pool.as_ref().map(|pool| &pool.attributes);
+    attributes
+        .map_or(Ok(()), |said| check_attributes(ProviderType::Loop, said))
+        .map_err(StorageError::BadAttributes)?;
     let turn = ground.turn(&tag)?;
     let known = record::load::<VolumeRecord>(ground, wish.id)?;
     let is_new = known.is_none();

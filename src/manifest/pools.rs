@@ -1,0 +1,86 @@
+//! Where storage comes from: the pool that is named, or the one for what names none.
+
+use bailiwick_actors::storage_rules::{
+    FromPool, ParamsError, Pool, PoolName, Pools, StorageConfig, StorageKind, check_filesystem, check_volume,
+    default_pool,
+};
+
+use super::{
+    check::{Known, Provider, Read, add},
+    hint::nearest,
+    problem::{Code, Problem, Problems},
+    source::Source,
+    wish::{Document, Pooled, Wish},
+};
+
+/// Gives what comes from a pool the provider and the attributes of that pool, and checks whether the pool can make it.
+///
+/// Where nobody knows the pools of a node, those that every node has are taken, and others are left for the node to find.
+pub(super) fn resolve(documents: &mut [Read], known: Option<&Known>, sources: &[Source], problems: &mut Problems) {
+    let config = known.map(|known| known.storage.clone()).unwrap_or_default();
+    // What was accepted once makes sense; if it does not to this release, those that everybody has are still there.
+    let pools = config.pools().or_else(|_| StorageConfig::default().pools()).unwrap_or_default();
+    for Read { document, provider, .. } in documents {
+        let Provider::OfPool(named) = provider else { continue };
+        let kind = match document.wish {
+            Wish::Filesystem { .. } => StorageKind::Filesystem,
+            _ => StorageKind::Block,
+        };
+        let name = named.clone().unwrap_or_else(|| default_pool(kind, &config));
+        let Ok(pool) = pools.get(&name) else {
+            if known.is_some() {
+                add(no_such_pool(document, &name, &pools), sources, problems);
+            }
+            continue;
+        };
+        match take(&mut document.wish, &name, pool, named.is_some()) {
+            Ok(()) => (),
+            Err(why) => {
+                let problem = Problem::new(document.place.clone(), "spec.pool", Code::BadPool, why.message);
+                add(problem.next(why.next), sources, problems);
+            }
+        }
+    }
+}
+
+fn no_such_pool(document: &Document, name: &PoolName, pools: &Pools) -> Problem {
+    let message = format!("there is no pool `{name}`");
+    let problem = Problem::new(document.place.clone(), "spec.pool", Code::DanglingReference, message);
+    match nearest(name.as_str(), pools.iter().map(|(name, _)| name.as_str())) {
+        Some(meant) => problem.next(format!("did you mean `{meant}`?")),
+        None => problem.next("`bailiwick pool list` shows those that there are, `pool create` makes one"),
+    }
+}
+
+/// Why a pool cannot make what is asked of it.
+struct Unfit {
+    message: String,
+    next: &'static str,
+}
+
+fn take(wish: &mut Wish, name: &PoolName, of: &Pool, is_named: bool) -> Result<(), Unfit> {
+    let source = of.source();
+    let pool = FromPool { name: name.clone(), attributes: source.attributes };
+    let unfit = |error: ParamsError| Unfit {
+        message: format!("the pool `{name}` cannot make it: {error}"),
+        next: "ask for less, or name another pool",
+    };
+    match wish {
+        Wish::Volume { spec, pool: from, .. } => {
+            check_volume(of, spec.size).map_err(unfit)?;
+            (spec.provider, *from) = (source.provider, Some(Pooled { pool, is_named }));
+        }
+        Wish::Filesystem { spec, pool: from, .. } => {
+            if !of.provider().makes_filesystems() {
+                return Err(Unfit {
+                    message: format!("the pool `{name}` makes volumes, not filesystems"),
+                    next: "declare a volume from it and a filesystem with `volume:`, or name a pool of filesystems",
+                });
+            }
+            check_filesystem(of, spec.size).map_err(unfit)?;
+            (spec.provider, *from) = (source.provider, Some(Pooled { pool, is_named }));
+        }
+        _ => (),
+    }
+    Ok(())
+}

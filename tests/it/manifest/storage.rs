@@ -1,0 +1,103 @@
+//! Where storage comes from, as manifests say it.
+
+use bailiwick::{
+    actors::storage_rules::{Attributes, StorageConfig},
+    manifest::{self, Known, Manifest, ManifestError, Pooled, Source, Wish},
+};
+
+const CONFIG: &str = r#"{"default-filesystem-pool": "shared", "pools": {
+    "fast": {"provider": "exec", "attributes": {"provider": "mine", "tier": "gold"}},
+    "shared": {"provider": "directory", "attributes": {"capacity": "10G"}}}}"#;
+
+fn known() -> Known {
+    let storage: StorageConfig = serde_json::from_str(CONFIG).expect("a document");
+    Known { storage, machines: ["web".parse().expect("a name")].into(), ..Known::default() }
+}
+
+fn read(kind: &str, spec: &str) -> Result<Manifest, ManifestError> {
+    let text = format!("apiVersion: bailiwick/v1\nkind: {kind}\nmetadata: {{name: data}}\nspec: {{{spec}}}\n");
+    manifest::parse(&[Source::new("lab.yaml", text)], &known())
+}
+
+/// Provider, pool, what the pool says, and whether it was named.
+fn source(kind: &str, spec: &str) -> (String, Option<(String, Attributes, bool)>) {
+    let manifest = read(kind, spec).unwrap_or_else(|error| panic!("{error}"));
+    let said = |pool: &Option<Pooled>| {
+        let pool = pool.as_ref()?;
+        Some((pool.pool.name.to_string(), pool.pool.attributes.clone(), pool.is_named))
+    };
+    match &manifest.documents[0].wish {
+        Wish::Volume { spec, pool, .. } => (spec.provider.to_string(), said(pool)),
+        Wish::Filesystem { spec, pool, .. } => (spec.provider.to_string(), said(pool)),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn attributes(attributes: &[(&str, &str)]) -> Attributes {
+    attributes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+#[test]
+fn a_pool_says_who_makes_it_and_what_he_is_told() {
+    let gold = attributes(&[("tier", "gold")]);
+    assert_eq!(source("Volume", "pool: fast, size: 1G"), ("mine".into(), Some(("fast".into(), gold, true))));
+    assert_eq!(source("Volume", "size: 1G"), ("loop".into(), Some(("loop".into(), attributes(&[]), false))));
+    let capacity = attributes(&[("capacity", "10G")]);
+    let shared = |is_named| ("directory".to_owned(), Some(("shared".to_owned(), capacity.clone(), is_named)));
+    assert_eq!(source("Filesystem", "size: 1G"), shared(false));
+    assert_eq!(source("Filesystem", "size: 1G, pool: shared"), shared(true));
+    assert_eq!(source("Volume", "provider: fast, size: 1G"), ("fast".into(), None), "a provider is no pool");
+}
+
+#[test]
+fn a_pool_that_is_not_there_or_cannot_make_it_is_refused() {
+    let cases = [
+        ("Volume", "pool: fats, size: 1G", "dangling-reference", "did you mean `fast`?"),
+        ("Volume", "pool: 7up, size: 1G", "bad-name", "letter"),
+        ("Volume", "pool: tmpfs, size: 1G", "bad-pool", "makes no volumes"),
+        ("Volume", "pool: fast, provider: mine, size: 1G", "duplicate", "keep one"),
+        ("Filesystem", "pool: loop, size: 1G", "bad-pool", "declare a volume"),
+        ("Volume", "pool: loop, size: 99P", "bad-pool", "more than"),
+    ];
+    for (kind, spec, code, part) in cases {
+        let error = read(kind, spec).expect_err(spec);
+        assert_eq!(error.problems[0].code.as_str(), code, "{spec}: {error}");
+        assert!(error.to_string().contains(part), "{spec}: {error}");
+    }
+}
+
+fn mount(filesystem: &str, path: &str) -> String {
+    format!(
+        "---\napiVersion: bailiwick/v1\nkind: FilesystemAttachment\nspec: {{machine: web, filesystem: {filesystem}, \
+         path: '{path}'}}\n"
+    )
+}
+
+fn mounts(text: &str, there: &[(&str, &str)]) -> Result<Manifest, ManifestError> {
+    let mounts = there.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect();
+    let filesystems = ["a", "b"].into_iter().map(|name| name.parse().expect("a name")).collect();
+    manifest::parse(&[Source::new("lab.yaml", text)], &Known { mounts, filesystems, ..known() })
+}
+
+#[test]
+fn a_place_on_a_machine_belongs_to_one_filesystem() {
+    for (other, is_fine) in [("/srv/ab", true), ("/srv/a", false), ("/srv/a/b", false), ("/srv", false)] {
+        let both = mounts(&format!("{}{}", mount("a", "/srv/a"), mount("b", other)), &[]);
+        assert_eq!(both.is_ok(), is_fine, "{other}: {both:?}");
+        let later = mounts(&mount("b", other), &[("web:a", "/srv/a")]);
+        assert_eq!(later.is_ok(), is_fine, "{other}: {later:?}");
+        let elsewhere = mounts(&mount("b", other), &[("db:a", "/srv/a"), ("web-2:a", "/srv/a")]);
+        assert!(elsewhere.is_ok(), "{other}: {elsewhere:?}");
+    }
+    let error = mounts(&mount("b", "/srv/a"), &[("web:a", "/srv/a")]).expect_err("taken");
+    assert_eq!((error.problems[0].code.as_str(), error.problems[0].field.as_str()), ("duplicate", "spec.path"));
+    assert!(mounts(&mount("a", "/srv/a"), &[("web:a", "/srv/a")]).is_ok(), "the same again");
+}
+
+#[test]
+fn the_places_of_the_system_are_nobodys() {
+    for path in ["/", "/etc", "/proc/1", "/usr/share/x", "/srv/../etc", "/srv//x", "/srv/", "srv"] {
+        let error = mounts(&mount("a", path), &[]).expect_err(path);
+        assert_eq!(error.problems[0].code.as_str(), "bad-name", "{path}");
+    }
+}
