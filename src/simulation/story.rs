@@ -4,7 +4,7 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -103,6 +103,7 @@ fn line(entry: &Entry, epoch: Timestamp) -> Result<StoryLine, StoredError> {
         (_, replica_set::State::KIND, _) => told::<replica_set::State>(entry, epoch)?,
         (_, member::State::KIND, _) => told::<member::State>(entry, epoch)?,
         (_, "supervisor", replica_sets::View::NAME) => told::<replica_sets::State>(entry, epoch)?,
+        (_, kind, _) if document::Kind::of(kind).is_some() => told::<document::State>(entry, epoch)?,
         _ => (meta.code.clone(), None),
     };
     Ok(StoryLine {

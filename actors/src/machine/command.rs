@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Spec, SpecV1};
+use super::{Spec, SpecV1, StartParameters, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{ClassCopy, EffectId, Fault, Name, Timestamp, Zone},
+    vocab::{Cited, ClassCopy, EffectId, Fault, Name, Timestamp, Zone},
 };
 
 /// A command to a machine.
@@ -58,6 +58,18 @@ pub enum Command {
     Site { effect: EffectId, zone: Option<Zone>, round_is_new: bool },
     /// The instance of this intent is to be made from this. A supervisor's order.
     TakeClass { effect: EffectId, copy: Box<ClassCopy> },
+    /// The instance of this intent is to be started with these, which were made with these documents. A supervisor's order.
+    Prepare { effect: EffectId, parameters: Box<StartParameters>, cited: Vec<Cited> },
+    /// The instance of this intent cannot be started now. A supervisor's order.
+    RefuseStart { effect: EffectId, why: Unstartable, cited: Vec<Cited> },
+    /// A unit of this application is to stand on it.
+    Assign { application: Name },
+    /// No unit of this application is to stand on it any more.
+    Unassign { application: Name },
+    /// A machine is about to be made in it. A supervisor's order.
+    ReserveContainer { container: Name },
+    /// That machine is gone. A supervisor's order.
+    ReleaseContainer { container: Name },
 }
 
 /// In which way a machine goes.

@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 
 use super::{
-    Drain, Event, Health, Hold, Instance, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, State, Stray,
+    Drain, Event, Health, Hold, Instance, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, Start, State, Stray,
 };
 use crate::{
     ports::Condition,
@@ -35,6 +35,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.instance = Instance::Creating(Effort::begun(at, *since));
             state.site = Site::asked(state.spec.as_deref());
             state.made_from = std::mem::take(&mut state.made_from).asked(state.spec.as_deref());
+            state.start = Start::asked(state.spec.as_deref(), &state.units);
             state.is_away();
         }
         Event::Created { instance, at: since } => {
@@ -178,6 +179,29 @@ fn change(state: &mut State, at: Version, event: &Event) {
         }
         Event::Progressed { text, percent, at: since } => {
             state.progress = Some(Progress { text: text.clone(), percent: *percent, since: *since });
+        }
+        Event::StartPrepared { parameters, .. } => {
+            state.start = Start::Prepared { parameters: parameters.clone() };
+            state.site.prepared(state.siting_is_ours());
+        }
+        Event::StartRefused { why, at: since, .. } => {
+            state.start = Start::Awaited { refused: Some((why.clone(), *since)) };
+        }
+        Event::UnitAssigned { application } => {
+            state.units.insert(application.clone());
+            // Nothing was asked for yet, or it is asked for again by the same id.
+            if matches!(state.instance, Instance::Creating(_)) && state.start == Start::Open {
+                state.start = Start::asked(state.spec.as_deref(), &state.units);
+            }
+        }
+        Event::UnitUnassigned { application } => {
+            state.units.remove(application);
+        }
+        Event::ContainerReserved { container } => {
+            state.containers.insert(container.clone());
+        }
+        Event::ContainerReleased { container } | Event::Skipped { what: Skipped::Container { container } } => {
+            state.containers.remove(container);
         }
         Event::Sited { zone, .. } => state.site.chosen(zone.clone()),
         Event::ClassTaken { copy } => state.made_from = MadeFrom::Taken { copy: copy.clone() },

@@ -46,7 +46,8 @@ impl State {
     /// The call that is under way, or owed, for its own instance.
     pub fn calling(&self, stream: &bailiwick_journal::StreamId) -> Option<EffectId> {
         let is_trying = self.effort().is_some_and(|effort| effort.outlook == Outlook::Trying);
-        self.own(stream).filter(|_| is_trying && !self.awaits_site() && self.awaits_class().is_none())
+        self.own(stream)
+            .filter(|_| is_trying && !self.awaits_start() && !self.awaits_site() && self.awaits_class().is_none())
     }
 
     /// Whether this was told last.

@@ -52,6 +52,15 @@ impl Site {
         Self { choice, blamed: BTreeMap::new() }
     }
 
+    /// It is known with what it is started, and so whether a zone has to be chosen for it.
+    pub(super) fn prepared(&mut self, is_ours: bool) {
+        self.choice = match (&self.choice, is_ours) {
+            (SiteChoice::Open, true) => SiteChoice::Awaited,
+            (SiteChoice::Awaited, false) => SiteChoice::Open,
+            (known, _) => known.clone(),
+        };
+    }
+
     /// The zone was chosen. One that has failed is chosen again only when a new round begins.
     pub(super) fn chosen(&mut self, zone: Option<Zone>) {
         if zone.as_ref().is_some_and(|zone| self.blamed.contains_key(zone)) {
@@ -70,12 +79,17 @@ impl State {
     /// Whether its instance is to be made, and somebody has to say in which zone.
     pub fn awaits_site(&self) -> bool {
         let is_trying = matches!(&self.instance, Instance::Creating(effort) if effort.outlook == Outlook::Trying);
-        is_trying && self.site.choice == SiteChoice::Awaited
+        is_trying && self.site.choice == SiteChoice::Awaited && !self.awaits_start()
+    }
+
+    /// Whether the machines supervisor chooses its zone.
+    pub(super) fn siting_is_ours(&self) -> bool {
+        matches!(self.siting(), Siting::Spread { .. })
     }
 
     /// The zone that its instance is in, or is to be made in, if that is known.
     pub fn zone(&self) -> Option<Zone> {
-        let siting = self.spec.as_deref().map(Spec::siting);
+        let siting = self.spec.as_deref().map(|_| self.siting());
         match (&self.instance, &self.site.choice, siting) {
             (Instance::Running { instance, .. }, ..) => instance.zone(),
             (Instance::Creating(_), SiteChoice::Chosen { zone }, _) => zone.clone(),
