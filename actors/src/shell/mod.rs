@@ -8,6 +8,7 @@ mod calls;
 mod entity_actor;
 mod executor;
 mod group;
+mod growth;
 mod kinds;
 mod messages;
 mod perform;
@@ -31,6 +32,7 @@ pub use assemble::{AssembleError, Resumed, Running, assemble};
 pub use calls::{Call, FilesystemCall, MachineCall, Perform, ReplicaSetCall, VolumeCall};
 pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit};
 pub use executor::Executor;
+pub use growth::{Follower, Growth};
 pub use kinds::{AnyCommand, Kind, Work};
 pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin};
 #[cfg(feature = "testing")]

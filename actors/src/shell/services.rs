@@ -12,6 +12,7 @@ use bailiwick_journal::{AppendError, Appended, Draft, Intake, Journal, Position,
 use tokio::{sync::watch, time::Instant};
 use uuid::Uuid;
 
+use super::growth::{Follower, Growth};
 use crate::{
     contract::{Known, NoView, PolicyInForce},
     ports::{Clock, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets, VolumeProvider},
@@ -118,7 +119,7 @@ pub struct Services {
     /// The last answer of `now`, and when it was given by the monotonic clock.
     last_time: Cell<(Timestamp, Instant)>,
     /// The last durable position, told by the journal's own thread.
-    head: watch::Receiver<Position>,
+    growth: Growth,
     _subscription: Subscription,
     /// Provider calls under way.
     pub calls: Cell<usize>,
@@ -143,10 +144,9 @@ impl Services {
         policy: PolicyInForce,
     ) -> Self {
         let last_time = Cell::new((Timestamp(journal.head().time_ms), Instant::now()));
-        let (tell, head) = watch::channel(journal.head().position);
-        let subscription = journal.on_append(Box::new(move |head| {
-            tell.send_replace(head.position);
-        }));
+        let growth = Growth::new(journal.head().position);
+        let told = growth.clone();
+        let subscription = journal.on_append(Box::new(move |head| told.tell(head.position)));
         Self {
             journal,
             clock,
@@ -154,7 +154,7 @@ impl Services {
             limits,
             policy: RefCell::new(Arc::new(policy)),
             last_time,
-            head,
+            growth,
             _subscription: subscription,
             calls: Cell::new(0),
             failed: watch::Sender::new(None),
@@ -199,9 +199,9 @@ impl Services {
         Known { now: self.now(), policy: self.policy(), view, view_at, journal: self.journal_id() }
     }
 
-    /// Tells when the journal has grown, and how far.
-    pub fn head(&self) -> watch::Receiver<Position> {
-        self.head.clone()
+    /// Tells when the journal grows from here on.
+    pub fn follow(&self) -> Follower {
+        self.growth.follow()
     }
 
     /// The journal's id.

@@ -276,10 +276,11 @@ impl<S: Supervise> Actor for SupervisorActor<S> {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(self.services.limits.asks_max);
-        let mut head = self.services.head();
+        let mut journal = self.services.follow();
         let address = ctx.address().downgrade();
         let follow = async move {
-            while head.changed().await.is_ok() {
+            loop {
+                journal.grown().await;
                 let Some(supervisor) = address.upgrade() else {
                     return;
                 };

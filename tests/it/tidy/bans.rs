@@ -91,6 +91,12 @@ const BANS: &[Ban] = &[
     },
     Ban { tokens: &["HashMap"], reason: MAPS, holds: |path, is_test| is_decider(path) && !is_test, allowed: &[] },
     Ban { tokens: &["HashSet"], reason: MAPS, holds: |path, is_test| is_decider(path) && !is_test, allowed: &[] },
+    Ban {
+        tokens: &["sync", ":", ":", "watch"],
+        reason: "it wakes those who wait in an order of chance, and simulation must have none: see `Growth`",
+        holds: |path, is_test| path.starts_with("actors/src/") && !is_test,
+        allowed: &[("actors/src/shell/services.rs", "that the journal has failed is waited for by the node alone")],
+    },
     Ban { tokens: &["thread", ":", ":", "sleep"], reason: SLEEP, holds: |_, is_test| is_test, allowed: WAITERS },
     Ban {
         tokens: &["time", ":", ":", "sleep"],
@@ -188,6 +194,7 @@ mod tests {
             ("src/node.rs", "async fn f() { tokio::select! { _ = a => (), _ = b => () } }"),
             ("actors/src/machine/state.rs", "struct S { seen: std::collections::HashMap<u8, u8> }"),
             ("actors/src/machine/state.rs", "use std::collections::{BTreeMap, HashSet};"),
+            ("actors/src/shell/registry.rs", "use tokio::{sync::watch, time::Instant};"),
             ("tests/it/x.rs", "fn f() { std::thread::sleep(wait); }"),
             ("tests/it/x.rs", "use std::{thread::{self, sleep}, time::Duration};"),
             ("src/node.rs", "#[cfg(test)] mod tests { async fn f() { tokio::time::sleep(wait).await; } }"),
