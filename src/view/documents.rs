@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick_actors::{
     contract::{Decider, Folded},
     document::{Content, Kind, State},
-    machine,
+    machine, machine_set,
     vocab::{Life, Name, Zone},
 };
 use bailiwick_journal::StreamId;
@@ -43,13 +43,18 @@ pub fn users(fleet: &Fleet, document: &StreamId) -> BTreeSet<StreamId> {
     let (Some(Kind::Space), Ok(space)) = (Kind::of(document.kind()), document.name().parse::<Name>()) else {
         return BTreeSet::new();
     };
-    let reaches = |state: &machine::State| {
-        let spec = state.spec.as_ref().filter(|_| state.life == Life::Alive);
-        spec.is_some_and(|spec| spec.constraints.spaces.iter().any(|wish| wish.space == space))
-    };
-    let machines = fleet.machines.iter().filter(|(_, folded)| reaches(&folded.state));
+    let names = |spec: &machine::Spec| spec.constraints.spaces.iter().any(|wish| wish.space == space);
+    let machines = fleet.machines.iter().filter(|(_, folded)| {
+        let state = &folded.state;
+        state.life == Life::Alive && state.spec.as_deref().is_some_and(names)
+    });
     let machines = machines.filter_map(|(name, _)| StreamId::new(machine::State::KIND, name).ok());
-    fleet.documents.users_of_space(&space).into_iter().chain(machines).collect()
+    let sets = fleet.machine_sets.iter().filter(|(_, folded)| {
+        let state = &folded.state;
+        state.life == Life::Alive && state.spec.as_ref().is_some_and(|spec| names(&spec.template))
+    });
+    let sets = sets.filter_map(|(name, _)| StreamId::new(machine_set::State::KIND, name).ok());
+    fleet.documents.users_of_space(&space).into_iter().chain(machines).chain(sets).collect()
 }
 
 pub(super) fn document_row(fleet: &Fleet, kind: Kind, name: &str, folded: &Folded<State>) -> DocumentRow {

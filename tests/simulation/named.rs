@@ -105,7 +105,8 @@ fn a_retry_that_is_configured_runs() {
     let script = [(0, failing(FaultCode::Unavailable)), (0, apply(ONE)), (5 * MINUTE, Happening::Calm)];
     let report = run(&script, 30 * MINUTE);
     assert_eq!(report.statuses["machine/alpha"], "ready");
-    assert!(report.story_text().contains("the next attempt began") || report.story_text().contains("AttemptBegun"));
+    let story = report.story_text();
+    assert!(story.contains("machine/alpha") && story.contains("attempt begun, because the time of the next attempt has come"), "{story}");
 }
 
 /// Source: juju 13212 (the flag that asks for another attempt was put on the wrong object). Guard: attempts end; and a retry

@@ -1,5 +1,6 @@
 //! What may be asked of a machine, and what the world may report to it.
 
+use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
 use super::{Spec, SpecV1, StartParameters, Unstartable};
@@ -58,10 +59,11 @@ pub enum Command {
     Site { effect: EffectId, zone: Option<Zone>, round_is_new: bool },
     /// The instance of this intent is to be made from this. A supervisor's order.
     TakeClass { effect: EffectId, copy: Box<ClassCopy> },
-    /// The instance of this intent is to be started with these, which were made with these documents. A supervisor's order.
-    Prepare { effect: EffectId, parameters: Box<StartParameters>, cited: Vec<Cited> },
-    /// The instance of this intent cannot be started now. A supervisor's order.
-    RefuseStart { effect: EffectId, why: Unstartable, cited: Vec<Cited> },
+    /// The start that was asked for at this version is to be made with these, which follow from these documents. A
+    /// supervisor's order.
+    Prepare { asked: Version, parameters: Box<StartParameters>, cited: Vec<Cited> },
+    /// The start that was asked for at this version cannot be made now. A supervisor's order.
+    RefuseStart { asked: Version, why: Unstartable, cited: Vec<Cited> },
     /// A unit of this application is to stand on it.
     Assign { application: Name },
     /// No unit of this application is to stand on it any more.

@@ -32,8 +32,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             siting::site(state, *effect, zone.as_ref(), *round_is_new, facts)
         }
         Command::TakeClass { effect, copy } => made_from::take(state, *effect, copy, facts),
-        Command::Prepare { effect, parameters, cited } => start::prepare(state, *effect, parameters, cited, facts),
-        Command::RefuseStart { effect, why, cited } => start::refuse(state, *effect, why, cited, facts),
+        Command::Prepare { asked, parameters, cited } => start::prepare(state, *asked, parameters, cited, facts),
+        Command::RefuseStart { asked, why, cited } => start::refuse(state, *asked, why, cited, facts),
         Command::Assign { application } => start::assign(state, application),
         Command::Unassign { application } => start::unassign(state, application),
         Command::ReserveContainer { container } => containers::reserve(state, container),

@@ -52,15 +52,6 @@ impl Site {
         Self { choice, blamed: BTreeMap::new() }
     }
 
-    /// It is known with what it is started, and so whether a zone has to be chosen for it.
-    pub(super) fn prepared(&mut self, is_ours: bool) {
-        self.choice = match (&self.choice, is_ours) {
-            (SiteChoice::Open, true) => SiteChoice::Awaited,
-            (SiteChoice::Awaited, false) => SiteChoice::Open,
-            (known, _) => known.clone(),
-        };
-    }
-
     /// The zone was chosen. One that has failed is chosen again only when a new round begins.
     pub(super) fn chosen(&mut self, zone: Option<Zone>) {
         if zone.as_ref().is_some_and(|zone| self.blamed.contains_key(zone)) {
@@ -82,9 +73,16 @@ impl State {
         is_trying && self.site.choice == SiteChoice::Awaited && !self.awaits_start()
     }
 
-    /// Whether the machines supervisor chooses its zone.
-    pub(super) fn siting_is_ours(&self) -> bool {
-        matches!(self.siting(), Siting::Spread { .. })
+    /// What remains of the choice, now that it is known with what it is started: a zone is kept that is still allowed.
+    pub(super) fn choice_in_force(&self) -> SiteChoice {
+        let Siting::Spread { allowed, .. } = self.siting() else { return SiteChoice::Open };
+        match &self.site.choice {
+            SiteChoice::Chosen { zone: Some(zone) } if allowed.is_some_and(|allowed| !allowed.contains(zone)) => {
+                SiteChoice::Awaited
+            }
+            SiteChoice::Chosen { zone } => SiteChoice::Chosen { zone: zone.clone() },
+            SiteChoice::Open | SiteChoice::Awaited => SiteChoice::Awaited,
+        }
     }
 
     /// The zone that its instance is in, or is to be made in, if that is known.

@@ -5,6 +5,7 @@ use bailiwick_actors::{
     ports::InstanceStatus,
     vocab::{Cited, FaultCode, InstanceId, Life, SizeMib, SpaceWish, Zone},
 };
+use bailiwick_journal::Version;
 
 use super::{AT, conditions, effect, fault, instance, machine_classes::copy, name, verdicts};
 use crate::{Forms, forms};
@@ -63,14 +64,14 @@ pub(crate) fn machine() -> Forms {
             Command::ReleaseMount { filesystem: name("files") },
             Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
             Command::TakeClass { effect: effect(1), copy: copy() },
-            Command::Prepare { effect: effect(1), parameters: parameters(), cited: cited() },
+            Command::Prepare { asked: Version(1), parameters: parameters(), cited: cited() },
             Command::Assign { application: name("shop") },
             Command::Unassign { application: name("shop") },
             Command::ReserveContainer { container: name("web-lxd-0") },
             Command::ReleaseContainer { container: name("web-lxd-0") },
         ]
         .into_iter()
-        .chain(unstartable().map(|why| Command::RefuseStart { effect: effect(1), why, cited: cited() })),
+        .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() })),
     );
     all.extend(forms(
         "event",

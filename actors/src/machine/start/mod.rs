@@ -6,13 +6,16 @@
 //!    └──────────┴─▶ prepared   the machines supervisor has put together what it needs
 //! ```
 //!
-//! Each new instance is prepared anew. What it was prepared with stands in its stream, with the revisions of the documents.
+//! Each attempt is prepared anew: what a document says meanwhile, or the host that runs now, counts for the next one. What is
+//! declared anew while it waits counts at once, unless its provider is at work with what was declared before. What it was
+//! prepared with stands in its stream, with the revisions of the documents.
 //! Source: Juju's provisioner, which puts a machine into error when something is missing; here it waits, and says for what.
 
 mod spec;
 
 use std::collections::BTreeSet;
 
+use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
 pub use self::spec::{StartAgent, StartHost, StartImage, StartParameters, Unstartable};
@@ -22,7 +25,7 @@ use super::{
 };
 use crate::{
     contract::Decision,
-    vocab::{Cited, EffectId, Life, Name, Outlook, Timestamp},
+    vocab::{Cited, Life, Name, Outlook, Timestamp},
 };
 
 /// With what the next instance is started.
@@ -31,8 +34,10 @@ pub enum Start {
     /// With its declaration alone.
     #[default]
     Open,
-    /// Why it could not be prepared, and since when; none before somebody looked.
+    /// For what is declared and stands on it at version `asked`. Why it could not be prepared, and since when; none before
+    /// somebody looked.
     Awaited {
+        asked: Version,
         refused: Option<(Unstartable, Timestamp)>,
     },
     Prepared {
@@ -42,26 +47,45 @@ pub enum Start {
 
 impl Start {
     /// An intent to make an instance is open.
-    pub(super) fn asked(spec: Option<&Spec>, units: &BTreeSet<Name>) -> Self {
+    pub(super) fn asked(at: Version, spec: Option<&Spec>, units: &BTreeSet<Name>) -> Self {
         let is_needed = !units.is_empty()
             || spec.is_some_and(|spec| {
                 spec.base.is_some() || spec.parent.is_some() || !spec.constraints.spaces.is_empty()
             });
-        if is_needed { Self::Awaited { refused: None } } else { Self::Open }
+        if is_needed { Self::Awaited { asked: at, refused: None } } else { Self::Open }
     }
 }
 
 impl State {
     /// Whether its instance is to be made, and somebody has to say with what.
     pub fn awaits_start(&self) -> bool {
+        self.start_asked().is_some()
+    }
+
+    /// The version at which that start was asked for.
+    pub fn start_asked(&self) -> Option<Version> {
         let is_trying = matches!(&self.instance, Instance::Creating(effort) if effort.outlook == Outlook::Trying);
-        is_trying && matches!(self.start, Start::Awaited { .. })
+        match self.start {
+            Start::Awaited { asked, .. } => is_trying.then_some(asked),
+            Start::Open | Start::Prepared { .. } => None,
+        }
+    }
+
+    /// The next attempt to make its instance is prepared with what is declared now.
+    pub(super) fn is_prepared_anew(&mut self, at: Version) {
+        if !matches!(self.instance, Instance::Creating(_)) {
+            return;
+        }
+        self.start = Start::asked(at, self.spec.as_deref(), &self.units);
+        if self.start == Start::Open {
+            self.site.choice = self.choice_in_force();
+        }
     }
 
     /// Why its instance cannot be made now, and since when.
     pub fn unstartable(&self) -> Option<&(Unstartable, Timestamp)> {
         match &self.start {
-            Start::Awaited { refused } if self.awaits_start() => refused.as_ref(),
+            Start::Awaited { refused, .. } if self.awaits_start() => refused.as_ref(),
             Start::Open | Start::Awaited { .. } | Start::Prepared { .. } => None,
         }
     }
@@ -97,12 +121,13 @@ impl State {
 /// What it needs has been put together.
 pub(super) fn prepare(
     state: &State,
-    effect: EffectId,
+    asked: Version,
     parameters: &StartParameters,
     cited: &[Cited],
     facts: &Facts<'_>,
 ) -> Verdict {
-    if !is_asked_for(state, effect, facts) {
+    // What was put together before it was declared otherwise, or for an earlier attempt, is not for this one.
+    if state.start_asked() != Some(asked) {
         return Ok(Decision::nothing(Reason::StartNotAwaited));
     }
     let parameters = Box::new(parameters.clone());
@@ -113,20 +138,16 @@ pub(super) fn prepare(
 /// Something is missing. The same again is no news.
 pub(super) fn refuse(
     state: &State,
-    effect: EffectId,
+    asked: Version,
     why: &Unstartable,
     cited: &[Cited],
     facts: &Facts<'_>,
 ) -> Verdict {
-    if !is_asked_for(state, effect, facts) || state.unstartable().is_some_and(|(known, _)| known == why) {
+    if state.start_asked() != Some(asked) || state.unstartable().is_some_and(|(known, _)| known == why) {
         return Ok(Decision::nothing(Reason::StartNotAwaited));
     }
     let refused = Event::StartRefused { why: why.clone(), cited: cited.to_vec(), at: facts.now };
     Ok(Decision::because(Reason::StartRefused, [refused]))
-}
-
-fn is_asked_for(state: &State, effect: EffectId, facts: &Facts<'_>) -> bool {
-    state.awaits_start() && state.own(facts.stream) == Some(effect)
 }
 
 /// A unit of an application is to stand on it. What runs already is not made anew for it.

@@ -12,7 +12,7 @@ use crate::{
         Command, Constraints, Effect, Event, Reason as R, Rejection, Removal, Siting, Skipped, Spec, StartHost,
         StartParameters, Unstartable,
     },
-    vocab::{Cited, InstanceId, Life, Timestamp, Zone},
+    vocab::{Cited, FaultCode, InstanceId, Life, Timestamp, Zone},
 };
 
 fn zone(name: &str) -> Zone {
@@ -24,6 +24,12 @@ fn awaiting() -> Vec<Event> {
     let constraints = Constraints { spaces: ["inner".parse().expect("a wish")].into(), ..Constraints::default() };
     let spec = Box::new(Spec { constraints, ..*spec("local") });
     vec![Event::Declared { spec }, Event::CreateRequested { at: Timestamp(1) }]
+}
+
+/// It has to reach another space now.
+fn declared_anew() -> Event {
+    let constraints = Constraints { spaces: ["outer".parse().expect("a wish")].into(), ..Constraints::default() };
+    Event::SpecChanged { spec: Box::new(Spec { constraints, ..*spec("local") }) }
 }
 
 fn plain() -> Vec<Event> {
@@ -72,8 +78,8 @@ fn let_go() -> Event {
 }
 
 pub(super) fn table() -> Vec<Case<State>> {
-    let prepare = |at| Command::Prepare { effect: effect(at), parameters: parameters(&["a"]), cited: cited() };
-    let refuse = |why| Command::RefuseStart { effect: effect(2), why, cited: cited() };
+    let prepare = |at| Command::Prepare { asked: Version(at), parameters: parameters(&["a"]), cited: cited() };
+    let refuse = |why| Command::RefuseStart { asked: Version(2), why, cited: cited() };
     let assign = || Command::Assign { application: name("shop") };
     let unassign = || Command::Unassign { application: name("shop") };
     let unassigned = Event::UnitUnassigned { application: name("shop") };
@@ -88,8 +94,11 @@ pub(super) fn table() -> Vec<Case<State>> {
     let empty = || Unstartable::EmptySpace { space: name("inner") };
     vec![
         case(awaiting(), prepare(2), Ok((R::StartPrepared, vec![prepared(&["a"])]))),
-        // What is about an earlier instance says nothing about this one.
+        // What was put together for an earlier instance, or for another declaration, says nothing about this one.
         case(awaiting(), prepare(1), Ok((R::StartNotAwaited, vec![]))),
+        case(then(awaiting(), [declared_anew()]), prepare(2), Ok((R::StartNotAwaited, vec![]))),
+        case(then(awaiting(), [declared_anew()]), refuse(no_space()), Ok((R::StartNotAwaited, vec![]))),
+        case(then(awaiting(), [declared_anew()]), prepare(3), Ok((R::StartPrepared, vec![prepared(&["a"])]))),
         case(plain(), prepare(2), Ok((R::StartNotAwaited, vec![]))),
         case(awaiting(), refuse(no_space()), Ok((R::StartRefused, vec![refused(no_space())]))),
         case(then(awaiting(), [refused(no_space())]), refuse(no_space()), Ok((R::StartNotAwaited, vec![]))),
@@ -168,4 +177,48 @@ fn a_new_instance_is_prepared_anew() {
     assert!(state.awaits_start());
     assert_eq!(state.parameters(), None);
     assert_eq!(state.own(&stream()), Some(effect(8)));
+}
+
+#[test]
+fn what_is_declared_anew_while_it_waits_is_prepared_anew() {
+    for waits in [vec![], vec![refused(no_space())], vec![prepared(&["a", "b"])]] {
+        let (state, _) = after::<State>(&then(then(awaiting(), waits.clone()), [declared_anew()]));
+        let changed_at = u64::try_from(waits.len()).expect("few") + 3;
+        assert_eq!(state.start_asked(), Some(Version(changed_at)), "{waits:?}");
+        assert_eq!((state.unstartable(), state.parameters()), (None, None), "{waits:?}");
+        // It is the same intent: whatever may be there already is found by its id.
+        assert_eq!(state.own(&stream()), Some(effect(2)));
+    }
+    let plain = Event::SpecChanged { spec: spec("local") };
+    assert_eq!(calls(&then(awaiting(), [plain])), [Effect::Create { intent: Version(2), attempt: 1 }]);
+}
+
+#[test]
+fn each_attempt_is_prepared_anew_and_a_call_under_way_is_left_alone() {
+    let until = Timestamp(9);
+    let called = then(awaiting(), [prepared(&[]), declared_anew()]);
+    assert_eq!(calls(&called), [Effect::Create { intent: Version(2), attempt: 1 }]);
+    assert!(after::<State>(&called).0.parameters().is_some(), "what is made was started with these");
+    let fault = super::fault(FaultCode::Unavailable);
+    let waiting = then(called, [Event::CreateRetryScheduled { until, fault }]);
+    assert_eq!(calls(&waiting), [Effect::WakeAt(until)]);
+    let again = then(waiting, [Event::AttemptBegun]);
+    assert_eq!(calls(&again), []);
+    assert_eq!(after::<State>(&again).0.start_asked(), Some(Version(6)));
+    // An operator who has mended a document says "again", and it counts.
+    let given_up = Event::CreateGivenUp { fault: super::fault(FaultCode::InvalidArgument) };
+    let (again, _) = after::<State>(&then(awaiting(), [prepared(&[]), given_up, Event::AttemptBegun]));
+    assert!(again.awaits_start());
+}
+
+#[test]
+fn a_zone_is_chosen_anew_if_it_is_not_allowed_any_more() {
+    let (at, until) = (NOW, Timestamp(9));
+    let fault = super::fault(FaultCode::DeadlineExceeded);
+    let sited = [prepared(&["a", "b"]), Event::Sited { zone: Some(zone("a")), at }];
+    let failed = [Event::CreateRetryScheduled { until, fault }, Event::AttemptBegun];
+    let again = |zones: &[&str]| then(then(then(awaiting(), sited.clone()), failed.clone()), [prepared(zones)]);
+    assert_eq!(after::<State>(&again(&["a", "c"])).0.zone(), Some(zone("a")));
+    assert!(after::<State>(&again(&["b", "c"])).0.awaits_site());
+    assert_eq!(calls(&again(&[])), [Effect::Create { intent: Version(2), attempt: 2 }], "the provider chooses");
 }

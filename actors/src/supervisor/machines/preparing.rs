@@ -25,15 +25,9 @@ pub(super) fn preparations(facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec
         let command = Command::ReleaseContainer { container: container.clone() };
         Order::Machine { machine: host.clone(), command }
     });
-    let contained = machines.iter().flat_map(|name| contained(view, name));
-    // Host and container may both have been looked at.
-    let mut orders: Vec<Order> = Vec::new();
-    for order in told.chain(gone).chain(contained) {
-        if is_news(view, &order) && !orders.contains(&order) {
-            orders.push(order);
-        }
-    }
-    orders.into_iter().map(|order| Event::Issued { order }).collect()
+    let contained = machines.iter().flat_map(|name| contained(view, name, machines));
+    let orders = told.chain(gone).chain(contained).filter(|order| is_news(view, order));
+    orders.map(|order| Event::Issued { order }).collect()
 }
 
 fn is_news(view: &View, order: &Order) -> bool {
@@ -45,11 +39,11 @@ fn is_news(view: &View, order: &Order) -> bool {
 fn preparation(view: &View, name: &Name) -> Option<Order> {
     let folded = view.machines.folded(name.as_str())?;
     let state = &folded.state;
-    let (spec, effect) = (state.spec.as_deref()?, view.own(name)?);
+    let (spec, asked) = (state.spec.as_deref()?, state.start_asked()?);
     let of_machine = |command| Order::Machine { machine: name.clone(), command };
     let refuse = |why: Unstartable, cited| {
         let is_known = state.unstartable().is_some_and(|(known, _)| *known == why);
-        (!is_known).then(|| of_machine(Command::RefuseStart { effect, why, cited }))
+        (!is_known).then(|| of_machine(Command::RefuseStart { asked, why, cited }))
     };
     let host = match spec.parent.as_ref().map(|parent| (parent, host(view, parent, name))) {
         None => None,
@@ -60,10 +54,10 @@ fn preparation(view: &View, name: &Name) -> Option<Order> {
             return Some(Order::Machine { machine: parent.clone(), command });
         }
     };
-    let asked = Asked { machine: name, spec, units: &state.units, volumes: &state.attachments, host: host.as_ref() };
-    match start_parameters(&asked, &view.documents) {
+    let wanted = Asked { machine: name, spec, units: &state.units, volumes: &state.attachments, host: host.as_ref() };
+    match start_parameters(&wanted, &view.documents) {
         (Ok(parameters), cited) => {
-            Some(of_machine(Command::Prepare { effect, parameters: Box::new(parameters), cited }))
+            Some(of_machine(Command::Prepare { asked, parameters: Box::new(parameters), cited }))
         }
         (Err(why), cited) => refuse(why, cited),
     }
@@ -100,9 +94,10 @@ fn host(view: &View, parent: &Name, container: &Name) -> Result<StartHost, NotYe
 
 /// What follows for the machines that stand in one, and for one that stands in another: they go with their host, and what
 /// was made in an instance is lost with it.
-fn contained(view: &View, name: &Name) -> Vec<Order> {
+fn contained(view: &View, name: &Name, machines: &BTreeSet<&Name>) -> Vec<Order> {
     let its = view.children.get(name).into_iter().flatten().map(|container| (name, container));
-    let own = view.parent_of(name).map(|host| (host, name));
+    // Where its host is looked at, too, that says it.
+    let own = view.parent_of(name).filter(|host| !machines.contains(host)).map(|host| (host, name));
     let order = |(host, container): (&Name, &Name)| {
         let folded = view.machines.folded(container.as_str())?;
         let command = follows(view.machines.folded(host.as_str()), host, container, folded)?;

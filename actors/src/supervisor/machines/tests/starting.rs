@@ -295,8 +295,8 @@ fn what_is_missing_parks_one_machine_and_a_document_wakes_who_waits() {
     assert_eq!(refusal(&view, "web"), Unstartable::EmptySpace { space: name("later") });
     put(&mut view, 26, "subnet/later", 1, &[declared(subnet("later", &[]))]);
     let orders = look(&view, &["web"]);
-    let [(_, machine::Command::Prepare { effect, cited, .. })] = &orders[..] else { panic!("{orders:?}") };
-    assert_eq!((*effect, cited.len()), (effect_of("web", 2), 2));
+    let [(_, machine::Command::Prepare { asked, cited, .. })] = &orders[..] else { panic!("{orders:?}") };
+    assert_eq!((*asked, cited.len()), (Version(2), 2));
 }
 
 fn container() -> Spec {
