@@ -167,8 +167,9 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         kind => {
             let Some(kind) = document::Kind::of(kind) else { return Ok(None) };
             let Some(folded) = fleet.documents.folded(kind, name) else { return Ok(None) };
-            let row = document_row(fleet, kind, name, folded);
-            let says = row.says.clone();
+            let mut row = document_row(fleet, kind, name, folded);
+            // Here it is what is declared.
+            let says = std::mem::take(&mut row.says);
             (kind.as_str(), Row::Document(row), says, None)
         }
     };

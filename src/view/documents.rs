@@ -24,6 +24,7 @@ pub struct DocumentRow {
     /// The hash of its stored form.
     pub digest: String,
     /// What it says, with the names of the fields of its manifest; of a space also its subnets.
+    #[serde(skip_serializing_if = "Value::is_null")]
     pub says: Value,
     /// Who uses it: it cannot be removed before they are, or use something else.
     pub used_by: Vec<String>,

@@ -7,7 +7,7 @@ use super::{Words, count};
 impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
-            Command::Declare(content) => format!("say {}", said(content)),
+            Command::Declare(content) => format!("be declared: {}", said(content)),
             Command::Remove { used_by: Users { named, .. }, .. } if named.is_empty() => "be removed".into(),
             Command::Remove { used_by, .. } => format!("be removed, although it is used by {used_by}"),
         }

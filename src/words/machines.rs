@@ -54,7 +54,9 @@ impl Words for State {
             Event::Progressed { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
             Event::Sited { zone, .. } => format!("it is to be made {}", site(zone.as_ref())),
             Event::ClassTaken { copy } => format!("it is made from class {copy}"),
-            Event::StartPrepared { parameters, cited, .. } => started_with(parameters, cited),
+            Event::StartPrepared { parameters, cited, .. } => {
+                format!("it is started with {}", started_with(parameters, cited))
+            }
             Event::StartRefused { why, .. } => format!("it cannot be started now: {why}"),
             Event::UnitAssigned { application } => format!("a unit of application {application} is to stand on it"),
             Event::UnitUnassigned { application } => {
@@ -179,7 +181,7 @@ fn declared(spec: &Spec) -> String {
     format!("with provider {} and {}{set}{zone}", spec.provider, count(spec.workloads.len(), "workload"))
 }
 
-/// What its instance is started with: "it is started with image ami-7 in machine 0, by model/default revision 2".
+/// What its instance is started with: "image ami-7 in machine 0, by model/default revision 2".
 pub fn started_with(parameters: &StartParameters, cited: &[Cited]) -> String {
     let image = parameters.images.first().map(|image| format!("image {}", image.image));
     let agent = parameters.agent.as_ref().map(|agent| format!("agent {}", agent.version));
@@ -193,7 +195,7 @@ pub fn started_with(parameters: &StartParameters, cited: &[Cited]) -> String {
         [one] => format!(", by {one}"),
         [first, ..] => format!(", by {first} and {} more", count(cited.len() - 1, "document")),
     };
-    format!("it is started with {with}{host}{by}")
+    format!("{with}{host}{by}")
 }
 
 /// How far a call is: "booting, 40 %".

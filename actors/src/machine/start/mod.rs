@@ -136,13 +136,7 @@ pub(super) fn prepare(
 }
 
 /// Something is missing. The same again is no news.
-pub(super) fn refuse(
-    state: &State,
-    asked: Version,
-    why: &Unstartable,
-    cited: &[Cited],
-    facts: &Facts<'_>,
-) -> Verdict {
+pub(super) fn refuse(state: &State, asked: Version, why: &Unstartable, cited: &[Cited], facts: &Facts<'_>) -> Verdict {
     if state.start_asked() != Some(asked) || state.unstartable().is_some_and(|(known, _)| known == why) {
         return Ok(Decision::nothing(Reason::StartNotAwaited));
     }
