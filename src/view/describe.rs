@@ -53,7 +53,7 @@ pub struct Description {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Row {
-    Machine(MachineRow),
+    Machine(Box<MachineRow>),
     Volume(VolumeRow),
     Attachment(AttachmentRow),
     Policy(PolicyRow),
@@ -115,7 +115,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         machine::State::KIND => {
             let Some(folded) = fleet.machines.folded(name) else { return Ok(None) };
             conditions = conditions_of(&folded.state);
-            let row = Row::Machine(machine_row(fleet, name, folded));
+            let row = Row::Machine(Box::new(machine_row(fleet, name, folded)));
             (machine::State::KIND, row, json(&folded.state.spec), folded.state.effort())
         }
         volume::State::KIND => {

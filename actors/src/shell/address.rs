@@ -34,7 +34,7 @@ pub(super) enum AnyAddr {
 /// The state of an entity, of whatever kind, for deciding about several in one step.
 #[derive(Debug)]
 pub(super) enum AnyEntity {
-    Machine(Entity<machine::State>),
+    Machine(Box<Entity<machine::State>>),
     Volume(Entity<volume::State>),
     VolumeAttachment(Entity<volume_attachment::State>),
     Policy(Entity<policy::State>),
@@ -156,7 +156,7 @@ impl AnyAddr {
             }};
         }
         match self {
-            Self::Machine(addr) => of_kind!(addr, AnyEntity::Machine),
+            Self::Machine(addr) => of_kind!(addr, |entity| AnyEntity::Machine(Box::new(entity))),
             Self::Volume(addr) => of_kind!(addr, AnyEntity::Volume),
             Self::VolumeAttachment(addr) => of_kind!(addr, AnyEntity::VolumeAttachment),
             Self::Policy(addr) => of_kind!(addr, AnyEntity::Policy),
