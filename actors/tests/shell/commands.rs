@@ -130,7 +130,9 @@ fn what_follows_from_a_group_goes_out_when_all_of_it_is_known() {
         assert!(node.registry.send(group("g", commands)).await.unwrap().unwrap().done);
         after_ms(10).await;
         let calls = bench.provider("a").state().calls.clone();
-        assert_eq!(calls, [("create", vec!["n".to_owned()])]);
+        // Otherwise both would have gone out in one call.
+        assert_eq!(calls, [("create", vec!["n".to_owned()]), ("create", vec!["m".to_owned()])]);
+        assert!(codes(&bench.journal, "machine/m").contains(&"start-prepared".to_owned()));
     });
 }
 
