@@ -17,6 +17,7 @@ use std::{
 use actix::Addr;
 use bailiwick_actors::{
     contract::Decider,
+    document::Kind,
     ports::Clock,
     shell::{
         Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats, Running,
@@ -234,11 +235,19 @@ fn plan_of(answers: &[Answer]) -> Plan {
     for answer in answers {
         let action = match answer.code.as_str() {
             "newly-declared" | "waits-for-machine" => Action::Create,
-            "spec-differs" | "content-differs" | "revised" => Action::Change,
-            "removal-asked" | "removal-drains" | "removal-blocked" | "removal-forced" | "instance-spared"
-            | "never-connected" | "removal-waits" | "release-asked" | "awaits-filesystem" => Action::Remove,
-            // Reservations are part of their attachments.
-            "attachment-wanted" | "filesystem-wanted" => continue,
+            "spec-differs" | "content-differs" | "revised" | "differs" => Action::Change,
+            "removal-asked"
+            | "removal-drains"
+            | "removal-blocked"
+            | "removal-forced"
+            | "instance-spared"
+            | "never-connected"
+            | "removal-waits"
+            | "release-asked"
+            | "awaits-filesystem"
+            | "removal-waits-for-containers" => Action::Remove,
+            // Reservations are part of their attachments, and units of their applications.
+            "attachment-wanted" | "filesystem-wanted" | "unit-wanted" | "unit-unwanted" => continue,
             _ => Action::Unchanged,
         };
         let (entity, fields, follows) = (answer.stream.to_string(), Vec::new(), Vec::new());
@@ -269,8 +278,10 @@ pub fn known(fleet: &Fleet) -> Known {
         classes.filter_map(|(name, f)| Some((name.parse().ok()?, f.state.content.as_ref()?.provider.clone())));
     let mounts = fleet.filesystem_attachments.iter().filter(|(_, f)| f.state.life.exists());
     let mounts = mounts.filter_map(|(name, f)| Some((name.to_owned(), f.state.spec.as_ref()?.path.clone()?)));
+    let spaces = fleet.documents.existing(Kind::Space).map(|(name, _)| name);
     Known {
         classes: classes.collect(),
+        spaces: spaces.filter_map(|name| name.parse().ok()).collect(),
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),

@@ -1,5 +1,6 @@
 //! What has to be asked so that the declared becomes true, or goes.
 
+mod documents;
 mod removing;
 #[cfg(test)]
 mod tests;
@@ -8,7 +9,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::{Decider, Fold},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
     shell::AnyCommand,
     storage_rules::FromPool,
     vocab::{ClassContent, Life, Name},
@@ -86,6 +87,7 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
         declared.insert(wish.stream());
         plan.wish(fleet, wish);
     }
+    plan.assign_units(fleet, documents);
     plan.undeclared(fleet, &declared, prune);
     plan
 }
@@ -203,6 +205,7 @@ impl Plan {
                 let command = AnyCommand::MachineClass(machine_class::Command::Declare(content.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }
+            Wish::Document { content, .. } => self.document(fleet, stream, content),
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let differs = present.is_some_and(|state| state.document != **document);
@@ -248,12 +251,16 @@ impl Plan {
         // What a set made is the set's to keep or to remove.
         alive.extend(alive_of(&fleet.machines, |state| is_alive(state.life) && !is_of_set(fleet, state)));
         alive.extend(alive_of(&fleet.machine_classes, |state| is_alive(state.life)));
-        alive.retain(|stream| !declared.contains(stream));
-        let going: BTreeSet<StreamId> = alive.iter().cloned().collect();
-        for stream in alive {
+        alive.extend(documents::existing(fleet));
+        let undeclared: Vec<StreamId> = alive.into_iter().filter(|stream| !declared.contains(stream)).collect();
+        let going: BTreeSet<StreamId> = undeclared.iter().cloned().collect();
+        for stream in undeclared {
             match prune {
                 Prune::Yes if removing::goes_with_its_machines(fleet, &stream, &going) => {
                     self.remove_once_unused(stream)
+                }
+                Prune::Yes if document::Kind::of(stream.kind()).is_some() => {
+                    self.remove_document(fleet, &stream, &going);
                 }
                 Prune::Yes => self.remove(stream, Going::default()),
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),

@@ -155,6 +155,11 @@ fn stored_forms_of_machine_classes_are_as_they_were() {
 }
 
 #[test]
+fn stored_forms_of_documents_are_as_they_were() {
+    check("document", samples::documents::document());
+}
+
+#[test]
 fn stored_forms_of_facts_are_as_they_were() {
     check("facts", samples::facts());
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bailiwick_actors::{
+    document,
     policy::Document,
     replay,
     vocab::{HarvestMode, Timestamp},
@@ -192,7 +193,10 @@ impl Query {
                 "replica-set" => json(&view::replica_sets(fleet)),
                 "member" => json(&view::members(fleet)),
                 "policy" => json(&view::policies(fleet)),
-                _ => Err(not_found(&format!("there is no kind {kind}"), KINDS)),
+                kind => match document::Kind::of(kind) {
+                    Some(kind) => json(&view::documents(fleet, kind)),
+                    None => Err(not_found(&format!("there is no kind {kind}"), KINDS)),
+                },
             },
             Self::Describe { entity, .. } => match view::describe(journal, fleet, entity).map_err(unreadable)? {
                 Some(description) => json(&description),
@@ -238,7 +242,7 @@ impl Query {
     }
 }
 
-const KINDS: &str = "kinds are machine, machine-set, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set and member";
+const KINDS: &str = "kinds are machine, machine-set, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application and model";
 
 /// Asked with a body: the settings.
 const REHEARSE: &str = "/v1/audit/rehearse";

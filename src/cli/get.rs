@@ -13,7 +13,7 @@ use crate::api::query::Query;
 
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
-    /// machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets or members; with a name after a slash, that one alone
+    /// machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
     /// At which moment: a position, a time, or how long ago (`-2h`)
@@ -53,8 +53,14 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "policy" | "policies" => Ok("policy"),
         "replica-set" | "replica-sets" | "replicaset" | "replicasets" | "rs" => Ok("replica-set"),
         "member" | "members" => Ok("member"),
+        "space" | "spaces" => Ok("space"),
+        "subnet" | "subnets" => Ok("subnet"),
+        "image-metadata" | "images" => Ok("image-metadata"),
+        "agent-binary" | "agent-binaries" => Ok("agent-binary"),
+        "application" | "applications" | "apps" => Ok("application"),
+        "model" | "models" => Ok("model"),
         _ => Err(CliError::usage(format!("there is no kind {text:?}"))
-            .next("kinds are machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets and members")),
+            .next("kinds are machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications and models")),
     }
 }
 
@@ -63,7 +69,7 @@ pub(super) fn table(kind: &str, rows: &Value) -> Table {
     type Of = fn(&Value) -> Cell;
     let columns: &[(&'static str, bool, Of)] = match kind {
         "machine" => &[
-            ("NAME", false, |row| text(&row["name"])),
+            ("NAME", false, |row| text(&row["id"])),
             ("STATUS", false, |row| status(&row["status"])),
             ("PROVIDER", false, |row| text(&row["provider"])),
             ("INSTANCE", false, |row| text(&row["instance"])),
@@ -161,6 +167,60 @@ pub(super) fn table(kind: &str, rows: &Value) -> Table {
             ("DETAIL", false, |row| text(&row["why"])),
             ("TAGS", true, |row| map(&row["tags"])),
             ("UID", true, |row| text(&row["uid"])),
+        ],
+        "space" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("SUBNETS", false, |row| list(&row["says"]["subnets"])),
+            ("USED BY", false, |row| list(&row["usedBy"])),
+            ("REVISION", false, |row| text(&row["revision"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("PROVIDER ID", true, |row| text(&row["says"]["providerId"])),
+        ],
+        "subnet" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("CIDR", false, |row| text(&row["says"]["cidr"])),
+            ("SPACE", false, |row| text(&row["says"]["space"])),
+            ("ZONES", false, |row| list(&row["says"]["zones"])),
+            ("REVISION", false, |row| text(&row["revision"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("PROVIDER ID", true, |row| text(&row["says"]["providerId"])),
+        ],
+        "image-metadata" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("BASE", false, |row| text(&row["says"]["base"])),
+            ("ARCH", false, |row| text(&row["says"]["arch"])),
+            ("STREAM", false, |row| text(&row["says"]["stream"])),
+            ("IMAGE", false, |row| text(&row["says"]["image"])),
+            ("PRIORITY", false, |row| text(&row["says"]["priority"])),
+            ("REVISION", false, |row| text(&row["revision"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("REGION", true, |row| text(&row["says"]["region"])),
+        ],
+        "agent-binary" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("VERSION", false, |row| text(&row["says"]["version"])),
+            ("BASE", false, |row| text(&row["says"]["base"])),
+            ("ARCH", false, |row| text(&row["says"]["arch"])),
+            ("REVISION", false, |row| text(&row["revision"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("LOCATION", true, |row| text(&row["says"]["location"])),
+            ("SHA256", true, |row| text(&row["says"]["sha256"])),
+        ],
+        "application" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("MACHINES", false, |row| list(&row["says"]["machines"])),
+            ("BINDINGS", false, |row| map(&row["says"]["bindings"])),
+            ("REVISION", false, |row| text(&row["revision"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+        ],
+        "model" => &[
+            ("NAME", false, |row| text(&row["name"])),
+            ("BASE", false, |row| text(&row["says"]["base"])),
+            ("STREAM", false, |row| text(&row["says"]["imageStream"])),
+            ("AGENT", false, |row| text(&row["says"]["agentVersion"])),
+            ("REVISION", false, |row| text(&row["revision"])),
+            ("AGE", false, |row| age(&row["ageMs"])),
+            ("TAGS", true, |row| map(&row["says"]["tags"])),
         ],
         _ => &[
             ("NAME", false, |row| text(&row["name"])),

@@ -142,7 +142,7 @@ impl Offer {
             },
             Wish::MachineClass { content, .. } => self.named(&entity, &content.provider, &self.machines),
             Wish::ReplicaSet { spec, .. } => self.named(&entity, &spec.engine, &self.engines),
-            Wish::Policy { .. } => Ok(()),
+            Wish::Policy { .. } | Wish::Document { .. } => Ok(()),
         }
     }
 

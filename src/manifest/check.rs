@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
+    document::Kind,
     storage_rules::{PoolName, StorageConfig},
     vocab::Name,
 };
@@ -24,6 +25,7 @@ pub struct Known {
     pub filesystems: BTreeSet<Name>,
     /// Machine classes, each with its provider.
     pub classes: BTreeMap<Name, Name>,
+    pub spaces: BTreeSet<Name>,
     /// The engines that keep replica sets on the node that is asked; none if no node is.
     pub engines: Option<BTreeSet<Name>>,
     /// The pools that storage comes from.
@@ -55,7 +57,7 @@ pub(super) enum Provider {
 /// A name of something else.
 #[derive(Debug)]
 pub(super) struct Reference {
-    /// `machine`, `volume`, `filesystem`, `machine-class` or `engine`.
+    /// `machine`, `volume`, `filesystem`, `machine-class`, `space` or `engine`.
     pub kind: &'static str,
     pub name: Name,
     pub place: Place,
@@ -145,13 +147,16 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
     let mut volumes = known.volumes.clone();
     let mut filesystems = known.filesystems.clone();
     let classes: BTreeSet<Name> = classes(documents, known).into_keys().collect();
+    let mut spaces = known.spaces.clone();
     for Read { document, .. } in documents {
         match &document.wish {
             Wish::Machine { name, .. } => drop(machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(volumes.insert(name.clone())),
             Wish::Filesystem { name, .. } => drop(filesystems.insert(name.clone())),
+            Wish::Document { name, content } if content.kind() == Kind::Space => drop(spaces.insert(name.clone())),
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
+            | Wish::Document { .. }
             | Wish::Policy { .. }
             | Wish::MachineSet { .. }
             | Wish::MachineClass { .. }
@@ -163,6 +168,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             ("machine", _) => &machines,
             ("filesystem", _) => &filesystems,
             ("machine-class", _) => &classes,
+            ("space", _) => &spaces,
             ("engine", Some(engines)) => engines,
             // Which engines there are the node will say.
             ("engine", None) => continue,

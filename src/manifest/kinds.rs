@@ -1,5 +1,6 @@
 //! From documents to wishes: what all kinds have in common, and one file for each.
 
+mod documents;
 mod gardener;
 mod machine;
 mod machine_class;
@@ -25,7 +26,7 @@ use super::{
 use crate::text::cut;
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 15] = [
     "Machine",
     "MachineClass",
     "MachineSet",
@@ -35,6 +36,12 @@ const KINDS: [&str; 9] = [
     "FilesystemAttachment",
     "Policy",
     "ReplicaSet",
+    "Space",
+    "Subnet",
+    "ImageMetadata",
+    "AgentBinary",
+    "Application",
+    "Model",
 ];
 
 /// What was read so far.
@@ -141,6 +148,12 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let spec = replica_set::replica_set(&spec?, &mut references, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::ReplicaSet { name, spec: spec? })
+        }
+        "Space" | "Subnet" | "ImageMetadata" | "AgentBinary" | "Application" | "Model" => {
+            let metadata = Metadata::required(&top, &["name"], reading);
+            let content = documents::content(kind.text(reading)?, &spec?, &mut references, reading);
+            let (at, name) = metadata?.name(reading)?;
+            (at, Wish::Document { name, content: Box::new(content?) })
         }
         other => {
             let next = match nearest(other, KINDS) {

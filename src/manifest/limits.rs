@@ -45,3 +45,7 @@ pub const ZONES_MAX: usize = 64;
 pub const ZONE_BYTES_MAX: usize = 255;
 /// Machines of one set that have a priority of their own.
 pub const PRIORITIES_MAX: usize = 10_000;
+/// Machines that units of one application stand on.
+pub const UNITS_MAX: usize = 400;
+/// Endpoints of one application that are bound to spaces.
+pub const BINDINGS_MAX: usize = 64;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bailiwick_actors::{
+    document::Content,
     filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
     storage_rules::FromPool,
     vocab::{ClassContent, Name},
@@ -84,6 +85,11 @@ pub enum Wish {
         name: Name,
         content: Box<ClassContent>,
     },
+    /// A space, a subnet, an image, an agent's program, an application, or what holds for all machines.
+    Document {
+        name: Name,
+        content: Box<Content>,
+    },
 }
 
 /// The pool that something comes from.
@@ -117,6 +123,7 @@ impl Wish {
             Self::FilesystemAttachment { spec } => encode(1, spec),
             Self::MachineSet { spec, .. } => encode(1, spec),
             Self::MachineClass { content, .. } => encode(1, &**content),
+            Self::Document { content, .. } => encode(1, &**content),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.
@@ -134,6 +141,7 @@ impl Wish {
             Self::ReplicaSet { name, .. } => ("replica-set", name.to_string()),
             Self::MachineSet { name, .. } => ("machine-set", name.to_string()),
             Self::MachineClass { name, .. } => ("machine-class", name.to_string()),
+            Self::Document { name, content } => (content.kind().as_str(), name.to_string()),
             Self::Filesystem { name, .. } => ("filesystem", name.to_string()),
             Self::FilesystemAttachment { spec } => ("filesystem-attachment", spec.stream_name()),
         };

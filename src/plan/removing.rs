@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -42,6 +42,13 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
     streams.sort();
     streams.dedup();
     streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
+    let (documents, streams): (Vec<StreamId>, Vec<StreamId>) =
+        streams.into_iter().partition(|stream| document::Kind::of(stream.kind()).is_some());
+    for stream in documents {
+        if fleet.exists(&stream) {
+            plan.remove_document(fleet, &stream, &asked);
+        }
+    }
     for stream in streams {
         // Force is for what was named; what only hangs on that goes in order.
         let how = Going { force: how.force && named.contains(&stream), ..how };

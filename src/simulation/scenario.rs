@@ -7,6 +7,7 @@ use std::{
 };
 
 use bailiwick_actors::{
+    document::Kind,
     machine,
     vocab::{Name, Timestamp, Zone},
 };
@@ -392,8 +393,12 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
             Wish::MachineClass { name, content } => {
                 drop(known.classes.insert(name.clone(), content.provider.clone()));
             }
+            Wish::Document { name, content } if content.kind() == Kind::Space => {
+                known.spaces.insert(name.clone());
+            }
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
+            | Wish::Document { .. }
             | Wish::Policy { .. }
             | Wish::MachineSet { .. }
             | Wish::ReplicaSet { .. } => (),
@@ -431,6 +436,7 @@ fn provider(wish: &Wish) -> Option<Name> {
         Wish::VolumeAttachment { .. }
         | Wish::FilesystemAttachment { .. }
         | Wish::Policy { .. }
+        | Wish::Document { .. }
         | Wish::ReplicaSet { .. } => None,
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
+    document::{self, Content},
     filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
     shell::AnyCommand,
     vocab::{Name, Zone},
@@ -134,6 +135,7 @@ impl Happening {
 pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyCommand)> {
     let mut commands = Vec::new();
     let mut attachments = Vec::new();
+    let mut units: Vec<(Name, Name)> = Vec::new();
     for wish in wishes {
         let command = match wish {
             Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
@@ -164,12 +166,22 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
                 AnyCommand::MachineClass(machine_class::Command::Declare(content.clone()))
             }
             Wish::ReplicaSet { spec, .. } => AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone())),
+            Wish::Document { name, content } => {
+                if let Content::Application(application) = &**content {
+                    units.extend(application.machines.iter().map(|machine| (machine.clone(), name.clone())));
+                }
+                AnyCommand::Document(document::Command::Declare(content.clone()))
+            }
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));
                 continue;
             }
         };
         commands.push((wish.stream(), command));
+    }
+    for (machine, application) in units {
+        let of_machine = StreamId::new("machine", machine.as_str()).expect("a name");
+        commands.push((of_machine, AnyCommand::Machine(machine::Command::Assign { application })));
     }
     for (stream, spec) in attachments {
         if !known.has_attachment(stream.name()) {
@@ -197,7 +209,10 @@ pub(super) fn removal(stream: &StreamId) -> Option<AnyCommand> {
         "replica-set" => Some(AnyCommand::ReplicaSet(replica_set::Command::Remove)),
         "machine-set" => Some(AnyCommand::MachineSet(machine_set::Command::Remove)),
         "machine-class" => Some(AnyCommand::MachineClass(machine_class::Command::Remove)),
-        _ => None,
+        kind => {
+            let (kind, used_by) = (document::Kind::of(kind)?, document::Users::default());
+            Some(AnyCommand::Document(document::Command::Remove { kind, used_by }))
+        }
     }
 }
 

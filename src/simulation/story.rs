@@ -4,7 +4,7 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -103,6 +103,7 @@ fn line(entry: &Entry, epoch: Timestamp) -> Result<StoryLine, StoredError> {
         (_, replica_set::State::KIND, _) => told::<replica_set::State>(entry, epoch)?,
         (_, member::State::KIND, _) => told::<member::State>(entry, epoch)?,
         (_, "supervisor", replica_sets::View::NAME) => told::<replica_sets::State>(entry, epoch)?,
+        (_, kind, _) if document::Kind::of(kind).is_some() => told::<document::State>(entry, epoch)?,
         _ => (meta.code.clone(), None),
     };
     Ok(StoryLine {
@@ -153,13 +154,21 @@ fn event_text(event: &impl Serialize, epoch: Timestamp) -> String {
     if let Some(order) = parts.get("order") {
         add(order_text(order));
     }
-    for name in ["volume", "machine"] {
+    for name in ["volume", "machine", "application", "container"] {
         if let Some(Value::String(value)) = parts.get(name) {
             add(value.clone());
         }
     }
     if let Some(instance) = parts.pointer("/instance/instance").and_then(Value::as_str) {
         add(instance.to_owned());
+    }
+    // What is missing, with its name: "empty space inner".
+    if let ("StartRefused", Some(Value::Object(why))) = (name, parts.get("why")) {
+        for (what, of) in why {
+            add(words(what));
+            let names = ["space", "version", "host"].iter().filter_map(|key| of.get(key)?.as_str());
+            names.for_each(|name| add(name.to_owned()));
+        }
     }
     if let Some(Value::Array(changes)) = parts.get("changes") {
         let kinds: Vec<String> = changes.iter().map(|change| words(&first_key(change))).collect();

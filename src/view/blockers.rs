@@ -72,7 +72,13 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
                 let why = held.map_or_else(String::new, |held| format!(", and the set does nothing: {held}"));
                 (format!("member/{name}"), format!("it is {status}{why}"), folded.map(|folded| folded.changed))
             });
-            drain.into_iter().chain(engaged).chain(volumes).chain(mounts).collect()
+            let containers = state.containers.iter().map(|container| {
+                let folded = fleet.machines.folded(container.as_str());
+                let status = folded.map_or("not known", |folded| folded.state.status());
+                let by = format!("machine/{container}");
+                (by, format!("it stands in it, and is {status}"), folded.map(|folded| folded.changed))
+            });
+            drain.into_iter().chain(engaged).chain(containers).chain(volumes).chain(mounts).collect()
         }
         Life::Dead => match &state.instance {
             Instance::Deleting { effort, .. } => {

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::{
     Blocker, Fleet, FleetError, blockers,
+    documents::{DocumentRow, document_row},
     filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
     machine_classes::{MachineClassRow, machine_class_row},
     machine_sets::{MachineSetRow, machine_set_row},
@@ -52,7 +53,7 @@ pub struct Description {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Row {
-    Machine(MachineRow),
+    Machine(Box<MachineRow>),
     Volume(VolumeRow),
     Attachment(AttachmentRow),
     Policy(PolicyRow),
@@ -62,6 +63,7 @@ pub enum Row {
     Member(Box<MemberRow>),
     MachineSet(MachineSetRow),
     MachineClass(Box<MachineClassRow>),
+    Document(DocumentRow),
 }
 
 /// One condition.
@@ -113,7 +115,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         machine::State::KIND => {
             let Some(folded) = fleet.machines.folded(name) else { return Ok(None) };
             conditions = conditions_of(&folded.state);
-            let row = Row::Machine(machine_row(fleet, name, folded));
+            let row = Row::Machine(Box::new(machine_row(fleet, name, folded)));
             (machine::State::KIND, row, json(&folded.state.spec), folded.state.effort())
         }
         volume::State::KIND => {
@@ -162,7 +164,14 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
             let row = Row::Member(Box::new(member_row(fleet, name, folded)));
             (member::State::KIND, row, json(&folded.state.seat), None)
         }
-        _ => return Ok(None),
+        kind => {
+            let Some(kind) = document::Kind::of(kind) else { return Ok(None) };
+            let Some(folded) = fleet.documents.folded(kind, name) else { return Ok(None) };
+            let mut row = document_row(fleet, kind, name, folded);
+            // Here it is what is declared.
+            let says = std::mem::take(&mut row.says);
+            (kind.as_str(), Row::Document(row), says, None)
+        }
     };
     let (history, last_operation) = match entity.kind() {
         machine::State::KIND => history::<machine::State>(journal, fleet, entity, |state| state.status().into()),
@@ -184,7 +193,10 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
             history::<replica_set::State>(journal, fleet, entity, |state| state.status().into())
         }
         member::State::KIND => history::<member::State>(journal, fleet, entity, |state| state.status().into()),
-        _ => history::<policy::State>(journal, fleet, entity, |state| format!("revision {}", state.revision)),
+        policy::State::KIND => {
+            history::<policy::State>(journal, fleet, entity, |state| format!("revision {}", state.revision))
+        }
+        _ => history::<document::State>(journal, fleet, entity, document::State::status),
     }?;
     Ok(Some(Description {
         entity: entity.to_string(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Stored, StoredError},
+    document::{Documents, Kind},
     filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     supervisor::machines,
     vocab::{Life, Timestamp},
@@ -29,6 +30,7 @@ pub struct Fleet {
     pub filesystem_attachments: Fold<filesystem_attachment::State>,
     pub machine_sets: Fold<machine_set::State>,
     pub machine_classes: Fold<machine_class::State>,
+    pub documents: Documents,
     /// The last entry that was taken in.
     pub position: Position,
     /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
@@ -106,6 +108,7 @@ impl Fleet {
         self.filesystem_attachments.apply(entry)?;
         self.machine_sets.apply(entry)?;
         self.machine_classes.apply(entry)?;
+        self.documents.apply(entry)?;
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
         if !existed && self.exists(&header.stream) {
@@ -128,7 +131,7 @@ impl Fleet {
             "filesystem" => self.filesystems.get(name).map(|state| state.life),
             "filesystem-attachment" => self.filesystem_attachments.get(name).map(|state| state.life),
             "policy" => self.policies.get(name).map(|_| Life::Alive),
-            _ => None,
+            kind => Some(self.documents.folded(Kind::of(kind)?, name)?.state.life),
         }
     }
 

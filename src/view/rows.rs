@@ -13,14 +13,28 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
-use super::{Fleet, why_not::next_look};
-use crate::words::{progress, withheld, withholding};
+use super::{
+    Fleet,
+    machine_detail::{machine_detail, machine_id},
+    why_not::next_look,
+};
+use crate::words::{progress, started_with, withholding};
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MachineRow {
     pub name: String,
+    /// As people call it: `0/lxd/0` for `0-lxd-0`, which stands in `0`.
+    pub id: String,
+    /// The machine that it stands in.
+    pub parent: Option<String>,
+    /// The machines that stand in it, or are about to.
+    pub containers: Vec<String>,
+    /// The applications of which a unit stands on it.
+    pub units: Vec<String>,
+    /// What its instance is started with beside what is declared, in short.
+    pub started_with: Option<String>,
     pub status: &'static str,
     pub life: String,
     pub ready: bool,
@@ -147,6 +161,11 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
     let spec = state.spec.as_ref();
     MachineRow {
         name: name.to_owned(),
+        id: machine_id(fleet, name),
+        parent: spec.and_then(|spec| spec.parent.as_ref()).map(ToString::to_string),
+        containers: state.containers.iter().map(ToString::to_string).collect(),
+        units: state.units.iter().map(ToString::to_string).collect(),
+        started_with: state.parameters().map(|parameters| started_with(parameters, &[])),
         status: state.status(),
         life: state.life.to_string(),
         ready: state.is_ready(),
@@ -305,22 +324,7 @@ pub(super) fn effort_detail(effort: &Effort) -> Option<String> {
     }
 }
 
-pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
-    let held = state.hold.as_ref().map(|hold| {
-        let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
-        let until = hold.until.map(|until| format!(" until {until}")).unwrap_or_default();
-        let noted = if would.is_empty() { String::new() } else { format!("; else {}", would.join(" and ")) };
-        format!("held{until}: {}{noted}", hold.reason)
-    });
-    let strays = state.strays.values().filter_map(|stray| {
-        let name = stray.instance.as_ref().map_or_else(|| "an instance".to_owned(), |name| format!("instance {name}"));
-        Some(format!("removing {name}, which is not its own: {}", effort_detail(&stray.effort)?))
-    });
-    let parts: Vec<String> = held.into_iter().chain(own_detail(state)).chain(told(state)).chain(strays).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-fn told(state: &machine::State) -> Option<String> {
+pub(super) fn told(state: &machine::State) -> Option<String> {
     state.progress.as_ref().map(|told| progress(&told.text, told.percent))
 }
 
@@ -336,40 +340,6 @@ fn health_word(health: &Health) -> &'static str {
         Health::Well { .. } => "well",
         Health::Suspect { .. } => "suspect",
         Health::Overdue { .. } => "overdue",
-    }
-}
-
-fn own_detail(state: &machine::State) -> Option<String> {
-    if let Some(detail) = state.effort().and_then(effort_detail) {
-        return Some(detail);
-    }
-    if let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) {
-        return Some(format!("its workloads are ending, and are waited for until {}", drain.until));
-    }
-    match (&state.instance, &state.node) {
-        (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),
-        (Instance::Running { .. }, Node::Silent) => {
-            Some(format!("its agent has not reported yet{}", time_left(&state.health)))
-        }
-        (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
-            Some(format!("its agent is silent since {last_seen}{}", time_left(&state.health)))
-        }
-        (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
-            let bad = conditions.values().filter(|condition| !condition.healthy);
-            let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
-            (!bad.is_empty()).then(|| format!("{}{}", bad.join("; "), time_left(&state.health)))
-        }
-        (Instance::None | Instance::Creating(_) | Instance::Deleting { .. }, _) => None,
-    }
-}
-
-/// How long whoever is not well has left.
-fn time_left(health: &Health) -> String {
-    match health {
-        Health::Joining { until, .. } => format!("; it has until {until} to become well"),
-        Health::Suspect { until, .. } => format!("; it is given up at {until}"),
-        Health::Overdue { since, .. } => format!("; its time is over since {since}"),
-        Health::Unjudged | Health::Well { .. } => String::new(),
     }
 }
 

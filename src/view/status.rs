@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bailiwick_actors::vocab::Life;
+use bailiwick_actors::{document::Kind, vocab::Life};
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
@@ -105,7 +105,8 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
         };
     }
     // A hold is easily forgotten, so it is told even while nothing was held back.
-    look!("machine", machines(fleet), |row: &MachineRow| row.held.is_some() || row.withheld.is_some());
+    let waits = |row: &MachineRow| row.status == "waiting";
+    look!("machine", machines(fleet), |row: &MachineRow| row.held.is_some() || row.withheld.is_some() || waits(row));
     look!("volume", volumes(fleet), |_: &_| false);
     look!("volume-attachment", attachments(fleet), |_: &_| false);
     look!("filesystem", filesystems(fleet), |_: &_| false);
@@ -159,9 +160,12 @@ pub fn pending(fleet: &Fleet) -> Vec<Pending> {
 
 /// The entities that are declared and not gone, policies left out: attachments first, because they go first.
 pub fn declared(fleet: &Fleet) -> Vec<StreamId> {
+    let of_kind = |kind: Kind| fleet.documents.existing(kind).map(move |(name, _)| StreamId::new(kind.as_str(), name));
+    let documents = Kind::ALL.into_iter().flat_map(of_kind).flatten();
     let mut streams: Vec<StreamId> = looks(fleet)
         .iter()
         .map(|look| StreamId::new(look.kind, &look.name).expect("the name of a stream of the journal"))
+        .chain(documents)
         .collect();
     streams.sort_by_key(|stream| (!stream.kind().ends_with("-attachment"), stream.clone()));
     streams

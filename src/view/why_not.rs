@@ -104,6 +104,10 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     if let Some(class) = state.awaits_class() {
         return Some(of_class(fleet, class));
     }
+    if let Some((why, since)) = state.unstartable() {
+        let because = format!("{why}, since {since}");
+        return Some(Unmet::new("everything that its start needs is there", because, why.remedy()));
+    }
     if state.awaits_site() {
         return Some(site(fleet, entity, state));
     }

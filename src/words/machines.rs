@@ -1,9 +1,11 @@
 //! Machines in words.
 
 use bailiwick_actors::{
-    machine::{Cause, Command, DrainOutcome, Event, Removal, Report, Siting, Skipped, Spec, State, Step},
+    machine::{
+        Cause, Command, DrainOutcome, Event, Removal, Report, Siting, Skipped, Spec, StartParameters, State, Step,
+    },
     ports::Condition,
-    vocab::{Timestamp, Zone},
+    vocab::{Cited, Timestamp, Zone},
 };
 
 use super::{Words, count};
@@ -15,6 +17,12 @@ impl Words for State {
             Command::DeclareV1(spec) => format!("be declared {}", declared(&spec.clone().into())),
             Command::Site { zone, .. } => format!("be made {}", site(zone.as_ref())),
             Command::TakeClass { copy, .. } => format!("be made from class {copy}"),
+            Command::Prepare { .. } => "start with what was put together for it".into(),
+            Command::RefuseStart { why, .. } => format!("wait, for {why}"),
+            Command::Assign { application } => format!("have a unit of application {application}"),
+            Command::Unassign { application } => format!("have no unit of application {application}"),
+            Command::ReserveContainer { container } => format!("make room for machine {container}"),
+            Command::ReleaseContainer { container } => format!("let go of machine {container}"),
             Command::Remove => "be removed".into(),
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { volume } => format!("make room for volume {volume}"),
@@ -46,6 +54,19 @@ impl Words for State {
             Event::Progressed { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
             Event::Sited { zone, .. } => format!("it is to be made {}", site(zone.as_ref())),
             Event::ClassTaken { copy } => format!("it is made from class {copy}"),
+            Event::StartPrepared { parameters, cited, .. } => {
+                format!("it is started with {}", started_with(parameters, cited))
+            }
+            Event::StartRefused { why, .. } => format!("it cannot be started now: {why}"),
+            Event::UnitAssigned { application } => format!("a unit of application {application} is to stand on it"),
+            Event::UnitUnassigned { application } => {
+                format!("no unit of application {application} is to stand on it any more")
+            }
+            Event::ContainerReserved { container } => format!("it keeps room for machine {container}"),
+            Event::ContainerReleased { container } => format!("it let go of machine {container}"),
+            Event::Skipped { what: Skipped::Container { container } } => {
+                format!("machine {container}, which stands in it, was not waited for")
+            }
             Event::ZoneBlamed { zone, fault } => format!("it could not be made in zone {zone} ({fault})"),
             Event::SpecChanged { spec } => format!("it is now declared {}", declared(spec)),
             Event::CreateRequested { .. } => "an instance is to be made".into(),
@@ -158,6 +179,23 @@ fn declared(spec: &Spec) -> String {
         Siting::Provider | Siting::Spread { .. } => String::new(),
     };
     format!("with provider {} and {}{set}{zone}", spec.provider, count(spec.workloads.len(), "workload"))
+}
+
+/// What its instance is started with: "image ami-7 in machine 0, by model/default revision 2".
+pub fn started_with(parameters: &StartParameters, cited: &[Cited]) -> String {
+    let image = parameters.images.first().map(|image| format!("image {}", image.image));
+    let agent = parameters.agent.as_ref().map(|agent| format!("agent {}", agent.version));
+    let spaces: Vec<&str> = parameters.subnets.keys().map(|space| space.as_str()).collect();
+    let spaces = (!spaces.is_empty()).then(|| format!("space {}", spaces.join(" and ")));
+    let parts: Vec<String> = image.into_iter().chain(agent).chain(spaces).collect();
+    let with = if parts.is_empty() { "what is declared".to_owned() } else { parts.join(", ") };
+    let host = parameters.host.as_ref().map(|host| format!(" in machine {}", host.machine)).unwrap_or_default();
+    let by = match cited {
+        [] => String::new(),
+        [one] => format!(", by {one}"),
+        [first, ..] => format!(", by {first} and {} more", count(cited.len() - 1, "document")),
+    };
+    format!("{with}{host}{by}")
 }
 
 /// How far a call is: "booting, 40 %".

@@ -3,6 +3,7 @@
 //! Texts are for people and may change with any release; what programs read are codes, numbers and types. Nothing here
 //! prints a value in the form that the compiler derives: what has no words of its own does not compile.
 
+mod documents;
 mod filesystems;
 mod machine_classes;
 mod machine_sets;
@@ -18,7 +19,7 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     supervisor::{
         machine_sets as machine_sets_supervisor, machines as machines_supervisor,
         replica_sets as replica_sets_supervisor, storage as storage_supervisor,
@@ -29,7 +30,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind};
 use serde::Serialize;
 
-pub use machines::{caused, progress, withheld};
+pub use machines::{caused, progress, started_with, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use replica_sets::{reason_in_words, step_in_words};
 pub use supervisors::{ordered, withholding};
@@ -151,6 +152,7 @@ fn told(entry: &Entry) -> Option<Told> {
         ("supervisor", machines_supervisor::View::NAME) => tell::<machines_supervisor::State>(entry),
         ("supervisor", storage_supervisor::View::NAME) => tell::<storage_supervisor::State>(entry),
         ("supervisor", replica_sets_supervisor::View::NAME) => tell::<replica_sets_supervisor::State>(entry),
+        (kind, _) if document::Kind::of(kind).is_some() => tell::<document::State>(entry),
         _ => return None,
     };
     told.ok()

@@ -3,7 +3,7 @@
 use bailiwick_journal::{Journal, StreamId};
 
 /// The kinds, with what else people call them.
-const KINDS: [(&str, &[&str]); 11] = [
+const KINDS: [(&str, &[&str]); 17] = [
     ("machine", &["machines", "m"]),
     ("machine-set", &["machine-sets", "machineset", "machinesets", "ms"]),
     ("machine-class", &["machine-classes", "machineclass", "machineclasses", "mc"]),
@@ -18,6 +18,12 @@ const KINDS: [(&str, &[&str]); 11] = [
     ("replica-set", &["replica-sets", "replicaset", "replicasets", "rs"]),
     ("member", &["members"]),
     ("supervisor", &["supervisors"]),
+    ("space", &["spaces"]),
+    ("subnet", &["subnets"]),
+    ("image-metadata", &["imagemetadata", "images", "image"]),
+    ("agent-binary", &["agent-binaries", "agentbinary", "agentbinaries"]),
+    ("application", &["applications", "app", "apps"]),
+    ("model", &["models"]),
 ];
 
 /// Says that a text names no entity that has a history here.

@@ -125,6 +125,7 @@ pub fn wish(n: u128) -> CreateMachine {
         zone: None,
         class: None,
         secrets: Default::default(),
+        start: None,
     }
 }
 

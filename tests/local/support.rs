@@ -156,6 +156,7 @@ pub fn wish(n: u128) -> CreateMachine {
         zone: None,
         class: None,
         secrets: Default::default(),
+        start: None,
     }
 }
 

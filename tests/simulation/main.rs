@@ -5,5 +5,6 @@ mod dark;
 mod determinism;
 mod first;
 mod misfortune;
+mod named;
 mod scripts;
 mod seeds;

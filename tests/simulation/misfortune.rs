@@ -55,6 +55,7 @@ fn wish(n: u128, in_zone: Option<&str>) -> CreateMachine {
         zone: in_zone.map(zone),
         class: None,
         secrets: Default::default(),
+        start: None,
     }
 }
 

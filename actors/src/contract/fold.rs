@@ -32,7 +32,15 @@ impl<D: Decider> Fold<D> {
     /// # Errors
     /// If an event cannot be decoded; the fold is then as it was.
     pub fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
-        if entry.header.stream.kind() != D::KIND || entry.events.is_empty() {
+        if entry.header.stream.kind() == D::KIND { self.take_in(entry) } else { Ok(()) }
+    }
+
+    /// Takes an entry in, of whatever kind its stream is: several kinds of streams may have the same frame.
+    ///
+    /// # Errors
+    /// As [`Fold::apply`].
+    pub fn take_in(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        if entry.events.is_empty() {
             return Ok(());
         }
         let events: Vec<D::Event> = entry.events.iter().map(D::Event::load).collect::<Result<_, _>>()?;
@@ -58,6 +66,11 @@ impl<D: Decider> Fold<D> {
     /// One entity with its version.
     pub fn folded(&self, name: &str) -> Option<&Folded<D>> {
         self.0.get(name)
+    }
+
+    /// One entity, with its name as it is kept here.
+    pub fn entry(&self, name: &str) -> Option<(&str, &Folded<D>)> {
+        self.0.get_key_value(name).map(|(name, folded)| (name.as_str(), folded))
     }
 
     /// All of them, by name.

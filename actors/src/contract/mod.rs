@@ -9,6 +9,7 @@ mod entity;
 mod facts;
 mod fold;
 mod retry;
+mod revision;
 mod stored;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub use entity::{Entity, Request};
 pub use facts::{Facts, Known, PolicyInForce};
 pub use fold::{Fold, Folded};
 pub use retry::{Failed, Next, RetryReasons, RetryRule, RetryWord, try_again, wake};
+pub use revision::{is_news, stored_digest};
 pub use stored::{Recorded, Stored, StoredError, StoredFacts};
 
 pub(crate) use decision::reasons;

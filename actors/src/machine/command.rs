@@ -1,12 +1,13 @@
 //! What may be asked of a machine, and what the world may report to it.
 
+use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{Spec, SpecV1};
+use super::{Spec, SpecV1, StartParameters, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{ClassCopy, EffectId, Fault, Name, Timestamp, Zone},
+    vocab::{Cited, ClassCopy, EffectId, Fault, Name, Timestamp, Zone},
 };
 
 /// A command to a machine.
@@ -58,6 +59,19 @@ pub enum Command {
     Site { effect: EffectId, zone: Option<Zone>, round_is_new: bool },
     /// The instance of this intent is to be made from this. A supervisor's order.
     TakeClass { effect: EffectId, copy: Box<ClassCopy> },
+    /// The start that was asked for at this version is to be made with these, which follow from these documents. A
+    /// supervisor's order.
+    Prepare { asked: Version, parameters: Box<StartParameters>, cited: Vec<Cited> },
+    /// The start that was asked for at this version cannot be made now. A supervisor's order.
+    RefuseStart { asked: Version, why: Unstartable, cited: Vec<Cited> },
+    /// A unit of this application is to stand on it.
+    Assign { application: Name },
+    /// No unit of this application is to stand on it any more.
+    Unassign { application: Name },
+    /// A machine is about to be made in it. A supervisor's order.
+    ReserveContainer { container: Name },
+    /// That machine is gone. A supervisor's order.
+    ReleaseContainer { container: Name },
 }
 
 /// In which way a machine goes.

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, draining, foreign, hanging, health, hold, is_overdue, made_from, membership, progress, siting,
+    State, Step, containers, draining, foreign, hanging, health, hold, is_overdue, made_from, membership, progress,
+    siting, start,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
     policy::WhenLost,
     ports::{Condition, MachineInstance},
-    vocab::{EffectId, Effort, Fault, FaultCode, Life, Name, Outlook, Timestamp},
+    vocab::{EffectId, Effort, Fault, FaultCode, Life, Outlook, Timestamp},
 };
 
 pub(super) type Facts<'a> = contract::Facts<'a, State>;
@@ -31,6 +32,12 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             siting::site(state, *effect, zone.as_ref(), *round_is_new, facts)
         }
         Command::TakeClass { effect, copy } => made_from::take(state, *effect, copy, facts),
+        Command::Prepare { asked, parameters, cited } => start::prepare(state, *asked, parameters, cited, facts),
+        Command::RefuseStart { asked, why, cited } => start::refuse(state, *asked, why, cited, facts),
+        Command::Assign { application } => start::assign(state, application),
+        Command::Unassign { application } => start::unassign(state, application),
+        Command::ReserveContainer { container } => containers::reserve(state, container),
+        Command::ReleaseContainer { container } => containers::release(state, container, facts),
         Command::Remove => remove(state, Removal::default(), facts),
         Command::RemoveWith(removal) => remove(state, *removal, facts),
         Command::RetryProvisioning => retry_provisioning(state, facts),
@@ -119,12 +126,7 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     if state.is_draining() {
         events.push(Event::DrainEnded { outcome: DrainOutcome::Forced });
     }
-    let missed = |set: &Name| Event::Skipped { what: Skipped::Membership { set: set.clone() } };
-    events.extend(state.engaged.iter().map(missed));
-    let skipped = |volume: &Name| Event::Skipped { what: Skipped::Attachment { volume: volume.clone() } };
-    events.extend(state.attachments.iter().map(skipped));
-    let skipped = |filesystem: &Name| Event::Skipped { what: Skipped::Mount { filesystem: filesystem.clone() } };
-    events.extend(state.mounts.iter().map(skipped));
+    events.extend(hanging::skipped(state));
     let waits_for_nothing = state.is_free() && !state.is_draining();
     let death = death(&after, facts);
     let reason = if waits_for_nothing { Reason::RemovalAsked } else { Reason::RemovalForced };
@@ -133,10 +135,14 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     Ok(Decision::because(reason, events))
 }
 
-/// What comes next on the way out, and why: replica sets do without it, its workloads end, its attachments go, it dies.
+/// What comes next on the way out, and why: replica sets do without it, the machines that stand in it go, its workloads
+/// end, its attachments go, it dies.
 pub(super) fn farewell(state: &State, facts: &Facts<'_>) -> (Reason, Vec<Event>) {
     if !state.engaged.is_empty() {
         return (Reason::RemovalWaitsForSet, Vec::new());
+    }
+    if !state.containers.is_empty() {
+        return (Reason::RemovalWaitsForContainers, Vec::new());
     }
     let stays = state.keeps_instance || !facts.policy.harvest.mode.stops_dead();
     let drain = draining::begin(state, facts).filter(|_| !stays);

@@ -23,8 +23,8 @@ pub enum Effect {
 /// At most one call at a time: its own instance comes first, strays wait until nothing else is wanted.
 pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
     let own = match &state.instance {
-        // Who chooses the zone looks at the machine by itself.
-        Instance::Creating(_) if state.awaits_site() => None,
+        // Who prepares the start, hands over what the class says, or chooses the zone, looks at the machine by itself.
+        Instance::Creating(_) if state.awaits_start() || state.awaits_site() => None,
         Instance::Creating(effort) if state.awaits_class().is_some() && effort.outlook == Outlook::Trying => None,
         Instance::Creating(effort) => {
             owed(effort, || Effect::Create { intent: effort.intent, attempt: effort.attempt })

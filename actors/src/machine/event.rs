@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, DrainOutcome, Spec, SpecV1, Step};
+use super::{Cause, DrainOutcome, Spec, SpecV1, StartParameters, Step, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{ClassCopy, EffectId, Fault, InstanceId, Name, Timestamp, Zone},
+    vocab::{Cited, ClassCopy, EffectId, Fault, InstanceId, Name, Timestamp, Zone},
 };
 
 /// One thing that happened.
@@ -193,6 +193,32 @@ pub enum Event {
     ClassTaken {
         copy: Box<ClassCopy>,
     },
+    /// Its instance is to be started with these.
+    StartPrepared {
+        parameters: Box<StartParameters>,
+        cited: Vec<Cited>,
+        at: Timestamp,
+    },
+    /// Its instance cannot be started before something changes.
+    StartRefused {
+        why: Unstartable,
+        cited: Vec<Cited>,
+        at: Timestamp,
+    },
+    /// A unit of this application is to stand on it.
+    UnitAssigned {
+        application: Name,
+    },
+    UnitUnassigned {
+        application: Name,
+    },
+    /// A machine is about to be made in it: it does not go before that one does.
+    ContainerReserved {
+        container: Name,
+    },
+    ContainerReleased {
+        container: Name,
+    },
 }
 
 /// What a forced removal did not wait for.
@@ -206,6 +232,8 @@ pub enum Skipped {
     Membership { set: Name },
     /// This filesystem may still be mounted.
     Mount { filesystem: Name },
+    /// This machine may still be there, and its host is not.
+    Container { container: Name },
 }
 
 /// Why an instance stays where its machine is not.

@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 
 use super::{
-    Drain, Event, Health, Hold, Instance, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, State, Stray,
+    Drain, Event, Health, Hold, Instance, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, Start, State, Stray,
 };
 use crate::{
     ports::Condition,
@@ -29,12 +29,13 @@ fn change(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => declared(state, at, spec.clone()),
         Event::DeclaredV1 { spec } => declared(state, at, Box::new(spec.clone().into())),
-        Event::SpecChanged { spec } => changed(state, spec.clone()),
-        Event::SpecChangedV1 { spec } => changed(state, Box::new(spec.clone().into())),
+        Event::SpecChanged { spec } => changed(state, at, spec.clone()),
+        Event::SpecChangedV1 { spec } => changed(state, at, Box::new(spec.clone().into())),
         Event::CreateRequested { at: since } => {
             state.instance = Instance::Creating(Effort::begun(at, *since));
             state.site = Site::asked(state.spec.as_deref());
             state.made_from = std::mem::take(&mut state.made_from).asked(state.spec.as_deref());
+            state.start = Start::asked(at, state.spec.as_deref(), &state.units);
             state.is_away();
         }
         Event::Created { instance, at: since } => {
@@ -65,6 +66,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();
             }
+            state.is_prepared_anew(at);
         }
         Event::InstanceLost { at: since } => {
             if let Instance::Running { intent, .. } = &state.instance {
@@ -179,6 +181,34 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::Progressed { text, percent, at: since } => {
             state.progress = Some(Progress { text: text.clone(), percent: *percent, since: *since });
         }
+        Event::StartPrepared { parameters, .. } => {
+            state.start = Start::Prepared { parameters: parameters.clone() };
+            state.site.choice = state.choice_in_force();
+        }
+        Event::StartRefused { why, at: since, .. } => {
+            if let Start::Awaited { refused, .. } = &mut state.start {
+                *refused = Some((why.clone(), *since));
+            }
+        }
+        Event::UnitAssigned { application } => {
+            state.units.insert(application.clone());
+            // Nothing was asked for yet, or it is asked for again by the same id.
+            if state.start == Start::Open || !state.is_called() {
+                state.is_prepared_anew(at);
+            }
+        }
+        Event::UnitUnassigned { application } => {
+            state.units.remove(application);
+            if !state.is_called() {
+                state.is_prepared_anew(at);
+            }
+        }
+        Event::ContainerReserved { container } => {
+            state.containers.insert(container.clone());
+        }
+        Event::ContainerReleased { container } | Event::Skipped { what: Skipped::Container { container } } => {
+            state.containers.remove(container);
+        }
         Event::Sited { zone, .. } => state.site.chosen(zone.clone()),
         Event::ClassTaken { copy } => state.made_from = MadeFrom::Taken { copy: copy.clone() },
         Event::ZoneBlamed { zone, fault } => {
@@ -186,6 +216,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             if let Some(effort) = effort_mut(state) {
                 effort.elsewhere(fault);
             }
+            state.is_prepared_anew(at);
         }
     }
 }
@@ -197,12 +228,17 @@ fn declared(state: &mut State, at: Version, spec: Box<Spec>) {
     *state = State { life: Life::Alive, declared_at: at, spec, strays, kept, ..State::default() };
 }
 
-/// Who waits for a class waits for the one that is declared now.
-fn changed(state: &mut State, spec: Box<Spec>) {
+/// Who waits for a class waits for the one that is declared now, and who is not being made right now is prepared for what is
+/// declared now.
+fn changed(state: &mut State, at: Version, spec: Box<Spec>) {
+    let is_called = state.is_called();
     if state.awaits_class().is_some() {
         state.made_from = std::mem::take(&mut state.made_from).asked(Some(&spec));
     }
     state.spec = Some(spec);
+    if !is_called {
+        state.is_prepared_anew(at);
+    }
 }
 
 impl State {

@@ -1,6 +1,6 @@
 //! What hangs on a machine: the attachments of volumes, and the filesystems that are mounted.
 
-use super::{Event, Reason, Rejection, State, decide::death};
+use super::{Event, Reason, Rejection, Skipped, State, decide::death};
 use crate::{
     contract::{self, Decision},
     vocab::{Life, Name},
@@ -36,6 +36,15 @@ pub(super) fn release_mount(state: &State, filesystem: &Name, facts: &Facts<'_>)
     release(state, is_there, Event::MountReleased { filesystem: filesystem.clone() }, facts)
 }
 
+/// What hangs on it in any way, and is not waited for.
+pub(super) fn skipped(state: &State) -> Vec<Event> {
+    let sets = state.engaged.iter().map(|set| Skipped::Membership { set: set.clone() });
+    let containers = state.containers.iter().map(|container| Skipped::Container { container: container.clone() });
+    let volumes = state.attachments.iter().map(|volume| Skipped::Attachment { volume: volume.clone() });
+    let mounts = state.mounts.iter().map(|filesystem| Skipped::Mount { filesystem: filesystem.clone() });
+    sets.chain(containers).chain(volumes).chain(mounts).map(|what| Event::Skipped { what }).collect()
+}
+
 fn reserve(state: &State, is_there: bool, reserved: Event) -> Verdict {
     match state.life {
         Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
@@ -54,7 +63,8 @@ fn release(state: &State, is_there: bool, released: Event, facts: &Facts<'_>) ->
         return Ok(Decision::nothing(Reason::AttachmentUnknown));
     }
     let mut events = vec![released];
-    let is_last = state.attachments.len() + state.mounts.len() == 1 && state.engaged.is_empty();
+    let is_last =
+        state.attachments.len() + state.mounts.len() == 1 && state.engaged.is_empty() && state.containers.is_empty();
     if state.life == Life::Dying && is_last && !state.is_draining() {
         events.extend(death(state, facts));
         return Ok(Decision::because(Reason::LastAttachmentGone, events));

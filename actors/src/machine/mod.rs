@@ -20,6 +20,8 @@
 //!
 //! hold       none ◀─▶ held: what happens by itself is noted and waits                       (`hold.rs`)
 //!
+//! start      open | awaited ─▶ refused ─▶ prepared                                            (`start/`)
+//!
 //! site       open | awaited ─▶ chosen ─▶ (it failed there) awaited                            (`siting.rs`)
 //!
 //! class      open | awaited ─▶ taken: a copy of what it is made from                         (`made_from.rs`)
@@ -27,8 +29,9 @@
 //! strays     other instances that bear its name, each being removed on its own              (`foreign.rs`)
 //! ```
 //!
-//! A machine owns the sets of its attachments, of volumes and of filesystems (`hanging.rs`), and of the replica sets that
-//! count on it (`membership.rs`): it does not die before they are released, or skipped by force.
+//! A machine owns the sets of its attachments, of volumes and of filesystems (`hanging.rs`), of the replica sets that
+//! count on it (`membership.rs`), and of the machines that stand in it (`containers.rs`): it does not die before they are
+//! released, or skipped by force.
 //! Everything that may happen to an instance of a name is decided in the one stream of that name.
 //!
 //! # Other words for the same
@@ -64,6 +67,7 @@
 //! the budget has room), not their passes: it moves by events, and waits for nobody.
 
 mod command;
+mod containers;
 mod decide;
 mod draining;
 mod effect;
@@ -80,6 +84,7 @@ mod progress;
 pub mod provisioning;
 mod siting;
 mod spec;
+mod start;
 mod state;
 mod verdict;
 
@@ -103,6 +108,7 @@ pub use phase::{juju_status, phase};
 pub use progress::Progress;
 pub use siting::{Site, SiteChoice};
 pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, SpecV1, Workload};
+pub use start::{Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 pub use state::{Hold, Instance, Node, State, Step, Stray};
 pub use verdict::{Reason, Rejection};
 

@@ -45,8 +45,13 @@ impl Progress {
 impl State {
     /// The call that is under way, or owed, for its own instance.
     pub fn calling(&self, stream: &bailiwick_journal::StreamId) -> Option<EffectId> {
+        self.own(stream).filter(|_| self.is_called())
+    }
+
+    /// Whether nothing else is waited for than the answer to that call.
+    pub(super) fn is_called(&self) -> bool {
         let is_trying = self.effort().is_some_and(|effort| effort.outlook == Outlook::Trying);
-        self.own(stream).filter(|_| is_trying && !self.awaits_site() && self.awaits_class().is_none())
+        is_trying && !self.awaits_start() && !self.awaits_site() && self.awaits_class().is_none()
     }
 
     /// Whether this was told last.

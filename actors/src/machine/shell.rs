@@ -25,11 +25,12 @@ impl Kind for State {
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(machine)) => {
+                let (uid, spec, zone) = (self.uid(stream), spec.clone(), self.zone());
                 let class = self.class().cloned().map(Box::new);
+                let start = self.parameters().cloned().map(Box::new);
                 // What the secrets hold is looked up right before the call.
-                let (zone, secrets) = (self.zone(), SecretData::default());
-                let create =
-                    CreateMachine { id, machine, uid: self.uid(stream), spec: spec.clone(), zone, class, secrets };
+                let secrets = SecretData::default();
+                let create = CreateMachine { id, machine, uid, spec, zone, class, secrets, start };
                 MachineCall::Create(Box::new(create))
             }
             _ => MachineCall::Delete(id),

@@ -70,12 +70,24 @@ impl State {
     /// Whether its instance is to be made, and somebody has to say in which zone.
     pub fn awaits_site(&self) -> bool {
         let is_trying = matches!(&self.instance, Instance::Creating(effort) if effort.outlook == Outlook::Trying);
-        is_trying && self.site.choice == SiteChoice::Awaited
+        is_trying && self.site.choice == SiteChoice::Awaited && !self.awaits_start()
+    }
+
+    /// What remains of the choice, now that it is known with what it is started: a zone is kept that is still allowed.
+    pub(super) fn choice_in_force(&self) -> SiteChoice {
+        let Siting::Spread { allowed, .. } = self.siting() else { return SiteChoice::Open };
+        match &self.site.choice {
+            SiteChoice::Chosen { zone: Some(zone) } if allowed.is_some_and(|allowed| !allowed.contains(zone)) => {
+                SiteChoice::Awaited
+            }
+            SiteChoice::Chosen { zone } => SiteChoice::Chosen { zone: zone.clone() },
+            SiteChoice::Open | SiteChoice::Awaited => SiteChoice::Awaited,
+        }
     }
 
     /// The zone that its instance is in, or is to be made in, if that is known.
     pub fn zone(&self) -> Option<Zone> {
-        let siting = self.spec.as_deref().map(Spec::siting);
+        let siting = self.spec.as_deref().map(|_| self.siting());
         match (&self.instance, &self.site.choice, siting) {
             (Instance::Running { instance, .. }, ..) => instance.zone(),
             (Instance::Creating(_), SiteChoice::Chosen { zone }, _) => zone.clone(),

@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocab::{Name, SizeMib, Taint, Zone};
+use crate::vocab::{Name, SizeMib, SpaceWish, Taint, Zone};
 
 type Texts = BTreeMap<String, String>;
 
@@ -59,8 +59,8 @@ pub struct Constraints {
     pub instance_type: Option<String>,
     /// The zones that it may be in; none means any.
     pub zones: BTreeSet<Zone>,
-    /// The spaces that it has to reach.
-    pub spaces: BTreeSet<Name>,
+    /// The spaces that it has to reach, and those that it must not.
+    pub spaces: BTreeSet<SpaceWish>,
 }
 
 /// Where an instance is to be: `zone=b`, or what only the provider understands.

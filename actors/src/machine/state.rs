@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Drain, Health, MadeFrom, Progress, Site, Spec};
+use super::{Drain, Health, MadeFrom, Progress, Site, Spec, Start};
 use crate::{
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
@@ -26,6 +26,12 @@ pub struct State {
     pub site: Site,
     /// What its instances are made from.
     pub made_from: MadeFrom,
+    /// With what its next instance is started.
+    pub start: Start,
+    /// The applications of which a unit stands on it.
+    pub units: BTreeSet<Name>,
+    /// The machines that stand in it, or are about to.
+    pub containers: BTreeSet<Name>,
     pub node: Node,
     pub health: Health,
     /// Its workloads are to end, or have ended, before its instance goes.
@@ -128,7 +134,7 @@ pub enum Node {
 impl State {
     /// Whether nothing hangs on it.
     pub(super) fn is_free(&self) -> bool {
-        !self.holds_storage() && self.engaged.is_empty()
+        !self.holds_storage() && self.engaged.is_empty() && self.containers.is_empty()
     }
 
     /// The machine's uid; meaningless before it was declared.
@@ -205,6 +211,7 @@ impl State {
             {
                 "failed"
             }
+            (Instance::Creating(_), Life::Alive) if self.unstartable().is_some() => "waiting",
             (Instance::Creating(_), _) => "creating",
             _ if self.is_draining() => "draining",
             (Instance::Deleting { .. }, _) => "deleting",

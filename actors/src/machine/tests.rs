@@ -7,6 +7,7 @@ mod membership;
 mod operator;
 mod progress;
 mod siting;
+mod starting;
 
 use std::collections::BTreeMap;
 
@@ -264,6 +265,7 @@ fn table() -> Vec<Case<State>> {
     .chain(health::table())
     .chain(siting::table())
     .chain(made_from::table())
+    .chain(starting::table())
     .chain(progress::table())
     .chain(draining::table())
     .chain(membership::table())

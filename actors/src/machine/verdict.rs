@@ -76,6 +76,16 @@ reasons! {
         ProgressKnown = "progress-known", "its provider told that already";
         ClassTaken = "class-taken", "its class says what its instances are made from";
         ClassNotAwaited = "class-not-awaited", "nothing has to be taken from a class for it";
+        StartPrepared = "start-prepared", "everything that its start needs is there";
+        StartRefused = "start-refused", "something that its start needs is missing";
+        StartNotAwaited = "start-not-awaited", "its start does not wait for that";
+        UnitWanted = "unit-wanted", "a unit of an application is to stand on it";
+        UnitUnwanted = "unit-unwanted", "no unit of that application is to stand on it any more";
+        UnitKnown = "unit-known", "that is so already";
+        ContainerWanted = "container-wanted", "a machine is about to be made in it";
+        ContainerGone = "container-gone", "a machine that stood in it is gone";
+        ContainerKnown = "container-known", "nothing has changed about that machine";
+        RemovalWaitsForContainers = "removal-waits-for-containers", "its removal was asked for, and the machines that stand in it go first";
     }
 }
 

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{Body, PolicyRef, StreamId, Version, digest};
+use bailiwick_journal::{Body, PolicyRef, StreamId, Version};
 use serde::{Deserialize, Serialize};
 
 use super::{Document, DocumentV1, pools};
 use crate::{
-    contract::{Code, Decider, Decision, Facts, NoView, PolicyInForce, Stored, StoredError, Verdict, reasons},
+    contract::{
+        Code, Decider, Decision, Facts, NoView, PolicyInForce, Stored, StoredError, Verdict, is_news, reasons,
+        stored_digest,
+    },
     storage_rules::{PoolName, PoolSettings, StorageConfig, StorageKind},
 };
 
@@ -147,7 +150,8 @@ impl Decider for State {
             Command::RemovePool { name } => return pools::remove(self, name),
             Command::SetDefaultPool { kind, pool } => return pools::set_default(self, *kind, pool.as_ref()),
         };
-        if self.revision != 0 && self.document == document {
+        let in_force = (self.revision != 0).then_some(&self.document);
+        if !is_news(in_force, &document) {
             return Ok(Decision::nothing(Reason::Unchanged));
         }
         check(&document)?;
@@ -177,10 +181,6 @@ impl Decider for State {
     fn pending(&self, _view: &NoView) -> BTreeSet<NoEffect> {
         BTreeSet::new()
     }
-}
-
-fn stored_digest(document: &impl Stored) -> [u8; 16] {
-    document.store().map(|body| digest(&body.bytes)).unwrap_or_default()
 }
 
 /// Settings with which nothing would ever happen, or everything at once, are refused.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, BulkAnswer, Capabilities, Lookup, Progress, SecretData};
 use crate::{
-    machine::Spec,
+    machine::{Spec, StartParameters},
     vocab::{ClassCopy, EffectId, Fault, InstanceId, Name, Timestamp, Uid, Zone},
 };
 
@@ -24,6 +24,8 @@ pub struct CreateMachine {
     pub class: Option<Box<ClassCopy>>,
     /// What the secrets hold that its class names. Not to be told to anybody but the machine.
     pub secrets: SecretData,
+    /// What it is started with beside what is declared; none where that is all.
+    pub start: Option<Box<StartParameters>>,
 }
 
 /// A running instance.

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     supervisor::{self, machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -60,8 +60,11 @@ impl<'j> Deciders<'j> {
     /// Those of this release.
     pub fn product(journal: &'j dyn Journal) -> Self {
         let supervisor = |name: &str| format!("supervisor/{name}");
-        Self(BTreeMap::new())
-            .with(machine::State::KIND, Redecider::<machine::State>::new(journal))
+        let documents = |deciders: Self, kind: document::Kind| {
+            deciders.with(kind.as_str(), Redecider::<document::State>::new(journal))
+        };
+        let all = document::Kind::ALL.into_iter().fold(Self(BTreeMap::new()), documents);
+        all.with(machine::State::KIND, Redecider::<machine::State>::new(journal))
             .with(volume::State::KIND, Redecider::<volume::State>::new(journal))
             .with(volume_attachment::State::KIND, Redecider::<volume_attachment::State>::new(journal))
             .with(filesystem::State::KIND, Redecider::<filesystem::State>::new(journal))

@@ -6,7 +6,7 @@ use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 17] = [
     "machine",
     "volume",
     "volume-attachment",
@@ -18,6 +18,12 @@ const KINDS: [&str; 11] = [
     "member",
     "machine-set",
     "machine-class",
+    "space",
+    "subnet",
+    "image-metadata",
+    "agent-binary",
+    "application",
+    "model",
 ];
 
 /// A view that lags behind the pass over the journal: it has a second reading of its own and only ever goes forward.
@@ -104,7 +110,7 @@ mod tests {
     use super::*;
     use crate::{
         contract::Decider,
-        filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
+        document, filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
         supervisor::{machine_sets, machines, replica_sets, storage},
         volume, volume_attachment,
     };
@@ -122,7 +128,10 @@ mod tests {
             replica_set::State::KIND,
             policy::State::KIND,
             storage::State::KIND,
-        ] {
+        ]
+        .into_iter()
+        .chain(document::Kind::ALL.map(document::Kind::as_str))
+        {
             let wanted = machines::View::wants(kind)
                 || storage::View::wants(kind)
                 || replica_sets::View::wants(kind)

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set, volume,
-    volume_attachment,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -28,12 +28,13 @@ pub(super) enum AnyAddr {
     Member(Addr<EntityActor<member::State>>),
     MachineSet(Addr<EntityActor<machine_set::State>>),
     MachineClass(Addr<EntityActor<machine_class::State>>),
+    Document(Addr<EntityActor<document::State>>),
 }
 
 /// The state of an entity, of whatever kind, for deciding about several in one step.
 #[derive(Debug)]
 pub(super) enum AnyEntity {
-    Machine(Entity<machine::State>),
+    Machine(Box<Entity<machine::State>>),
     Volume(Entity<volume::State>),
     VolumeAttachment(Entity<volume_attachment::State>),
     Policy(Entity<policy::State>),
@@ -43,6 +44,7 @@ pub(super) enum AnyEntity {
     Member(Entity<member::State>),
     MachineSet(Entity<machine_set::State>),
     MachineClass(Entity<machine_class::State>),
+    Document(Box<Entity<document::State>>),
 }
 
 impl AnyEntity {
@@ -59,6 +61,7 @@ impl AnyEntity {
             Self::Member(entity) => read_on(entity, stream, services),
             Self::MachineSet(entity) => read_on(entity, stream, services),
             Self::MachineClass(entity) => read_on(entity, stream, services),
+            Self::Document(entity) => read_on(entity, stream, services),
         }
     }
 
@@ -84,6 +87,7 @@ impl AnyEntity {
             (Self::MachineClass(entity), AnyCommand::MachineClass(command)) => {
                 propose_on(entity, command, origin, known)
             }
+            (Self::Document(entity), AnyCommand::Document(command)) => propose_on(entity, command, origin, known),
             (Self::FilesystemAttachment(entity), AnyCommand::FilesystemAttachment(command)) => {
                 propose_on(entity, command, origin, known)
             }
@@ -108,6 +112,7 @@ macro_rules! each_kind {
             AnyAddr::Member($inner) => $run,
             AnyAddr::MachineSet($inner) => $run,
             AnyAddr::MachineClass($inner) => $run,
+            AnyAddr::Document($inner) => $run,
         }
     };
 }
@@ -135,6 +140,7 @@ impl AnyAddr {
             (Self::MachineClass(addr), AnyCommand::MachineClass(command)) => {
                 later(addr, Submit { command, origin, is_report })
             }
+            (Self::Document(addr), AnyCommand::Document(command)) => later(addr, Submit { command, origin, is_report }),
             (Self::ReplicaSet(addr), AnyCommand::ReplicaSet(command)) => {
                 later(addr, Submit { command, origin, is_report })
             }
@@ -150,7 +156,7 @@ impl AnyAddr {
             }};
         }
         match self {
-            Self::Machine(addr) => of_kind!(addr, AnyEntity::Machine),
+            Self::Machine(addr) => of_kind!(addr, |entity| AnyEntity::Machine(Box::new(entity))),
             Self::Volume(addr) => of_kind!(addr, AnyEntity::Volume),
             Self::VolumeAttachment(addr) => of_kind!(addr, AnyEntity::VolumeAttachment),
             Self::Policy(addr) => of_kind!(addr, AnyEntity::Policy),
@@ -160,6 +166,7 @@ impl AnyAddr {
             Self::Member(addr) => of_kind!(addr, AnyEntity::Member),
             Self::MachineSet(addr) => of_kind!(addr, AnyEntity::MachineSet),
             Self::MachineClass(addr) => of_kind!(addr, AnyEntity::MachineClass),
+            Self::Document(addr) => of_kind!(addr, |entity| AnyEntity::Document(Box::new(entity))),
         }
     }
 
@@ -194,6 +201,7 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         member::State::KIND => verdict_text::<member::State>(entry),
         machine_set::State::KIND => verdict_text::<machine_set::State>(entry),
         machine_class::State::KIND => verdict_text::<machine_class::State>(entry),
+        kind if document::Kind::of(kind).is_some() => verdict_text::<document::State>(entry),
         kind => Err(format!("{kind} is no kind of entity")),
     }
 }

@@ -1,7 +1,7 @@
 //! One entity with a mailbox.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
@@ -10,7 +10,9 @@ use std::{
 use actix::{
     Actor, ActorContext, ActorFutureExt, AtomicResponse, Context, Handler, Message, ResponseActFuture, WrapFuture,
 };
-use bailiwick_journal::{AppendError, Appended, Draft, Entry, Intake, Outcome, StreamId, Version, crash, digest};
+use bailiwick_journal::{
+    AppendError, Appended, Draft, Entry, Intake, Outcome, Position, StreamId, Version, crash, digest,
+};
 
 use super::{Answer, AskError, Executor, Kind, Origin, Perform, ScheduleActor, ScheduledWake, Services, Work};
 use crate::contract::{Decider, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
@@ -71,7 +73,7 @@ impl<D: Kind> Actor for EntityActor<D> {
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(256);
         self.perhaps_begun = self.entity.state().pending(&NoView);
-        self.perform_pending();
+        self.perform_pending(&BTreeMap::new());
     }
 }
 
@@ -108,8 +110,9 @@ impl<D: Kind> EntityActor<D> {
         Ok(entity)
     }
 
-    /// Sends out what is pending and not under way yet.
-    fn perform_pending(&mut self) {
+    /// Sends out what is pending and not under way yet, each effect with the entry that it follows from: the last one, if
+    /// nothing else is said.
+    fn perform_pending(&mut self, causes: &BTreeMap<D::Effect, Position>) {
         let stream = self.entity.stream().clone();
         let pending = self.entity.state().pending(&NoView);
         self.in_flight.retain(|effect| pending.contains(effect));
@@ -123,7 +126,7 @@ impl<D: Kind> EntityActor<D> {
                         continue;
                     }
                     let ask_first = self.perhaps_begun.contains(effect) || call.attempt() > 1;
-                    let cause = self.entity.position();
+                    let cause = causes.get(effect).copied().unwrap_or_else(|| self.entity.position());
                     if let Some(executor) = self.executor.upgrade() {
                         // Its mailbox has no bound of its own: every entity has at most one effect out.
                         match executor.try_send(Perform { call: *call, ask_first, cause }) {
@@ -150,8 +153,22 @@ impl<D: Kind> EntityActor<D> {
         propose(&self.entity, request, &known)
     }
 
-    /// Takes in what was recorded for it, and sees to what follows.
-    fn recorded(&mut self, entry: &Entry) -> Result<(), AskError> {
+    /// Takes in what was recorded for it in one append, and sees to what follows from all of it: what the first of several
+    /// commands asks for may wait for the second.
+    fn recorded<'e>(&mut self, entries: impl IntoIterator<Item = &'e Entry>) -> Result<(), AskError> {
+        let mut causes = BTreeMap::new();
+        for entry in entries {
+            self.take_in(entry)?;
+            let (position, pending) = (self.entity.position(), self.entity.state().pending(&NoView));
+            for effect in pending {
+                causes.entry(effect).or_insert(position);
+            }
+        }
+        self.perform_pending(&causes);
+        Ok(())
+    }
+
+    fn take_in(&mut self, entry: &Entry) -> Result<(), AskError> {
         let stream = self.entity.stream().clone();
         if entry.header.first_version != self.entity.version().next() && entry.header.position > self.entity.position()
         {
@@ -163,7 +180,6 @@ impl<D: Kind> EntityActor<D> {
             self.entity = entity;
         }
         D::stepped(&self.entity, &self.services);
-        self.perform_pending();
         Ok(())
     }
 
@@ -311,7 +327,7 @@ impl<D: Kind> EntityActor<D> {
             Ok(appended) => {
                 crash::point("after-decision-recorded");
                 let entry = appended.entries.first().expect("one entry for one draft");
-                self.recorded(entry).map(|()| Answer::of(entry, text, false, self.is_idle()))
+                self.recorded([&**entry]).map(|()| Answer::of(entry, text, false, self.is_idle()))
             }
             Err(AppendError::Conflict { .. }) if attempt < TRIES_MAX => match self.catch_up() {
                 Ok(()) => return self.attempt(request, routine, intake, attempt + 1),
@@ -401,11 +417,9 @@ impl<D: Kind> Handler<Recorded> for EntityActor<D> {
     type Result = Result<bool, AskError>;
 
     fn handle(&mut self, recorded: Recorded, ctx: &mut Self::Context) -> Self::Result {
-        for entry in &recorded.entries {
-            if let Err(error) = self.recorded(entry) {
-                ctx.stop();
-                return Err(error);
-            }
+        if let Err(error) = self.recorded(recorded.entries.iter().map(|entry| &**entry)) {
+            ctx.stop();
+            return Err(error);
         }
         Ok(self.is_idle())
     }

@@ -5,7 +5,7 @@ use bailiwick_journal::StreamId;
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoView},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -44,6 +44,7 @@ pub enum AnyCommand {
     Member(member::Command),
     MachineSet(machine_set::Command),
     MachineClass(machine_class::Command),
+    Document(document::Command),
 }
 
 impl AnyCommand {
@@ -60,6 +61,7 @@ impl AnyCommand {
             Self::Member(_) => member::State::KIND,
             Self::MachineSet(_) => machine_set::State::KIND,
             Self::MachineClass(_) => machine_class::State::KIND,
+            Self::Document(command) => command.kind().as_str(),
         }
     }
 
@@ -70,12 +72,22 @@ impl AnyCommand {
             Self::Volume(command) => matches!(command, volume::Command::Report(_)),
             Self::VolumeAttachment(command) => matches!(command, volume_attachment::Command::Report(_)),
             Self::ReplicaSet(command) => matches!(command, replica_set::Command::Report(_)),
-            Self::Policy(_) | Self::Member(_) => false,
+            Self::Policy(_) | Self::Member(_) | Self::Document(_) => false,
             Self::Filesystem(command) => matches!(command, filesystem::Command::Report(_)),
             Self::FilesystemAttachment(command) => matches!(command, filesystem_attachment::Command::Report(_)),
             // Its supervisor's reports are told again, as long as it takes.
             Self::MachineSet(_) | Self::MachineClass(_) => false,
         }
+    }
+}
+
+impl Kind for document::State {
+    fn work(&self, _stream: &StreamId, effect: &document::NoEffect) -> Work {
+        match *effect {}
+    }
+
+    fn wake(_due: Timestamp) -> Option<AnyCommand> {
+        None
     }
 }
 

@@ -11,7 +11,7 @@ use bailiwick_journal::{AppendError, Body, Draft, EntryKind, Intake, Meta, Outco
 use super::{Answer, Ask, AskError, EntityActor, Executor, Kind, Limits, ScheduleActor, Services, address::AnyAddr};
 use crate::{
     contract::{Decider, Entity},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     vocab::{Timestamp, derived_uuid},
     volume, volume_attachment,
 };
@@ -114,6 +114,9 @@ impl Registry {
             machine_class::State::KIND => AnyAddr::MachineClass(self.spawn(EntityActor::load(stream, &self.services)?)),
             filesystem_attachment::State::KIND => {
                 AnyAddr::FilesystemAttachment(self.spawn(EntityActor::load(stream, &self.services)?))
+            }
+            kind if document::Kind::of(kind).is_some() => {
+                AnyAddr::Document(self.spawn(EntityActor::load(stream, &self.services)?))
             }
             _ => return Err(AskError::Misdirected { stream: stream.clone() }),
         };

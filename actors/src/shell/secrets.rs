@@ -139,6 +139,7 @@ mod tests {
             spec: Box::new(Spec::with_provider(name("cloud"))),
             zone: None,
             class: Some(Box::new(class)),
+            start: None,
             secrets: SecretData::default(),
         }
     }

@@ -35,6 +35,11 @@ pub trait Supervise: Decider + Unpin {
         Vec::new()
     }
 
+    /// What has to be looked at because something has happened in another stream.
+    fn woken_by(_view: &Self::View, _stream: &StreamId) -> Vec<StreamId> {
+        Vec::new()
+    }
+
     /// The orders that wait for an answer: command id, order, and the entry that issued it.
     fn open_orders(view: &Self::View) -> Vec<(Uuid, Order, Position)>;
 
@@ -122,6 +127,7 @@ impl<S: Supervise> SupervisorActor<S> {
                     self.view.apply(&entry).map_err(|error| error.to_string())?;
                     if *stream != own && entry.header.events > 0 {
                         self.changed.insert(stream.clone());
+                        self.changed.extend(S::woken_by(&self.view, stream));
                     }
                 }
                 self.view_at = entry.header.position;

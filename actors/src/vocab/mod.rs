@@ -1,6 +1,7 @@
 //! Words that all kinds share.
 
 mod address;
+mod cited;
 mod class;
 mod effort;
 mod fault;
@@ -11,10 +12,12 @@ mod life;
 mod phase;
 mod size;
 mod skipped;
+mod space;
 mod taint;
 mod time;
 
 pub use address::{Address, Scope};
+pub use cited::Cited;
 pub use class::{ClassContent, ClassCopy, ClassFlaw, NodeCapacity};
 pub use effort::{Effort, Outlook};
 pub use fault::{Fault, FaultClass, FaultCode, InvalidFaultCode};
@@ -25,5 +28,6 @@ pub use life::Life;
 pub use phase::MachinePhase;
 pub use size::{InvalidSize, SizeMib};
 pub use skipped::SkippedStorage;
+pub use space::SpaceWish;
 pub use taint::{Taint, TaintEffect};
 pub use time::Timestamp;

@@ -115,6 +115,27 @@ fn several_commands_of_a_group_for_one_stream_are_decided_one_after_the_other() 
     });
 }
 
+/// A machine that was declared together with a unit of an application was made at once, without what the unit asks for.
+#[test]
+fn what_follows_from_a_group_goes_out_when_all_of_it_is_known() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        let assign = AnyCommand::Machine(machine::Command::Assign { application: "shop".parse().unwrap() });
+        let commands = vec![
+            (stream("machine/m"), machine_of("a")),
+            (stream("machine/n"), machine_of("a")),
+            (stream("machine/m"), assign),
+        ];
+        assert!(node.registry.send(group("g", commands)).await.unwrap().unwrap().done);
+        after_ms(10).await;
+        let calls = bench.provider("a").state().calls.clone();
+        // Otherwise both would have gone out in one call.
+        assert_eq!(calls, [("create", vec!["n".to_owned()]), ("create", vec!["m".to_owned()])]);
+        assert!(codes(&bench.journal, "machine/m").contains(&"start-prepared".to_owned()));
+    });
+}
+
 #[test]
 fn a_group_in_conflict_is_decided_again() {
     on_a_system(async {

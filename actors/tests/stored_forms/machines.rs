@@ -3,8 +3,9 @@
 use bailiwick_actors::{
     machine, machine_set,
     ports::InstanceStatus,
-    vocab::{FaultCode, InstanceId, Life, SizeMib, Zone},
+    vocab::{Cited, FaultCode, InstanceId, Life, SizeMib, SpaceWish, Zone},
 };
+use bailiwick_journal::Version;
 
 use super::{AT, conditions, effect, fault, instance, machine_classes::copy, name, verdicts};
 use crate::{Forms, forms};
@@ -63,7 +64,14 @@ pub(crate) fn machine() -> Forms {
             Command::ReleaseMount { filesystem: name("files") },
             Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
             Command::TakeClass { effect: effect(1), copy: copy() },
-        ],
+            Command::Prepare { asked: Version(1), parameters: parameters(), cited: cited() },
+            Command::Assign { application: name("shop") },
+            Command::Unassign { application: name("shop") },
+            Command::ReserveContainer { container: name("web-lxd-0") },
+            Command::ReleaseContainer { container: name("web-lxd-0") },
+        ]
+        .into_iter()
+        .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() })),
     );
     all.extend(forms(
         "event",
@@ -135,7 +143,15 @@ pub(crate) fn machine() -> Forms {
             Event::Progressed { text: "booting".into(), percent: Some(40), at: AT },
             Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted) },
             Event::ClassTaken { copy: copy() },
-        ],
+            Event::StartPrepared { parameters: parameters(), cited: cited(), at: AT },
+            Event::UnitAssigned { application: name("shop") },
+            Event::UnitUnassigned { application: name("shop") },
+            Event::ContainerReserved { container: name("web-lxd-0") },
+            Event::ContainerReleased { container: name("web-lxd-0") },
+            Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } },
+        ]
+        .into_iter()
+        .chain(unstartable().map(|why| Event::StartRefused { why, cited: cited(), at: AT })),
     ));
     let rejections = vec![
         Rejection::NotDeclared,
@@ -159,6 +175,64 @@ pub(crate) fn machine() -> Forms {
     all
 }
 
+fn cited() -> Vec<Cited> {
+    vec![Cited { document: "space/inner".parse().expect("a stream"), revision: 3 }]
+}
+
+/// What a machine is started with, with something in every field.
+fn parameters() -> Box<machine::StartParameters> {
+    use machine::{StartAgent, StartHost, StartImage, StartParameters};
+    let spec = machine_spec();
+    let zone = || Zone("a".into());
+    let image = StartImage {
+        image: "ami-1".into(),
+        arch: "arm64".into(),
+        region: Some("north".into()),
+        stream: "released".into(),
+        root_storage: Some("ssd".into()),
+        virtualisation: Some("hvm".into()),
+    };
+    let agent = StartAgent {
+        version: "1.2.3".into(),
+        sha256: "0f".repeat(32),
+        location: "https://binaries.example/agent".into(),
+    };
+    let host =
+        StartHost { machine: name("host"), effect: effect(2), instance: InstanceId("i-2".into()), zone: Some(zone()) };
+    Box::new(StartParameters {
+        constraints: spec.constraints,
+        images: vec![image],
+        agent: Some(agent),
+        tags: spec.tags,
+        zones: [zone()].into(),
+        subnets: [(name("inner"), [(name("inner-a"), [zone()].into())].into())].into(),
+        bindings: [("shop:db".to_owned(), name("inner"))].into(),
+        spread: Some(name("shop")),
+        group: [name("db")].into(),
+        volumes: [name("data")].into(),
+        api_addresses: vec!["10.0.0.1:17070".into()],
+        host: Some(host),
+    })
+}
+
+/// Every reason why a machine cannot be started.
+fn unstartable() -> [machine::Unstartable; 9] {
+    use machine::{Base, Unstartable};
+    let base = || Base { os: "ubuntu".into(), channel: "22.04/stable".into() };
+    let (arch, stream) = (|| "amd64".to_owned(), "released".to_owned());
+    [
+        Unstartable::NoSpace { space: name("inner") },
+        Unstartable::EmptySpace { space: name("inner") },
+        Unstartable::SpaceExcluded { space: name("inner") },
+        Unstartable::NoCommonZone { spaces: [name("inner")].into() },
+        Unstartable::NoImage { base: base(), arch: arch(), stream },
+        Unstartable::NoAgentBinary { version: "1.2.3".into(), base: base(), arch: arch() },
+        Unstartable::NoHost { host: name("host") },
+        Unstartable::HostLeaving { host: name("host") },
+        Unstartable::HostNotThere { host: name("host") },
+    ]
+}
+
 /// A machine with something in every field.
 fn machine_spec() -> machine::Spec {
     use machine::{Base, Constraints, Job, Placement, Spec, rules};
@@ -177,7 +251,7 @@ fn machine_spec() -> machine::Spec {
             root_disk: Some(SizeMib(4096)),
             instance_type: Some("large".into()),
             zones: [Zone("a".into()), Zone("b".into())].into(),
-            spaces: [name("inner")].into(),
+            spaces: [SpaceWish::reach(name("inner"))].into(),
         },
         placement: Some(Placement { key: "host".into(), value: "rack-7".into() }),
         base: Some(Base { os: "ubuntu".into(), channel: "22.04/stable".into() }),

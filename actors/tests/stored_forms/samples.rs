@@ -1,5 +1,6 @@
 //! At least one example of every variant of every stored form.
 
+pub(super) mod documents;
 pub(super) mod machine_classes;
 pub(super) mod machines;
 pub(super) mod members;

@@ -7,7 +7,7 @@ use bailiwick_actors::{
         Base, Constraints, Job, Placement, Spec,
         rules::{Taint, TaintEffect},
     },
-    vocab::{Name, Zone},
+    vocab::{Name, SpaceWish, Zone},
 };
 
 use super::{label_map, label_name, storage::size};
@@ -120,7 +120,7 @@ pub(super) fn taint(fields: &Fields<'_>, reading: &mut Reading<'_>) -> Option<Ta
     Some(Taint { key, value, effect })
 }
 
-fn constraints(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Constraints> {
+pub(super) fn constraints(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Constraints> {
     let known = ["arch", "cores", "memory", "rootDisk", "instanceType", "zones", "spaces"];
     let fields = Fields::of(field, &known, reading)?;
     let mut said = Constraints::default();
@@ -145,9 +145,19 @@ fn constraints(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Constrain
     }
     if let Some(field) = fields.get("spaces") {
         let items = field.items(limits::ZONES_MAX, reading)?;
-        said.spaces = items.iter().map(|item| item.name(reading)).collect::<Option<BTreeSet<Name>>>()?;
+        said.spaces = items.iter().map(|item| space(item, reading)).collect::<Option<BTreeSet<SpaceWish>>>()?;
     }
     Some(said)
+}
+
+/// `inner`, or `^outer` for one that must not be reached.
+fn space(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SpaceWish> {
+    let text = field.line(reading)?;
+    if let Ok(wish) = text.parse::<SpaceWish>() {
+        return Some(wish);
+    }
+    let message = format!("{:?} is no space", cut(text, 60));
+    field.refuse(reading, Code::BadName, message, "write the name of one, or `^` and a name to keep away from it")
 }
 
 /// The name of a zone, as its provider calls it.
@@ -175,7 +185,7 @@ fn placement(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Placement> 
 }
 
 /// `ubuntu@22.04/stable`; without a risk it is the stable one.
-fn boot(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Base> {
+pub(super) fn boot(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Base> {
     let text = field.line(reading)?;
     let (os, channel) = text.split_once('@').unwrap_or((text, ""));
     let is_word =

@@ -111,6 +111,7 @@ impl Bench {
             zone: None,
             class: None,
             secrets: SecretData::default(),
+            start: None,
         }
     }
 

@@ -18,6 +18,7 @@ const ROOMS: &[&[&str]] = &[
     &["contract"],
     &["ports"],
     &[
+        "document",
         "machine",
         "machine_set",
         "machine_class",
@@ -57,8 +58,11 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 26] = [
+const DECLARED: [&str; 29] = [
     "Spec",
+    "Base",
+    "Constraints",
+    "StartParameters",
     "Workload",
     "spec",
     "Document",

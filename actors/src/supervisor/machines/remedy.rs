@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Event, Withholding, decide::Facts, seen::Seen, siting::sitings, tally::group};
+use super::{Event, Withholding, decide::Facts, preparing::preparations, seen::Seen, siting::sitings, tally::group};
 use crate::{
     contract::Folded,
     machine::{self, Health, Instance, Report, Step, rules::budget},
@@ -66,6 +66,7 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
             }
         }
     }
+    events.extend(preparations(facts, &names));
     events.extend(sitings(state, facts, &names, &mut withheld));
     events.extend(differences(seen, withheld));
     events

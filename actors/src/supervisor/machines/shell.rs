@@ -95,6 +95,10 @@ impl Supervise for State {
         (!machines.is_empty()).then_some(Command::Look { machines })
     }
 
+    fn woken_by(view: &View, stream: &StreamId) -> Vec<StreamId> {
+        view.woken_by(stream)
+    }
+
     fn open_orders(view: &View) -> Vec<(Uuid, Order, Position)> {
         open(&view.orders)
     }

@@ -27,7 +27,9 @@ pub(super) fn sitings(
     for name in machines.iter().filter(|name| facts.view.tally.unsited.contains(*name)) {
         let Some(folded) = facts.view.machines.folded(name.as_str()) else { continue };
         let Some(spec) = &folded.state.spec else { continue };
-        let (Some(listed), Siting::Spread { allowed, group }) = (state.zones.get(&spec.provider), spec.siting()) else {
+        let (Some(listed), Siting::Spread { allowed, group }) =
+            (state.zones.get(&spec.provider), folded.state.siting())
+        else {
             continue;
         };
         let Some(effect) = facts.view.own(name) else { continue };
@@ -43,7 +45,10 @@ pub(super) fn sitings(
         });
         let choice = match (emptiest(standing, |zone| failed.contains_key(zone)), allowed) {
             (Ok(choice), _) => choice,
-            (Err(_), None) if listed.is_empty() => Choice { zone: None, round_is_new: false },
+            // What only its subnets ask for excludes the other zones; where there are none, nothing is excluded.
+            (Err(_), _) if listed.is_empty() && !is_constrained(&folded.state) => {
+                Choice { zone: None, round_is_new: false }
+            }
             (Err(_), _) => {
                 withheld.insert((*name).clone(), Withholding::NoZone);
                 continue;
@@ -60,6 +65,12 @@ pub(super) fn sitings(
         events.push(Event::Issued { order });
     }
     events
+}
+
+/// Whether zones were asked for by name.
+fn is_constrained(machine: &machine::State) -> bool {
+    let own = machine.spec.as_ref().is_some_and(|spec| !spec.constraints.zones.is_empty());
+    own || machine.parameters().is_some_and(|parameters| !parameters.constraints.zones.is_empty())
 }
 
 /// The populations that this decision has looked at, with its own choices.

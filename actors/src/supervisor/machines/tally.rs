@@ -189,7 +189,7 @@ impl Site {
 /// Whose machine it is: its provider, and the group within which it is spread.
 fn owner(machine: &machine::State) -> Option<(Name, Option<String>)> {
     let spec = machine.spec.as_ref()?;
-    let group = match spec.siting() {
+    let group = match machine.siting() {
         Siting::Spread { group, .. } if !group.is_empty() => Some(group),
         Siting::Spread { .. } | Siting::Provider | Siting::Declared(_) => None,
     };

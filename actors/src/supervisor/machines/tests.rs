@@ -1,6 +1,7 @@
 //! What the machines supervisor concludes, and what it does not.
 
 mod siting;
+mod starting;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,12 +1,13 @@
 //! What the machines supervisor looks at.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Entry, StreamId};
 
 use super::{Event, Tally};
 use crate::{
     contract::{self, Decider, Fold, Stored, StoredError},
+    document::{self, Documents},
     machine,
     supervisor::{Order, Orders},
     vocab::{EffectId, Name},
@@ -22,6 +23,14 @@ pub struct View {
     /// The machines whose time is over: those that may have to be given up.
     pub overdue: BTreeSet<Name>,
     pub tally: Tally,
+    pub documents: Documents,
+    /// The machines that wait for what they are started with.
+    pub unprepared: BTreeSet<Name>,
+    /// The machines that stand in each other one, or are to.
+    pub children: BTreeMap<Name, BTreeSet<Name>>,
+    parent_of: BTreeMap<Name, Name>,
+    /// Machines that are gone, and for which their host keeps room: host and container.
+    pub leaving: BTreeSet<(Name, Name)>,
 }
 
 impl View {
@@ -31,7 +40,7 @@ impl View {
 
 impl contract::View for View {
     fn wants(kind: &str) -> bool {
-        matches!(kind, "machine" | "supervisor")
+        matches!(kind, "machine" | "supervisor") || document::Kind::of(kind).is_some()
     }
 
     fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
@@ -47,6 +56,9 @@ impl contract::View for View {
             }
             return Ok(());
         }
+        if stream.kind() != machine::State::KIND {
+            return self.documents.apply(entry);
+        }
         self.machines.apply(entry)?;
         self.orders.answered(entry);
         let name = stream.name();
@@ -59,16 +71,70 @@ impl contract::View for View {
         let Ok(name) = name.parse::<Name>() else { return Ok(()) };
         let machine = self.machines.get(name.as_str());
         self.tally.saw(&name, machine);
+        if machine.is_some_and(machine::State::awaits_start) {
+            self.unprepared.insert(name.clone());
+        } else {
+            self.unprepared.remove(&name);
+        }
         if machine.is_some_and(machine::is_overdue) {
-            self.overdue.insert(name);
+            self.overdue.insert(name.clone());
         } else {
             self.overdue.remove(&name);
         }
+        self.saw_container(&name);
         Ok(())
     }
 }
 
 impl View {
+    /// The machine that one stands in, or is to.
+    pub fn parent_of(&self, machine: &Name) -> Option<&Name> {
+        self.parent_of.get(machine)
+    }
+
+    /// The machines that have to be looked at because something has happened in a stream: those that wait for what a
+    /// document may say, and those that stand in a machine.
+    pub fn woken_by(&self, stream: &StreamId) -> Vec<StreamId> {
+        let woken = match document::Kind::of(stream.kind()) {
+            Some(_) => Some(&self.unprepared),
+            None => stream.name().parse().ok().and_then(|host: Name| self.children.get(&host)),
+        };
+        woken.into_iter().flatten().map(self::stream).collect()
+    }
+
+    /// A machine has changed: where it stands, and whether its host still keeps room for what is gone.
+    fn saw_container(&mut self, name: &Name) {
+        let existing = |name: &Name| self.machines.get(name.as_str()).filter(|machine| machine.life.exists());
+        let keeps =
+            |host: &Name, container: &Name| existing(host).is_some_and(|host| host.containers.contains(container));
+        let parent = existing(name).and_then(|machine| machine.spec.as_ref()?.parent.clone());
+        self.leaving = std::mem::take(&mut self.leaving)
+            .into_iter()
+            .filter(|(host, container)| if host == name { keeps(host, container) } else { container != name })
+            .collect();
+        match (self.parent_of.get(name).cloned(), parent) {
+            (known, Some(parent)) => {
+                if known.as_ref() != Some(&parent) {
+                    self.children.entry(parent.clone()).or_default().insert(name.clone());
+                    self.parent_of.insert(name.clone(), parent);
+                }
+            }
+            (Some(host), None) => {
+                if keeps(&host, name) {
+                    self.leaving.insert((host.clone(), name.clone()));
+                }
+                self.parent_of.remove(name);
+                if let Some(children) = self.children.get_mut(&host) {
+                    children.remove(name);
+                    if children.is_empty() {
+                        self.children.remove(&host);
+                    }
+                }
+            }
+            (None, None) => (),
+        }
+    }
+
     fn sited(&mut self, order: &Order) {
         if let Order::Machine { machine, command: machine::Command::Site { zone, .. } } = order
             && let Some(state) = self.machines.get(machine.as_str())

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    machine::{Constraints, Job},
+    machine::{Constraints, Job, StartImage, StartParameters},
     ports::{CreateMachine, SecretData},
     vocab::{EffectId, Name, NodeCapacity, Uid},
 };
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(Debug, Serialize)]
 pub(in crate::providers::exec) struct NewMachine<'a> {
@@ -43,6 +43,9 @@ pub(in crate::providers::exec) struct NewMachine<'a> {
     /// What the secrets of its class hold. Not for anybody's log.
     #[serde(skip_serializing_if = "Option::is_none")]
     secrets: Option<Told<'a>>,
+    /// What it is started with beside what is declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<Value>,
 }
 
 /// What is told to the provider, and shows nothing of itself to anybody else.
@@ -100,6 +103,7 @@ impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
                 node_template: copy.content.node_template.as_ref(),
             }),
             secrets: (!wish.secrets.is_empty()).then_some(Told(&wish.secrets)),
+            start: wish.start.as_deref().map(start),
         }
     }
 }
@@ -118,8 +122,38 @@ fn constraints(of: &Constraints) -> BTreeMap<&'static str, Value> {
     said.extend(of.root_disk.map(|disk| ("root_disk_mib", disk.0.into())));
     said.extend(of.instance_type.as_ref().map(|kind| ("instance_type", kind.as_str().into())));
     let zones: Vec<&str> = of.zones.iter().map(|zone| zone.0.as_str()).collect();
-    let spaces: Vec<&str> = of.spaces.iter().map(Name::as_str).collect();
-    let lists = [("zones", zones), ("spaces", spaces)];
-    said.extend(lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(key, list)| (key, list.into())));
+    let spaces: Vec<String> = of.spaces.iter().map(ToString::to_string).collect();
+    said.extend((!zones.is_empty()).then(|| ("zones", zones.into())));
+    said.extend((!spaces.is_empty()).then(|| ("spaces", spaces.into())));
     said
+}
+
+/// What an instance is started with, beside what is declared.
+fn start(of: &StartParameters) -> Value {
+    let image = |image: &StartImage| {
+        json!({
+            "image": image.image, "arch": image.arch, "region": image.region, "stream": image.stream,
+            "root_storage": image.root_storage, "virtualisation": image.virtualisation,
+        })
+    };
+    let agent = of
+        .agent
+        .as_ref()
+        .map(|agent| json!({ "version": agent.version, "sha256": agent.sha256, "location": agent.location }));
+    let host = of.host.as_ref().map(
+        |host| json!({ "machine": host.machine, "effect": host.effect, "instance": host.instance, "zone": host.zone }),
+    );
+    json!({
+        "constraints": constraints(&of.constraints),
+        "images": of.images.iter().map(image).collect::<Vec<_>>(),
+        "agent": agent,
+        "tags": of.tags,
+        "zones": of.zones,
+        "subnets": of.subnets,
+        "bindings": of.bindings,
+        "group": of.group,
+        "volumes": of.volumes,
+        "api_addresses": of.api_addresses,
+        "host": host,
+    })
 }

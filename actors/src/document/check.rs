@@ -1,0 +1,69 @@
+//! What a document must not say.
+
+use std::net::IpAddr;
+
+use super::{AgentBinary, Content, Rejection};
+use crate::contract::Stored;
+
+/// The longest stored form of what one document says, in bytes: a refusal of it has to find room in the journal, too.
+pub const CONTENT_BYTES_MAX: usize = 32 * 1024;
+
+/// Refuses what makes no sense, and what is too large.
+pub(super) fn check(content: &Content) -> Result<(), Rejection> {
+    let bytes = content.store().map_or(usize::MAX, |body| body.bytes.len());
+    if bytes > CONTENT_BYTES_MAX {
+        return Err(Rejection::TooLarge { most: u64::try_from(CONTENT_BYTES_MAX).unwrap_or(u64::MAX) });
+    }
+    let bad = |problem: &str| Err(Rejection::BadContent { problem: problem.into() });
+    match content {
+        Content::Subnet(subnet) if !is_cidr(&subnet.cidr) => bad("its cidr is no address with a prefix length"),
+        Content::ImageMetadata(image) if image.image.is_empty() => bad("it names no image"),
+        Content::AgentBinary(binary) => agent_binary(binary),
+        _ => Ok(()),
+    }
+}
+
+fn agent_binary(binary: &AgentBinary) -> Result<(), Rejection> {
+    let bad = |problem: &str| Err(Rejection::BadContent { problem: problem.into() });
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if binary.sha256.len() != 64 || !binary.sha256.bytes().all(is_digit) {
+        return bad("its sha256 is not 64 hexadecimal digits in lower case");
+    }
+    if binary.version.is_empty() {
+        return bad("it names no version");
+    }
+    let authority = binary.location.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
+    match authority {
+        None => bad("its location is no address such as https://host/path"),
+        // What stands there is journaled, and told to every provider.
+        Some(authority) if authority.contains('@') => bad("its location has credentials in it"),
+        Some(_) => Ok(()),
+    }
+}
+
+/// `10.0.1.0/24`: an address without bits beyond its prefix.
+fn is_cidr(text: &str) -> bool {
+    let Some((address, length)) = text.split_once('/') else { return false };
+    let (Ok(address), Ok(length)) = (address.parse::<IpAddr>(), length.parse::<u32>()) else { return false };
+    let (bits, width) = match address {
+        IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
+        IpAddr::V6(address) => (u128::from(address), 128),
+    };
+    let Some(beyond) = u32::checked_sub(width, length) else { return false };
+    1u128.checked_shl(beyond).is_none_or(|end| bits & (end - 1) == 0) && (beyond < 128 || bits == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cidr_is_an_address_without_bits_beyond_its_prefix() {
+        for text in ["10.0.1.0/24", "10.0.0.1/32", "0.0.0.0/0", "fd00:1::/64", "::/0"] {
+            assert!(is_cidr(text), "{text}");
+        }
+        for text in ["", "10.0.1.0", "10.0.1.1/24", "10.0.1.0/33", "fd00::1/64", "::1/0", "ten/8", "10.0.1.0/"] {
+            assert!(!is_cidr(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Documents: what people write down about networks, images, agents and applications, so that machines can be started.
+//!
+//! ```text
+//! undeclared ─▶ alive, revision 1 ─▶ revision 2 ─▶ … ─▶ removed ─▶ (declared again) alive, under a new uid
+//!                                                  └ refused while somebody uses it
+//! ```
+//!
+//! A document does nothing by itself. Whoever decides with one records its revision, so that the decision can be made again.
+//! All kinds have one frame (`entity.rs`): `space`, `subnet`, `image-metadata`, `agent-binary`, `application`, `model`; what
+//! each says is in `spec.rs`. Sources: Juju's spaces, cloud image metadata, agent binaries, endpoint bindings, model defaults.
+
+mod check;
+mod entity;
+mod known;
+mod spec;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::CONTENT_BYTES_MAX;
+pub use entity::{Command, Event, NoEffect, Reason, Rejection, State, USERS_NAMED_MAX, Users};
+pub use known::{Documents, InForce};
+pub use spec::{AgentBinary, Application, Content, ImageMetadata, Kind, Model, Space, Subnet};

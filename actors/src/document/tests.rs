@@ -1,0 +1,99 @@
+//! Every reason and rejection of a document, and that all kinds have the one frame.
+
+use bailiwick_journal::StreamId;
+
+use super::{AgentBinary, Command, Content, Event, Kind, Reason as R, Rejection, Space, State, Subnet, Users};
+use crate::{
+    contract::given::{Case, after, case, hold},
+    machine::Base,
+    policy::Document,
+    vocab::{Name, Timestamp},
+};
+
+fn name(text: &str) -> Name {
+    text.parse().expect("a name")
+}
+
+fn stream(text: &str) -> StreamId {
+    text.parse().expect("a stream")
+}
+
+fn space(provider_id: Option<&str>) -> Box<Content> {
+    Box::new(Content::Space(Space { provider_id: provider_id.map(Into::into) }))
+}
+
+fn declared() -> Vec<Event> {
+    vec![Event::Declared { content: space(None) }]
+}
+
+fn removed() -> Vec<Event> {
+    [declared(), vec![Event::Removed]].concat()
+}
+
+fn remove(used_by: Users) -> Command {
+    Command::Remove { kind: Kind::Space, used_by }
+}
+
+fn subnet(cidr: &str) -> Content {
+    Content::Subnet(Subnet { cidr: cidr.into(), zones: [].into(), space: name("inner"), provider_id: None })
+}
+
+#[test]
+fn every_reason_and_rejection_has_its_case() {
+    let (first, second) = (|| space(None), || space(Some("vpc-1")));
+    let used = || Users::of([stream("subnet/a")]);
+    let large = || space(Some(&"x".repeat(super::CONTENT_BYTES_MAX)));
+    let cases: Vec<Case<State>> = vec![
+        case([], Command::Declare(first()), Ok((R::NewlyDeclared, declared()))),
+        case(declared(), Command::Declare(first()), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(declared(), Command::Declare(second()), Ok((R::Differs, vec![Event::Revised { content: second() }]))),
+        case(removed(), Command::Declare(first()), Ok((R::NewlyDeclared, declared()))),
+        case(declared(), Command::Declare(large()), Err(Rejection::TooLarge { most: 32 * 1024 })),
+        case([], Command::Declare(Box::new(subnet("10.0.0.0/8"))), Err(Rejection::OtherKind { kind: Kind::Subnet })),
+        case([], remove(Users::default()), Err(Rejection::NotDeclared)),
+        case(removed(), remove(used()), Ok((R::AlreadyGone, vec![]))),
+        case(declared(), remove(used()), Err(Rejection::InUse { users: used() })),
+        case(declared(), remove(Users::default()), Ok((R::RemovalAsked, vec![Event::Removed]))),
+    ];
+    let rejections = ["not-declared", "in-use", "too-large", "other-kind"];
+    hold::<State>(&stream("space/inner"), Timestamp(1), &Document::default(), cases, R::ALL, &rejections);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let binary = |sha256: &str, location: &str| {
+        let base = Base { os: "ubuntu".into(), channel: "22.04/stable".into() };
+        let (sha256, location) = (sha256.into(), location.into());
+        Content::AgentBinary(AgentBinary { version: "1.0".into(), base, arch: "amd64".into(), sha256, location })
+    };
+    let sum = "0f".repeat(32);
+    let table = [
+        (subnet("10.0.1.0/24"), true),
+        (subnet("10.0.1.7/24"), false),
+        (binary(&sum, "https://binaries.example/agent"), true),
+        (binary("0F", "https://binaries.example/agent"), false),
+        (binary(&sum, "agent.tgz"), false),
+        (binary(&sum, "https://me:secret@binaries.example/agent"), false),
+    ];
+    for (content, is_good) in table {
+        assert_eq!(super::check::check(&content).is_ok(), is_good, "{content:?}");
+    }
+}
+
+#[test]
+fn revisions_count_over_removals_and_the_digest_follows_the_content() {
+    let (first, _) = after::<State>(&declared());
+    let (again, _) = after::<State>(&[removed(), declared()].concat());
+    assert_eq!((first.revision, again.revision), (1, 2));
+    assert_eq!(first.digest, again.digest);
+    assert_ne!(first.uid(&stream("space/inner")), again.uid(&stream("space/inner")));
+    assert_eq!(after::<State>(&removed()).0.in_force(), None);
+}
+
+#[test]
+fn users_are_named_up_to_a_number_and_then_counted() {
+    let all = (0..20).map(|number| stream(&format!("subnet/s-{number:02}")));
+    let users = Users::of(all);
+    assert_eq!((users.named.len(), users.others), (8, 12));
+    assert!(users.to_string().ends_with("subnet/s-07 and 12 more"));
+}

@@ -1,0 +1,158 @@
+//! What an instance is started with beside what is declared, and why there may be nothing to start it with.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    machine::{Base, Constraints},
+    vocab::{EffectId, InstanceId, Name, Zone},
+};
+
+/// What follows from a machine's declaration and the documents. Source: Juju's provisioner, the parameters of a start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartParameters {
+    /// Its own constraints, and those of the applications whose units stand on it.
+    pub constraints: Constraints,
+    /// The images that fit, the one with the highest priority first; none where no base is known.
+    pub images: Vec<StartImage>,
+    /// The agent that is installed; none where the model names no version, or no base is known.
+    pub agent: Option<StartAgent>,
+    /// Those of the model, and its own, which win.
+    pub tags: BTreeMap<String, String>,
+    /// The zones that it may be in: those of its constraints from which its subnets can be reached; none means any.
+    pub zones: BTreeSet<Zone>,
+    /// For each space that it has to reach, its subnets, and the zones from which each can be reached.
+    pub subnets: BTreeMap<Name, BTreeMap<Name, BTreeSet<Zone>>>,
+    /// The space that each endpoint is bound to, by `application:endpoint`.
+    pub bindings: BTreeMap<String, Name>,
+    /// The application from the machines of whose other units it is kept apart.
+    pub spread: Option<Name>,
+    /// These machines: its distribution group.
+    pub group: BTreeSet<Name>,
+    /// The volumes that are to be attached to it.
+    pub volumes: BTreeSet<Name>,
+    /// Where its agent reaches the control plane.
+    pub api_addresses: Vec<String>,
+    /// The machine that it is made in.
+    pub host: Option<StartHost>,
+}
+
+/// An image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartImage {
+    /// What the provider calls it.
+    pub image: String,
+    pub arch: String,
+    pub region: Option<String>,
+    pub stream: String,
+    pub root_storage: Option<String>,
+    pub virtualisation: Option<String>,
+}
+
+/// An agent's program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartAgent {
+    pub version: String,
+    pub sha256: String,
+    pub location: String,
+}
+
+/// The machine that another one is made in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartHost {
+    pub machine: Name,
+    /// The instance that it had then: with that one goes whatever is made in it.
+    pub effect: EffectId,
+    pub instance: InstanceId,
+    pub zone: Option<Zone>,
+}
+
+/// Why a machine cannot be started now: the first thing that is missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unstartable {
+    NoSpace {
+        space: Name,
+    },
+    /// The space has no subnet.
+    EmptySpace {
+        space: Name,
+    },
+    /// It must not reach a space that it has to reach.
+    SpaceExcluded {
+        space: Name,
+    },
+    /// No zone that it may be in reaches all of these spaces.
+    NoCommonZone {
+        spaces: BTreeSet<Name>,
+    },
+    NoImage {
+        base: Base,
+        arch: String,
+        stream: String,
+    },
+    NoAgentBinary {
+        version: String,
+        base: Base,
+        arch: String,
+    },
+    /// The machine that it is to be made in is not declared.
+    NoHost {
+        host: Name,
+    },
+    /// It is going.
+    HostLeaving {
+        host: Name,
+    },
+    /// It does not run, or its agent does not report.
+    HostNotThere {
+        host: Name,
+    },
+}
+
+impl fmt::Display for Unstartable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSpace { space } => write!(f, "there is no space {space}"),
+            Self::EmptySpace { space } => write!(f, "space {space} has no subnet"),
+            Self::SpaceExcluded { space } => write!(f, "it has to reach space {space}, and must not"),
+            Self::NoCommonZone { spaces } => {
+                let spaces: Vec<&str> = spaces.iter().map(Name::as_str).collect();
+                write!(f, "no zone that it may be in reaches {}", spaces.join(" and "))
+            }
+            Self::NoImage { base, arch, stream } => write!(f, "no image is known for {base}, {arch}, stream {stream}"),
+            Self::NoAgentBinary { version, base, arch } => {
+                write!(f, "no agent binary is known of version {version} for {base}, {arch}")
+            }
+            Self::NoHost { host } => write!(f, "there is no machine {host} that it could be made in"),
+            Self::HostLeaving { host } => write!(f, "machine {host}, in which it is to be made, is going"),
+            Self::HostNotThere { host } => write!(f, "machine {host}, in which it is to be made, does not run yet"),
+        }
+    }
+}
+
+impl Unstartable {
+    /// What would help.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::NoSpace { space } => format!("a document of kind Space with the name {space}"),
+            Self::EmptySpace { space } => format!("a document of kind Subnet with `space: {space}`"),
+            Self::SpaceExcluded { space } => {
+                format!("a declaration without `^{space}`, or bindings and constraints without {space}")
+            }
+            Self::NoCommonZone { .. } => "subnets of these spaces in one zone, or other constraints".into(),
+            Self::NoImage { base, arch, .. } => {
+                format!("a document of kind ImageMetadata with `base: {base}` and `arch: {arch}`")
+            }
+            Self::NoAgentBinary { version, base, .. } => {
+                format!("a document of kind AgentBinary with `version: {version}` and `base: {base}`")
+            }
+            Self::NoHost { host } => format!("the declaration of machine {host}"),
+            Self::HostLeaving { host } => format!("another declaration of machine {host}, when it is gone"),
+            Self::HostNotThere { host } => format!("the first report of the agent of machine {host}"),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! `kind: Space`, `Subnet`, `ImageMetadata`, `AgentBinary`, `Application` and `Model`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bailiwick_actors::{
+    document::{AgentBinary, Application, Content, ImageMetadata, Model, Space, Subnet},
+    machine::Constraints,
+    vocab::{Name, Zone},
+};
+
+use super::{label_map, label_name, machine_wishes as wishes};
+use crate::manifest::{
+    check::Reference,
+    fields::{Field, Fields, Reading},
+    limits,
+    problem::Code,
+};
+
+/// Reads what a document of this kind says.
+pub(super) fn content(
+    kind: &str,
+    spec: &Field<'_>,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<Content> {
+    match kind {
+        "Space" => space(spec, reading).map(Content::Space),
+        "Subnet" => subnet(spec, references, reading).map(Content::Subnet),
+        "ImageMetadata" => image(spec, reading).map(Content::ImageMetadata),
+        "AgentBinary" => agent_binary(spec, reading).map(Content::AgentBinary),
+        "Application" => application(spec, references, reading).map(Content::Application),
+        _ => model(spec, reading).map(Content::Model),
+    }
+}
+
+fn space(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<Space> {
+    let fields = Fields::of(spec, &["providerId"], reading)?;
+    Some(Space { provider_id: maybe_word("providerId", &fields, reading)? })
+}
+
+fn subnet(spec: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<Subnet> {
+    let fields = Fields::of(spec, &["cidr", "zones", "space", "providerId"], reading)?;
+    let cidr = required_word("cidr", "10.0.1.0/24", &fields, reading);
+    let space =
+        fields.require("space", "some-space", reading).and_then(|field| named("space", &field, references, reading));
+    let zones: BTreeSet<Zone> = match fields.get("zones") {
+        None => BTreeSet::new(),
+        Some(field) => {
+            let items = field.items(limits::ZONES_MAX, reading)?;
+            items.iter().map(|item| wishes::zone(item, reading)).collect::<Option<_>>()?
+        }
+    };
+    Some(Subnet { cidr: cidr?, zones, space: space?, provider_id: maybe_word("providerId", &fields, reading)? })
+}
+
+fn image(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<ImageMetadata> {
+    let known = ["base", "arch", "region", "stream", "image", "priority", "rootStorage", "virtualisation"];
+    let fields = Fields::of(spec, &known, reading)?;
+    let base = fields.require("base", "ubuntu@22.04", reading).and_then(|field| wishes::boot(&field, reading));
+    let image = required_word("image", "ami-1234", &fields, reading);
+    let priority = match fields.get("priority") {
+        None => 0,
+        Some(field) => field.number(reading)?,
+    };
+    Some(ImageMetadata {
+        base: base?,
+        arch: maybe_word("arch", &fields, reading)?.unwrap_or_else(|| Constraints::ARCH.to_owned()),
+        region: maybe_word("region", &fields, reading)?,
+        stream: maybe_word("stream", &fields, reading)?.unwrap_or_else(|| ImageMetadata::STREAM.to_owned()),
+        image: image?,
+        priority,
+        root_storage: maybe_word("rootStorage", &fields, reading)?,
+        virtualisation: maybe_word("virtualisation", &fields, reading)?,
+    })
+}
+
+fn agent_binary(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<AgentBinary> {
+    let fields = Fields::of(spec, &["version", "base", "arch", "sha256", "location"], reading)?;
+    let base = fields.require("base", "ubuntu@22.04", reading).and_then(|field| wishes::boot(&field, reading));
+    let version = required_word("version", "1.0.0", &fields, reading);
+    let sha256 = required_word("sha256", "…", &fields, reading);
+    let location = required_word("location", "https://host/path", &fields, reading);
+    let arch = maybe_word("arch", &fields, reading)?.unwrap_or_else(|| Constraints::ARCH.to_owned());
+    Some(AgentBinary { version: version?, base: base?, arch, sha256: sha256?, location: location? })
+}
+
+fn application(spec: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<Application> {
+    let fields = Fields::of(spec, &["machines", "bindings", "constraints"], reading)?;
+    let mut said = Application::default();
+    if let Some(field) = fields.get("machines") {
+        for item in field.items(limits::UNITS_MAX, reading)? {
+            said.machines.insert(named("machine", &item, references, reading)?);
+        }
+    }
+    if let Some(field) = fields.get("bindings") {
+        said.bindings = bindings(&field, references, reading)?;
+    }
+    if let Some(field) = fields.get("constraints") {
+        said.constraints = wishes::constraints(&field, reading)?;
+    }
+    Some(said)
+}
+
+/// `{db: inner}`: which space each endpoint is bound to.
+fn bindings(
+    field: &Field<'_>,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<BTreeMap<String, Name>> {
+    let mut bindings = BTreeMap::new();
+    for (key, value) in field.entries(limits::BINDINGS_MAX, reading)? {
+        let endpoint = label_name(&key.text, key.at, &value.path, reading)?;
+        bindings.insert(endpoint, named("space", &value, references, reading)?);
+    }
+    Some(bindings)
+}
+
+fn model(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<Model> {
+    let known = ["base", "imageStream", "region", "agentVersion", "apiAddresses", "tags"];
+    let fields = Fields::of(spec, &known, reading)?;
+    let base = match fields.get("base") {
+        None => None,
+        Some(field) => Some(wishes::boot(&field, reading)?),
+    };
+    let mut api_addresses = Vec::new();
+    if let Some(field) = fields.get("apiAddresses") {
+        for item in field.items(limits::ADDRESSES_MAX, reading)? {
+            api_addresses.push(word(&item, reading)?);
+        }
+    }
+    let tags = fields.get("tags").map(|field| label_map(&field, reading)).unwrap_or_default();
+    Some(Model {
+        base,
+        image_stream: maybe_word("imageStream", &fields, reading)?,
+        region: maybe_word("region", &fields, reading)?,
+        agent_version: maybe_word("agentVersion", &fields, reading)?,
+        api_addresses,
+        tags,
+    })
+}
+
+fn named(
+    kind: &'static str,
+    field: &Field<'_>,
+    references: &mut Vec<Reference>,
+    reading: &mut Reading<'_>,
+) -> Option<Name> {
+    let name = field.name(reading)?;
+    let place = reading.place(field.node.at);
+    references.push(Reference { kind, name: name.clone(), place, field: field.path.clone() });
+    Some(name)
+}
+
+fn required_word(what: &str, example: &str, fields: &Fields<'_>, reading: &mut Reading<'_>) -> Option<String> {
+    word(&fields.require(what, example, reading)?, reading)
+}
+
+/// The word, or none where it was left out; nothing at all if it is no word.
+#[allow(clippy::option_option, reason = "left out is something else than wrong")]
+fn maybe_word(what: &str, fields: &Fields<'_>, reading: &mut Reading<'_>) -> Option<Option<String>> {
+    match fields.get(what) {
+        None => Some(None),
+        Some(field) => word(&field, reading).map(Some),
+    }
+}
+
+/// One line that says something, bounded as every text is.
+fn word(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<String> {
+    let text = field.line(reading)?;
+    if text.is_empty() {
+        return field.refuse(reading, Code::BadText, "it says nothing", "write something, or leave it out");
+    }
+    Some(text.to_owned())
+}

@@ -1,0 +1,76 @@
+//! What stands in a machine's way, in words, and how people call it.
+
+use bailiwick_actors::machine::{self, Health, Instance, Node};
+
+use super::{
+    Fleet,
+    rows::{effort_detail, told},
+};
+use crate::words::withheld;
+
+pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
+    let held = state.hold.as_ref().map(|hold| {
+        let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
+        let until = hold.until.map(|until| format!(" until {until}")).unwrap_or_default();
+        let noted = if would.is_empty() { String::new() } else { format!("; else {}", would.join(" and ")) };
+        format!("held{until}: {}{noted}", hold.reason)
+    });
+    let strays = state.strays.values().filter_map(|stray| {
+        let name = stray.instance.as_ref().map_or_else(|| "an instance".to_owned(), |name| format!("instance {name}"));
+        Some(format!("removing {name}, which is not its own: {}", effort_detail(&stray.effort)?))
+    });
+    let parts: Vec<String> = held.into_iter().chain(own_detail(state)).chain(told(state)).chain(strays).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// How a machine is called by people: one that stands in another has its host's id, what it is, and a number, if its name is
+/// made of these: `0/lxd/0` is `0-lxd-0` in machine `0`.
+pub(super) fn machine_id(fleet: &Fleet, name: &str) -> String {
+    let state = fleet.machines.get(name);
+    let parent = state.and_then(|state| state.spec.as_ref()?.parent.as_ref());
+    let inside = parent.and_then(|parent| Some((parent, name.strip_prefix(parent.as_str())?.strip_prefix('-')?)));
+    let parts = inside.and_then(|(parent, inside)| Some((parent, inside.rsplit_once('-')?)));
+    match parts {
+        Some((parent, (kind, number))) if number.parse::<u32>().is_ok() && !kind.contains('-') => {
+            format!("{}/{kind}/{number}", machine_id(fleet, parent.as_str()))
+        }
+        _ => name.to_owned(),
+    }
+}
+
+fn own_detail(state: &machine::State) -> Option<String> {
+    if let Some(detail) = state.effort().and_then(effort_detail) {
+        return Some(detail);
+    }
+    if let Some((why, _)) = state.unstartable() {
+        return Some(format!("waits for what it is started with: {why}"));
+    }
+    if let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) {
+        return Some(format!("its workloads are ending, and are waited for until {}", drain.until));
+    }
+    match (&state.instance, &state.node) {
+        (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),
+        (Instance::Running { .. }, Node::Silent) => {
+            Some(format!("its agent has not reported yet{}", time_left(&state.health)))
+        }
+        (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
+            Some(format!("its agent is silent since {last_seen}{}", time_left(&state.health)))
+        }
+        (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
+            let bad = conditions.values().filter(|condition| !condition.healthy);
+            let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
+            (!bad.is_empty()).then(|| format!("{}{}", bad.join("; "), time_left(&state.health)))
+        }
+        (Instance::None | Instance::Creating(_) | Instance::Deleting { .. }, _) => None,
+    }
+}
+
+/// How long whoever is not well has left.
+fn time_left(health: &Health) -> String {
+    match health {
+        Health::Joining { until, .. } => format!("; it has until {until} to become well"),
+        Health::Suspect { until, .. } => format!("; it is given up at {until}"),
+        Health::Overdue { since, .. } => format!("; its time is over since {since}"),
+        Health::Unjudged | Health::Well { .. } => String::new(),
+    }
+}
