@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, hint::black_box, time::Instant};
 use bailiwick_actors::{
     supervisor::peer_group::{
         Address, EngineRules, MACHINE_TAG, Machine, Member, MemberId, MemberState, MemberStatus, Policy, Priority,
-        Scope, Snapshot, decide,
+        Scope, Snapshot, Tags, decide,
     },
     vocab::Life,
 };
@@ -27,7 +27,7 @@ fn set(count: usize, members: usize) -> Snapshot {
         (member.votes, member.priority) = (Some(0), Some(Priority::NONE));
     }
     let last = members.last().expect("a set has members");
-    let orphan = Member { id: MemberId(last.id.0 + 1), tags: BTreeMap::new(), ..last.clone() };
+    let orphan = Member { id: MemberId(last.id.0 + 1), tags: Tags::default(), ..last.clone() };
     members.push(Member { address: "10.255.0.1:37017".to_owned(), ..orphan });
     let status = |(at, member): (usize, &Member)| {
         let state = if at == 0 { MemberState::Primary } else { MemberState::Secondary };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bailiwick_actors::{
     contract::Folded,
     member,
-    ports::replica_set::{Member, MemberId, MemberState},
+    ports::replica_set::{Member, MemberId, MemberState, Tags},
     replica_set::State as ReplicaSet,
     vocab::Life,
 };
@@ -37,7 +37,7 @@ pub struct MemberRow {
     pub flagged: bool,
     pub state: Option<&'static str>,
     pub healthy: bool,
-    pub tags: BTreeMap<String, String>,
+    pub tags: Tags,
     /// Why it has no vote, or why the last step that concerned it was taken.
     pub why: Option<String>,
     /// None of one that is not followed, as are the following.
@@ -107,7 +107,7 @@ fn followed_row(fleet: &Fleet, name: &str, folded: &Folded<member::State>, plann
         flagged: member.flagged,
         state: seen.map(|seen| seen.state.name()),
         healthy: seen.is_some_and(|seen| seen.healthy),
-        tags: BTreeMap::new(),
+        tags: Tags::default(),
         why: None,
         uid: None,
         version: None,

@@ -4,7 +4,7 @@ mod member;
 mod rules;
 mod step;
 
-pub use member::{MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Priority};
+pub use member::{MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Priority, Tags};
 pub use rules::EngineRules;
 pub use step::{Action, Change, Step, StepReason};
 

@@ -18,7 +18,7 @@ use crate::{
     policy::Document,
     ports::replica_set::{
         Action, Change, Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, Observation, Outcome,
-        Priority, Stamp, Step, StepReason,
+        Priority, Stamp, Step, StepReason, Tags,
     },
     vocab::{Fault, FaultCode, Timestamp},
 };
@@ -51,7 +51,7 @@ fn member(id: u64, votes: bool) -> Member {
     Member {
         id: MemberId(id),
         address: format!("a:{id}"),
-        tags: BTreeMap::new(),
+        tags: Tags::default(),
         votes,
         priority,
         other: BTreeMap::new(),

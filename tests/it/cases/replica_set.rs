@@ -176,7 +176,7 @@ fn member(text: MemberText) -> Result<Member, String> {
     Ok(Member {
         id: MemberId(text.id),
         address: text.address,
-        tags: text.tags.unwrap_or_default(),
+        tags: text.tags.unwrap_or_default().into(),
         votes: text.votes,
         priority: priority.transpose()?,
         other: BTreeMap::new(),

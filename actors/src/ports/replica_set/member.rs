@@ -1,6 +1,6 @@
 //! A member of a replica set: as the configuration has it, and how it is.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, ops::Deref, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,13 +18,51 @@ pub struct Member {
     pub id: MemberId,
     /// `host:port`, or `[v6]:port`.
     pub address: String,
-    pub tags: BTreeMap<String, String>,
+    pub tags: Tags,
     /// None means 1.
     pub votes: Option<u32>,
     /// None means 1. Without one a member cannot become primary.
     pub priority: Option<Priority>,
     /// Fields that no decision asks for, as the engine wrote them, by name: they are carried along.
     pub other: BTreeMap<String, String>,
+}
+
+/// The tags of a member, by name. Copies share them: a decision copies every member and changes no tag.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tags(Arc<BTreeMap<String, String>>);
+
+impl Tags {
+    /// The same but for one.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        self.iter().filter(|(other, _)| *other != name).map(|(name, text)| (name.clone(), text.clone())).collect()
+    }
+}
+
+impl Deref for Tags {
+    type Target = BTreeMap<String, String>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl From<BTreeMap<String, String>> for Tags {
+    fn from(tags: BTreeMap<String, String>) -> Self {
+        Self(Arc::new(tags))
+    }
+}
+
+impl<const N: usize> From<[(String, String); N]> for Tags {
+    fn from(tags: [(String, String); N]) -> Self {
+        BTreeMap::from(tags).into()
+    }
+}
+
+impl FromIterator<(String, String)> for Tags {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(tags: T) -> Self {
+        tags.into_iter().collect::<BTreeMap<_, _>>().into()
+    }
 }
 
 /// How readily a member becomes primary: a number that is not negative, kept exactly as it was read.

@@ -8,7 +8,7 @@ use std::{
 use super::{
     addresses::{self, AddressFault, HostPort},
     draft::Goal,
-    hosts::{self, Claim, Hosts},
+    hosts::{self, Claim, Hosts, Numbers},
     juju, plan,
     roll::{Owner, Roll, Seat},
     rules::EngineRules,
@@ -25,8 +25,9 @@ struct Target<'a> {
     roll: Roll<'a>,
     /// By machine: the address it gives for the member that it has, or for a new one.
     choice: Vec<Choice<'a>>,
-    /// By seat: what its address means, however it is spelled.
-    meant: &'a [HostPort<'a>],
+    /// Of all addresses; by seat, that of its own.
+    numbers: Numbers<'a>,
+    now: Vec<usize>,
     /// The member that votes because nobody who wants to can.
     last: Option<usize>,
     voters: Voters,
@@ -61,7 +62,8 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
     if let (Some(stranger), false) = (stranger, guard::holds(Guard::OrphansStopNothing)) {
         return refuse(Refusal::VotingOrphan { member: stranger.member.id });
     }
-    let meant: Vec<HostPort<'_>> = roll.seats.iter().map(|seat| HostPort::of(&seat.member.address)).collect();
+    let mut numbers = Numbers::default();
+    let now: Vec<usize> = roll.seats.iter().map(|seat| numbers.of(HostPort::of(&seat.member.address))).collect();
     loop {
         if roll.seats.iter().all(|seat| seat.owner == Owner::Gone) {
             return refuse(Refusal::NobodyReachable);
@@ -70,12 +72,12 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
         let last = votes::last_voter(&roll);
         let voters = votes::choose(&roll, rules, last, more_can_come(&roll, &choice));
         let stay = stay(&roll, rules, &voters);
-        let hosts = hosts::settle(&claims(&roll, &voters, &stay, &choice, &meant), roll.seats.len());
+        let claims = claims(&roll, &voters, &stay, &choice, &now, &mut numbers);
+        let hosts = hosts::settle(claims, roll.seats.len(), &numbers);
         let is_without = |at: &usize| stay.seats[*at] && hosts.address[*at].is_none();
         let without: Vec<usize> = (0..roll.seats.len()).filter(is_without).collect();
         if without.is_empty() {
-            let meant = &meant;
-            let target = Target { snapshot, rules, roll, choice, meant, last, voters, stay, hosts, verdict };
+            let target = Target { snapshot, rules, roll, choice, numbers, now, last, voters, stay, hosts, verdict };
             return Ok(target.put_together());
         }
         // Each round somebody leaves, so there is a last one.
@@ -151,17 +153,23 @@ fn claims<'a>(
     voters: &Voters,
     stay: &Stay,
     choice: &[Choice<'a>],
-    meant: &'a [HostPort<'a>],
+    now: &[usize],
+    numbers: &mut Numbers<'_>,
 ) -> Vec<Claim<'a>> {
-    let claim = |(at, seat): (usize, &Seat<'a>)| {
-        let (order, wish) = match seat.owner {
-            Owner::Machine(machine) => (machine, choice[machine].as_ref().ok().cloned()),
+    let mut claims = Vec::with_capacity(roll.seats.len());
+    for (at, seat) in roll.seats.iter().enumerate().filter(|(at, _)| stay.seats[*at]) {
+        let (order, given) = match seat.owner {
+            Owner::Machine(machine) => (machine, choice[machine].as_ref().ok()),
             Owner::SecondOf(_) | Owner::Nobody | Owner::Gone => (usize::MAX, None),
         };
         let rank = (!voters.votes[at], order, seat.member.id);
-        Claim { who: at, rank, present: &seat.member.address, meant: &meant[at], wish }
-    };
-    roll.seats.iter().enumerate().filter(|(at, _)| stay.seats[*at]).map(claim).collect()
+        let present = seat.member.address.as_str();
+        // Nearly everybody stays, and equal texts need no second look.
+        let other = given.filter(|given| **given != present).map(|given| (given.clone(), numbers.of_text(given)));
+        let wish = other.filter(|(_, host)| *host != now[at]);
+        claims.push(Claim { who: at, rank, present, host: now[at], wish });
+    }
+    claims
 }
 
 impl<'a> Target<'a> {
@@ -225,7 +233,7 @@ impl<'a> Target<'a> {
             };
             if room == 0 {
                 self.verdict.not_chosen.insert(id, self.no_room());
-            } else if self.hosts.admit(&address) {
+            } else if self.hosts.admit(self.numbers.of_text(&address)) {
                 room -= 1;
                 let (member_id, is_used_again) = ids.next();
                 if self.roll.machines[machine].wants_vote {
@@ -276,8 +284,8 @@ impl<'a> Target<'a> {
     }
 
     fn assemble(self, goals: Vec<Goal>, newcomers: Vec<(usize, Member)>) -> Desired {
-        let Self { rules, roll, meant, mut verdict, .. } = self;
-        let plan = plan::plan(&roll, meant, &goals, &newcomers, rules);
+        let Self { rules, roll, numbers, now, mut verdict, .. } = self;
+        let plan = plan::plan(&roll, numbers, &now, &goals, &newcomers, rules);
         (verdict.changed, verdict.steps, verdict.held) = (plan.changed, plan.steps, plan.held);
         let loses_vote = |(seat, goal): (&Seat<'_>, &Goal)| seat.is_primary() && !goal.votes();
         verdict.step_down_primary = roll.seats.iter().zip(&goals).any(loses_vote);

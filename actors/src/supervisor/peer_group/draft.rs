@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    addresses::HostPort,
+    hosts::Numbers,
     lawful::Tally,
     roll::{Owner, Roll, Seat},
     rules::EngineRules,
@@ -104,31 +104,31 @@ pub(super) struct Draft<'a> {
 impl<'a> Draft<'a> {
     pub(super) fn new(
         roll: &'a Roll<'_>,
-        meant: &'a [HostPort<'_>],
+        mut numbers: Numbers<'_>,
+        now: &[usize],
         goals: &'a [Goal],
         newcomers: &'a [(usize, Member)],
         rules: &'a EngineRules,
     ) -> Self {
-        let mut hosts = Numbers::default();
         let present = roll.seats.iter().zip(goals).map(|(seat, goal)| present(seat, goal));
         let joining = newcomers.iter().map(|(order, member)| joining(*order, member));
         let mut slots: Vec<Slot<'a>> = present.chain(joining).collect();
         for (at, slot) in slots.iter_mut().enumerate() {
             slot.seat = (at < roll.seats.len()).then_some(at);
-            let now = roll.seats.get(at).map(|seat| seat.member.address.as_str());
+            let present = roll.seats.get(at).map(|seat| seat.member.address.as_str());
             let goal = slot.goal.map(|member| member.address.as_str());
-            slot.host = match meant.get(at) {
-                Some(meant) => hosts.of(meant.clone()),
-                None => hosts.of(HostPort::of(goal.unwrap_or_default())),
+            slot.host = match now.get(at) {
+                Some(host) => *host,
+                None => numbers.of_text(goal.unwrap_or_default()),
             };
-            let other = goal.filter(|goal| now.is_some_and(|now| now != *goal));
-            slot.goal_host = other.map_or(slot.host, |goal| hosts.of(HostPort::of(goal)));
+            let other = goal.filter(|goal| present.is_some_and(|present| present != *goal));
+            slot.goal_host = other.map_or(slot.host, |goal| numbers.of_text(goal));
         }
         // In the order of machines, so that the order of the configuration makes no difference.
         slots.sort_by_key(|slot| (slot.order, slot.id));
         wait_for_others(&mut slots, roll);
         let primary = primary(roll).map(|id| slots.iter().position(|slot| slot.id == id).expect("it has a slot"));
-        let held = vec![0; hosts.count() + 1];
+        let held = vec![0; numbers.count() + 1];
         let mut draft = Self { rules, slots, held, tally: Tally::default(), primary };
         for at in 0..draft.slots.len() {
             let state = draft.slots[at].state;
@@ -269,22 +269,4 @@ fn primary(roll: &Roll<'_>) -> Result<MemberId, Held> {
     }
     let takes_changes = |seat: &&Seat<'_>| seat.is_primary() && seat.is_ready() && seat.member.is_electable();
     roll.seats.iter().find(takes_changes).map(|seat| seat.member.id).ok_or(Held::NoPrimary)
-}
-
-/// A number for each address, whatever its spelling; 0 is that of an empty one.
-#[derive(Default)]
-struct Numbers<'a>(BTreeMap<HostPort<'a>, usize>);
-
-impl<'a> Numbers<'a> {
-    fn of(&mut self, host: HostPort<'a>) -> usize {
-        if host.is_empty() {
-            return 0;
-        }
-        let next = self.0.len() + 1;
-        *self.0.entry(host).or_insert(next)
-    }
-
-    fn count(&self) -> usize {
-        self.0.len()
-    }
 }

@@ -7,6 +7,33 @@ use std::{
 
 use super::{addresses::HostPort, snapshot::MemberId};
 
+/// A number for each address, whatever its spelling; 0 is that of an empty one.
+#[derive(Debug, Default)]
+pub(super) struct Numbers<'a>(BTreeMap<HostPort<'a>, usize>);
+
+impl<'a> Numbers<'a> {
+    pub(super) fn of(&mut self, host: HostPort<'a>) -> usize {
+        if host.is_empty() {
+            return 0;
+        }
+        let next = self.0.len() + 1;
+        *self.0.entry(host).or_insert(next)
+    }
+
+    /// The number of a text that does not last.
+    pub(super) fn of_text(&mut self, text: &str) -> usize {
+        let host = HostPort::of(text);
+        match self.0.get(&host) {
+            Some(number) => *number,
+            None => self.of(host.into_owned()),
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
 /// A member of the configuration that is to stay, and where it is to be reached.
 #[derive(Debug)]
 pub(super) struct Claim<'a> {
@@ -17,10 +44,10 @@ pub(super) struct Claim<'a> {
     pub rank: (bool, usize, MemberId),
     /// As the configuration has it; may be empty.
     pub present: &'a str,
-    /// What that means, however it is spelled.
-    pub meant: &'a HostPort<'a>,
-    /// Another address, if its machine gives one.
-    pub wish: Option<Cow<'a, str>>,
+    /// Its number.
+    pub host: usize,
+    /// Another address with its number, if its machine gives one.
+    pub wish: Option<(Cow<'a, str>, usize)>,
 }
 
 /// What came of the claims.
@@ -30,108 +57,96 @@ pub(super) struct Hosts<'a> {
     pub address: Vec<Option<Cow<'a, str>>>,
     /// Claimants that did not get what they wished for.
     pub refused: BTreeSet<usize>,
-    taken: BTreeSet<HostPort<'a>>,
+    /// By number.
+    taken: Vec<bool>,
 }
 
 impl Hosts<'_> {
     /// A newcomer gets its address only if nobody has it.
-    pub(super) fn admit(&mut self, address: &str) -> bool {
-        self.taken.insert(HostPort::of(address).into_owned())
+    pub(super) fn admit(&mut self, host: usize) -> bool {
+        self.taken.resize(self.taken.len().max(host + 1), false);
+        !std::mem::replace(&mut self.taken[host], true)
     }
 }
 
-/// One claim while it is being settled, by what its addresses mean.
-struct Case<'c, 'a> {
-    claim: &'c Claim<'a>,
-    present: &'a HostPort<'a>,
-    wish: Option<HostPort<'c>>,
-}
-
-impl<'c, 'a> Case<'c, 'a> {
-    fn of(claim: &'c Claim<'a>) -> Self {
-        // Nearly everybody stays, and equal texts need no second look.
-        let wish = claim.wish.as_deref().filter(|wish| *wish != claim.present).map(HostPort::of);
-        let wish = wish.filter(|wish| wish != claim.meant);
-        Self { claim, present: claim.meant, wish }
+impl Claim<'_> {
+    fn wish(&self) -> Option<usize> {
+        self.wish.as_ref().map(|(_, host)| *host)
     }
 }
 
-/// Settles all claims of so many members.
-pub(super) fn settle<'a>(claims: &[Claim<'a>], members: usize) -> Hosts<'a> {
-    let mut cases: Vec<Case<'_, 'a>> = claims.iter().map(Case::of).collect();
-    cases.sort_by_key(|case| case.claim.rank);
-    let exchanged = in_circles(&cases);
+/// Settles all claims of so many members, to so many addresses.
+pub(super) fn settle<'a>(mut claims: Vec<Claim<'a>>, members: usize, numbers: &Numbers<'_>) -> Hosts<'a> {
+    claims.sort_by_key(|claim| claim.rank);
+    let exchanged = in_circles(&claims);
     // By address: who has it. Those who stay come first, so nobody who moves can take their place.
-    let mut taken: BTreeMap<&HostPort<'_>, usize> = BTreeMap::new();
-    let mut staying = vec![false; cases.len()];
-    let mut refused = exchanged.clone();
+    let mut taken: Vec<Option<usize>> = vec![None; numbers.count() + 1];
+    let mut staying = vec![false; claims.len()];
     let mut waiting: VecDeque<usize> = VecDeque::new();
-    for (at, case) in cases.iter().enumerate() {
-        if case.wish.is_some() && !exchanged.contains(&at) {
+    for (at, claim) in claims.iter().enumerate() {
+        if claim.wish.is_some() && !exchanged.contains(&at) {
             waiting.push_back(at);
-        } else if !case.present.is_empty() && !taken.contains_key(case.present) {
-            taken.insert(case.present, at);
+        } else if claim.host != 0 && taken[claim.host].is_none() {
+            taken[claim.host] = Some(at);
             staying[at] = true;
         }
     }
+    let mut refused = exchanged;
     while let Some(at) = waiting.pop_front() {
-        let case = &cases[at];
-        if let (Some(wish), false) = (&case.wish, refused.contains(&at))
-            && !taken.contains_key(wish)
+        let claim = &claims[at];
+        if let (Some(wish), false) = (claim.wish(), refused.contains(&at))
+            && taken[wish].is_none()
         {
-            taken.insert(wish, at);
+            taken[wish] = Some(at);
             continue;
         }
         // It stays where it is. Whoever was to move there does not.
         refused.insert(at);
-        match taken.get(case.present) {
-            _ if case.present.is_empty() => continue,
-            Some(other) if staying[*other] => continue,
+        match taken[claim.host] {
+            _ if claim.host == 0 => continue,
+            Some(other) if staying[other] => continue,
             Some(other) => {
-                refused.insert(*other);
-                waiting.push_back(*other);
+                refused.insert(other);
+                waiting.push_back(other);
             }
             None => (),
         }
-        taken.insert(case.present, at);
+        taken[claim.host] = Some(at);
         staying[at] = true;
     }
-    let refused = refused.iter().map(|at| cases[*at].claim.who).collect();
-    let mut hosts = Hosts { address: vec![None; members], refused, taken: BTreeSet::new() };
-    let mut had: Vec<HostPort<'a>> = Vec::with_capacity(taken.len());
-    for (host, at) in &taken {
-        let Case { claim, present, .. } = &cases[*at];
-        let moved = claim.wish.clone().filter(|_| !staying[*at]);
-        hosts.address[claim.who] = Some(moved.unwrap_or(Cow::Borrowed(claim.present)));
-        had.push(if staying[*at] { (*present).clone() } else { (*host).clone().into_owned() });
+    let refused = refused.iter().map(|at| claims[*at].who).collect();
+    let is_taken = taken.iter().map(Option::is_some).collect();
+    let mut hosts = Hosts { address: vec![None; members], refused, taken: is_taken };
+    for at in taken.into_iter().flatten() {
+        let claim = &mut claims[at];
+        let moved = claim.wish.take().filter(|_| !staying[at]);
+        hosts.address[claim.who] = Some(moved.map_or(Cow::Borrowed(claim.present), |(address, _)| address));
     }
-    // They come in order, so that the set is made in one go.
-    hosts.taken = had.into_iter().collect();
     hosts
 }
 
 /// Claimants whose way is barred by others who want to move, in a circle. A server takes no write in which an address goes
 /// from one member to another, so a circle has no first step.
-fn in_circles(cases: &[Case<'_, '_>]) -> BTreeSet<usize> {
+fn in_circles(claims: &[Claim<'_>]) -> BTreeSet<usize> {
     let mut barred: BTreeSet<usize> = BTreeSet::new();
     // By address: how many are there and want to leave, and who wants to go there.
-    let mut leaving: BTreeMap<&HostPort<'_>, usize> = BTreeMap::new();
-    let mut coming: BTreeMap<&HostPort<'_>, Vec<usize>> = BTreeMap::new();
-    for (at, case) in cases.iter().enumerate() {
-        let Some(wish) = case.wish.as_ref() else { continue };
+    let mut leaving: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut coming: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, claim) in claims.iter().enumerate() {
+        let Some(wish) = claim.wish() else { continue };
         barred.insert(at);
-        *leaving.entry(case.present).or_default() += 1;
+        *leaving.entry(claim.host).or_default() += 1;
         coming.entry(wish).or_default().push(at);
     }
-    let is_free = |host: &&HostPort<'_>| !leaving.contains_key(*host);
-    let mut free: VecDeque<&HostPort<'_>> = coming.keys().copied().filter(is_free).collect();
+    let is_free = |host: &usize| !leaving.contains_key(host);
+    let mut free: VecDeque<usize> = coming.keys().copied().filter(is_free).collect();
     while let Some(host) = free.pop_front() {
-        for at in coming.remove(host).unwrap_or_default() {
+        for at in coming.remove(&host).unwrap_or_default() {
             barred.remove(&at);
-            let left = leaving.entry(cases[at].present).or_default();
+            let left = leaving.entry(claims[at].host).or_default();
             *left = left.saturating_sub(1);
             if *left == 0 {
-                free.push_back(cases[at].present);
+                free.push_back(claims[at].host);
             }
         }
     }

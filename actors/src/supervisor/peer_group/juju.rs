@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{
     addresses::{self, AddressFault},
     plan,
-    roll::{by_member, in_order, place},
+    roll::{Statuses, in_order, place},
     rules::Policy,
     snapshot::{Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Priority, Snapshot},
     verdict::{Action, Desired, Refusal, Refused, StatusNote, Step, StepReason, Verdict},
@@ -55,7 +55,7 @@ pub(super) fn desired(snapshot: &Snapshot, policy: Policy) -> Verdict {
     let is_there = |machine: &&Machine| policy != Policy::Juju3 || machine.life != Life::Dead;
     let machines = in_order(snapshot.machines.iter().filter(is_there));
     let mut peers: Vec<Peer<'_>> = machines.iter().map(|_| Peer::default()).collect();
-    let statuses = by_member(&snapshot.statuses);
+    let statuses = Statuses::of(&snapshot.statuses);
     let mut changed = false;
     for member in &snapshot.members {
         let Some(at) = place(&machines, member) else {
@@ -67,7 +67,7 @@ pub(super) fn desired(snapshot: &Snapshot, policy: Policy) -> Verdict {
         };
         // The last member of a machine hides the earlier ones.
         peers[at].member = Some(member);
-        peers[at].status = statuses.get(&member.id).copied().or(peers[at].status);
+        peers[at].status = statuses.get(member.id).or(peers[at].status);
     }
     let votes = votes(&machines, &peers);
     changed |= !(votes.add.is_empty() && votes.remove.is_empty() && votes.create_wanted.is_empty());

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    roll::by_member,
+    roll::Statuses,
     snapshot::{Member, MemberState, MemberStatus},
 };
 
@@ -22,9 +22,9 @@ pub struct Gauge {
 
 /// One line for each member that names its machine and has a status, in order. Members without a machine are left out.
 pub fn gauges(members: &[Member], statuses: &[MemberStatus]) -> Vec<Gauge> {
-    let statuses = by_member(statuses);
+    let statuses = Statuses::of(statuses);
     let gauge = |member: &Member| {
-        let status = statuses.get(&member.id)?;
+        let status = statuses.get(member.id)?;
         let (id, address) = (member.machine_tag()?.to_owned(), member.address.clone());
         Some(Gauge { id, address, state: status.state, healthy: status.healthy })
     };

@@ -80,6 +80,7 @@ pub use crate::replica_set::addresses;
 pub use rules::{EngineRules, Policy, UnknownPolicy};
 pub use snapshot::{
     Address, MACHINE_TAG, Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Priority, Scope, Snapshot,
+    Tags,
 };
 pub use verdict::{
     Action, Change, Desired, Finding, Held, NotChosen, Refusal, Refused, StatusNote, Step, StepReason, Verdict,

@@ -9,8 +9,8 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{
-    addresses::HostPort,
     draft::{Draft, Goal, Slot, State},
+    hosts::Numbers,
     roll::Roll,
     rules::EngineRules,
     snapshot::{Member, MemberId},
@@ -57,12 +57,13 @@ pub(super) fn difference(now: &[Member], then: &[Member]) -> Vec<Change> {
 /// The steps from what is to what shall be.
 pub(super) fn plan(
     roll: &Roll<'_>,
-    meant: &[HostPort<'_>],
+    numbers: Numbers<'_>,
+    now: &[usize],
     goals: &[Goal],
     newcomers: &[(usize, Member)],
     rules: &EngineRules,
 ) -> Plan {
-    let mut draft = Draft::new(roll, meant, goals, newcomers, rules);
+    let mut draft = Draft::new(roll, numbers, now, goals, newcomers, rules);
     let mut plan = Plan { changed: !draft.slots.iter().all(Slot::is_settled), ..Plan::default() };
     // Every step settles something for good: a vote given is not taken again, and there is one step down.
     for _ in 0..4 * draft.slots.len() + 2 {

@@ -1,7 +1,5 @@
 //! Which member stands for which machine, and how it is.
 
-use std::collections::BTreeMap;
-
 use super::snapshot::{Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Snapshot};
 use crate::vocab::Life;
 
@@ -42,10 +40,10 @@ impl<'a> Roll<'a> {
     /// votes, else the one with the lowest id.
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         let machines = in_order(snapshot.machines.iter().filter(|machine| machine.life != Life::Dead));
-        let statuses = by_member(&snapshot.statuses);
+        let statuses = Statuses::of(&snapshot.statuses);
         let seat = |member: &'a Member| {
             let owner = owner(&machines, member);
-            Seat { member, owner, status: statuses.get(&member.id).copied() }
+            Seat { member, owner, status: statuses.get(member.id) }
         };
         let mut seats: Vec<Seat<'a>> = snapshot.members.iter().map(seat).collect();
         let mut seat_of: Vec<Option<usize>> = vec![None; machines.len()];
@@ -60,7 +58,7 @@ impl<'a> Roll<'a> {
             seat_of[machine] = Some(kept);
             seats[second].owner = Owner::SecondOf(machine);
         }
-        let primaries = statuses.values().filter(|status| status.state == MemberState::Primary).count();
+        let primaries = statuses.iter().filter(|status| status.state == MemberState::Primary).count();
         Self { machines, seats, seat_of, primaries }
     }
 
@@ -97,9 +95,24 @@ pub(super) fn in_order<'a>(machines: impl Iterator<Item = &'a Machine>) -> Vec<&
     machines
 }
 
-/// The last status of each member.
-pub(super) fn by_member(statuses: &[MemberStatus]) -> BTreeMap<MemberId, &MemberStatus> {
-    statuses.iter().map(|status| (status.id, status)).collect()
+/// The last status of each member, by its id.
+pub(super) struct Statuses<'a>(Vec<&'a MemberStatus>);
+
+impl<'a> Statuses<'a> {
+    pub(super) fn of(statuses: &'a [MemberStatus]) -> Self {
+        let mut last: Vec<&MemberStatus> = statuses.iter().rev().collect();
+        last.sort_by_key(|status| status.id);
+        last.dedup_by_key(|status| status.id);
+        Self(last)
+    }
+
+    pub(super) fn get(&self, member: MemberId) -> Option<&'a MemberStatus> {
+        self.0.binary_search_by_key(&member, |status| status.id).ok().map(|at| self.0[at])
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'a MemberStatus> {
+        self.0.iter().copied()
+    }
 }
 
 /// The place of the machine that a member names.

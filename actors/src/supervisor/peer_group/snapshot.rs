@@ -4,7 +4,7 @@ use std::{cmp::Ordering, fmt};
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::ports::replica_set::{MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Priority};
+pub use crate::ports::replica_set::{MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Priority, Tags};
 use crate::vocab::Life;
 pub use crate::vocab::{Address, Scope};
 

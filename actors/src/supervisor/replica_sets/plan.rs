@@ -85,7 +85,7 @@ pub fn snapshot(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet)
     for member in &mut members {
         if has_lost_its_data(machines, set, member, &statuses) {
             // Nothing stands behind it any more: it goes, and its machine gets a new member.
-            member.tags.remove(MACHINE_TAG);
+            member.tags = member.tags.without(MACHINE_TAG);
         }
     }
     let port = spec.seats.first().map_or(0, |seat| seat.peer_port);

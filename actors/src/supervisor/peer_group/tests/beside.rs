@@ -7,7 +7,7 @@ use super::{
 
 #[test]
 fn members_without_a_machine_are_not_measured() {
-    let orphan = Member { tags: BTreeMap::new(), ..voter(3) };
+    let orphan = Member { tags: Tags::default(), ..voter(3) };
     let statuses = [status(3, MemberState::Secondary), status(2, MemberState::Down), status(1, MemberState::Primary)];
     let seen = gauges(&[voter(2), voter(1), orphan, voter(4)], &statuses);
     let gauge = |number: u8, state| {

@@ -51,7 +51,7 @@ fn the_last_voter_stays() {
     let unknown = desired(&unknown);
     assert_eq!(voters(&unknown), ["2"], "who is healthy stays");
     assert_eq!((steps(&unknown), unknown.held), (Vec::new(), Some(Held::NoPrimary)));
-    let orphan = Member { tags: BTreeMap::new(), ..voter(1) };
+    let orphan = Member { tags: Tags::default(), ..voter(1) };
     let alone = desired(&healthy(&[], std::slice::from_ref(&orphan)));
     assert_eq!(alone.members, [orphan]);
 }
@@ -211,7 +211,7 @@ fn others_go_before_the_primary_steps_down() {
 
 #[test]
 fn an_orphan_stops_nothing() {
-    let orphan = Member { tags: BTreeMap::new(), votes: Some(1), ..voter(9) };
+    let orphan = Member { tags: Tags::default(), votes: Some(1), ..voter(9) };
     let machines = [machine(1), machine(2), machine(3)];
     let members = [voter(1), voter(2), learner(3), orphan];
     let verdict = desired(&healthy(&machines, &members));
@@ -311,7 +311,7 @@ fn an_address_changes_hands_in_two_steps() {
         desired(&healthy(&[machine(3), moved(1, 2), moved(2, 99)], &[voter(3), learner(1), learner(2)]));
     assert_eq!(steps(&without_votes)[..2], ["m2", "m1"]);
     // An orphan's address is free once the orphan has gone.
-    let orphan = Member { tags: BTreeMap::new(), ..learner(2) };
+    let orphan = Member { tags: Tags::default(), ..learner(2) };
     assert_eq!(steps(&desired(&healthy(&[machine(1), machine(2)], &[voter(1), orphan]))), ["x2", "j2"]);
 }
 
@@ -351,7 +351,7 @@ fn votes_out_of_range_are_put_right_first() {
     let uneven = Member { votes: Some(0), priority: None, ..voter(3) };
     let verdict = desired(&healthy(&machines, &[voter(1), many, uneven]));
     assert_eq!(steps(&verdict), ["l2 l3", "+3"]);
-    let orphan = Member { votes: Some(2), tags: BTreeMap::new(), ..voter(9) };
+    let orphan = Member { votes: Some(2), tags: Tags::default(), ..voter(9) };
     assert_eq!(steps(&desired(&healthy(&[machine(1)], &[voter(1), orphan]))), ["l9", "-9", "x9"]);
 }
 

@@ -174,7 +174,7 @@ fn an_orphan_voter_and_a_machine_without_address_change_nothing_for_others() {
             return;
         }
         let mut with = snapshot.clone();
-        let orphan = Member { id: MemberId(251), address: "orphan:7".into(), tags: BTreeMap::new(), ..voter(1) };
+        let orphan = Member { id: MemberId(251), address: "orphan:7".into(), tags: Tags::default(), ..voter(1) };
         if with.members.iter().any(|member| member.id == orphan.id) {
             return;
         }

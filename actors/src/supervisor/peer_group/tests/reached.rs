@@ -16,7 +16,7 @@ fn reached_at(machine: Machine, number: u8) -> Machine {
 fn who_gets_an_address_follows_from_who_shall_vote() {
     // given a voter that is to lose its vote and a learner that is to get one, who both want to be where a stranger is
     let machines = [machine(1), reached_at(unwanted(2), 50), reached_at(machine(3), 50), machine(4)];
-    let stranger = Member { tags: BTreeMap::new(), ..beside(voter(9), 50) };
+    let stranger = Member { tags: Tags::default(), ..beside(voter(9), 50) };
     // when it is decided, and decided again after each step
     let decided = desired(&healthy(&machines, &[voter(1), voter(2), learner(3), voter(4), stranger]));
     // then who shall vote gets it
