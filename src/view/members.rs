@@ -137,7 +137,7 @@ fn seen_row(set: &str, state: &ReplicaSet, member: &Member) -> MemberRow {
         machine: member.machine_tag().map(str::to_owned),
         status: "stranger",
         id: Some(member.id.to_string()),
-        address: member.address.clone(),
+        address: member.address.to_string(),
         votes: member.is_voter(),
         flagged: state.flags.contains(&member.id),
         state: Some(status.map_or(MemberState::Unknown, |status| status.state).name()),

@@ -104,7 +104,7 @@ pub fn newcomer(contact: &Contact, machine: &str) -> Member {
     let server = contact.servers.iter().find(|server| server.machine.as_str() == machine).unwrap();
     Member {
         id: MemberId(u64::from(machine.as_bytes()[1] - b'0')),
-        address: server.peer.clone().unwrap(),
+        address: server.peer.clone().unwrap().into(),
         tags: [(MACHINE_TAG.to_owned(), machine.to_owned())].into(),
         votes: Some(0),
         priority: Some(Priority::NONE),

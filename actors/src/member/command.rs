@@ -73,7 +73,7 @@ impl Sighting {
     pub fn of(member: &Member, status: Option<&MemberStatus>) -> Self {
         Self {
             id: member.id,
-            address: member.address.clone(),
+            address: member.address.to_string(),
             votes: member.is_voter(),
             state: status.map_or(MemberState::Unknown, |status| status.state),
             healthy: status.is_some_and(|status| status.healthy),

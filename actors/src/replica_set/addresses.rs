@@ -112,6 +112,10 @@ pub(crate) fn choose<'p>(
     let mut best: Option<(usize, &Address)> = None;
     let mut others = 0;
     for address in addresses {
+        // The scope alone says what class it can be of at best, and most others need no second look.
+        if best.is_some_and(|(best, _)| class_of(address.scope, true).is_some_and(|class| best < class)) {
+            continue;
+        }
         let Some(class) = our_class(address, one_host) else { continue };
         match best {
             Some((present, _)) if present < class => (),

@@ -50,7 +50,7 @@ fn member(id: u64, votes: bool) -> Member {
     let (votes, priority) = if votes { (None, None) } else { (Some(0), Some(Priority::NONE)) };
     Member {
         id: MemberId(id),
-        address: format!("a:{id}"),
+        address: format!("a:{id}").into(),
         tags: Tags::default(),
         votes,
         priority,

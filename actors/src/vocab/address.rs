@@ -1,6 +1,9 @@
 //! Addresses of machines, and from where they can be reached.
 
-use std::net::IpAddr;
+use std::{
+    fmt::Write as _,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +37,11 @@ pub enum Scope {
 impl Address {
     /// The IP address, if it is one; a zone makes it a host name.
     pub fn ip(&self) -> Option<IpAddr> {
-        self.value.parse().ok()
+        if self.value.contains(':') {
+            self.value.parse::<Ipv6Addr>().ok().map(IpAddr::V6)
+        } else {
+            self.value.parse::<Ipv4Addr>().ok().map(IpAddr::V4)
+        }
     }
 
     /// Whether it is an IPv4 address, perhaps written as a mapped IPv6 address.
@@ -79,8 +86,12 @@ impl Address {
 
     /// `host:port`, or `[v6]:port`.
     pub fn host_port(&self, port: u16) -> String {
-        let (value, port) = (&self.value, self.port.unwrap_or(port));
-        if value.contains(':') { format!("[{value}]:{port}") } else { format!("{value}:{port}") }
+        let (before, after) = if self.value.contains(':') { ("[", "]:") } else { ("", ":") };
+        let mut text = String::with_capacity(self.value.len() + "[]:65535".len());
+        [before, &self.value, after].into_iter().for_each(|part| text.push_str(part));
+        let port = write!(text, "{}", self.port.unwrap_or(port));
+        port.expect("a text takes any number");
+        text
     }
 }
 

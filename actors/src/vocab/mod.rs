@@ -14,6 +14,7 @@ mod size;
 mod skipped;
 mod space;
 mod taint;
+mod text;
 mod time;
 
 pub use address::{Address, Scope};
@@ -30,4 +31,5 @@ pub use size::{InvalidSize, SizeMib};
 pub use skipped::SkippedStorage;
 pub use space::SpaceWish;
 pub use taint::{Taint, TaintEffect};
+pub use text::Text;
 pub use time::Timestamp;

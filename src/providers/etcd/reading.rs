@@ -159,7 +159,7 @@ fn member(listed: &ListedMember, contact: &Contact) -> Member {
         other.insert("peerURLs".to_owned(), listed.peer_urls.join(","));
     }
     let tags = machine.map(|machine| (MACHINE_TAG.to_owned(), machine)).into_iter().collect();
-    Member { id: MemberId(listed.id), address, tags, votes, priority, other }
+    Member { id: MemberId(listed.id), address: address.into(), tags, votes, priority, other }
 }
 
 fn host_port(url: &str) -> String {

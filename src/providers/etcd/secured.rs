@@ -121,7 +121,7 @@ impl Etcd {
 fn joins(address: &str) -> Change {
     let member = Member {
         id: MemberId(2),
-        address: address.to_owned(),
+        address: address.into(),
         tags: [(MACHINE_TAG.to_owned(), "m2".to_owned())].into(),
         votes: Some(0),
         priority: Some(Priority::NONE),

@@ -85,7 +85,7 @@ fn member(document: &Document) -> Option<Member> {
     let other = document.iter().filter(|(name, _)| !KNOWN.contains(&name.as_str()));
     Some(Member {
         id: MemberId(id),
-        address: document.get("host")?.as_str()?.to_owned(),
+        address: document.get("host")?.as_str()?.into(),
         tags: tags.into_iter().flatten().filter_map(tag).collect(),
         votes: document.get("votes").and_then(integer).map(|votes| u32::try_from(votes).unwrap_or(0)),
         priority: document.get("priority").and_then(real).and_then(Priority::new),

@@ -175,7 +175,7 @@ fn member(text: MemberText) -> Result<Member, String> {
     let priority = text.priority.map(|value| Priority::new(value).ok_or(format!("{value} is no priority")));
     Ok(Member {
         id: MemberId(text.id),
-        address: text.address,
+        address: text.address.into(),
         tags: text.tags.unwrap_or_default().into(),
         votes: text.votes,
         priority: priority.transpose()?,

@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, fmt, ops::Deref, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
+use crate::vocab::Text;
+
 /// The tag by which a member names its machine. Source: Juju.
 pub const MACHINE_TAG: &str = "juju-machine-id";
 
@@ -17,7 +19,7 @@ pub struct MemberId(pub u64);
 pub struct Member {
     pub id: MemberId,
     /// `host:port`, or `[v6]:port`.
-    pub address: String,
+    pub address: Text,
     pub tags: Tags,
     /// None means 1.
     pub votes: Option<u32>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::member::{Member, MemberId, MemberState, MemberStatus};
-use crate::contract::reasons;
+use crate::{contract::reasons, vocab::Text};
 
 /// One thing to do, legal on its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub enum Change {
     /// It is reached at another address from now on.
     Move {
         member: MemberId,
-        address: String,
+        address: Text,
     },
     /// It gets a vote.
     Promote {

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     addresses::{self, AddressFault, HostPort},
-    draft::Goal,
+    draft::{Goal, Newcomer},
     hosts::{self, Claim, Hosts, Numbers},
     juju, plan,
     roll::{Owner, Roll, Seat},
@@ -16,7 +16,10 @@ use super::{
     verdict::{Desired, Finding, NotChosen, Refusal, Refused, StepReason, Verdict},
     votes::{self, Voters},
 };
-use crate::vocab::guard::{self, Guard};
+use crate::vocab::{
+    Text,
+    guard::{self, Guard},
+};
 
 /// Everything that the target is put together from.
 struct Target<'a> {
@@ -28,8 +31,6 @@ struct Target<'a> {
     /// Of all addresses; by seat, that of its own.
     numbers: Numbers<'a>,
     now: Vec<usize>,
-    /// The member that votes because nobody who wants to can.
-    last: Option<usize>,
     voters: Voters,
     stay: Stay,
     hosts: Hosts<'a>,
@@ -69,15 +70,14 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
             return refuse(Refusal::NobodyReachable);
         }
         let choice = choices(snapshot, &roll);
-        let last = votes::last_voter(&roll);
-        let voters = votes::choose(&roll, rules, last, more_can_come(&roll, &choice));
+        let voters = votes::choose(&roll, rules, more_can_come(&roll, &choice));
         let stay = stay(&roll, rules, &voters);
         let claims = claims(&roll, &voters, &stay, &choice, &now, &mut numbers);
         let hosts = hosts::settle(claims, roll.seats.len(), &numbers);
         let is_without = |at: &usize| stay.seats[*at] && hosts.address[*at].is_none();
         let without: Vec<usize> = (0..roll.seats.len()).filter(is_without).collect();
         if without.is_empty() {
-            let target = Target { snapshot, rules, roll, choice, numbers, now, last, voters, stay, hosts, verdict };
+            let target = Target { snapshot, rules, roll, choice, numbers, now, voters, stay, hosts, verdict };
             return Ok(target.put_together());
         }
         // Each round somebody leaves, so there is a last one.
@@ -87,6 +87,12 @@ pub(super) fn desired(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
 
 /// The first id that is there twice.
 fn twice(ids: impl Iterator<Item = MemberId>) -> Option<MemberId> {
+    let ids: Vec<MemberId> = ids.collect();
+    let mut sorted = ids.clone();
+    sorted.sort_unstable();
+    if sorted.is_sorted_by(|id, next| id < next) {
+        return None;
+    }
     let mut seen = BTreeSet::new();
     ids.into_iter().find(|id| !seen.insert(*id))
 }
@@ -132,7 +138,7 @@ fn stay(roll: &Roll<'_>, rules: &EngineRules, voters: &Voters) -> Stay {
     let mut stay = Stay { seats: voters.votes.clone(), room: 0 };
     let votes = voters.votes.iter().filter(|votes| **votes).count();
     stay.room = rules.members_max.saturating_sub(votes).min(rules.learners_max.unwrap_or(usize::MAX));
-    let mut others: Vec<(bool, bool, usize, usize)> = Vec::new();
+    let mut others: Vec<(bool, bool, usize, usize)> = Vec::with_capacity(roll.seats.len());
     for (at, seat) in roll.seats.iter().enumerate().filter(|(at, _)| !voters.votes[*at]) {
         let Owner::Machine(machine) = seat.owner else { continue };
         let (is_wanted, is_voter) = (roll.machines[machine].wants_vote, seat.member.is_voter());
@@ -176,6 +182,7 @@ impl<'a> Target<'a> {
     fn put_together(mut self) -> Desired {
         let goal = |(at, seat): (usize, &Seat<'_>)| Goal {
             member: self.stay.seats[at].then(|| self.member_of(at)),
+            host: self.hosts.address[at].as_ref().map_or(0, |(_, host)| *host),
             why: self.why_it_goes(seat),
         };
         let goals: Vec<Goal> = self.roll.seats.iter().enumerate().map(goal).collect();
@@ -194,8 +201,8 @@ impl<'a> Target<'a> {
     /// The member as it shall be; only what is meant to change differs from what it is.
     fn member_of(&self, seat: usize) -> Member {
         let mut member = self.roll.seats[seat].member.clone();
-        if let Some(Cow::Owned(address)) = &self.hosts.address[seat] {
-            member.address.clone_from(address);
+        if let Some((Cow::Owned(address), _)) = &self.hosts.address[seat] {
+            member.address = address.as_str().into();
         }
         match (self.voters.votes[seat], member.is_voter()) {
             (true, false) => member.give_vote(),
@@ -207,7 +214,7 @@ impl<'a> Target<'a> {
     }
 
     /// Machines without a member that get one: by machine, wanted before unwanted.
-    fn newcomers(&mut self) -> Vec<(usize, Member)> {
+    fn newcomers(&mut self) -> Vec<Newcomer> {
         let (roll, stay) = (&self.roll, &self.stay);
         let has_place = |machine: usize| roll.seat_of[machine].is_some_and(|at| stay.seats[at]);
         let mut machines: Vec<usize> = (0..roll.machines.len()).filter(|at| !has_place(*at)).collect();
@@ -225,7 +232,7 @@ impl<'a> Target<'a> {
                 Some(_) => choice(self.snapshot, self.roll.machines[machine], None),
             };
             let address = match choice {
-                Ok(address) => address.into_owned(),
+                Ok(address) => address,
                 Err(fault) => {
                     self.verdict.not_chosen.insert(id, NotChosen::Address { fault });
                     continue;
@@ -233,17 +240,21 @@ impl<'a> Target<'a> {
             };
             if room == 0 {
                 self.verdict.not_chosen.insert(id, self.no_room());
-            } else if self.hosts.admit(self.numbers.of_text(&address)) {
+                continue;
+            }
+            let host = self.numbers.of_text(&address);
+            if self.hosts.admit(host) {
                 room -= 1;
                 let (member_id, is_used_again) = ids.next();
                 if self.roll.machines[machine].wants_vote {
                     self.verdict.not_chosen.insert(id, NotChosen::Joins);
                 }
-                let member = Member { id: member_id, address, ..juju::newcomer(self.roll.machines[machine]) };
+                let address = Text::from(&*address);
+                let member = Member { id: member_id, ..juju::newcomer(self.roll.machines[machine], address) };
                 if is_used_again {
                     self.verdict.findings.push(Finding::IdUsedAgain { member: member_id });
                 }
-                newcomers.push((machine, member));
+                newcomers.push(Newcomer { machine, member, host });
             } else {
                 self.verdict.findings.push(Finding::AddressTaken { machine: id.clone() });
                 self.verdict.not_chosen.insert(id, NotChosen::AddressTaken);
@@ -274,7 +285,7 @@ impl<'a> Target<'a> {
         }
         let gone = roll.seats.iter().filter(|seat| seat.owner == Owner::Gone);
         verdict.findings.extend(gone.map(|seat| Finding::NoAddress { member: seat.member.id }));
-        if let Some(last) = self.last {
+        if let Some(last) = self.voters.last {
             verdict.findings.push(Finding::LastVoterStays { member: roll.seats[last].member.id });
         }
         if self.voters.even_for_now {
@@ -283,13 +294,14 @@ impl<'a> Target<'a> {
         }
     }
 
-    fn assemble(self, goals: Vec<Goal>, newcomers: Vec<(usize, Member)>) -> Desired {
+    fn assemble(self, goals: Vec<Goal>, newcomers: Vec<Newcomer>) -> Desired {
         let Self { rules, roll, numbers, now, mut verdict, .. } = self;
-        let plan = plan::plan(&roll, numbers, &now, &goals, &newcomers, rules);
+        let plan = plan::plan(&roll, numbers.count(), &now, &goals, &newcomers, rules);
         (verdict.changed, verdict.steps, verdict.held) = (plan.changed, plan.steps, plan.held);
         let loses_vote = |(seat, goal): (&Seat<'_>, &Goal)| seat.is_primary() && !goal.votes();
         verdict.step_down_primary = roll.seats.iter().zip(&goals).any(loses_vote);
-        let mut members: Vec<(usize, Member)> = newcomers;
+        let mut members: Vec<(usize, Member)> = Vec::with_capacity(goals.len() + newcomers.len());
+        members.extend(newcomers.into_iter().map(|newcomer| (newcomer.machine, newcomer.member)));
         for (seat, goal) in roll.seats.iter().zip(goals) {
             let place = if let Owner::Machine(machine) = seat.owner { machine } else { usize::MAX };
             members.extend(goal.member.map(|member| (place, member)));
@@ -318,27 +330,34 @@ impl<'a> Target<'a> {
 }
 
 /// Ids for newcomers: one more than the highest, while the engine takes it; then the lowest that is free.
-struct Ids {
+struct Ids<'a> {
+    members: &'a [Member],
+    /// The highest in the configuration, and the highest so far.
+    first: u64,
     highest: u64,
     max: u64,
+    /// Empty until the highest ids are used up.
     used: BTreeSet<u64>,
 }
 
-impl Ids {
-    fn of(snapshot: &Snapshot, rules: &EngineRules) -> Self {
-        let used: BTreeSet<u64> = snapshot.members.iter().map(|member| member.id.0).collect();
-        Self { highest: used.last().copied().unwrap_or(0), max: rules.member_id_max, used }
+impl<'a> Ids<'a> {
+    fn of(snapshot: &'a Snapshot, rules: &EngineRules) -> Self {
+        let members = &snapshot.members;
+        let first = members.iter().map(|member| member.id.0).max().unwrap_or(0);
+        Self { members, first, highest: first, max: rules.member_id_max, used: BTreeSet::new() }
     }
 
     /// The id, and whether it may have been somebody else's once.
     fn next(&mut self) -> (MemberId, bool) {
-        let following = self.highest.checked_add(1).filter(|id| *id <= self.max);
-        let id = match following {
-            Some(id) => id,
-            None => (0..).find(|id| !self.used.contains(id)).unwrap_or(0),
-        };
-        self.highest = self.highest.max(id);
+        if let Some(id) = self.highest.checked_add(1).filter(|id| *id <= self.max) {
+            self.highest = id;
+            return (MemberId(id), false);
+        }
+        if self.used.is_empty() {
+            self.used = self.members.iter().map(|member| member.id.0).chain(self.first..=self.highest).collect();
+        }
+        let id = (0..).find(|id| !self.used.contains(id)).unwrap_or(0);
         self.used.insert(id);
-        (MemberId(id), following.is_none())
+        (MemberId(id), true)
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::{
-    hosts::Numbers,
     lawful::Tally,
     roll::{Owner, Roll, Seat},
     rules::EngineRules,
@@ -16,8 +15,20 @@ use super::{
 pub(super) struct Goal {
     /// None if it is to go.
     pub member: Option<Member>,
+    /// The number of its address.
+    pub host: usize,
     /// Why it loses its vote or its place, if it does.
     pub why: StepReason,
+}
+
+/// A member for a machine that has none.
+#[derive(Debug)]
+pub(super) struct Newcomer {
+    /// Its place.
+    pub machine: usize,
+    pub member: Member,
+    /// The number of its address.
+    pub host: usize,
 }
 
 impl Goal {
@@ -104,31 +115,20 @@ pub(super) struct Draft<'a> {
 impl<'a> Draft<'a> {
     pub(super) fn new(
         roll: &'a Roll<'_>,
-        mut numbers: Numbers<'_>,
+        hosts: usize,
         now: &[usize],
         goals: &'a [Goal],
-        newcomers: &'a [(usize, Member)],
+        newcomers: &'a [Newcomer],
         rules: &'a EngineRules,
     ) -> Self {
-        let present = roll.seats.iter().zip(goals).map(|(seat, goal)| present(seat, goal));
-        let joining = newcomers.iter().map(|(order, member)| joining(*order, member));
-        let mut slots: Vec<Slot<'a>> = present.chain(joining).collect();
-        for (at, slot) in slots.iter_mut().enumerate() {
-            slot.seat = (at < roll.seats.len()).then_some(at);
-            let present = roll.seats.get(at).map(|seat| seat.member.address.as_str());
-            let goal = slot.goal.map(|member| member.address.as_str());
-            slot.host = match now.get(at) {
-                Some(host) => *host,
-                None => numbers.of_text(goal.unwrap_or_default()),
-            };
-            let other = goal.filter(|goal| present.is_some_and(|present| present != *goal));
-            slot.goal_host = other.map_or(slot.host, |goal| numbers.of_text(goal));
-        }
+        let mut slots: Vec<Slot<'a>> = Vec::with_capacity(goals.len() + newcomers.len());
+        slots.extend(goals.iter().enumerate().map(|(at, goal)| present(at, &roll.seats[at], now[at], goal)));
+        slots.extend(newcomers.iter().map(joining));
         // In the order of machines, so that the order of the configuration makes no difference.
         slots.sort_by_key(|slot| (slot.order, slot.id));
         wait_for_others(&mut slots, roll);
         let primary = primary(roll).map(|id| slots.iter().position(|slot| slot.id == id).expect("it has a slot"));
-        let held = vec![0; numbers.count() + 1];
+        let held = vec![0; hosts + 1];
         let mut draft = Self { rules, slots, held, tally: Tally::default(), primary };
         for at in 0..draft.slots.len() {
             let state = draft.slots[at].state;
@@ -218,7 +218,7 @@ fn wait_for_others(slots: &mut [Slot<'_>], roll: &Roll<'_>) {
     }
 }
 
-fn present<'a>(seat: &Seat<'_>, goal: &'a Goal) -> Slot<'a> {
+fn present<'a>(at: usize, seat: &Seat<'_>, host: usize, goal: &'a Goal) -> Slot<'a> {
     let member = seat.member;
     let votes = member.votes.unwrap_or(1);
     let uneven = votes == 0 && member.priority != Some(Priority::NONE);
@@ -228,7 +228,7 @@ fn present<'a>(seat: &Seat<'_>, goal: &'a Goal) -> Slot<'a> {
             Owner::Machine(machine) | Owner::SecondOf(machine) => machine,
             Owner::Nobody | Owner::Gone => usize::MAX,
         },
-        seat: None,
+        seat: Some(at),
         is_second: matches!(seat.owner, Owner::SecondOf(_)),
         goal: goal.member.as_ref(),
         why: goal.why,
@@ -236,27 +236,27 @@ fn present<'a>(seat: &Seat<'_>, goal: &'a Goal) -> Slot<'a> {
         secondary: seat.status.is_some_and(|status| status.state == MemberState::Secondary),
         electable: member.is_electable() || (!member.is_voter() && goal.votes()),
         lag_ms: seat.lag_ms(),
-        host: 0,
-        goal_host: 0,
+        host,
+        goal_host: if goal.member.is_some() { goal.host } else { host },
         waits_for: Vec::new(),
         state: State { present: true, votes, uneven, moved: false },
     }
 }
 
-fn joining(order: usize, member: &Member) -> Slot<'_> {
+fn joining(newcomer: &Newcomer) -> Slot<'_> {
     Slot {
-        id: member.id,
-        order,
+        id: newcomer.member.id,
+        order: newcomer.machine,
         seat: None,
         is_second: false,
-        goal: Some(member),
+        goal: Some(&newcomer.member),
         why: StepReason::NotWanted,
         ready: false,
         secondary: false,
         electable: false,
         lag_ms: 0,
-        host: 0,
-        goal_host: 0,
+        host: newcomer.host,
+        goal_host: newcomer.host,
         waits_for: Vec::new(),
         state: State { present: false, votes: 0, uneven: false, moved: false },
     }

@@ -53,8 +53,8 @@ pub(super) struct Claim<'a> {
 /// What came of the claims.
 #[derive(Debug, Default)]
 pub(super) struct Hosts<'a> {
-    /// By claimant: where it is reached in the target; none if it has no address.
-    pub address: Vec<Option<Cow<'a, str>>>,
+    /// By claimant: where it is reached in the target, with the number; none if it has no address.
+    pub address: Vec<Option<(Cow<'a, str>, usize)>>,
     /// Claimants that did not get what they wished for.
     pub refused: BTreeSet<usize>,
     /// By number.
@@ -117,10 +117,12 @@ pub(super) fn settle<'a>(mut claims: Vec<Claim<'a>>, members: usize, numbers: &N
     let refused = refused.iter().map(|at| claims[*at].who).collect();
     let is_taken = taken.iter().map(Option::is_some).collect();
     let mut hosts = Hosts { address: vec![None; members], refused, taken: is_taken };
-    for at in taken.into_iter().flatten() {
+    for (host, at) in taken.into_iter().enumerate() {
+        let Some(at) = at else { continue };
         let claim = &mut claims[at];
         let moved = claim.wish.take().filter(|_| !staying[at]);
-        hosts.address[claim.who] = Some(moved.map_or(Cow::Borrowed(claim.present), |(address, _)| address));
+        let address = moved.map_or(Cow::Borrowed(claim.present), |(address, _)| address);
+        hosts.address[claim.who] = Some((address, host));
     }
     hosts
 }

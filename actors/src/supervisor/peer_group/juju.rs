@@ -13,7 +13,7 @@ use super::{
     snapshot::{Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Priority, Snapshot},
     verdict::{Action, Desired, Refusal, Refused, StatusNote, Step, StepReason, Verdict},
 };
-use crate::vocab::Life;
+use crate::vocab::{Life, Text};
 
 /// What stands for a machine in the calculation.
 #[derive(Default)]
@@ -128,7 +128,7 @@ fn members(snapshot: &Snapshot, machines: &[&Machine], peers: &[Peer<'_>], votes
     let mut members: Vec<Member> = peers
         .iter()
         .zip(machines)
-        .map(|(peer, machine)| peer.member.cloned().unwrap_or_else(|| newcomer(machine)))
+        .map(|(peer, machine)| peer.member.cloned().unwrap_or_else(|| newcomer(machine, Text::default())))
         .collect();
     for at in votes.create_wanted.iter().chain(&votes.create_unwanted) {
         ids = ids.saturating_add(1);
@@ -139,11 +139,11 @@ fn members(snapshot: &Snapshot, machines: &[&Machine], peers: &[Peer<'_>], votes
     members
 }
 
-/// A member for a machine: no vote, and neither id nor address yet.
-pub(super) fn newcomer(machine: &Machine) -> Member {
+/// A member for a machine: no vote, and no id yet.
+pub(super) fn newcomer(machine: &Machine, address: Text) -> Member {
     Member {
         id: MemberId(0),
-        address: String::new(),
+        address,
         tags: [(super::MACHINE_TAG.to_owned(), machine.id.as_str().to_owned())].into(),
         votes: Some(0),
         priority: Some(Priority::NONE),
@@ -163,8 +163,8 @@ fn update_addresses(
     for ((machine, peer), member) in machines.iter().zip(peers).zip(members) {
         let present = peer.member.map(|member| member.address.as_str());
         match addresses::as_juju(&machine.addresses, snapshot.port, space, present) {
-            Ok(address) if address == member.address => (),
-            Ok(address) => (changed, member.address) = (true, address),
+            Ok(address) if member.address == *address => (),
+            Ok(address) => (changed, member.address) = (true, address.into()),
             Err(AddressFault::NoneUsable) => (),
             Err(AddressFault::SeveralUsable | AddressFault::NoneInSpace) => {
                 at_fault.push(machine.id.clone());

@@ -25,7 +25,7 @@ pub fn gauges(members: &[Member], statuses: &[MemberStatus]) -> Vec<Gauge> {
     let statuses = Statuses::of(statuses);
     let gauge = |member: &Member| {
         let status = statuses.get(member.id)?;
-        let (id, address) = (member.machine_tag()?.to_owned(), member.address.clone());
+        let (id, address) = (member.machine_tag()?.to_owned(), member.address.to_string());
         Some(Gauge { id, address, state: status.state, healthy: status.healthy })
     };
     let mut gauges: Vec<Gauge> = members.iter().filter_map(gauge).collect();

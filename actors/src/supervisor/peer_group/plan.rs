@@ -9,8 +9,7 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{
-    draft::{Draft, Goal, Slot, State},
-    hosts::Numbers,
+    draft::{Draft, Goal, Newcomer, Slot, State},
     roll::Roll,
     rules::EngineRules,
     snapshot::{Member, MemberId},
@@ -54,16 +53,16 @@ pub(super) fn difference(now: &[Member], then: &[Member]) -> Vec<Change> {
     changes
 }
 
-/// The steps from what is to what shall be.
+/// The steps from what is to what shall be; `hosts` says how many addresses have a number.
 pub(super) fn plan(
     roll: &Roll<'_>,
-    numbers: Numbers<'_>,
+    hosts: usize,
     now: &[usize],
     goals: &[Goal],
-    newcomers: &[(usize, Member)],
+    newcomers: &[Newcomer],
     rules: &EngineRules,
 ) -> Plan {
-    let mut draft = Draft::new(roll, numbers, now, goals, newcomers, rules);
+    let mut draft = Draft::new(roll, hosts, now, goals, newcomers, rules);
     let mut plan = Plan { changed: !draft.slots.iter().all(Slot::is_settled), ..Plan::default() };
     // Every step settles something for good: a vote given is not taken again, and there is one step down.
     for _ in 0..4 * draft.slots.len() + 2 {
@@ -80,15 +79,17 @@ pub(super) fn plan(
 }
 
 impl Draft<'_> {
+    /// The next step towards what is not settled yet; nothing else is asked about.
     fn next(&mut self) -> Result<Option<Step>, Held> {
-        if self.slots.iter().all(Slot::is_settled) {
+        let open: Vec<usize> = (0..self.slots.len()).filter(|at| !self.slots[*at].is_settled()).collect();
+        if open.is_empty() {
             return Ok(None);
         }
         self.primary.clone()?;
         let mut held = None;
         let attempts = [Self::without_votes, Self::move_voter, Self::give_votes, Self::take_votes, Self::step_down];
         for attempt in attempts {
-            match attempt(self) {
+            match attempt(self, &open) {
                 Ok(Some(step)) => return Ok(Some(step)),
                 Ok(None) => (),
                 Err(why) => held = held.or(Some(why)),
@@ -98,16 +99,14 @@ impl Draft<'_> {
     }
 
     /// Members without a vote come, go and move, and what no server accepts is put right.
-    fn without_votes(&mut self) -> Result<Option<Step>, Held> {
+    fn without_votes(&mut self, open: &[usize]) -> Result<Option<Step>, Held> {
         let mut wanted: Vec<(usize, State)> = Vec::new();
         let (mut moves, mut joins) = (Vec::new(), Vec::new());
         let (mut room, mut full) = (self.rules.members_max.saturating_sub(self.tally.members), false);
         let can_join = !self.rules.joins_need_every_voter || self.tally.ready_voters == self.tally.voters;
         let mut sick = false;
-        for (at, slot) in self.slots.iter().enumerate() {
-            if slot.is_settled() {
-                continue;
-            }
+        for at in open.iter().copied() {
+            let slot = &self.slots[at];
             let state = slot.state;
             if state.present && slot.goal.is_none() && !slot.votes() {
                 if !self.may_go(at) {
@@ -145,12 +144,12 @@ impl Draft<'_> {
     }
 
     /// One voter at a time is reached elsewhere, the primary last.
-    fn move_voter(&mut self) -> Result<Option<Step>, Held> {
+    fn move_voter(&mut self, open: &[usize]) -> Result<Option<Step>, Held> {
         let moves = |at: &usize| {
             let slot = &self.slots[*at];
             slot.is_to_move() && slot.votes() && !self.shares_with_one_that_goes(*at)
         };
-        let mut places: Vec<usize> = (0..self.slots.len()).filter(moves).collect();
+        let mut places: Vec<usize> = open.iter().copied().filter(moves).collect();
         if places.is_empty() {
             return Ok(None);
         }
@@ -172,9 +171,9 @@ impl Draft<'_> {
         Err(held)
     }
 
-    fn give_votes(&mut self) -> Result<Option<Step>, Held> {
+    fn give_votes(&mut self, open: &[usize]) -> Result<Option<Step>, Held> {
         let lacks = |slot: &Slot<'_>| slot.state.present && !slot.votes() && slot.keeps_vote();
-        let lacking: Vec<usize> = (0..self.slots.len()).filter(|at| lacks(&self.slots[*at])).collect();
+        let lacking: Vec<usize> = open.iter().copied().filter(|at| lacks(&self.slots[*at])).collect();
         if lacking.is_empty() {
             return Ok(None);
         }
@@ -183,7 +182,7 @@ impl Draft<'_> {
         self.write_votes(wanted, StepReason::ReadyToVote)
     }
 
-    fn take_votes(&mut self) -> Result<Option<Step>, Held> {
+    fn take_votes(&mut self, open: &[usize]) -> Result<Option<Step>, Held> {
         let primary = self.primary.clone().ok();
         let loses = |at: &usize| {
             let slot = &self.slots[*at];
@@ -191,7 +190,7 @@ impl Draft<'_> {
             let may_lose_it = if self.rules.can_demote { self.is_alone(*at) } else { self.may_go(*at) };
             slot.votes() && !slot.keeps_vote() && !is_spared && may_lose_it
         };
-        let mut losing: Vec<usize> = (0..self.slots.len()).filter(loses).collect();
+        let mut losing: Vec<usize> = open.iter().copied().filter(loses).collect();
         // Unwanted first, then who is not healthy, then who is furthest behind, then in the order of machines.
         losing.sort_by_key(|at| {
             let slot = &self.slots[*at];
@@ -214,7 +213,7 @@ impl Draft<'_> {
         held.map_or(Ok(None), Err)
     }
 
-    fn step_down(&mut self) -> Result<Option<Step>, Held> {
+    fn step_down(&mut self, _: &[usize]) -> Result<Option<Step>, Held> {
         let Ok(primary) = self.primary else { return Ok(None) };
         if self.slots[primary].keeps_vote() || !self.is_alone(primary) {
             return Ok(None);

@@ -5,8 +5,8 @@ use std::{cmp::Ordering, fmt};
 use serde::{Deserialize, Serialize};
 
 pub use crate::ports::replica_set::{MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Priority, Tags};
-use crate::vocab::Life;
 pub use crate::vocab::{Address, Scope};
+use crate::vocab::{Life, Text};
 
 /// Everything that is known, explicitly. Nothing is counted or kept between two decisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,10 +29,10 @@ pub struct Snapshot {
 ///
 /// The text is never rendered anew: `7`, `007` and `+7` are three machines, and stand beside one another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
+#[serde(from = "Text", into = "Text")]
 pub struct MachineId {
     rank: Rank,
-    text: String,
+    text: Text,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ impl MachineId {
     /// How an id stands to the one of this text, which is not made for it.
     pub(super) fn beside(text: &str) -> impl Fn(&Self) -> Ordering {
         let rank = Rank::of(text);
-        move |id| id.rank.cmp(&rank).then_with(|| id.text.as_str().cmp(text))
+        move |id| id.rank.cmp(&rank).then_with(|| (*id.text).cmp(text))
     }
 
     /// The id as it was given.
@@ -72,21 +72,33 @@ impl MachineId {
     }
 }
 
+impl From<Text> for MachineId {
+    fn from(text: Text) -> Self {
+        Self { rank: Rank::of(&text), text }
+    }
+}
+
 impl From<String> for MachineId {
     fn from(text: String) -> Self {
-        Self { rank: Rank::of(&text), text }
+        Text::from(text).into()
     }
 }
 
 impl From<&str> for MachineId {
     fn from(text: &str) -> Self {
-        text.to_owned().into()
+        Text::from(text).into()
+    }
+}
+
+impl From<MachineId> for Text {
+    fn from(id: MachineId) -> Self {
+        id.text
     }
 }
 
 impl From<MachineId> for String {
     fn from(id: MachineId) -> Self {
-        id.text
+        id.text.into()
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) struct Voters {
     pub left_out: BTreeMap<usize, NotChosen>,
     /// The number is even until another voter is ready.
     pub even_for_now: bool,
+    /// The seat that votes because nobody who wants to can.
+    pub last: Option<usize>,
 }
 
 /// Somebody who wants a vote and could have one.
@@ -34,7 +36,7 @@ struct Entrant {
 
 /// The entrants, in the order of machines, and those who are not ready.
 fn entrants(roll: &Roll<'_>, left_out: &mut BTreeMap<usize, NotChosen>) -> Vec<Entrant> {
-    let mut entrants = Vec::new();
+    let mut entrants = Vec::with_capacity(roll.seat_of.len());
     for (machine, seat) in roll.seat_of.iter().enumerate() {
         let Some(seat) = *seat else { continue };
         if !roll.machines[machine].wants_vote {
@@ -52,14 +54,11 @@ fn entrants(roll: &Roll<'_>, left_out: &mut BTreeMap<usize, NotChosen>) -> Vec<E
     entrants
 }
 
-/// The seat that keeps a vote because nobody who wants one could have it; none if somebody can.
+/// The seat that keeps a vote when nobody who wants one could have it.
 ///
 /// A set without a voter is lost, so what votes now goes on: who is ready before who is not, a machine's member before
 /// one without, the primary before others. Where nobody votes at all, the first wanted member gets a vote.
-pub(super) fn last_voter(roll: &Roll<'_>) -> Option<usize> {
-    if !entrants(roll, &mut BTreeMap::new()).is_empty() {
-        return None;
-    }
+fn last_voter(roll: &Roll<'_>) -> Option<usize> {
     let rank = |(_, seat): &(usize, &Seat<'_>)| {
         let (is_owned, place) = match seat.owner {
             Owner::Machine(machine) => (true, machine),
@@ -74,11 +73,12 @@ pub(super) fn last_voter(roll: &Roll<'_>) -> Option<usize> {
 }
 
 /// Chooses the voters. `more_can_come` says whether another wanted member may become ready later.
-pub(super) fn choose(roll: &Roll<'_>, rules: &EngineRules, last: Option<usize>, more_can_come: bool) -> Voters {
+pub(super) fn choose(roll: &Roll<'_>, rules: &EngineRules, more_can_come: bool) -> Voters {
     let mut voters = Voters { votes: vec![false; roll.seats.len()], ..Voters::default() };
     let mut chosen = entrants(roll, &mut voters.left_out);
-    if let Some(last) = last {
-        voters.votes[last] = true;
+    if chosen.is_empty() {
+        voters.last = last_voter(roll);
+        voters.last.into_iter().for_each(|seat| voters.votes[seat] = true);
         return voters;
     }
     keep_to_the_limit(&mut chosen, rules.voters_max, &mut voters.left_out);

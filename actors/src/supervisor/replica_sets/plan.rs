@@ -65,7 +65,7 @@ fn first(machines: &Fold<machine::State>, spec: &Spec) -> Option<Step> {
     // Source: Juju begins with member 1.
     let first = Member {
         id: MemberId(1),
-        address,
+        address: address.into(),
         tags: [(MACHINE_TAG.to_owned(), seat.machine.to_string())].into(),
         votes: None,
         priority: None,

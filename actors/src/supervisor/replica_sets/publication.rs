@@ -24,7 +24,7 @@ fn endpoints(state: &ReplicaSet, spec: &Spec) -> Endpoints {
         let member = members.get(&seat.machine)?;
         let usable = seat.addresses.iter().filter(|address| spec.one_host || !address.is_local());
         let addresses = usable.map(|address| address.host_port(seat.client_port)).collect();
-        let internal = Some(member.address.clone()).filter(|address| !address.is_empty());
+        let internal = Some(member.address.to_string()).filter(|address| !address.is_empty());
         Some((seat.machine.clone(), Endpoint { addresses, internal }))
     };
     Endpoints { servers: spec.seats.iter().filter_map(endpoint).collect() }

@@ -122,7 +122,7 @@ fn member(number: u64, votes: bool) -> Member {
     let tags = [(MACHINE_TAG.to_owned(), format!("m{number}"))].into();
     Member {
         id: MemberId(number),
-        address: format!("10.0.0.{number}:7"),
+        address: format!("10.0.0.{number}:7").into(),
         tags,
         votes,
         priority,

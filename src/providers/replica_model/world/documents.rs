@@ -68,7 +68,7 @@ pub(super) fn member_document(member: &Member) -> Document {
 pub(super) fn member_of(told: &Value) -> Option<Member> {
     let mut told = told.as_object()?.clone();
     let id = u64::try_from(integer(&told.remove("_id")?)?).ok()?;
-    let address = told.remove("host")?.as_str()?.to_owned();
+    let address = told.remove("host")?.as_str()?.into();
     let votes = told.remove("votes").and_then(|votes| u32::try_from(integer(&votes)?).ok());
     let priority = told.remove("priority").and_then(|priority| Priority::new(real(&priority)?));
     let tags = told.remove("tags").and_then(|tags| serde_json::from_value(tags).ok()).unwrap_or_default();

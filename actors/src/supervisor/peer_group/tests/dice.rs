@@ -127,7 +127,7 @@ fn any_member(dice: &mut Dice, machine: &Machine, id: u64, machines: &[Machine],
         tags.insert("rack".to_owned(), "a".to_owned());
     }
     let other = if dice.percent(10) { [("hidden".to_owned(), "true".to_owned())].into() } else { BTreeMap::new() };
-    Member { id: MemberId(id), address, tags: tags.into(), votes, priority, other }
+    Member { id: MemberId(id), address: address.into(), tags: tags.into(), votes, priority, other }
 }
 
 fn orphans(dice: &mut Dice, members: &mut Vec<Member>, id: &mut u64, wild: u64) {
@@ -143,7 +143,14 @@ fn orphans(dice: &mut Dice, members: &mut Vec<Member>, id: &mut u64, wild: u64) 
         let votes = [Some(0), None, Some(1)][dice.below(3) as usize];
         let priority = (votes == Some(0)).then_some(Priority::NONE);
         let address = format!("10.8.0.{id}:7");
-        members.push(Member { id: MemberId(*id), address, tags: tags.into(), votes, priority, other: BTreeMap::new() });
+        members.push(Member {
+            id: MemberId(*id),
+            address: address.into(),
+            tags: tags.into(),
+            votes,
+            priority,
+            other: BTreeMap::new(),
+        });
     }
     if dice.percent(wild / 5) {
         members.extend(members.first().cloned());

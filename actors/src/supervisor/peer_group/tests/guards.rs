@@ -257,7 +257,7 @@ fn no_member_without_an_address() {
     assert_eq!(new.machine_status, [("3".into(), StatusNote::SeveralAddresses)].into());
     let there = desired(&healthy(&machines, &[voter(1), learner(2), learner(3)]));
     assert_eq!(voters(&there), ["1", "2", "3"], "who is there keeps its address");
-    let empty = desired(&healthy(&machines, &[voter(1), Member { address: String::new(), ..learner(2) }]));
+    let empty = desired(&healthy(&machines, &[voter(1), Member { address: "".into(), ..learner(2) }]));
     assert!(empty.findings.contains(&Finding::NoAddress { member: MemberId(2) }));
     assert_eq!(steps(&empty), ["x2 j4"]);
 }

@@ -30,7 +30,7 @@ fn address(value: &str) -> Address {
 fn voter(number: u8) -> Member {
     Member {
         id: MemberId(number.into()),
-        address: format!("10.0.0.{number}:7"),
+        address: format!("10.0.0.{number}:7").into(),
         tags: [(MACHINE_TAG.to_owned(), number.to_string())].into(),
         votes: None,
         priority: None,

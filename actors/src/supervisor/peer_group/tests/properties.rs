@@ -23,7 +23,7 @@ fn seeds() -> std::ops::Range<u64> {
 fn picture(desired: &Desired) -> BTreeSet<(String, String, bool, Option<Priority>)> {
     let line = |member: &Member| {
         let who = member.machine_tag().map_or_else(|| format!("member {}", member.id), str::to_owned);
-        (who, member.address.clone(), member.is_voter(), member.priority)
+        (who, member.address.to_string(), member.is_voter(), member.priority)
     };
     desired.members.iter().map(line).collect()
 }
@@ -74,7 +74,7 @@ fn target_is_sound(snapshot: &Snapshot, desired: &Desired, rules: &EngineRules) 
         if old.is_none_or(|old| old.address != member.address) {
             let machine = snapshot.machines.iter().find(|it| Some(it.id.as_str()) == member.machine_tag());
             let usable = machine.into_iter().flat_map(|machine| &machine.addresses).filter(|it| !it.is_local());
-            assert!(usable.map(|it| it.host_port(snapshot.port)).any(|host| host == member.address), "{member:?}");
+            assert!(usable.map(|it| it.host_port(snapshot.port)).any(|host| member.address == host), "{member:?}");
         }
         let Some(old) = old else {
             assert!(!member.is_voter(), "a newcomer votes: {member:?}");
