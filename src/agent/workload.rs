@@ -57,19 +57,25 @@ pub struct Status {
     pub last_exit: Option<LastExit>,
     /// How often in a row it ended by itself, or could not be started.
     failures: u32,
-    /// When it was last started.
-    started: Instant,
+    /// When it was last started; none before the first time.
+    started: Option<Instant>,
 }
 
 impl Status {
     /// As it is before the first start.
     pub fn new() -> Self {
-        Self { state: WorkloadState::Starting, restarts: 0, last_exit: None, failures: 0, started: Instant::now() }
+        Self { state: WorkloadState::Starting, restarts: 0, last_exit: None, failures: 0, started: None }
     }
 
-    /// What is wrong with it, in words that stay the same while nothing of note changes; none if nothing is.
-    pub fn trouble(&self) -> Option<String> {
-        let runs_well = self.state == WorkloadState::Running && self.started.elapsed() >= RUN_COUNTS_AS_GOOD;
+    /// How long ago it was last started.
+    pub fn since_start(&self) -> Duration {
+        self.started.map_or(Duration::ZERO, |started| started.elapsed())
+    }
+
+    /// What is wrong with one that was started so long ago, in words that stay the same while nothing of note changes; none
+    /// if nothing is.
+    pub fn trouble(&self, since_start: Duration) -> Option<String> {
+        let runs_well = self.state == WorkloadState::Running && since_start >= RUN_COUNTS_AS_GOOD;
         if self.failures < FAILURES_TOLD || runs_well {
             return None;
         }
@@ -105,7 +111,7 @@ impl Keeper {
             let Some(run) = wish.borrow_and_update().clone() else { return };
             let started = Instant::now();
             self.lock_status(|status| {
-                (status.state, status.started, status.failures) = (WorkloadState::Starting, started, failures);
+                (status.state, status.started, status.failures) = (WorkloadState::Starting, Some(started), failures);
             });
             match self.start(&run) {
                 Ok(group) => {
@@ -213,19 +219,16 @@ mod tests {
     #[test]
     fn whoever_ends_again_and_again_is_in_trouble_until_it_has_run_a_while() {
         // Given one that has ended three times
-        let now = Instant::now();
         let last_exit = Some(LastExit::Code(3));
         let ended = Status { state: WorkloadState::BackingOff, last_exit, failures: 3, ..Status::new() };
         let text = "ends again and again (exit code 3); its log says more";
-        assert_eq!(ended.trouble().as_deref(), Some(text));
+        assert_eq!(ended.trouble(Duration::ZERO).as_deref(), Some(text));
         // When it runs again, then it is still told of, and no more once it has run for long
         let running = Status { state: WorkloadState::Running, ..ended.clone() };
-        assert_eq!(running.trouble().as_deref(), Some(text));
-        if let Some(long_ago) = now.checked_sub(RUN_COUNTS_AS_GOOD) {
-            assert_eq!(Status { started: long_ago, ..running }.trouble(), None);
-        }
+        assert_eq!(running.trouble(Duration::ZERO).as_deref(), Some(text));
+        assert_eq!(running.trouble(RUN_COUNTS_AS_GOOD), None);
         // One that ended once is started again, and nobody has to know.
-        assert_eq!(Status { failures: 1, ..ended }.trouble(), None);
+        assert_eq!(Status { failures: 1, ..ended }.trouble(Duration::ZERO), None);
     }
 
     #[test]

@@ -88,7 +88,8 @@ impl Workloads {
     /// Those that are in trouble, each as a condition; the others have none.
     pub fn conditions(&self) -> Vec<Condition> {
         let condition = |(name, kept): (&Name, &Kept)| {
-            let text = kept.status.lock().unwrap_or_else(PoisonError::into_inner).trouble()?;
+            let status = kept.status.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = status.trouble(status.since_start())?;
             Some(Condition { kind: format!("WorkloadRunning/{name}"), healthy: false, text })
         };
         self.kept.iter().filter(|(_, kept)| !kept.task.is_finished()).filter_map(condition).collect()
