@@ -31,6 +31,9 @@ pub struct StorageRow {
     pub status: String,
     /// What went wrong last, or what it waits for.
     pub detail: Option<String>,
+    /// What it is there for, and goes with: `machine/web`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
 }
 
 /// One attachment, as far as it matters to its storage.
@@ -95,6 +98,7 @@ fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
         places: links.into_iter().map(|link| link.place).collect(),
         status: status.to_string(),
         detail,
+        owner: state.owner.as_ref().map(ToString::to_string),
     }
 }
 
@@ -135,6 +139,7 @@ fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> Stora
         places: links.into_iter().map(|link| link.place).collect(),
         status: status.to_string(),
         detail,
+        owner: state.owner.as_ref().map(ToString::to_string),
     }
 }
 

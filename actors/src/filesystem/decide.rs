@@ -1,5 +1,7 @@
 //! What should happen to a filesystem, and why.
 
+use bailiwick_journal::StreamId;
+
 use super::{Command, Event, Reason, Rejection, Removal, Report, Spec, State, Storage};
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
@@ -15,6 +17,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     match command {
         Command::Declare(spec) => declare(state, spec, None),
         Command::DeclareFrom { spec, pool } => declare(state, spec, Some(pool)),
+        Command::DeclareFor { spec, pool, owner } => declare_for(state, spec, pool.as_ref(), owner),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
         Command::RemoveForced => remove_forced(state, facts),
@@ -54,6 +57,18 @@ fn declare(state: &State, spec: &Spec, pool: Option<&FromPool>) -> Verdict {
         Some((field, _)) => Err(Rejection::Immutable { field: field.into() }),
         None => Ok(Decision::nothing(Reason::AlreadyAsDeclared)),
     }
+}
+
+/// As [`declare`], for something that needs it. What is there for its own sake stays so.
+fn declare_for(state: &State, spec: &Spec, pool: Option<&FromPool>, owner: &StreamId) -> Verdict {
+    if state.life == Life::Alive && state.owner.as_ref() != Some(owner) {
+        return Err(Rejection::Immutable { field: "owner".into() });
+    }
+    let mut decision = declare(state, spec, pool)?;
+    if !decision.events.is_empty() {
+        decision.events.push(Event::OwnedBy { owner: owner.clone() });
+    }
+    Ok(decision)
 }
 
 fn create(state: &State, backing: Option<&Backing>, facts: &Facts<'_>) -> Verdict {

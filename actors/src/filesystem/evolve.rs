@@ -14,6 +14,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             state.storage = Storage::Creating { backing: backing.clone(), effort: Effort::begun(at, *since) };
         }
         Event::TakenFrom { pool } => state.pool = Some(pool.clone()),
+        Event::OwnedBy { owner } => state.owner = Some(owner.clone()),
         Event::BackingChanged { backing: now } => {
             if let Storage::Creating { backing, .. } = &mut state.storage {
                 *backing = now.clone();

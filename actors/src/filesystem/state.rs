@@ -30,6 +30,8 @@ pub struct State {
     pub removal: Removal,
     /// The pool that it comes from, if it was declared from one.
     pub pool: Option<FromPool>,
+    /// What it is there for, and goes with; none if it was declared for its own sake.
+    pub owner: Option<StreamId>,
 }
 
 /// What the provider keeps for it.

@@ -329,3 +329,17 @@ fn one_from_a_pool_keeps_what_the_pool_said() {
     }
     assert_eq!(after::<State>(&given).0.pool, Some(pool("fast")));
 }
+
+#[test]
+fn what_is_there_for_something_else_says_so_and_keeps_to_it() {
+    let owner = |machine: &str| Some(format!("machine/{machine}").parse().expect("a stream"));
+    let answer = |given: &[Event], command: Command| {
+        crate::contract::given::answer(&stream(), &after::<State>(given), &command, NOW, &Document::default())
+    };
+    let wanted = Command::Declare(spec(64, None));
+    let made = answer(&[], wanted.clone().owned_by(owner("web"))).expect("done");
+    assert_eq!(after::<State>(&made.events).0.owner, owner("web"));
+    let asked = |machine| answer(&made.events, wanted.clone().owned_by(owner(machine)));
+    assert_eq!(asked("web").expect("done").reason, Reason::AlreadyAsDeclared);
+    assert_eq!(asked("db"), Err(Rejection::Immutable { field: "owner".into() }));
+}

@@ -1,5 +1,7 @@
 //! What should happen to a volume, and why.
 
+use bailiwick_journal::StreamId;
+
 use super::{AtCreation, Command, Event, Place, Reason, Rejection, Removal, Report, Spec, State, Storage, VolumeFacts};
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
@@ -16,6 +18,9 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Declare(spec) => declare(state, spec, None, None, facts),
         Command::DeclareOn { spec, machine } => declare(state, spec, Some(machine), None, facts),
         Command::DeclareFrom { spec, machine, pool } => declare(state, spec, machine.as_ref(), Some(pool), facts),
+        Command::DeclareFor { spec, machine, pool, owner } => {
+            declare_for(state, &Declared { spec, machine: machine.as_ref(), pool: pool.as_ref() }, owner, facts)
+        }
         Command::Create { place } => create(state, place, facts),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
@@ -71,6 +76,25 @@ fn declare(state: &State, spec: &Spec, machine: Option<&Name>, pool: Option<&Fro
         }
     }
     Ok(Decision::nothing(Reason::AlreadyAsDeclared))
+}
+
+/// What is declared.
+struct Declared<'c> {
+    spec: &'c Spec,
+    machine: Option<&'c Name>,
+    pool: Option<&'c FromPool>,
+}
+
+/// As [`declare`], for something that needs it. What is there for its own sake stays so.
+fn declare_for(state: &State, wanted: &Declared<'_>, owner: &StreamId, facts: &Facts<'_>) -> Verdict {
+    if state.life == Life::Alive && state.owner.as_ref() != Some(owner) {
+        return Err(Rejection::Immutable { field: "owner".into() });
+    }
+    let mut decision = declare(state, wanted.spec, wanted.machine, wanted.pool, facts)?;
+    if !decision.events.is_empty() {
+        decision.events.insert(1, Event::OwnedBy { owner: owner.clone() });
+    }
+    Ok(decision)
 }
 
 /// As [`declare`], for what its provider has already. Asked again with the same it is declared already.

@@ -1,5 +1,6 @@
 //! What happened to a volume.
 
+use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
 use super::{AtCreation, Place, Spec, VolumeFacts};
@@ -100,6 +101,10 @@ pub enum Event {
     /// It comes from this pool.
     TakenFrom {
         pool: FromPool,
+    },
+    /// It is there because this one needs it, and goes with it.
+    OwnedBy {
+        owner: StreamId,
     },
 }
 

@@ -39,6 +39,8 @@ pub struct State {
     pub lost: Option<Timestamp>,
     /// The pool that it comes from, if it was declared from one.
     pub pool: Option<FromPool>,
+    /// What it is there for, and goes with; none if it was declared for its own sake.
+    pub owner: Option<StreamId>,
 }
 
 /// How something goes.

@@ -360,6 +360,23 @@ fn table() -> Vec<Case<State>> {
     ]
 }
 
+#[test]
+fn what_is_there_for_something_else_says_so_and_keeps_to_it() {
+    let owner = |machine: &str| Some(format!("machine/{machine}").parse().expect("a stream"));
+    let wanted = declare_from("fast", Some("web"));
+    let answer = |given: &[Event], command: Command| {
+        answer(&stream(), &after::<State>(given), &command, NOW, &Document::default())
+    };
+    let made = answer(&[], wanted.clone().owned_by(owner("web"))).expect("done");
+    assert_eq!(made.events[1], Event::OwnedBy { owner: owner("web").expect("one") });
+    assert_eq!(after::<State>(&made.events).0.owner, owner("web"));
+    let asked = |machine| answer(&made.events, wanted.clone().owned_by(owner(machine)));
+    assert_eq!(asked("web").expect("done").reason, Reason::AlreadyAsDeclared);
+    assert_eq!(asked("db"), Err(Rejection::Immutable { field: "owner".into() }));
+    assert_eq!(answer(&made.events, wanted.clone()).expect("done").reason, Reason::AlreadyAsDeclared);
+    assert!(answer(&from_pool(), wanted.owned_by(owner("web"))).is_err(), "it was declared for its own sake");
+}
+
 fn pool(pool: &str) -> FromPool {
     let attributes = [("tier".to_owned(), "gold".to_owned())].into();
     FromPool { name: pool.parse().expect("a pool's name"), attributes }

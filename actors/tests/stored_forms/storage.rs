@@ -7,6 +7,7 @@ use bailiwick_actors::{
     vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage},
     volume, volume_attachment,
 };
+use bailiwick_journal::StreamId;
 
 use super::{AT, effect, fault, name, verdicts};
 use crate::{Forms, forms};
@@ -14,6 +15,10 @@ use crate::{Forms, forms};
 fn from_pool() -> FromPool {
     let attributes = [("volume-type".to_owned(), "ssd".to_owned())].into();
     FromPool { name: "fast".parse().expect("a pool's name"), attributes }
+}
+
+fn owner() -> StreamId {
+    "machine/web".parse().expect("a stream")
 }
 
 pub(crate) fn volume() -> Forms {
@@ -54,6 +59,12 @@ pub(crate) fn volume() -> Forms {
             Command::Import { spec: spec.clone(), volume_id: InstanceId("old.img".into()), machine: Some(machine()) },
             Command::RemoveForced,
             Command::DeclareFrom { spec: spec.clone(), machine: Some(machine()), pool: from_pool() },
+            Command::DeclareFor {
+                spec: spec.clone(),
+                machine: Some(machine()),
+                pool: Some(from_pool()),
+                owner: owner(),
+            },
             Command::Report(Report::Lost { effect: effect(2) }),
             Command::Report(Report::Found { effect: effect(2) }),
         ],
@@ -91,6 +102,7 @@ pub(crate) fn volume() -> Forms {
             Event::Lost { at: AT },
             Event::Found,
             Event::TakenFrom { pool: from_pool() },
+            Event::OwnedBy { owner: owner() },
         ],
     ));
     let rejections = vec![
@@ -200,6 +212,7 @@ pub(crate) fn filesystem() -> Forms {
             Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::Internal) }),
             Command::RemoveForced,
             Command::DeclareFrom { spec: spec.clone(), pool: from_pool() },
+            Command::DeclareFor { spec: spec.clone(), pool: Some(from_pool()), owner: owner() },
         ],
     );
     all.extend(forms(
@@ -225,6 +238,7 @@ pub(crate) fn filesystem() -> Forms {
             Event::Removed,
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
             Event::TakenFrom { pool: from_pool() },
+            Event::OwnedBy { owner: owner() },
         ],
     ));
     let rejections = vec![
