@@ -12,6 +12,7 @@ use bailiwick_actors::{
     document, filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
     shell::AnyCommand,
     storage_rules::FromPool,
+    supervisor::storage::zone_of,
     vocab::{ClassContent, Life, Name},
     volume, volume_attachment,
 };
@@ -146,7 +147,7 @@ impl Plan {
                 let command = AnyCommand::VolumeAttachment(volume_attachment::Command::Declare(spec.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
                 if present.is_none() {
-                    self.reserve(&spec.machine, &spec.volume);
+                    self.reserve(fleet, &spec.machine, &spec.volume);
                 }
             }
             Wish::Filesystem { name, spec, pool, owner } => {
@@ -240,11 +241,17 @@ impl Plan {
         }
     }
 
-    fn reserve(&mut self, machine: &Name, volume: &Name) {
+    fn reserve(&mut self, fleet: &Fleet, machine: &Name, volume: &Name) {
         let on_machine = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
         let on_volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
         let command = machine::Command::ReserveAttachment { volume: volume.clone() };
-        self.commands.push((on_machine, AnyCommand::Machine(command)));
+        self.commands.push((on_machine.clone(), AnyCommand::Machine(command)));
+        // Before its instance is asked for, a new machine knows where it has to be.
+        let zone = fleet.volumes.get(volume.as_str()).filter(|state| state.life.exists());
+        if let Some(zone) = zone.and_then(|state| zone_of(&fleet.machines, state)) {
+            let command = machine::Command::NoteVolume { volume: volume.clone(), zone };
+            self.commands.push((on_machine, AnyCommand::Machine(command)));
+        }
         let command = volume::Command::ReserveAttachment { machine: machine.clone() };
         self.commands.push((on_volume, AnyCommand::Volume(command)));
     }

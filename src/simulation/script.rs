@@ -189,8 +189,11 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
             let (machine, volume) = (spec.machine.clone(), spec.volume.clone());
             let of_machine = StreamId::new("machine", machine.as_str()).expect("a name");
             let of_volume = StreamId::new("volume", volume.as_str()).expect("a name");
-            let reserve = machine::Command::ReserveAttachment { volume };
-            commands.push((of_machine, AnyCommand::Machine(reserve)));
+            let zone = known.zone_of(&volume);
+            let reserve = machine::Command::ReserveAttachment { volume: volume.clone() };
+            commands.push((of_machine.clone(), AnyCommand::Machine(reserve)));
+            let note = zone.map(|zone| AnyCommand::Machine(machine::Command::NoteVolume { volume, zone }));
+            commands.extend(note.map(|note| (of_machine, note)));
             commands.push((of_volume, AnyCommand::Volume(volume::Command::ReserveAttachment { machine })));
         }
         let declare = volume_attachment::Command::Declare(spec.clone());

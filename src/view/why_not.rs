@@ -133,6 +133,11 @@ fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
     let precondition = "the zone of its instance is chosen";
     let is_withheld = entity.name().parse().is_ok_and(|name: Name| fleet.seen.withheld.contains_key(&name));
     if is_withheld {
+        if let Some((volume, zone)) = state.volume_zones.iter().next() {
+            let because = format!("its volume {volume} is in zone {zone}, and it may not be there");
+            let by = format!("let it be in zone {zone}, or `bailiwick detach volume/{volume} {}`", entity.name());
+            return Unmet::new(precondition, because, by);
+        }
         let by = "a zone of its provider that it may be in; they are asked for with every list";
         return Unmet::new(precondition, withholding(&Withholding::NoZone), by);
     }

@@ -24,6 +24,9 @@ impl Words for volume::State {
                 format!("be declared for {owner} with {} from provider {}", spec.size, spec.provider)
             }
             Command::Create { place } => format!("be made where instance {} is", place.instance),
+            Command::CreateIn { place, zone } => {
+                format!("be made where instance {} is, in zone {zone}", place.instance)
+            }
             Command::Release => "be let go of with its data".into(),
             Command::ReserveFilesystem { filesystem } => format!("be kept for filesystem {filesystem}"),
             Command::ReleaseFilesystem { filesystem } => format!("be free of filesystem {filesystem}"),
@@ -71,6 +74,7 @@ impl Words for volume::State {
             Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "it is attached nowhere any more".into(),
+            Event::SitedIn { zone } => format!("it is in zone {zone}"),
             Event::OwnedBy { owner } => format!("it is there for {owner}, and goes with it"),
             Event::TakenFrom { pool } => format!("it comes from pool {}", pool.name),
             Event::ImportWanted { volume_id } => format!("it is what its provider has as {volume_id}"),

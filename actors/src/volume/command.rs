@@ -8,7 +8,7 @@ use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
     storage_rules::FromPool,
-    vocab::{EffectId, Fault, InstanceId, Name, Timestamp},
+    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Zone},
 };
 
 /// A command to a volume.
@@ -48,6 +48,8 @@ pub enum Command {
     DeclareFrom { spec: Spec, machine: Option<Name>, pool: FromPool },
     /// As the declarations above, because something else needs it, with which it goes.
     DeclareFor { spec: Spec, machine: Option<Name>, pool: Option<FromPool>, owner: StreamId },
+    /// As `Create`, where that machine is in this zone: then the volume is, too.
+    CreateIn { place: Place, zone: Zone },
 }
 
 /// A report to a volume.

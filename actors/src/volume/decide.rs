@@ -7,7 +7,7 @@ use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::ProvisionedVolume,
     storage_rules::FromPool,
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SkippedStorage, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SkippedStorage, Timestamp, Zone},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -21,7 +21,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::DeclareFor { spec, machine, pool, owner } => {
             declare_for(state, &Declared { spec, machine: machine.as_ref(), pool: pool.as_ref() }, owner, facts)
         }
-        Command::Create { place } => create(state, place, facts),
+        Command::Create { place } => create(state, place, None, facts),
+        Command::CreateIn { place, zone } => create(state, place, Some(zone), facts),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
         Command::RemoveWithFilesystem => remove_with_filesystem(state, facts),
@@ -109,7 +110,7 @@ fn import(state: &State, spec: &Spec, volume_id: &InstanceId, machine: Option<&N
     Ok(decision)
 }
 
-fn create(state: &State, place: &Place, facts: &Facts<'_>) -> Verdict {
+fn create(state: &State, place: &Place, zone: Option<&Zone>, facts: &Facts<'_>) -> Verdict {
     match state.life {
         Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
         Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
@@ -118,8 +119,9 @@ fn create(state: &State, place: &Place, facts: &Facts<'_>) -> Verdict {
     if state.storage != Storage::None {
         return Ok(Decision::nothing(Reason::AlreadyBegun));
     }
-    let event = Event::CreateRequestedAt { place: place.clone(), at: facts.now };
-    Ok(Decision::because(Reason::MachineReady, [event]))
+    let mut events = vec![Event::CreateRequestedAt { place: place.clone(), at: facts.now }];
+    events.extend(zone.map(|zone| Event::SitedIn { zone: zone.clone() }));
+    Ok(Decision::because(Reason::MachineReady, events))
 }
 
 fn remove(state: &State, first: Vec<Event>, asked: Reason, facts: &Facts<'_>) -> Verdict {

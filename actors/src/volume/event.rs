@@ -8,7 +8,7 @@ use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
     storage_rules::FromPool,
-    vocab::{Fault, InstanceId, Name, SkippedStorage, Timestamp},
+    vocab::{Fault, InstanceId, Name, SkippedStorage, Timestamp, Zone},
 };
 
 /// One thing that happened.
@@ -105,6 +105,10 @@ pub enum Event {
     /// It is there because this one needs it, and goes with it.
     OwnedBy {
         owner: StreamId,
+    },
+    /// It is made where its machine is, and can be attached only there.
+    SitedIn {
+        zone: Zone,
     },
 }
 

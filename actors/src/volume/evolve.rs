@@ -26,6 +26,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             state.filesystem = None;
         }
         Event::TakenFrom { pool } => state.pool = Some(pool.clone()),
+        Event::SitedIn { zone } => state.zone = Some(zone.clone()),
         Event::OwnedBy { owner } => state.owner = Some(owner.clone()),
         Event::ImportWanted { volume_id } => state.import = Some(volume_id.clone()),
         Event::Created { volume } => {

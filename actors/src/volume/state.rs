@@ -7,7 +7,7 @@ use super::Spec;
 use crate::{
     ports::{AttachmentInfo, ProvisionedVolume},
     storage_rules::FromPool,
-    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
+    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid, Zone},
 };
 
 /// A volume.
@@ -41,6 +41,8 @@ pub struct State {
     pub pool: Option<FromPool>,
     /// What it is there for, and goes with; none if it was declared for its own sake.
     pub owner: Option<StreamId>,
+    /// The zone that it is in, if it was made for a machine of which that was known.
+    pub zone: Option<Zone>,
 }
 
 /// How something goes.

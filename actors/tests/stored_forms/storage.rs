@@ -4,7 +4,7 @@ use bailiwick_actors::{
     filesystem, filesystem_attachment,
     ports::{AttachmentInfo, Backing, BlockDevice, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
     storage_rules::FromPool,
-    vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage},
+    vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage, Zone},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -65,6 +65,7 @@ pub(crate) fn volume() -> Forms {
                 pool: Some(from_pool()),
                 owner: owner(),
             },
+            Command::CreateIn { place: place(), zone: Zone("a".into()) },
             Command::Report(Report::Lost { effect: effect(2) }),
             Command::Report(Report::Found { effect: effect(2) }),
         ],
@@ -103,6 +104,7 @@ pub(crate) fn volume() -> Forms {
             Event::Found,
             Event::TakenFrom { pool: from_pool() },
             Event::OwnedBy { owner: owner() },
+            Event::SitedIn { zone: Zone("a".into()) },
         ],
     ));
     let rejections = vec![
