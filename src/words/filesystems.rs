@@ -56,6 +56,7 @@ impl Words for filesystem::State {
             Event::BackingChanged { backing: Some(backing) } => {
                 format!("its device is {} now", backing.device.name)
             }
+            Event::Overdue { .. } => "removing what was made takes longer than it may".into(),
             Event::OwnedBy { owner } => format!("it is there for {owner}, and goes with it"),
             Event::TakenFrom { pool } => format!("it comes from pool {}", pool.name),
             Event::BackingChanged { backing: None } => "it has no device now".into(),
@@ -134,6 +135,7 @@ impl Words for filesystem_attachment::State {
                 format!("unmounting it failed ({fault}), next attempt at {until}")
             }
             Event::DetachGivenUp { fault } => format!("unmounting it was given up ({fault})"),
+            Event::Overdue { .. } => "unmounting it takes longer than it may".into(),
             Event::AttemptBegun => "the next attempt began".into(),
             Event::RemovalBegan => "its removal began".into(),
             Event::Removed => "it was removed".into(),

@@ -74,6 +74,7 @@ impl Words for volume::State {
             Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "it is attached nowhere any more".into(),
+            Event::Overdue { .. } => "destroying its storage takes longer than it may".into(),
             Event::SitedIn { zone } => format!("it is in zone {zone}"),
             Event::OwnedBy { owner } => format!("it is there for {owner}, and goes with it"),
             Event::TakenFrom { pool } => format!("it comes from pool {}", pool.name),
@@ -165,6 +166,7 @@ impl Words for volume_attachment::State {
                 format!("detaching it failed ({fault}), next attempt at {}", until)
             }
             Event::DetachGivenUp { fault } => format!("detaching it was given up ({fault})"),
+            Event::Overdue { .. } => "detaching it takes longer than it may".into(),
             Event::AttemptBegun => "the next attempt began".into(),
             Event::RemovalBegan => "its removal began".into(),
             Event::Removed => "it was removed".into(),

@@ -78,6 +78,10 @@ pub enum Event {
     OwnedBy {
         owner: StreamId,
     },
+    /// Undoing it takes longer than it may; it is tried on all the same.
+    Overdue {
+        at: Timestamp,
+    },
 }
 
 impl Stored for Event {

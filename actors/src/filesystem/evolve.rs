@@ -48,6 +48,11 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Skipped { what: SkippedStorage::Attachment { machine } } => drop(state.attached_to.remove(machine)),
         // A filesystem holds no other; what was not undone goes with `Removed`.
         Event::Skipped { what: SkippedStorage::Filesystem { .. } | SkippedStorage::Undoing { .. } } => (),
+        Event::Overdue { at: since } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.overdue = Some(*since);
+            }
+        }
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();

@@ -110,6 +110,10 @@ pub enum Event {
     SitedIn {
         zone: Zone,
     },
+    /// Undoing it takes longer than it may; it is tried on all the same.
+    Overdue {
+        at: Timestamp,
+    },
 }
 
 impl Stored for Event {

@@ -57,6 +57,11 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Destroyed | Event::CreateDropped | Event::Skipped { what: SkippedStorage::Undoing { .. } } => {
             state.storage = Storage::None;
         }
+        Event::Overdue { at: since } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.overdue = Some(*since);
+            }
+        }
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();

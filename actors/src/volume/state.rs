@@ -103,6 +103,11 @@ impl State {
         Uid::of(stream, self.declared_at)
     }
 
+    /// The work that undoes what was made.
+    pub fn undoing(&self) -> Option<&Effort> {
+        self.effort().filter(|_| matches!(self.storage, Storage::Destroying { .. }))
+    }
+
     /// The work in the outside world that is under way or waits.
     pub fn effort(&self) -> Option<&Effort> {
         match &self.storage {
@@ -129,6 +134,7 @@ impl State {
             }
             (Storage::Creating(_), _) => "creating",
             (Storage::Provisioned { .. }, Life::Alive) if self.lost.is_some() => "lost",
+            (Storage::Destroying { effort, .. }, _) if effort.overdue.is_some() => "blocked",
             (Storage::Destroying { .. }, _) => "destroying",
             (_, Life::Dying) => "dying",
             (Storage::Provisioned { .. }, _) if self.attached_to.is_some() => "reserved",

@@ -105,6 +105,7 @@ pub(crate) fn volume() -> Forms {
             Event::TakenFrom { pool: from_pool() },
             Event::OwnedBy { owner: owner() },
             Event::SitedIn { zone: Zone("a".into()) },
+            Event::Overdue { at: AT },
         ],
     ));
     let rejections = vec![
@@ -172,6 +173,7 @@ pub(crate) fn volume_attachment() -> Forms {
             Event::ReattachRequested { at: AT },
             Event::AttachDropped,
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+            Event::Overdue { at: AT },
         ],
     ));
     let rejections = vec![
@@ -241,6 +243,7 @@ pub(crate) fn filesystem() -> Forms {
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
             Event::TakenFrom { pool: from_pool() },
             Event::OwnedBy { owner: owner() },
+            Event::Overdue { at: AT },
         ],
     ));
     let rejections = vec![
@@ -308,6 +311,7 @@ pub(crate) fn filesystem_attachment() -> Forms {
             Event::ReattachRequested { at: AT },
             Event::AttachDropped,
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+            Event::Overdue { at: AT },
         ],
     ));
     let rejections = vec![
