@@ -247,7 +247,8 @@ fn plan_of(answers: &[Answer]) -> Plan {
             | "awaits-filesystem"
             | "removal-waits-for-containers" => Action::Remove,
             // Reservations are part of their attachments, and units of their applications.
-            "attachment-wanted" | "filesystem-wanted" | "unit-wanted" | "unit-unwanted" => continue,
+            "attachment-wanted" | "filesystem-wanted" | "unit-wanted" | "unit-unwanted" | "volume-seen"
+            | "volume-zone-known" => continue,
             _ => Action::Unchanged,
         };
         let (entity, fields, follows) = (answer.stream.to_string(), Vec::new(), Vec::new());

@@ -12,6 +12,7 @@ use bailiwick_actors::{
     document, filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
     shell::AnyCommand,
     storage_rules::FromPool,
+    supervisor::storage::zone_of,
     vocab::{ClassContent, Life, Name},
     volume, volume_attachment,
 };
@@ -121,7 +122,7 @@ impl Plan {
                 let command = AnyCommand::Machine(machine::Command::Declare(spec.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }
-            Wish::Volume { spec, machine, pool, .. } => {
+            Wish::Volume { spec, machine, pool, owner, .. } => {
                 let present = fleet.volumes.get(stream.name()).filter(|state| state.life.exists());
                 let (mut spec, mut from) = (spec.clone(), Pooled::from_pool(pool.as_ref()));
                 if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
@@ -129,9 +130,13 @@ impl Plan {
                     from = state.pool.clone();
                     spec.provider = state.spec.as_ref().map_or(spec.provider, |spec| spec.provider.clone());
                 }
-                let fields = present.map(|state| volume_fields(state, &spec, machine.as_ref(), from.as_ref()));
+                let fields = present.map(|state| {
+                    let mut fields = volume_fields(state, &spec, machine.as_ref(), from.as_ref());
+                    fields.extend(other_owner(state.owner.as_ref(), owner.as_ref()));
+                    fields
+                });
                 let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
-                let command = volume::Command::declaration(spec, machine.clone(), from);
+                let command = volume::Command::declaration(spec, machine.clone(), from).owned_by(owner.clone());
                 self.declare(fleet, stream, present, fields, AnyCommand::Volume(command));
             }
             Wish::VolumeAttachment { spec } => {
@@ -142,20 +147,25 @@ impl Plan {
                 let command = AnyCommand::VolumeAttachment(volume_attachment::Command::Declare(spec.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
                 if present.is_none() {
-                    self.reserve(&spec.machine, &spec.volume);
+                    self.reserve(fleet, &spec.machine, &spec.volume);
                 }
             }
-            Wish::Filesystem { name, spec, pool } => {
+            Wish::Filesystem { name, spec, pool, owner } => {
                 let present = fleet.filesystems.get(stream.name()).filter(|state| state.life.exists());
                 let (mut spec, mut from) = (spec.clone(), Pooled::from_pool(pool.as_ref()));
                 if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
                     from = state.pool.clone();
                     spec.provider = state.spec.as_ref().map_or(spec.provider, |spec| spec.provider.clone());
                 }
-                let fields = present.map(|state| filesystem_fields(state, &spec, from.as_ref()));
+                let fields = present.map(|state| {
+                    let mut fields = filesystem_fields(state, &spec, from.as_ref());
+                    fields.extend(other_owner(state.owner.as_ref(), owner.as_ref()));
+                    fields
+                });
                 let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
                 let (backing, filesystem) = (spec.backing.clone().filter(|_| !present), name.clone());
-                let command = AnyCommand::Filesystem(filesystem::Command::declaration(spec, from));
+                let command =
+                    AnyCommand::Filesystem(filesystem::Command::declaration(spec, from).owned_by(owner.clone()));
                 self.declare(fleet, stream, present, fields, command);
                 if let Some(volume) = backing {
                     let volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
@@ -231,11 +241,17 @@ impl Plan {
         }
     }
 
-    fn reserve(&mut self, machine: &Name, volume: &Name) {
+    fn reserve(&mut self, fleet: &Fleet, machine: &Name, volume: &Name) {
         let on_machine = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
         let on_volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
         let command = machine::Command::ReserveAttachment { volume: volume.clone() };
-        self.commands.push((on_machine, AnyCommand::Machine(command)));
+        self.commands.push((on_machine.clone(), AnyCommand::Machine(command)));
+        // Before its instance is asked for, a new machine knows where it has to be.
+        let zone = fleet.volumes.get(volume.as_str()).filter(|state| state.life.exists());
+        if let Some(zone) = zone.and_then(|state| zone_of(&fleet.machines, state)) {
+            let command = machine::Command::NoteVolume { volume: volume.clone(), zone };
+            self.commands.push((on_machine, AnyCommand::Machine(command)));
+        }
         let command = volume::Command::ReserveAttachment { machine: machine.clone() };
         self.commands.push((on_volume, AnyCommand::Volume(command)));
     }
@@ -336,6 +352,12 @@ fn volume_fields(
         ("spec.machine", state.wanted_on.as_ref() != machine),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
+
+/// What is there for its own sake, or for something else, is not taken for this. (What is declared for its own sake keeps
+/// an owner that it has.)
+fn other_owner(present: Option<&StreamId>, wanted: Option<&StreamId>) -> Option<String> {
+    wanted.is_some_and(|wanted| present != Some(wanted)).then(|| "owner".to_owned())
 }
 
 /// Whether the pool is another one. What the same pool says by now is the business of those that come after.

@@ -20,9 +20,12 @@ use super::{
     output::{Column, Table},
     session, wait,
 };
-use crate::api::{
-    query::Query,
-    wire::change::{ChangePool, Decided, PoolChange},
+use crate::{
+    api::{
+        query::Query,
+        wire::change::{ChangePool, Decided, PoolChange},
+    },
+    manifest::limits,
 };
 
 #[derive(Debug, Subcommand)]
@@ -161,9 +164,6 @@ pub(super) struct AddStorageArgs {
     timeout: Duration,
 }
 
-/// The most volumes or filesystems that one directive makes.
-const COUNT_MAX: u64 = 1_000;
-
 /// Declares storage and its attachments to one machine: all of it or nothing.
 pub(super) fn add_storage(global: &Global, args: AddStorageArgs) -> Result<Exit, CliError> {
     let wanted = directives(&args.storage, Values::Optional)
@@ -212,8 +212,8 @@ fn documents_for(
         CliError::new(Exit::NotFound, "no-such-pool", format!("there is no pool {pool}"))
             .next("`bailiwick pool list` shows those that there are")
     })?;
-    if COUNT_MAX < demand.count {
-        return Err(CliError::usage(format!("{name}: at most {COUNT_MAX} at one time")));
+    if limits::CLAIM_COUNT_MAX < demand.count {
+        return Err(CliError::usage(format!("{name}: at most {} at one time", limits::CLAIM_COUNT_MAX)));
     }
     let (kind, attachment, field) = match row["makes"].as_str() {
         Some("filesystems") => ("Filesystem", "FilesystemAttachment", "filesystem"),

@@ -46,6 +46,7 @@ fn table(rows: &Value) -> Table {
         Column::always("WHERE"),
         Column::always("STATUS"),
         Column::always("DETAIL"),
+        Column::wide("FOR"),
     ]);
     for row in rows.as_array().into_iter().flatten() {
         table.add([
@@ -55,6 +56,7 @@ fn table(rows: &Value) -> Table {
             list(&row["where"]),
             status(&row["status"]),
             text(&row["detail"]),
+            text(&row["owner"]),
         ]);
     }
     table

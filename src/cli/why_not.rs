@@ -13,8 +13,8 @@ use crate::{api::query::Query, view::WANTED};
 
 #[derive(Debug, Args)]
 pub(super) struct WhyNotArgs {
-    /// The machine: `machine/web`
-    #[arg(value_name = "machine/NAME")]
+    /// A machine, or storage that is to be removed: `machine/web`, `volume/data`, `attachment/web:data`
+    #[arg(value_name = "KIND/NAME")]
     entity: String,
     /// What it is not
     #[arg(value_name = "WANTED", value_parser = WANTED)]
@@ -26,9 +26,10 @@ pub(super) struct WhyNotArgs {
 
 pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> {
     let entity = entity(&args.entity)?;
-    if entity.kind() != "machine" {
-        return Err(CliError::usage(format!("{entity} is no machine"))
-            .next(format!("`bailiwick describe {entity}` says how it is")));
+    let is_stored = ["volume", "volume-attachment", "filesystem", "filesystem-attachment"].contains(&entity.kind());
+    if entity.kind() != "machine" && !(is_stored && args.wanted == "removed") {
+        let message = format!("{entity} is no machine, nor storage that could be removed");
+        return Err(CliError::usage(message).next(format!("`bailiwick describe {entity}` says how it is")));
     }
     let query = Query::WhyNot { entity, wanted: args.wanted, at: session::at(args.at.as_deref())? };
     let answer = session::ask(global, &query)?;

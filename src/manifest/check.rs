@@ -10,6 +10,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{
+    claims::{self, Claim},
     hint::nearest,
     mounts, pools,
     problem::{Code, Place, Problem, Problems},
@@ -40,6 +41,8 @@ pub(super) struct Read {
     pub document: Document,
     pub references: Vec<Reference>,
     pub provider: Provider,
+    /// The storage that a machine asks for.
+    pub claims: Vec<Claim>,
 }
 
 /// Where the provider of a machine, of a set's machines, or of storage comes from.
@@ -67,11 +70,15 @@ pub(super) struct Reference {
 /// Finds doubles and dangling references. Two attachments of one volume are no matter for this place: the volume itself
 /// refuses what it cannot serve, for it alone knows what is attached.
 pub(super) fn across_documents(
-    documents: &mut [Read],
+    documents: &mut Vec<Read>,
     known: Option<&Known>,
     sources: &[Source],
     problems: &mut Problems,
 ) {
+    let is_whole = problems.is_empty();
+    if is_whole {
+        claims::expand(documents, known, sources, problems);
+    }
     let is_whole = problems.is_empty();
     doubles(documents, sources, problems);
     mounts::check(documents, known, sources, problems);

@@ -1,5 +1,6 @@
 //! From documents to wishes: what all kinds have in common, and one file for each.
 
+mod claims;
 mod documents;
 mod gardener;
 mod machine;
@@ -94,12 +95,15 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
     let spec = top.require("spec", "{…}", reading);
     let mut references: Vec<Reference> = Vec::new();
     let mut provider = Provider::Said;
+    let mut asked_for = Vec::new();
     let (at, wish) = match kind.text(reading)? {
         "Machine" => {
             let metadata = Metadata::required(&top, &["name", "labels", "annotations"], reading);
             let labels = texts("labels", metadata.as_ref(), reading);
             let annotations = texts("annotations", metadata.as_ref(), reading);
-            let spec = machine::machine(&spec?, labels, &mut references, &mut provider, reading);
+            let spec = spec?;
+            asked_for = claims::claims(&spec, reading);
+            let spec = machine::machine(&spec, labels, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::Machine { name, spec: Box::new(machine::Spec { annotations, ..spec? }) })
         }
@@ -120,7 +124,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let asked = storage::volume(&spec?, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
             let (spec, machine) = asked?;
-            (at, Wish::Volume { name, spec, machine, pool: None })
+            (at, Wish::Volume { name, spec, machine, pool: None, owner: None })
         }
         "VolumeAttachment" => {
             let spec = storage::volume_attachment(&spec?, &mut references, reading);
@@ -130,7 +134,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let metadata = Metadata::required(&top, &["name"], reading);
             let spec = storage::filesystem(&spec?, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
-            (at, Wish::Filesystem { name, spec: spec?, pool: None })
+            (at, Wish::Filesystem { name, spec: spec?, pool: None, owner: None })
         }
         "FilesystemAttachment" => {
             let spec = storage::filesystem_attachment(&spec?, &mut references, reading)?;
@@ -164,7 +168,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             return kind.refuse(reading, Code::UnsupportedKind, message, next);
         }
     };
-    Some(Read { document: Document { place: reading.place(at), wish }, references, provider })
+    Some(Read { document: Document { place: reading.place(at), wish }, references, provider, claims: asked_for })
 }
 
 fn version(top: &Fields<'_>, reading: &mut Reading<'_>) {

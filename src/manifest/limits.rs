@@ -35,6 +35,10 @@ pub const PERIOD_MS_MAX: u64 = 3650 * 24 * 3_600_000;
 pub const SEATS_MAX: usize = 50;
 /// Addresses of one seat.
 pub const ADDRESSES_MAX: usize = 16;
+/// What one machine asks for beside itself: storage, by name.
+pub const CLAIMS_MAX: usize = 64;
+/// The volumes or filesystems that are asked for under one name.
+pub const CLAIM_COUNT_MAX: u64 = 1_000;
 /// Taints of one machine.
 pub const TAINTS_MAX: usize = 64;
 /// Amounts in the node template of a class.

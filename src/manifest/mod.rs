@@ -20,6 +20,7 @@
 //! (nodes to wishes), `check` (wishes against one another).
 
 mod check;
+mod claims;
 mod duration;
 mod fields;
 mod hint;

@@ -8,18 +8,16 @@ use bailiwick_actors::storage_rules::{
 use super::{
     check::{Known, Provider, Read, add},
     hint::nearest,
-    problem::{Code, Problem, Problems},
+    problem::{Code, Place, Problem, Problems},
     source::Source,
-    wish::{Document, Pooled, Wish},
+    wish::{Pooled, Wish},
 };
 
 /// Gives what comes from a pool the provider and the attributes of that pool, and checks whether the pool can make it.
 ///
 /// Where nobody knows the pools of a node, those that every node has are taken, and others are left for the node to find.
 pub(super) fn resolve(documents: &mut [Read], known: Option<&Known>, sources: &[Source], problems: &mut Problems) {
-    let config = known.map(|known| known.storage.clone()).unwrap_or_default();
-    // What was accepted once makes sense; if it does not to this release, those that everybody has are still there.
-    let pools = config.pools().or_else(|_| StorageConfig::default().pools()).unwrap_or_default();
+    let (config, pools) = known_pools(known);
     for Read { document, provider, .. } in documents {
         let Provider::OfPool(named) = provider else { continue };
         let kind = match document.wish {
@@ -29,7 +27,7 @@ pub(super) fn resolve(documents: &mut [Read], known: Option<&Known>, sources: &[
         let name = named.clone().unwrap_or_else(|| default_pool(kind, &config));
         let Ok(pool) = pools.get(&name) else {
             if known.is_some() {
-                add(no_such_pool(document, &name, &pools), sources, problems);
+                add(no_such_pool(document.place.clone(), "spec.pool", &name, &pools), sources, problems);
             }
             continue;
         };
@@ -43,9 +41,17 @@ pub(super) fn resolve(documents: &mut [Read], known: Option<&Known>, sources: &[
     }
 }
 
-fn no_such_pool(document: &Document, name: &PoolName, pools: &Pools) -> Problem {
+/// What says where storage comes from, and the pools.
+pub(super) fn known_pools(known: Option<&Known>) -> (StorageConfig, Pools) {
+    let config = known.map(|known| known.storage.clone()).unwrap_or_default();
+    // What was accepted once makes sense; if it does not to this release, those that everybody has are still there.
+    let pools = config.pools().or_else(|_| StorageConfig::default().pools()).unwrap_or_default();
+    (config, pools)
+}
+
+pub(super) fn no_such_pool(place: Place, field: &str, name: &PoolName, pools: &Pools) -> Problem {
     let message = format!("there is no pool `{name}`");
-    let problem = Problem::new(document.place.clone(), "spec.pool", Code::DanglingReference, message);
+    let problem = Problem::new(place, field, Code::DanglingReference, message);
     match nearest(name.as_str(), pools.iter().map(|(name, _)| name.as_str())) {
         Some(meant) => problem.next(format!("did you mean `{meant}`?")),
         None => problem.next("`bailiwick pool list` shows those that there are, `pool create` makes one"),

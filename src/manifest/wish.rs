@@ -57,6 +57,8 @@ pub enum Wish {
         spec: volume::Spec,
         machine: Option<Name>,
         pool: Option<Pooled>,
+        /// What it is for, and goes with.
+        owner: Option<StreamId>,
     },
     VolumeAttachment {
         spec: volume_attachment::Spec,
@@ -73,6 +75,7 @@ pub enum Wish {
         name: Name,
         spec: filesystem::Spec,
         pool: Option<Pooled>,
+        owner: Option<StreamId>,
     },
     FilesystemAttachment {
         spec: filesystem_attachment::Spec,
@@ -112,12 +115,18 @@ impl Wish {
     pub fn digest(&self) -> [u8; 16] {
         let body = match self {
             Self::Machine { spec, .. } => encode(1, spec),
+            Self::Volume { spec, machine, pool, owner: Some(owner), .. } => {
+                encode(1, &(spec, machine, Pooled::from_pool(pool.as_ref()), owner))
+            }
             Self::Volume { spec, machine, pool: Some(pool), .. } => encode(1, &(spec, machine, &pool.pool)),
             Self::Volume { spec, machine: None, .. } => encode(1, spec),
             Self::Volume { spec, machine, .. } => encode(1, &(spec, machine)),
             Self::VolumeAttachment { spec } => encode(1, spec),
             Self::Policy { document, .. } => encode(1, &**document),
             Self::ReplicaSet { spec, .. } => encode(2, spec),
+            Self::Filesystem { spec, pool, owner: Some(owner), .. } => {
+                encode(1, &(spec, Pooled::from_pool(pool.as_ref()), owner))
+            }
             Self::Filesystem { spec, pool: Some(pool), .. } => encode(1, &(spec, &pool.pool)),
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),

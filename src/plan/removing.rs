@@ -35,7 +35,11 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
     let named: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let mut streams: Vec<StreamId> = streams.to_vec();
     let bound: Vec<StreamId> = streams.iter().flat_map(|stream| inside_of(fleet, stream, inside)).collect();
+    // An instance that stays keeps what it works with.
+    let owners = streams.iter().filter(|_| !how.keep_instance);
+    let owned: Vec<StreamId> = owners.flat_map(|stream| owned_by(fleet, stream)).collect();
     streams.extend(bound);
+    streams.extend(owned);
     let asked: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
     streams.extend(hanging);
@@ -99,6 +103,25 @@ fn inside_of(fleet: &Fleet, machine: &StreamId, inside: &BTreeSet<Name>) -> Vec<
     let volumes = fleet.volumes.iter().filter(|(_, folded)| volume_is_here(&folded.state));
     let volumes = volumes.filter_map(|(name, _)| StreamId::new(volume::State::KIND, name).ok());
     let filesystems = fleet.filesystems.iter().filter(|(_, folded)| filesystem_is_here(&folded.state));
+    let filesystems = filesystems.filter_map(|(name, _)| StreamId::new(filesystem::State::KIND, name).ok());
+    volumes.chain(filesystems).collect()
+}
+
+/// What is there only because this one needs it, unless it outlives what it is attached to, or is in use elsewhere.
+fn owned_by(fleet: &Fleet, owner: &StreamId) -> Vec<StreamId> {
+    let is_elsewhere = |machine: &Name| owner.kind() == machine::State::KIND && machine.as_str() != owner.name();
+    let goes = |state: &volume::State| {
+        let is_owned = state.life.exists() && state.owner.as_ref() == Some(owner);
+        let stays = state.facts.as_ref().is_some_and(|facts| facts.persistent);
+        is_owned && !stays && !state.attached_to.as_ref().is_some_and(is_elsewhere)
+    };
+    let filesystem_goes = |state: &filesystem::State| {
+        let is_owned = state.life.exists() && state.owner.as_ref() == Some(owner);
+        is_owned && !state.attached_to.iter().any(is_elsewhere)
+    };
+    let volumes = fleet.volumes.iter().filter(|(_, folded)| goes(&folded.state));
+    let volumes = volumes.filter_map(|(name, _)| StreamId::new(volume::State::KIND, name).ok());
+    let filesystems = fleet.filesystems.iter().filter(|(_, folded)| filesystem_goes(&folded.state));
     let filesystems = filesystems.filter_map(|(name, _)| StreamId::new(filesystem::State::KIND, name).ok());
     volumes.chain(filesystems).collect()
 }

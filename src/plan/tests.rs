@@ -78,3 +78,75 @@ fn what_names_no_pool_comes_from_the_default_and_stays_where_it_came_from() {
     let fields = ["spec.provider".to_owned(), "spec.pool".to_owned()];
     assert_eq!(actions(&named), [(Action::Change, "volume/data", &fields[..])], "which the volume refuses");
 }
+
+fn machine_with(storage: &str) -> String {
+    format!(
+        "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {{name: web}}\nspec: {{provider: desk, storage: {{{storage}}}}}\n"
+    )
+}
+
+/// Carries out what was planned, as far as the desk knows the kinds.
+fn carry_out(desk: &mut Desk, plan: Plan) {
+    for (stream, command) in plan.commands {
+        match command {
+            AnyCommand::Machine(command) => drop(desk.machine(stream.name(), command)),
+            AnyCommand::Volume(command) => drop(desk.volume(stream.name(), command)),
+            AnyCommand::VolumeAttachment(command) => drop(desk.attachment(stream.name(), command)),
+            other => panic!("{other:?}"),
+        }
+    }
+    desk.settle();
+}
+
+#[test]
+fn what_a_machine_asks_for_comes_once_and_goes_with_it_unless_it_is_persistent() {
+    let (journal, mut desk) = desk();
+    let text = machine_with("logs: 'simulated,8M,2', data: {volume: 'simulated,8M', persistent: true}");
+    let storage = StorageConfig::default();
+    let planned_now = |text: &str| planned(&Fleet::at_head(&*journal).expect("readable"), text, &storage);
+    let first = planned_now(&text);
+    let made = [
+        (Action::Create, "machine/web", &[][..]),
+        (Action::Create, "volume/web-data-0", &[]),
+        (Action::Create, "volume/web-logs-0", &[]),
+        (Action::Create, "volume/web-logs-1", &[]),
+    ];
+    let mut told = actions(&first);
+    told.retain(|(_, entity, _)| !entity.starts_with("volume-attachment"));
+    told.sort_by_key(|(_, entity, _)| *entity);
+    assert_eq!(told, made);
+    carry_out(&mut desk, first);
+
+    let again = planned_now(&text);
+    assert!(!again.changes(), "{again:?}");
+    let fleet = Fleet::at_head(&*journal).expect("readable");
+    for name in ["web-logs-0", "web-logs-1", "web-data-0"] {
+        let state = fleet.volumes.get(name).expect("declared");
+        assert!(state.is_ready() && state.attached_to.is_some(), "{name}: {state:?}");
+    }
+
+    let removal = removal(&fleet, &["machine/web".parse().expect("a stream")], Going::default(), &BTreeSet::new());
+    let gone: BTreeSet<&str> = removal.steps.iter().map(|step| step.entity.as_str()).collect();
+    assert!(gone.contains("volume/web-logs-0") && gone.contains("volume/web-logs-1"), "{gone:?}");
+    assert!(!gone.contains("volume/web-data-0") && gone.contains("volume-attachment/web:web-data-0"), "{gone:?}");
+    carry_out(&mut desk, removal);
+    let fleet = Fleet::at_head(&*journal).expect("readable");
+    let left: Vec<&str> = fleet.volumes.iter().filter(|(_, f)| f.state.life.exists()).map(|(name, _)| name).collect();
+    assert_eq!(left, ["web-data-0"]);
+    assert!(fleet.volumes.get("web-data-0").is_some_and(|state| state.attached_to.is_none() && state.is_ready()));
+}
+
+#[test]
+fn what_is_there_for_its_own_sake_is_not_taken_for_a_machine() {
+    let (journal, mut desk) = desk();
+    desk.declare_volume("web-logs-0");
+    let fleet = Fleet::at_head(&*journal).expect("readable");
+    let plan = planned(&fleet, &machine_with("logs: 'simulated,64M'"), &StorageConfig::default());
+    let told = actions(&plan);
+    let (action, _, fields) = told.iter().find(|(_, entity, _)| *entity == "volume/web-logs-0").expect("planned");
+    assert!(*action == Action::Change && fields.contains(&"owner".to_owned()), "which the volume refuses: {fields:?}");
+    let command = plan.commands.iter().find(|(stream, _)| stream.name() == "web-logs-0").expect("asked");
+    let AnyCommand::Volume(command) = command.1.clone() else { panic!("{command:?}") };
+    let entry = desk.volume("web-logs-0", command);
+    assert_eq!(entry.header.meta.outcome, bailiwick_journal::Outcome::Refused);
+}

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
     filesystem, filesystem_attachment, machine, machine_class, machine_set,
-    vocab::{EffectId, Life, Name, Outlook},
+    supervisor::storage::zone_of,
+    vocab::{EffectId, Life, Name, Outlook, Zone},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
@@ -61,6 +62,12 @@ impl Observer {
     /// Whether an attachment is declared and not removed.
     pub fn has_attachment(&self, name: &str) -> bool {
         self.attachments.get(name).is_some_and(|state| state.life.exists())
+    }
+
+    /// The zone that a volume is in, if that is known.
+    pub fn zone_of(&self, volume: &Name) -> Option<Zone> {
+        let state = self.volumes.get(volume.as_str()).filter(|state| state.life.exists())?;
+        zone_of(&self.machines, state)
     }
 
     /// As [`has_attachment`](Self::has_attachment), of a filesystem.

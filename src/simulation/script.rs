@@ -139,16 +139,17 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
     for wish in wishes {
         let command = match wish {
             Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
-            Wish::Volume { spec, machine, pool, .. } => {
+            Wish::Volume { spec, machine, pool, owner, .. } => {
                 let pool = Pooled::from_pool(pool.as_ref());
-                AnyCommand::Volume(volume::Command::declaration(spec.clone(), machine.clone(), pool))
+                let command = volume::Command::declaration(spec.clone(), machine.clone(), pool);
+                AnyCommand::Volume(command.owned_by(owner.clone()))
             }
             Wish::Policy { document, .. } => {
                 AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
             }
-            Wish::Filesystem { spec, pool, .. } => {
+            Wish::Filesystem { spec, pool, owner, .. } => {
                 let pool = Pooled::from_pool(pool.as_ref());
-                AnyCommand::Filesystem(filesystem::Command::declaration(spec.clone(), pool))
+                AnyCommand::Filesystem(filesystem::Command::declaration(spec.clone(), pool).owned_by(owner.clone()))
             }
             Wish::FilesystemAttachment { .. } if known.has_mount(wish.stream().name()) => continue,
             Wish::FilesystemAttachment { spec } => {
@@ -188,8 +189,11 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
             let (machine, volume) = (spec.machine.clone(), spec.volume.clone());
             let of_machine = StreamId::new("machine", machine.as_str()).expect("a name");
             let of_volume = StreamId::new("volume", volume.as_str()).expect("a name");
-            let reserve = machine::Command::ReserveAttachment { volume };
-            commands.push((of_machine, AnyCommand::Machine(reserve)));
+            let zone = known.zone_of(&volume);
+            let reserve = machine::Command::ReserveAttachment { volume: volume.clone() };
+            commands.push((of_machine.clone(), AnyCommand::Machine(reserve)));
+            let note = zone.map(|zone| AnyCommand::Machine(machine::Command::NoteVolume { volume, zone }));
+            commands.extend(note.map(|note| (of_machine, note)));
             commands.push((of_volume, AnyCommand::Volume(volume::Command::ReserveAttachment { machine })));
         }
         let declare = volume_attachment::Command::Declare(spec.clone());

@@ -114,7 +114,8 @@ fn of_filesystem(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) ->
 }
 
 fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str) -> Vec<Told> {
-    let is_going = |effort: &&Effort| life == Life::Dying && effort.outlook != Outlook::Trying;
+    let is_going =
+        |effort: &&Effort| life == Life::Dying && (effort.outlook != Outlook::Trying || effort.overdue.is_some());
     let effort =
         effort.filter(is_going).map(|effort| ("its provider".to_owned(), undoing(effort, verb), Some(effort.since)));
     effort.into_iter().collect()
@@ -125,6 +126,14 @@ fn storage(entity: &StreamId, effort: &Effort) -> Told {
 }
 
 fn undoing(effort: &Effort, verb: &str) -> String {
+    let told = asked_to(effort, verb);
+    // Whoever has waited for so long is told what else there is.
+    let more =
+        effort.overdue.map(|at| format!("; that takes longer than it may since {at}, and `--force` does not wait"));
+    told + &more.unwrap_or_default()
+}
+
+fn asked_to(effort: &Effort, verb: &str) -> String {
     match &effort.outlook {
         Outlook::Trying => format!("its provider is asked to {verb} it, attempt {}", effort.attempt),
         Outlook::Waiting { until, fault } => format!("{fault}; attempt {} at {until}", effort.attempt),

@@ -24,6 +24,7 @@ mod status;
 mod storage_rows;
 mod upcoming;
 mod why_not;
+mod why_not_storage;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     policy,
-    storage_rules::{Pool, PoolName, Scope, StorageConfig, StorageKind, default_pool},
+    storage_rules::{Pool, PoolName, StorageConfig, StorageKind, default_pool},
 };
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub fn pools(fleet: &Fleet) -> Vec<PoolRow> {
         name: name.to_string(),
         provider: pool.provider().to_string(),
         makes: words(pool.provider().kind()),
-        inside: pool.provider().scope() == Scope::Machine && pool.provider().as_str() != "directory",
+        inside: pool.provider().is_inside(),
         attributes: pool.attributes().clone(),
         own: config.pools.contains_key(name),
         default: [StorageKind::Block, StorageKind::Filesystem]

@@ -316,6 +316,16 @@ pub(super) fn next_try(effort: &Effort) -> Option<Timestamp> {
 
 /// What an effort waits for or ended with.
 pub(super) fn effort_detail(effort: &Effort) -> Option<String> {
+    let detail = attempts_detail(effort);
+    let Some(at) = effort.overdue else { return detail };
+    let detail = detail.unwrap_or_else(|| format!("attempt {}", effort.attempt));
+    Some(format!(
+        "blocked by its provider since {}, longer than it may ({at}): {detail}; `--force` does not wait",
+        effort.since
+    ))
+}
+
+fn attempts_detail(effort: &Effort) -> Option<String> {
     match &effort.outlook {
         Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {}", effort.attempt)),
         Outlook::Trying => None,

@@ -31,6 +31,9 @@ pub struct StorageRow {
     pub status: String,
     /// What went wrong last, or what it waits for.
     pub detail: Option<String>,
+    /// What it is there for, and goes with: `machine/web`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
 }
 
 /// One attachment, as far as it matters to its storage.
@@ -95,6 +98,7 @@ fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
         places: links.into_iter().map(|link| link.place).collect(),
         status: status.to_string(),
         detail,
+        owner: state.owner.as_ref().map(ToString::to_string),
     }
 }
 
@@ -135,12 +139,13 @@ fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> Stora
         places: links.into_iter().map(|link| link.place).collect(),
         status: status.to_string(),
         detail,
+        owner: state.owner.as_ref().map(ToString::to_string),
     }
 }
 
 fn link(machine: &str, status: StorageStatus, path: Option<String>, effort: Option<&Effort>) -> Link {
     let place = path.map_or_else(|| machine.to_owned(), |path| format!("{machine}:{path}"));
-    let status = if effort.is_some_and(is_hopeless) { StorageStatus::Error } else { status };
+    let status = if effort.is_some_and(needs_a_look) { StorageStatus::Error } else { status };
     Link { place, status, detail: effort.and_then(effort_detail) }
 }
 
@@ -159,9 +164,9 @@ fn source(provider: Option<&Name>, pool: Option<&FromPool>) -> String {
     pool.or_else(|| provider.map(ToString::to_string)).unwrap_or_default()
 }
 
-/// Nobody tries again by himself: somebody has to look.
-fn is_hopeless(effort: &Effort) -> bool {
-    matches!(&effort.outlook, Outlook::GivenUp { .. })
+/// Nobody tries again by himself, or it takes longer than it may: somebody has to look.
+fn needs_a_look(effort: &Effort) -> bool {
+    matches!(&effort.outlook, Outlook::GivenUp { .. }) || effort.overdue.is_some()
 }
 
 /// How the storage is, and why it is not better. What is not right with an attachment says more than what is.
@@ -173,7 +178,7 @@ fn status(
 ) -> (StorageStatus, Option<String>) {
     let detail = effort.and_then(effort_detail).or_else(|| links.iter().find_map(|link| link.detail.clone()));
     let status = match own {
-        Some(_) if effort.is_some_and(is_hopeless) => StorageStatus::Error,
+        Some(_) if effort.is_some_and(needs_a_look) => StorageStatus::Error,
         Some(own) => own,
         None => {
             let worst = |link: &&Link| (link.status != StorageStatus::Attached, link.status);

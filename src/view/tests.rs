@@ -203,3 +203,42 @@ fn a_volume_that_is_lost_is_trouble_and_so_is_what_it_is_attached_to() {
     let fleet = Fleet::at_head(&*journal).unwrap();
     assert_eq!((volumes(&fleet)[0].status, attachments(&fleet)[0].status), ("reserved", "attached"));
 }
+
+#[test]
+fn a_detach_that_takes_too_long_says_who_blocks_since_when_and_what_there_is_to_do() {
+    let (journal, mut desk) = lab();
+    let (attachment, volume) = (stream("volume-attachment/db:data"), stream("volume/data"));
+    let busy = || Fault::new(FaultCode::Unavailable, "somebody has it open");
+    desk.faults.insert(attachment.clone(), std::iter::repeat_with(busy).take(50).collect());
+    desk.volume("data", bailiwick_actors::volume::Command::Remove);
+    let fleet = || Fleet::at_head(&*journal).unwrap();
+    desk.settle();
+    let is_due = |fleet: &Fleet| {
+        let due = upcoming(fleet, 50).into_iter().find(|due| due.why.contains("said to be blocked"));
+        due.map(|due| due.entity)
+    };
+    assert_eq!(is_due(&fleet()), Some(attachment.to_string()));
+    let looked = why_not(&fleet(), &attachment, "removed").and_then(|answer| answer.unmet).expect("it is there");
+    assert!(looked.satisfied_by.contains("is said to be blocked") && looked.next_look_ms.is_some(), "{looked:?}");
+
+    for _ in 0..40 {
+        if attachments(&fleet())[0].status == "blocked" {
+            break;
+        }
+        desk.wake_next();
+        desk.settle();
+    }
+    let fleet = fleet();
+    assert_eq!((attachments(&fleet)[0].status, is_due(&fleet)), ("blocked", None));
+    let row = &storage(&fleet)[0];
+    assert!(row.status == "error" && row.detail.as_ref().is_some_and(|why| why.contains("--force")), "{row:?}");
+    let blocker = blockers(&fleet, &volume).remove(0);
+    assert!(blocker.by == attachment.to_string() && blocker.since_ms.is_some(), "{blocker:?}");
+    for entity in [&attachment, &volume] {
+        let unmet = why_not(&fleet, entity, "removed").and_then(|answer| answer.unmet).expect("it is there");
+        let force = format!("`bailiwick delete {attachment} --force`");
+        assert!(unmet.satisfied_by.contains(&force) && unmet.next_look_ms.is_some(), "{entity}: {unmet:?}");
+        assert!(unmet.because.contains("somebody has it open"), "{entity}: {unmet:?}");
+    }
+    assert!(why_not(&fleet, &attachment, "running").is_none());
+}

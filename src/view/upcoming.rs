@@ -1,5 +1,11 @@
 //! What happens next by itself, when, and why.
 
+use bailiwick_actors::{
+    contract::{Decider, Fold},
+    filesystem, filesystem_attachment,
+    vocab::{Effort, Timestamp},
+    volume, volume_attachment,
+};
 use serde::Serialize;
 
 use super::{
@@ -21,13 +27,28 @@ pub struct Upcoming {
     pub why: String,
 }
 
+/// Until when storage may take to be undone.
+fn deadlines(fleet: &Fleet) -> Vec<(&'static str, &str, Timestamp)> {
+    fn of<'f, D: Decider>(
+        all: &'f Fold<D>,
+        undoing: impl Fn(&'f D) -> Option<&'f Effort>,
+    ) -> impl Iterator<Item = (&'static str, &'f str, Timestamp)> {
+        all.iter().filter_map(move |(name, folded)| Some((D::KIND, name, undoing(&folded.state)?.deadline()?)))
+    }
+    let volumes = of(&fleet.volumes, volume::State::undoing);
+    let filesystems = of(&fleet.filesystems, filesystem::State::undoing);
+    let attachments = of(&fleet.attachments, volume_attachment::State::undoing);
+    let mounts = of(&fleet.filesystem_attachments, filesystem_attachment::State::undoing);
+    volumes.chain(filesystems).chain(attachments).chain(mounts).collect()
+}
+
 /// The first `limit` due times, soonest first.
 pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     let mut all = Vec::new();
     let now_ms = fleet.time.0;
     let mut add = |kind: &str, name: &str, due: Option<u64>, why: Option<String>| {
         if let Some(due_ms) = due {
-            let due = bailiwick_actors::vocab::Timestamp(due_ms).to_string();
+            let due = Timestamp(due_ms).to_string();
             all.push(Upcoming {
                 due_ms,
                 due,
@@ -54,6 +75,9 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     }
     for row in machine_sets(fleet) {
         add("machine-set", &row.name, row.next_try_ms, row.detail);
+    }
+    for (kind, name, deadline) in deadlines(fleet) {
+        add(kind, name, Some(deadline.0), Some("from then on its removal, or detaching, is said to be blocked".into()));
     }
     all.sort();
     all.truncate(limit);

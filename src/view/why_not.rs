@@ -9,7 +9,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
-use super::{Fleet, blockers};
+use super::{Fleet, blockers, why_not_storage::storage_removed};
 use crate::words::{caused, withheld, withholding};
 
 /// What machines can be asked about.
@@ -43,19 +43,23 @@ pub struct Unmet {
 }
 
 impl Unmet {
-    fn new(precondition: &'static str, because: impl Into<String>, satisfied_by: impl Into<String>) -> Self {
+    pub(super) fn new(precondition: &'static str, because: impl Into<String>, satisfied_by: impl Into<String>) -> Self {
         let (because, satisfied_by) = (because.into(), satisfied_by.into());
         Self { precondition, because, satisfied_by, ..Self::default() }
     }
 
-    fn looked_at(self, at: Option<Timestamp>) -> Self {
+    pub(super) fn looked_at(self, at: Option<Timestamp>) -> Self {
         Self { next_look: at.map(|at| at.to_string()), next_look_ms: at.map(|at| at.0), ..self }
     }
 }
 
-/// Why a machine is not running, or not removed; none if nothing was ever heard of it, or nothing is known of that wish.
+/// Why a machine is not running, or not removed, or storage not removed; none if nothing was ever heard of it, or nothing is known of that wish.
 pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot> {
-    let state = fleet.machines.get(entity.name()).filter(|_| entity.kind() == machine::State::KIND)?;
+    if entity.kind() != machine::State::KIND {
+        let unmet = (wanted == "removed").then(|| storage_removed(fleet, entity))??;
+        return Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet });
+    }
+    let state = fleet.machines.get(entity.name())?;
     let unmet = match wanted {
         "running" => running(fleet, entity, state),
         "removed" => removed(fleet, entity, state),
@@ -133,6 +137,11 @@ fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
     let precondition = "the zone of its instance is chosen";
     let is_withheld = entity.name().parse().is_ok_and(|name: Name| fleet.seen.withheld.contains_key(&name));
     if is_withheld {
+        if let Some((volume, zone)) = state.volume_zones.iter().next() {
+            let because = format!("its volume {volume} is in zone {zone}, and it may not be there");
+            let by = format!("let it be in zone {zone}, or `bailiwick detach volume/{volume} {}`", entity.name());
+            return Unmet::new(precondition, because, by);
+        }
         let by = "a zone of its provider that it may be in; they are asked for with every list";
         return Unmet::new(precondition, withholding(&Withholding::NoZone), by);
     }

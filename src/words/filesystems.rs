@@ -15,6 +15,9 @@ impl Words for filesystem::State {
             Command::DeclareFrom { spec, pool } => {
                 format!("be declared with {} from pool {} of provider {}", spec.size, pool.name, spec.provider)
             }
+            Command::DeclareFor { spec, owner, .. } => {
+                format!("be declared for {owner} with {} from provider {}", spec.size, spec.provider)
+            }
             Command::Remove => "be removed".into(),
             Command::Release => "be let go of with its data".into(),
             Command::RemoveForced => "be removed without waiting for what comes next".into(),
@@ -53,6 +56,8 @@ impl Words for filesystem::State {
             Event::BackingChanged { backing: Some(backing) } => {
                 format!("its device is {} now", backing.device.name)
             }
+            Event::Overdue { .. } => "removing what was made takes longer than it may".into(),
+            Event::OwnedBy { owner } => format!("it is there for {owner}, and goes with it"),
             Event::TakenFrom { pool } => format!("it comes from pool {}", pool.name),
             Event::BackingChanged { backing: None } => "it has no device now".into(),
             Event::Created { filesystem } => format!("it is {} of {}", filesystem.filesystem_id, filesystem.size),
@@ -130,6 +135,7 @@ impl Words for filesystem_attachment::State {
                 format!("unmounting it failed ({fault}), next attempt at {until}")
             }
             Event::DetachGivenUp { fault } => format!("unmounting it was given up ({fault})"),
+            Event::Overdue { .. } => "unmounting it takes longer than it may".into(),
             Event::AttemptBegun => "the next attempt began".into(),
             Event::RemovalBegan => "its removal began".into(),
             Event::Removed => "it was removed".into(),

@@ -27,6 +27,7 @@ impl Words for State {
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { volume } => format!("make room for volume {volume}"),
             Command::ReleaseAttachment { volume } => format!("let go of volume {volume}"),
+            Command::NoteVolume { volume, zone } => format!("take in that volume {volume} is in zone {zone}"),
             Command::ReserveMount { filesystem } => format!("make room for filesystem {filesystem}"),
             Command::ReleaseMount { filesystem } => format!("let go of filesystem {filesystem}"),
             Command::Wake { due } => format!("go on with what was due at {}", due),
@@ -87,6 +88,9 @@ impl Words for State {
             Event::NodeWentStale { last_seen } => format!("its agent is silent since {}", last_seen),
             Event::AttachmentReserved { volume } => format!("it keeps room for volume {volume}"),
             Event::AttachmentReleased { volume } => format!("it let go of volume {volume}"),
+            Event::VolumeIsIn { volume, zone } => {
+                format!("volume {volume} is in zone {zone}, so its instances are made there")
+            }
             Event::MountReserved { filesystem } => format!("it keeps room for filesystem {filesystem}"),
             Event::MountReleased { filesystem } => format!("it let go of filesystem {filesystem}"),
             Event::RemovalBegan => "its removal began".into(),

@@ -20,7 +20,13 @@ impl Words for volume::State {
                 let place = machine.as_ref().map(|machine| format!(" at machine {machine}")).unwrap_or_default();
                 format!("be declared with {} from pool {} of provider {}{place}", spec.size, pool.name, spec.provider)
             }
+            Command::DeclareFor { spec, owner, .. } => {
+                format!("be declared for {owner} with {} from provider {}", spec.size, spec.provider)
+            }
             Command::Create { place } => format!("be made where instance {} is", place.instance),
+            Command::CreateIn { place, zone } => {
+                format!("be made where instance {} is, in zone {zone}", place.instance)
+            }
             Command::Release => "be let go of with its data".into(),
             Command::ReserveFilesystem { filesystem } => format!("be kept for filesystem {filesystem}"),
             Command::ReleaseFilesystem { filesystem } => format!("be free of filesystem {filesystem}"),
@@ -68,6 +74,9 @@ impl Words for volume::State {
             Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "it is attached nowhere any more".into(),
+            Event::Overdue { .. } => "destroying its storage takes longer than it may".into(),
+            Event::SitedIn { zone } => format!("it is in zone {zone}"),
+            Event::OwnedBy { owner } => format!("it is there for {owner}, and goes with it"),
             Event::TakenFrom { pool } => format!("it comes from pool {}", pool.name),
             Event::ImportWanted { volume_id } => format!("it is what its provider has as {volume_id}"),
             Event::Skipped { what } => skipped(what),
@@ -157,6 +166,7 @@ impl Words for volume_attachment::State {
                 format!("detaching it failed ({fault}), next attempt at {}", until)
             }
             Event::DetachGivenUp { fault } => format!("detaching it was given up ({fault})"),
+            Event::Overdue { .. } => "detaching it takes longer than it may".into(),
             Event::AttemptBegun => "the next attempt began".into(),
             Event::RemovalBegan => "its removal began".into(),
             Event::Removed => "it was removed".into(),

@@ -3,10 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use bailiwick::{
-    actors::{ports::Answer, vocab::SizeMib},
+    actors::{
+        ports::Answer,
+        vocab::{FaultCode, SizeMib},
+    },
     providers::storage::{
-        AbsPath, Command, Content, DeviceFacts, DeviceName, Ground, Identity, LoopFile, Mount, RunError, Runner, Seen,
-        Sight, StorageError, Tag, TagKind, Turn, managed,
+        AbsPath, Command, Content, DeviceFacts, DeviceName, Ground, Identity, LoopFile, LoopRoom, Mount, RunError,
+        Runner, Seen, Sight, StorageError, Tag, TagKind, Turn, loop_device, managed,
     },
 };
 use uuid::Uuid;
@@ -56,6 +59,8 @@ impl Runner for Disk {
             }
             let argv: Vec<&str> = command.argv().iter().map(String::as_str).collect();
             match argv[..] {
+                // There are no loop devices beside this disk.
+                ["losetup", "-j", ..] => (),
                 ["sgdisk", "--zap-all", "/dev/sdz"] => (state.whole, state.partition) = (Content::Blank, None),
                 ["sgdisk", "-n", "1:0:-1", "/dev/sdz"] => {
                     (state.whole, state.partition) = (Content::Table, Some(Content::Blank));
@@ -83,6 +88,10 @@ impl Sight for Disk {
 
     fn loop_devices(&self) -> Result<Vec<DeviceName>, StorageError> {
         Ok(Vec::new())
+    }
+
+    fn room_for_loop(&self) -> Result<Seen<LoopRoom>, StorageError> {
+        Ok(Seen::It(LoopRoom::Full { why: "there are none at all" }))
     }
 
     fn device(&self, device: &DeviceName) -> Result<Option<DeviceFacts>, StorageError> {
@@ -167,4 +176,22 @@ async fn what_is_anybodys_is_never_touched() {
     disk.change(|state| (state.serial, state.in_use) = ("one", Some("it is mounted")));
     assert_eq!(create(&lab, &disk).await.unwrap_err().kind(), "device_in_use");
     assert_eq!(disk.ran(), [""; 0]);
+}
+
+#[tokio::test]
+async fn without_a_free_loop_device_nothing_is_tried_and_the_file_stays() {
+    let (lab, disk) = (Lab::quick(), Disk::new(Content::Blank));
+    let ground = Ground::of_this_machine(&lab.storage(), &[], disk.clone()).unwrap();
+    let ground = Ground { sight: disk.clone(), ..ground };
+    let tag = Tag::of(TagKind::Volume, effect(1));
+    let file = lab.storage().join(tag.to_string());
+    std::fs::write(&file, b"precious").unwrap();
+    let turn = ground.turn(&tag).unwrap();
+    let error = loop_device::attach(&ground, &tag, false, &turn).await.unwrap_err();
+    assert_eq!(error.kind(), "no_loop_device");
+    let fault = error.into_fault();
+    assert_eq!(fault.code, FaultCode::ResourceExhausted, "others may let go of one");
+    assert!(fault.text.contains("detach another volume") && fault.text.contains("there are none"), "{fault}");
+    assert_eq!(disk.ran().len(), 1, "it was only asked for: {:?}", disk.ran());
+    assert_eq!(std::fs::read(&file).unwrap(), b"precious");
 }

@@ -178,6 +178,21 @@ where
     }
 }
 
+/// As [`wake`], for what undoes something: if its deadline is what was waited for, that is said first. (`woken` is what
+/// follows otherwise.)
+pub fn wake_to_undo<D: Decider>(
+    undoing: Option<&Effort>,
+    (due, now): (Timestamp, Timestamp),
+    overdue: (D::Reason, D::Event),
+    woken: Decision<D>,
+) -> Decision<D> {
+    if !undoing.is_some_and(|effort| effort.deadline() == Some(due) && due <= now) {
+        return woken;
+    }
+    let (reason, event) = overdue;
+    Decision::because(reason, [event].into_iter().chain(woken.events))
+}
+
 /// An operator asks to try again what was given up, or waits.
 pub fn try_again<D: Decider>(effort: Option<&Effort>, begun: D::Event) -> Decision<D>
 where

@@ -1,5 +1,6 @@
 //! What may be asked of a filesystem, and what the world may report to it.
 
+use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
 use super::Spec;
@@ -35,6 +36,8 @@ pub enum Command {
     RemoveForced,
     /// It shall exist, like this, from a pool.
     DeclareFrom { spec: Spec, pool: FromPool },
+    /// As the declarations above, because something else needs it, with which it goes.
+    DeclareFor { spec: Spec, pool: Option<FromPool>, owner: StreamId },
 }
 
 /// A report to a filesystem.
@@ -65,6 +68,17 @@ impl Command {
         match pool {
             Some(pool) => Self::DeclareFrom { spec, pool },
             None => Self::Declare(spec),
+        }
+    }
+
+    /// The same command, for something that needs what is declared.
+    #[must_use]
+    pub fn owned_by(self, owner: Option<StreamId>) -> Self {
+        let Some(owner) = owner else { return self };
+        match self {
+            Self::Declare(spec) => Self::DeclareFor { spec, pool: None, owner },
+            Self::DeclareFrom { spec, pool } => Self::DeclareFor { spec, pool: Some(pool), owner },
+            other => other,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What should happen to a filesystem, and why.
 
+use bailiwick_journal::StreamId;
+
 use super::{Command, Event, Reason, Rejection, Removal, Report, Spec, State, Storage};
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
@@ -15,6 +17,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     match command {
         Command::Declare(spec) => declare(state, spec, None),
         Command::DeclareFrom { spec, pool } => declare(state, spec, Some(pool)),
+        Command::DeclareFor { spec, pool, owner } => declare_for(state, spec, pool.as_ref(), owner),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
         Command::RemoveForced => remove_forced(state, facts),
@@ -22,7 +25,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::ReserveAttachment { machine } => reserve_attachment(state, machine),
         Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
         Command::Create { backing } => create(state, backing.as_ref(), facts),
-        Command::Wake { .. } => Ok(contract::wake(state.effort(), facts.now, Event::AttemptBegun)),
+        Command::Wake { due } => Ok(wake(state, *due, facts)),
         Command::Report(report) => match report {
             Report::Created { attempt, filesystem } => report_created(state, *attempt, filesystem, facts),
             Report::CreateFailed { attempt, fault } => report_create_failed(state, *attempt, fault, facts),
@@ -54,6 +57,18 @@ fn declare(state: &State, spec: &Spec, pool: Option<&FromPool>) -> Verdict {
         Some((field, _)) => Err(Rejection::Immutable { field: field.into() }),
         None => Ok(Decision::nothing(Reason::AlreadyAsDeclared)),
     }
+}
+
+/// As [`declare`], for something that needs it. What is there for its own sake stays so.
+fn declare_for(state: &State, spec: &Spec, pool: Option<&FromPool>, owner: &StreamId) -> Verdict {
+    if state.life == Life::Alive && state.owner.as_ref() != Some(owner) {
+        return Err(Rejection::Immutable { field: "owner".into() });
+    }
+    let mut decision = declare(state, spec, pool)?;
+    if !decision.events.is_empty() {
+        decision.events.push(Event::OwnedBy { owner: owner.clone() });
+    }
+    Ok(decision)
 }
 
 fn create(state: &State, backing: Option<&Backing>, facts: &Facts<'_>) -> Verdict {
@@ -142,6 +157,13 @@ fn after_death(state: &State, now: Timestamp) -> Vec<Event> {
         Storage::None => vec![Event::Removed],
         Storage::Creating { .. } | Storage::Provisioned { .. } => vec![Event::DestroyRequested { at: now }],
     }
+}
+
+/// The next attempt is due, or the deadline of what is being undone.
+fn wake(state: &State, due: Timestamp, facts: &Facts<'_>) -> Decision<State> {
+    let woken = contract::wake(state.effort(), facts.now, Event::AttemptBegun);
+    let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
+    contract::wake_to_undo(state.undoing(), (due, facts.now), overdue, woken)
 }
 
 fn retry_provisioning(state: &State) -> Verdict {

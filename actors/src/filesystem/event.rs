@@ -1,5 +1,6 @@
 //! What happened to a filesystem.
 
+use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
 use super::Spec;
@@ -72,6 +73,14 @@ pub enum Event {
     /// It comes from this pool.
     TakenFrom {
         pool: FromPool,
+    },
+    /// It is there because this one needs it, and goes with it.
+    OwnedBy {
+        owner: StreamId,
+    },
+    /// Undoing it takes longer than it may; it is tried on all the same.
+    Overdue {
+        at: Timestamp,
     },
 }
 

@@ -14,6 +14,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             state.storage = Storage::Creating { backing: backing.clone(), effort: Effort::begun(at, *since) };
         }
         Event::TakenFrom { pool } => state.pool = Some(pool.clone()),
+        Event::OwnedBy { owner } => state.owner = Some(owner.clone()),
         Event::BackingChanged { backing: now } => {
             if let Storage::Creating { backing, .. } = &mut state.storage {
                 *backing = now.clone();
@@ -47,6 +48,11 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Skipped { what: SkippedStorage::Attachment { machine } } => drop(state.attached_to.remove(machine)),
         // A filesystem holds no other; what was not undone goes with `Removed`.
         Event::Skipped { what: SkippedStorage::Filesystem { .. } | SkippedStorage::Undoing { .. } } => (),
+        Event::Overdue { at: since } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.overdue = Some(*since);
+            }
+        }
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();

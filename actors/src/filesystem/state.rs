@@ -30,6 +30,8 @@ pub struct State {
     pub removal: Removal,
     /// The pool that it comes from, if it was declared from one.
     pub pool: Option<FromPool>,
+    /// What it is there for, and goes with; none if it was declared for its own sake.
+    pub owner: Option<StreamId>,
 }
 
 /// What the provider keeps for it.
@@ -88,6 +90,11 @@ impl State {
         }
     }
 
+    /// The work that undoes what was made.
+    pub fn undoing(&self) -> Option<&Effort> {
+        self.effort().filter(|_| matches!(self.storage, Storage::Destroying { .. }))
+    }
+
     /// The work in the outside world that is under way or waits.
     pub fn effort(&self) -> Option<&Effort> {
         match &self.storage {
@@ -113,6 +120,7 @@ impl State {
                 "failed"
             }
             (Storage::Creating { .. }, _) => "creating",
+            (Storage::Destroying { effort, .. }, _) if effort.overdue.is_some() => "blocked",
             (Storage::Destroying { .. }, _) => "destroying",
             (_, Life::Dying) => "dying",
             (Storage::Provisioned { .. }, _) if !self.attached_to.is_empty() => "reserved",

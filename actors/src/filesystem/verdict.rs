@@ -39,6 +39,7 @@ reasons! {
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
         RemovalForced = "removal-forced", "an operator did not wait for what blocks its removal";
         CannotRelease = "cannot-release", "its provider cannot let go of it without destroying its data, so both stay";
+        Overdue = "overdue", "destroying it takes longer than it may, so it is said to be blocked";
     }
 }
 

@@ -49,6 +49,11 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             state.link = Link::Detaching { of, target, effort: Effort::begun(at, *since) };
         }
         Event::Detached | Event::AttachDropped | Event::Skipped { .. } => state.link = Link::Waiting,
+        Event::Overdue { at: since } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.overdue = Some(*since);
+            }
+        }
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {
                 effort.begin();

@@ -63,6 +63,11 @@ impl State {
         Uid::of(stream, self.declared_at)
     }
 
+    /// The work that undoes what was made.
+    pub fn undoing(&self) -> Option<&Effort> {
+        self.effort().filter(|_| matches!(self.link, Link::Detaching { .. }))
+    }
+
     /// The work in the outside world that is under way or waits.
     pub fn effort(&self) -> Option<&Effort> {
         match &self.link {
@@ -116,6 +121,7 @@ impl State {
                 "failed"
             }
             (Link::Attaching { .. }, _) => "attaching",
+            (Link::Detaching { effort, .. }, _) if effort.overdue.is_some() => "blocked",
             (Link::Detaching { .. }, _) => "detaching",
             (Link::Attached { .. }, _) => "attached",
             (Link::Waiting, _) => "waiting",

@@ -72,6 +72,8 @@ pub enum Command {
     ReserveContainer { container: Name },
     /// That machine is gone. A supervisor's order.
     ReleaseContainer { container: Name },
+    /// The volume that is attached to it, or about to be, is in this zone: its instance can only be there.
+    NoteVolume { volume: Name, zone: Zone },
 }
 
 /// In which way a machine goes.

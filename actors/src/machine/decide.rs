@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
     State, Step, containers, draining, foreign, hanging, health, hold, is_overdue, made_from, membership, progress,
-    siting, start,
+    siting, start, volume_zones,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -38,6 +38,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Unassign { application } => start::unassign(state, application),
         Command::ReserveContainer { container } => containers::reserve(state, container),
         Command::ReleaseContainer { container } => containers::release(state, container, facts),
+        Command::NoteVolume { volume, zone } => volume_zones::note(state, volume, zone),
         Command::Remove => remove(state, Removal::default(), facts),
         Command::RemoveWith(removal) => remove(state, *removal, facts),
         Command::RetryProvisioning => retry_provisioning(state, facts),

@@ -219,6 +219,11 @@ pub enum Event {
     ContainerReleased {
         container: Name,
     },
+    /// A volume of it is in this zone: from now on its instances are made there.
+    VolumeIsIn {
+        volume: Name,
+        zone: Zone,
+    },
 }
 
 /// What a forced removal did not wait for.

@@ -88,9 +88,11 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::AttachmentReserved { volume } => {
             state.attachments.insert(volume.clone());
         }
-        Event::AttachmentReleased { volume } => {
+        Event::AttachmentReleased { volume } | Event::Skipped { what: Skipped::Attachment { volume } } => {
             state.attachments.remove(volume);
+            state.volume_zones.forget(volume);
         }
+        Event::VolumeIsIn { volume, zone } => state.volume_zones.note(volume, zone),
         Event::MountReserved { filesystem } => {
             state.mounts.insert(filesystem.clone());
         }
@@ -114,9 +116,6 @@ fn change(state: &mut State, at: Version, event: &Event) {
             }
         }
         Event::InstanceToStay => state.keeps_instance = true,
-        Event::Skipped { what: Skipped::Attachment { volume } } => {
-            state.attachments.remove(volume);
-        }
         Event::Engaged { set } => {
             state.engaged.insert(set.clone());
         }

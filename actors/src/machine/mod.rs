@@ -87,6 +87,7 @@ mod spec;
 mod start;
 mod state;
 mod verdict;
+mod volume_zones;
 
 pub mod drain;
 pub mod loops;
@@ -111,6 +112,7 @@ pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, SpecV1, Workload
 pub use start::{Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 pub use state::{Hold, Instance, Node, State, Step, Stray};
 pub use verdict::{Reason, Rejection};
+pub use volume_zones::VolumeZones;
 
 use std::collections::BTreeSet;
 

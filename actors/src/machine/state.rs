@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Drain, Health, MadeFrom, Progress, Site, Spec, Start};
+use super::{Drain, Health, MadeFrom, Progress, Site, Spec, Start, VolumeZones};
 use crate::{
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
@@ -38,6 +38,8 @@ pub struct State {
     pub drain: Option<Drain>,
     /// The volumes that are attached here, or about to be.
     pub attachments: BTreeSet<Name>,
+    /// Where those are, as far as that is known.
+    pub volume_zones: VolumeZones,
     /// The replica sets that count on it.
     pub engaged: BTreeSet<Name>,
     /// The filesystems that are mounted here, or about to be.

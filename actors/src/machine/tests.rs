@@ -8,6 +8,7 @@ mod operator;
 mod progress;
 mod siting;
 mod starting;
+mod volume_zones;
 
 use std::collections::BTreeMap;
 
@@ -264,6 +265,7 @@ fn table() -> Vec<Case<State>> {
     .chain(operator::table())
     .chain(health::table())
     .chain(siting::table())
+    .chain(volume_zones::table())
     .chain(made_from::table())
     .chain(starting::table())
     .chain(progress::table())
@@ -292,6 +294,8 @@ fn every_reason_and_rejection_has_its_case() {
         "not-running",
         "being-removed",
         "class-of-other-provider",
+        "volumes-apart",
+        "volume-elsewhere",
     ];
     hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons},
-    vocab::{InstanceId, Life, Name},
+    vocab::{InstanceId, Life, Name, Zone},
 };
 
 reasons! {
@@ -86,6 +86,8 @@ reasons! {
         ContainerGone = "container-gone", "a machine that stood in it is gone";
         ContainerKnown = "container-known", "nothing has changed about that machine";
         RemovalWaitsForContainers = "removal-waits-for-containers", "its removal was asked for, and the machines that stand in it go first";
+        VolumeSeen = "volume-seen", "a volume of it is in a zone, so its instances are made there";
+        VolumeZoneKnown = "volume-zone-known", "nothing follows from where that volume is";
     }
 }
 
@@ -122,6 +124,12 @@ pub enum Rejection {
     BeingRemoved,
     #[error("class {class} is of provider {provider}, and this machine is declared with another one")]
     ClassOfOtherProvider { class: Name, provider: Name },
+    #[error("its volume {other} is in zone {here}, and volume {volume} in zone {zone}: no machine is in both")]
+    VolumesApart { volume: Name, zone: Zone, other: Name, here: Zone },
+    #[error(
+        "volume {volume} is in zone {zone}, where this machine is not to be; attach it to a machine that may be there"
+    )]
+    VolumeElsewhere { volume: Name, zone: Zone },
 }
 
 impl Code for Rejection {
@@ -142,6 +150,8 @@ impl Code for Rejection {
             Self::NotRunning => "not-running",
             Self::BeingRemoved => "being-removed",
             Self::ClassOfOtherProvider { .. } => "class-of-other-provider",
+            Self::VolumesApart { .. } => "volumes-apart",
+            Self::VolumeElsewhere { .. } => "volume-elsewhere",
         }
     }
 }

@@ -96,6 +96,11 @@ impl ProviderType {
         matches!(self, Self::Ebs)
     }
 
+    /// Whether what it makes is inside of a machine, made by that one's agent, and gone with it.
+    pub const fn is_inside(self) -> bool {
+        matches!(self, Self::Loop | Self::Tmpfs | Self::Rootfs)
+    }
+
     /// Whether a filesystem can come from it: of its own, or on a volume.
     pub const fn can_make(self, kind: StorageKind) -> bool {
         matches!(kind, StorageKind::Filesystem) || matches!(self.kind(), StorageKind::Block)

@@ -24,7 +24,13 @@ pub struct Effort {
     pub in_doubt: bool,
     /// The fault that the last attempts of this series ended in, and how many of them did in a row.
     pub alike: Option<(Fault, u32)>,
+    /// When its deadline passed: from then on it is said to be blocked.
+    pub overdue: Option<Timestamp>,
 }
+
+/// How long something may take to be undone before it is said to be blocked: with the waits of the default policy that is
+/// five attempts. It is tried on afterwards as before.
+const UNDOING_MS: u64 = 15 * 60_000;
 
 /// What comes next in an effort.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +46,16 @@ pub enum Outlook {
 impl Effort {
     /// The first attempt at an intent.
     pub fn begun(intent: Version, since: Timestamp) -> Self {
-        Self { intent, attempt: 1, spent: 0, since, outlook: Outlook::Trying, in_doubt: false, alike: None }
+        Self {
+            intent,
+            attempt: 1,
+            spent: 0,
+            since,
+            outlook: Outlook::Trying,
+            in_doubt: false,
+            alike: None,
+            overdue: None,
+        }
     }
 
     /// Whether a report about `attempt` concerns the attempt that is under way.
@@ -51,6 +66,21 @@ impl Effort {
     /// Which attempt of its series the present or next one is, from 1.
     pub fn in_series(&self) -> u32 {
         self.attempt.saturating_sub(self.spent)
+    }
+
+    /// Until when it may take, if it undoes something; none once that was said, or nothing is tried any more.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        let is_over = self.overdue.is_some() || matches!(self.outlook, Outlook::GivenUp { .. });
+        (!is_over).then(|| self.since.after(UNDOING_MS))
+    }
+
+    /// When something is due: the next attempt, or before that the deadline of what undoes something.
+    pub fn wakes_at(&self, deadline: Option<Timestamp>) -> Option<Timestamp> {
+        match &self.outlook {
+            Outlook::Waiting { until, .. } => Some(deadline.map_or(*until, |deadline| deadline.min(*until))),
+            Outlook::Trying => deadline,
+            Outlook::GivenUp { .. } => None,
+        }
     }
 
     /// The fault that the effort waits on or ended with.

@@ -1,5 +1,6 @@
 //! What may be asked of a volume, and what the world may report to it.
 
+use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
 use super::{AtCreation, Place, Spec, VolumeFacts};
@@ -7,7 +8,7 @@ use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
     storage_rules::FromPool,
-    vocab::{EffectId, Fault, InstanceId, Name, Timestamp},
+    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Zone},
 };
 
 /// A command to a volume.
@@ -45,6 +46,10 @@ pub enum Command {
     RemoveForced,
     /// It shall exist, like this, from a pool; made where this machine is, if one is named.
     DeclareFrom { spec: Spec, machine: Option<Name>, pool: FromPool },
+    /// As the declarations above, because something else needs it, with which it goes.
+    DeclareFor { spec: Spec, machine: Option<Name>, pool: Option<FromPool>, owner: StreamId },
+    /// As `Create`, where that machine is in this zone: then the volume is, too.
+    CreateIn { place: Place, zone: Zone },
 }
 
 /// A report to a volume.
@@ -92,6 +97,18 @@ impl Command {
             (machine, Some(pool)) => Self::DeclareFrom { spec, machine, pool },
             (Some(machine), None) => Self::DeclareOn { spec, machine },
             (None, None) => Self::Declare(spec),
+        }
+    }
+
+    /// The same command, for something that needs what is declared.
+    #[must_use]
+    pub fn owned_by(self, owner: Option<StreamId>) -> Self {
+        let Some(owner) = owner else { return self };
+        match self {
+            Self::Declare(spec) => Self::DeclareFor { spec, machine: None, pool: None, owner },
+            Self::DeclareOn { spec, machine } => Self::DeclareFor { spec, machine: Some(machine), pool: None, owner },
+            Self::DeclareFrom { spec, machine, pool } => Self::DeclareFor { spec, machine, pool: Some(pool), owner },
+            other => other,
         }
     }
 }

@@ -1,11 +1,13 @@
 //! What should happen to a volume, and why.
 
+use bailiwick_journal::StreamId;
+
 use super::{AtCreation, Command, Event, Place, Reason, Rejection, Removal, Report, Spec, State, Storage, VolumeFacts};
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::ProvisionedVolume,
     storage_rules::FromPool,
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SkippedStorage, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SkippedStorage, Timestamp, Zone},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -16,7 +18,11 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Declare(spec) => declare(state, spec, None, None, facts),
         Command::DeclareOn { spec, machine } => declare(state, spec, Some(machine), None, facts),
         Command::DeclareFrom { spec, machine, pool } => declare(state, spec, machine.as_ref(), Some(pool), facts),
-        Command::Create { place } => create(state, place, facts),
+        Command::DeclareFor { spec, machine, pool, owner } => {
+            declare_for(state, &Declared { spec, machine: machine.as_ref(), pool: pool.as_ref() }, owner, facts)
+        }
+        Command::Create { place } => create(state, place, None, facts),
+        Command::CreateIn { place, zone } => create(state, place, Some(zone), facts),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
         Command::RemoveWithFilesystem => remove_with_filesystem(state, facts),
@@ -27,7 +33,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
         Command::ReserveFilesystem { filesystem } => reserve_filesystem(state, filesystem),
         Command::ReleaseFilesystem { filesystem } => release_filesystem(state, filesystem, facts),
-        Command::Wake { .. } => Ok(contract::wake(state.effort(), facts.now, Event::AttemptBegun)),
+        Command::Wake { due } => Ok(wake(state, *due, facts)),
         Command::Report(report) => match report {
             Report::Created { attempt, volume } => report_created(state, *attempt, volume, None, facts),
             Report::Made { attempt, volume, facts: told, attached } => {
@@ -73,6 +79,25 @@ fn declare(state: &State, spec: &Spec, machine: Option<&Name>, pool: Option<&Fro
     Ok(Decision::nothing(Reason::AlreadyAsDeclared))
 }
 
+/// What is declared.
+struct Declared<'c> {
+    spec: &'c Spec,
+    machine: Option<&'c Name>,
+    pool: Option<&'c FromPool>,
+}
+
+/// As [`declare`], for something that needs it. What is there for its own sake stays so.
+fn declare_for(state: &State, wanted: &Declared<'_>, owner: &StreamId, facts: &Facts<'_>) -> Verdict {
+    if state.life == Life::Alive && state.owner.as_ref() != Some(owner) {
+        return Err(Rejection::Immutable { field: "owner".into() });
+    }
+    let mut decision = declare(state, wanted.spec, wanted.machine, wanted.pool, facts)?;
+    if !decision.events.is_empty() {
+        decision.events.insert(1, Event::OwnedBy { owner: owner.clone() });
+    }
+    Ok(decision)
+}
+
 /// As [`declare`], for what its provider has already. Asked again with the same it is declared already.
 fn import(state: &State, spec: &Spec, volume_id: &InstanceId, machine: Option<&Name>, facts: &Facts<'_>) -> Verdict {
     if state.life == Life::Alive && state.import.as_ref() != Some(volume_id) {
@@ -85,7 +110,7 @@ fn import(state: &State, spec: &Spec, volume_id: &InstanceId, machine: Option<&N
     Ok(decision)
 }
 
-fn create(state: &State, place: &Place, facts: &Facts<'_>) -> Verdict {
+fn create(state: &State, place: &Place, zone: Option<&Zone>, facts: &Facts<'_>) -> Verdict {
     match state.life {
         Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
         Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
@@ -94,8 +119,9 @@ fn create(state: &State, place: &Place, facts: &Facts<'_>) -> Verdict {
     if state.storage != Storage::None {
         return Ok(Decision::nothing(Reason::AlreadyBegun));
     }
-    let event = Event::CreateRequestedAt { place: place.clone(), at: facts.now };
-    Ok(Decision::because(Reason::MachineReady, [event]))
+    let mut events = vec![Event::CreateRequestedAt { place: place.clone(), at: facts.now }];
+    events.extend(zone.map(|zone| Event::SitedIn { zone: zone.clone() }));
+    Ok(Decision::because(Reason::MachineReady, events))
 }
 
 fn remove(state: &State, first: Vec<Event>, asked: Reason, facts: &Facts<'_>) -> Verdict {
@@ -170,6 +196,13 @@ fn after_death(state: &State, now: Timestamp) -> Vec<Event> {
         Storage::None => vec![Event::Removed],
         Storage::Creating(_) | Storage::Provisioned { .. } => vec![Event::DestroyRequested { at: now }],
     }
+}
+
+/// The next attempt is due, or the deadline of what is being undone.
+fn wake(state: &State, due: Timestamp, facts: &Facts<'_>) -> Decision<State> {
+    let woken = contract::wake(state.effort(), facts.now, Event::AttemptBegun);
+    let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
+    contract::wake_to_undo(state.undoing(), (due, facts.now), overdue, woken)
 }
 
 fn retry_provisioning(state: &State) -> Verdict {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick_journal::Version;
 
 use super::{Removal, State, Storage};
-use crate::vocab::{Life, Outlook, Timestamp};
+use crate::vocab::{Effort, Life, Outlook, Timestamp};
 
 /// Work in the outside world.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,13 +29,15 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
     if matches!(state.storage, Storage::Creating(_)) && state.life != Life::Alive {
         return BTreeSet::new();
     }
+    let deadline = state.undoing().and_then(Effort::deadline);
+    let wake = effort.wakes_at(deadline).map(Effect::WakeAt);
+    let call_and = |call| [call].into_iter().chain(wake.clone()).collect();
     match (&effort.outlook, &state.storage) {
         (Outlook::Trying, Storage::Destroying { of, .. }) => match state.removal {
-            Removal::Destroy => [Effect::Destroy { of: *of, attempt }].into(),
-            Removal::Release => [Effect::Release { of: *of, attempt }].into(),
+            Removal::Destroy => call_and(Effect::Destroy { of: *of, attempt }),
+            Removal::Release => call_and(Effect::Release { of: *of, attempt }),
         },
         (Outlook::Trying, _) => [Effect::Create { intent: effort.intent, attempt }].into(),
-        (Outlook::Waiting { until, .. }, _) => [Effect::WakeAt(*until)].into(),
-        (Outlook::GivenUp { .. }, _) => BTreeSet::new(),
+        (Outlook::Waiting { .. } | Outlook::GivenUp { .. }, _) => wake.into_iter().collect(),
     }
 }

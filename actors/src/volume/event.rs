@@ -1,5 +1,6 @@
 //! What happened to a volume.
 
+use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
 use super::{AtCreation, Place, Spec, VolumeFacts};
@@ -7,7 +8,7 @@ use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
     storage_rules::FromPool,
-    vocab::{Fault, InstanceId, Name, SkippedStorage, Timestamp},
+    vocab::{Fault, InstanceId, Name, SkippedStorage, Timestamp, Zone},
 };
 
 /// One thing that happened.
@@ -100,6 +101,18 @@ pub enum Event {
     /// It comes from this pool.
     TakenFrom {
         pool: FromPool,
+    },
+    /// It is there because this one needs it, and goes with it.
+    OwnedBy {
+        owner: StreamId,
+    },
+    /// It is made where its machine is, and can be attached only there.
+    SitedIn {
+        zone: Zone,
+    },
+    /// Undoing it takes longer than it may; it is tried on all the same.
+    Overdue {
+        at: Timestamp,
     },
 }
 

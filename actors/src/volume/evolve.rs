@@ -26,6 +26,8 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             state.filesystem = None;
         }
         Event::TakenFrom { pool } => state.pool = Some(pool.clone()),
+        Event::SitedIn { zone } => state.zone = Some(zone.clone()),
+        Event::OwnedBy { owner } => state.owner = Some(owner.clone()),
         Event::ImportWanted { volume_id } => state.import = Some(volume_id.clone()),
         Event::Created { volume } => {
             if let Storage::Creating(effort) = &state.storage {
@@ -54,6 +56,11 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::Destroyed | Event::CreateDropped | Event::Skipped { what: SkippedStorage::Undoing { .. } } => {
             state.storage = Storage::None;
+        }
+        Event::Overdue { at: since } => {
+            if let Some(effort) = effort_mut(state) {
+                effort.overdue = Some(*since);
+            }
         }
         Event::AttemptBegun => {
             if let Some(effort) = effort_mut(state) {

@@ -7,7 +7,7 @@ use super::Spec;
 use crate::{
     ports::{AttachmentInfo, ProvisionedVolume},
     storage_rules::FromPool,
-    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
+    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid, Zone},
 };
 
 /// A volume.
@@ -39,6 +39,10 @@ pub struct State {
     pub lost: Option<Timestamp>,
     /// The pool that it comes from, if it was declared from one.
     pub pool: Option<FromPool>,
+    /// What it is there for, and goes with; none if it was declared for its own sake.
+    pub owner: Option<StreamId>,
+    /// The zone that it is in, if it was made for a machine of which that was known.
+    pub zone: Option<Zone>,
 }
 
 /// How something goes.
@@ -99,6 +103,11 @@ impl State {
         Uid::of(stream, self.declared_at)
     }
 
+    /// The work that undoes what was made.
+    pub fn undoing(&self) -> Option<&Effort> {
+        self.effort().filter(|_| matches!(self.storage, Storage::Destroying { .. }))
+    }
+
     /// The work in the outside world that is under way or waits.
     pub fn effort(&self) -> Option<&Effort> {
         match &self.storage {
@@ -125,6 +134,7 @@ impl State {
             }
             (Storage::Creating(_), _) => "creating",
             (Storage::Provisioned { .. }, Life::Alive) if self.lost.is_some() => "lost",
+            (Storage::Destroying { effort, .. }, _) if effort.overdue.is_some() => "blocked",
             (Storage::Destroying { .. }, _) => "destroying",
             (_, Life::Dying) => "dying",
             (Storage::Provisioned { .. }, _) if self.attached_to.is_some() => "reserved",

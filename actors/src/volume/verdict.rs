@@ -45,6 +45,7 @@ reasons! {
         CannotRelease = "cannot-release", "its provider cannot let go of it without destroying its data, so both stay";
         StorageLost = "storage-lost", "its provider has shown two complete lists in a row without it";
         StorageFound = "storage-found", "its provider shows it again";
+        Overdue = "overdue", "destroying it takes longer than it may, so it is said to be blocked";
     }
 }
 

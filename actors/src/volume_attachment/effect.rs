@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick_journal::Version;
 
 use super::{Link, State};
-use crate::vocab::{Life, Outlook, Timestamp};
+use crate::vocab::{Effort, Life, Outlook, Timestamp};
 
 /// Work in the outside world.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,10 +27,12 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
     if matches!(state.link, Link::Attaching { .. }) && state.life != Life::Alive {
         return BTreeSet::new();
     }
+    let deadline = state.undoing().and_then(Effort::deadline);
+    let wake = effort.wakes_at(deadline).map(Effect::WakeAt);
+    let call_and = |call| [call].into_iter().chain(wake.clone()).collect();
     match (&effort.outlook, &state.link) {
-        (Outlook::Trying, Link::Detaching { of, .. }) => [Effect::Detach { of: *of, attempt }].into(),
+        (Outlook::Trying, Link::Detaching { of, .. }) => call_and(Effect::Detach { of: *of, attempt }),
         (Outlook::Trying, _) => [Effect::Attach { intent: effort.intent, attempt }].into(),
-        (Outlook::Waiting { until, .. }, _) => [Effect::WakeAt(*until)].into(),
-        (Outlook::GivenUp { .. }, _) => BTreeSet::new(),
+        (Outlook::Waiting { .. } | Outlook::GivenUp { .. }, _) => wake.into_iter().collect(),
     }
 }

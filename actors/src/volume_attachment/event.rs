@@ -62,6 +62,10 @@ pub enum Event {
     Skipped {
         what: SkippedStorage,
     },
+    /// Undoing it takes longer than it may; it is tried on all the same.
+    Overdue {
+        at: Timestamp,
+    },
 }
 
 impl Stored for Event {

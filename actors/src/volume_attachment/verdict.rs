@@ -38,6 +38,7 @@ reasons! {
         NotAttached = "not-attached", "it is not attached now";
         LinkLeft = "link-left", "it is dying and may still be attached";
         RemovalForced = "removal-forced", "an operator did not wait until it is detached";
+        Overdue = "overdue", "detaching it takes longer than it may, so it is said to be blocked";
     }
 }
 

@@ -69,6 +69,7 @@ pub(crate) fn machine() -> Forms {
             Command::Unassign { application: name("shop") },
             Command::ReserveContainer { container: name("web-lxd-0") },
             Command::ReleaseContainer { container: name("web-lxd-0") },
+            Command::NoteVolume { volume: name("data"), zone: zone() },
         ]
         .into_iter()
         .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() })),
@@ -148,6 +149,7 @@ pub(crate) fn machine() -> Forms {
             Event::UnitUnassigned { application: name("shop") },
             Event::ContainerReserved { container: name("web-lxd-0") },
             Event::ContainerReleased { container: name("web-lxd-0") },
+            Event::VolumeIsIn { volume: name("data"), zone: zone() },
             Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } },
         ]
         .into_iter()
@@ -169,6 +171,8 @@ pub(crate) fn machine() -> Forms {
         Rejection::NotRunning,
         Rejection::BeingRemoved,
         Rejection::ClassOfOtherProvider { class: name("small"), provider: name("simulated") },
+        Rejection::VolumesApart { volume: name("data"), zone: zone(), other: name("logs"), here: Zone("b".into()) },
+        Rejection::VolumeElsewhere { volume: name("data"), zone: zone() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

@@ -4,9 +4,10 @@ use bailiwick_actors::{
     filesystem, filesystem_attachment,
     ports::{AttachmentInfo, Backing, BlockDevice, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
     storage_rules::FromPool,
-    vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage},
+    vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage, Zone},
     volume, volume_attachment,
 };
+use bailiwick_journal::StreamId;
 
 use super::{AT, effect, fault, name, verdicts};
 use crate::{Forms, forms};
@@ -14,6 +15,10 @@ use crate::{Forms, forms};
 fn from_pool() -> FromPool {
     let attributes = [("volume-type".to_owned(), "ssd".to_owned())].into();
     FromPool { name: "fast".parse().expect("a pool's name"), attributes }
+}
+
+fn owner() -> StreamId {
+    "machine/web".parse().expect("a stream")
 }
 
 pub(crate) fn volume() -> Forms {
@@ -54,6 +59,13 @@ pub(crate) fn volume() -> Forms {
             Command::Import { spec: spec.clone(), volume_id: InstanceId("old.img".into()), machine: Some(machine()) },
             Command::RemoveForced,
             Command::DeclareFrom { spec: spec.clone(), machine: Some(machine()), pool: from_pool() },
+            Command::DeclareFor {
+                spec: spec.clone(),
+                machine: Some(machine()),
+                pool: Some(from_pool()),
+                owner: owner(),
+            },
+            Command::CreateIn { place: place(), zone: Zone("a".into()) },
             Command::Report(Report::Lost { effect: effect(2) }),
             Command::Report(Report::Found { effect: effect(2) }),
         ],
@@ -91,6 +103,9 @@ pub(crate) fn volume() -> Forms {
             Event::Lost { at: AT },
             Event::Found,
             Event::TakenFrom { pool: from_pool() },
+            Event::OwnedBy { owner: owner() },
+            Event::SitedIn { zone: Zone("a".into()) },
+            Event::Overdue { at: AT },
         ],
     ));
     let rejections = vec![
@@ -158,6 +173,7 @@ pub(crate) fn volume_attachment() -> Forms {
             Event::ReattachRequested { at: AT },
             Event::AttachDropped,
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+            Event::Overdue { at: AT },
         ],
     ));
     let rejections = vec![
@@ -200,6 +216,7 @@ pub(crate) fn filesystem() -> Forms {
             Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::Internal) }),
             Command::RemoveForced,
             Command::DeclareFrom { spec: spec.clone(), pool: from_pool() },
+            Command::DeclareFor { spec: spec.clone(), pool: Some(from_pool()), owner: owner() },
         ],
     );
     all.extend(forms(
@@ -225,6 +242,8 @@ pub(crate) fn filesystem() -> Forms {
             Event::Removed,
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
             Event::TakenFrom { pool: from_pool() },
+            Event::OwnedBy { owner: owner() },
+            Event::Overdue { at: AT },
         ],
     ));
     let rejections = vec![
@@ -292,6 +311,7 @@ pub(crate) fn filesystem_attachment() -> Forms {
             Event::ReattachRequested { at: AT },
             Event::AttachDropped,
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
+            Event::Overdue { at: AT },
         ],
     ));
     let rejections = vec![

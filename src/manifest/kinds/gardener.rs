@@ -155,7 +155,12 @@ fn machine(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Option<Re
     let mut references = Vec::new();
     let (spec, class) = machine_spec(&spec, labels, annotations, &mut references, reading)?;
     let wish = Wish::Machine { name, spec: Box::new(spec) };
-    Some(Read { document: Document { place: reading.place(at), wish }, references, provider: Provider::OfClass(class) })
+    Some(Read {
+        document: Document { place: reading.place(at), wish },
+        references,
+        provider: Provider::OfClass(class),
+        claims: Vec::new(),
+    })
 }
 
 fn of_status(key: &str) -> Option<&'static str> {
@@ -268,7 +273,12 @@ fn machine_set(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Optio
     let (template, class) = machine_spec(&spec, labels, annotations, &mut references, reading)?;
     let spec = machine_set::Spec { replicas, template: Box::new(template), priorities: BTreeMap::new() };
     let wish = Wish::MachineSet { name, spec };
-    Some(Read { document: Document { place: reading.place(at), wish }, references, provider: Provider::OfClass(class) })
+    Some(Read {
+        document: Document { place: reading.place(at), wish },
+        references,
+        provider: Provider::OfClass(class),
+        claims: Vec::new(),
+    })
 }
 
 /// A class: its fields stand at the top, or, of an older kind, in its spec, where whatever else there is is the provider's.
@@ -313,7 +323,7 @@ fn class(
     }
     let content = Box::new(machine_class::sound(content, root, reading)?);
     let document = Document { place: reading.place(at), wish: Wish::MachineClass { name, content } };
-    Some(Read { document, references: Vec::new(), provider: Provider::Said })
+    Some(Read { document, references: Vec::new(), provider: Provider::Said, claims: Vec::new() })
 }
 
 /// Which provider here makes machines of the class.

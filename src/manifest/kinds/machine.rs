@@ -19,7 +19,7 @@ use crate::{
 pub(super) use bailiwick_actors::machine::Spec;
 
 /// The fields of a machine, also of one that a set makes.
-pub(super) const FIELDS: [&str; 12] = [
+pub(super) const FIELDS: [&str; 13] = [
     "provider",
     "workloads",
     "taints",
@@ -32,6 +32,7 @@ pub(super) const FIELDS: [&str; 12] = [
     "zone",
     "spread",
     "class",
+    "storage",
 ];
 
 pub(super) fn machine(

@@ -60,6 +60,15 @@ fn template_of(
     let (labels, annotations) = (texts("labels", reading), texts("annotations", reading));
     let spec = fields.require("spec", "{provider: local}", reading)?;
     let machine = machine::machine(&spec, labels, references, provider, reading)?;
+    if let Some(storage) = Fields::any(&spec, reading)?.get("storage") {
+        let message = "machines of a set ask for no storage";
+        return storage.refuse(
+            reading,
+            Code::UnknownField,
+            message,
+            "leave it out, or declare the machines one by one",
+        );
+    }
     if machine.parent.is_some()
         && let Some(parent) = Fields::of(&spec, &machine::FIELDS, reading)?.get("parent")
     {

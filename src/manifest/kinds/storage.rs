@@ -86,10 +86,7 @@ pub(super) fn volume_attachment(
     let fields = Fields::of(spec, &["machine", "volume", "readOnly"], reading)?;
     let machine = named("machine", &fields, references, reading);
     let volume = named("volume", &fields, references, reading);
-    let read_only = match fields.get("readOnly") {
-        None => false,
-        Some(field) => field.truth(reading)?,
-    };
+    let read_only = truth("readOnly", &fields, reading)?;
     Some(volume_attachment::Spec { machine: machine?, volume: volume?, read_only })
 }
 
@@ -165,23 +162,30 @@ pub(super) fn filesystem_attachment(
     let fields = Fields::of(spec, &["machine", "filesystem", "path", "readOnly"], reading)?;
     let machine = named("machine", &fields, references, reading);
     let filesystem = named("filesystem", &fields, references, reading);
-    let path = match fields.get("path") {
-        None => None,
-        Some(field) => {
-            let text = field.line(reading)?;
-            if let Err(error) = check_mount_point(text) {
-                let message = format!("nothing is mounted at {:?}: {error}", cut(text, 60));
-                let next = "write an absolute path of your own, such as `/srv/data`";
-                return field.refuse(reading, Code::BadName, message, next);
-            }
-            Some(text.to_owned())
-        }
-    };
-    let read_only = match fields.get("readOnly") {
-        None => false,
-        Some(field) => field.truth(reading)?,
-    };
+    let path = mount_path(&fields, reading)?;
+    let read_only = truth("readOnly", &fields, reading)?;
     Some(filesystem_attachment::Spec { machine: machine?, filesystem: filesystem?, path, read_only })
+}
+
+/// Where a filesystem is to be mounted, if that is said; the outer none says that it makes no sense.
+#[allow(clippy::option_option, reason = "left out is something else than wrong")]
+pub(super) fn mount_path(fields: &Fields<'_>, reading: &mut Reading<'_>) -> Option<Option<String>> {
+    let Some(field) = fields.get("path") else { return Some(None) };
+    let text = field.line(reading)?;
+    if let Err(error) = check_mount_point(text) {
+        let message = format!("nothing is mounted at {:?}: {error}", cut(text, 60));
+        let next = "write an absolute path of your own, such as `/srv/data`";
+        return field.refuse(reading, Code::BadName, message, next);
+    }
+    Some(Some(text.to_owned()))
+}
+
+/// Whether it is said to be so.
+pub(super) fn truth(what: &str, fields: &Fields<'_>, reading: &mut Reading<'_>) -> Option<bool> {
+    match fields.get(what) {
+        None => Some(false),
+        Some(field) => field.truth(reading),
+    }
 }
 
 /// An attachment is named by what it binds, so metadata may be left out; a name that is given has to be the right one.

@@ -129,6 +129,8 @@ impl Desk {
         if ask.wait && machine.session != Some(ask.session) {
             machine.session = Some(ask.session);
             machine.jobs.values_mut().for_each(|open| open.is_handed = false);
+            // What an earlier session still waits with is over, and does not stay until its time is.
+            self.news.notify_waiters();
         }
     }
 
@@ -243,5 +245,43 @@ mod tests {
             desk.close();
         };
         assert_eq!(tokio::join!(waiting, closing).0, Orders::default());
+    }
+
+    fn asking(desk: &Desk) -> usize {
+        desk.lock().values().map(|machine| machine.asking).sum()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_that_is_lost_a_hundred_times_leaves_one_question_and_every_job_once() {
+        let (desk, web) = (Arc::new(Desk::default()), name("web"));
+        let open = put(&desk, 1);
+        let mut waiting = Vec::new();
+        for session in 1..=100 {
+            let jobs = desk.exchange(&web, ask(session, vec![], true)).await.jobs;
+            assert_eq!(jobs.iter().map(|job| job.id).collect::<Vec<_>>(), [open.id], "session {session}");
+            // It asks for more, and its link is lost before there is any.
+            let (desk, web) = (desk.clone(), web.clone());
+            waiting.push(tokio::spawn(async move { desk.exchange(&web, ask(session, vec![], true)).await }));
+            tokio::task::yield_now().await;
+        }
+        sleep(FRESH * 2).await;
+        let still: Vec<bool> = waiting.iter().map(|question| !question.is_finished()).collect();
+        assert_eq!(still.iter().filter(|waits| **waits).count(), 1, "only the last session waits");
+        assert!(still[99]);
+        assert_eq!((asking(&desk), desk.open_jobs(), desk.lock().len()), (1, 1, 1));
+        drop(open);
+        desk.close();
+        sleep(FRESH * 2).await;
+        assert_eq!((asking(&desk), desk.open_jobs()), (0, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_whose_connection_is_cut_ends_at_once() {
+        let (desk, web) = (Arc::new(Desk::default()), name("web"));
+        for session in 1..=100 {
+            let question = desk.exchange(&web, ask(session, vec![], true));
+            assert!(timeout(Duration::from_millis(1), question).await.is_err(), "there is nothing to do");
+            assert_eq!(asking(&desk), 0, "session {session}");
+        }
     }
 }

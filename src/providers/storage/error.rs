@@ -56,6 +56,11 @@ pub enum StorageError {
     InfoMissing { tag: Tag },
     #[error("the record {path} is not what was written there")]
     BadRecord { path: AbsPath },
+    #[error(
+        "no loop device is free: {why}; detach another volume of provider `loop` here, have the host give this one more \
+         loop devices, or use a volume of provider `local` or a filesystem of provider `directory`, which need none"
+    )]
+    NoLoopDevice { why: &'static str },
     #[error("the file of {tag} is missing or not ours")]
     BackingFile { tag: Tag },
     #[error("the volume beneath the filesystem is not attached yet")]
@@ -106,6 +111,7 @@ impl StorageError {
             Self::AlreadyExists { .. } => "already_exists",
             Self::InfoMissing { .. } => "info_missing",
             Self::BadRecord { .. } => "bad_record",
+            Self::NoLoopDevice { .. } => "no_loop_device",
             Self::BackingFile { .. } => "backing_file",
             Self::BackingVolumeNotAttached => "backing_volume_not_attached",
             Self::HoldsData { .. } => "holds_data",
@@ -135,7 +141,7 @@ impl StorageError {
             | Self::BadAttributes(_)
             | Self::NotAllowedThere { .. }
             | Self::NoMountPoint => FaultCode::InvalidArgument,
-            Self::NotBigEnough { .. } => FaultCode::ResourceExhausted,
+            Self::NotBigEnough { .. } | Self::NoLoopDevice { .. } => FaultCode::ResourceExhausted,
             Self::AlreadyExists { .. } => FaultCode::AlreadyExists,
             Self::InfoMissing { .. } | Self::BackingVolumeNotAttached => FaultCode::NotFound,
             Self::BadRecord { .. } | Self::BackingFile { .. } => FaultCode::DataLoss,

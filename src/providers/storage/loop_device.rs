@@ -9,7 +9,8 @@ use bailiwick_actors::vocab::SizeMib;
 use bailiwick_journal::crash;
 
 use super::{
-    AbsPath, Command, DeviceName, Found, Ground, Seen, StorageError, Tag, TagKind, Turn, error::Step, names::cut,
+    AbsPath, Command, DeviceName, Found, Ground, LoopRoom, Seen, StorageError, Tag, TagKind, Turn, error::Step,
+    names::cut,
 };
 
 /// An attached volume.
@@ -51,6 +52,10 @@ pub async fn attach(ground: &Ground, tag: &Tag, read_only: bool, turn: &Turn) ->
     let file = ensure_file(ground, tag)?;
     if let Some(device) = devices(ground, &file, turn).await?.into_iter().next() {
         return checked(ground, &file, device, read_only);
+    }
+    // Said as what it is: the program would only fail, and say so in its own words.
+    if let Seen::It(LoopRoom::Full { why }) = ground.sight.room_for_loop()? {
+        return Err(StorageError::NoLoopDevice { why });
     }
     let text = ground.run(Step::Attach, Command::losetup_attach(&file, read_only), turn).await?;
     let device = parse_device(text.trim())?;

@@ -27,6 +27,9 @@ pub trait Sight: Send + Sync + fmt::Debug {
     /// The loop devices that there are, in use or not, in order.
     fn loop_devices(&self) -> Result<Vec<DeviceName>, StorageError>;
 
+    /// Whether one more loop device can be had now, and if not, why.
+    fn room_for_loop(&self) -> Result<Seen<LoopRoom>, StorageError>;
+
     /// A block device; none if there is none of this name.
     fn device(&self, device: &DeviceName) -> Result<Option<DeviceFacts>, StorageError>;
 
@@ -61,6 +64,28 @@ pub struct Mount {
 pub struct LoopFile {
     pub path: String,
     pub read_only: bool,
+}
+
+/// Whether one more loop device can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopRoom {
+    Free,
+    /// None, and this is why.
+    Full {
+        why: &'static str,
+    },
+}
+
+impl LoopRoom {
+    /// What follows from the devices that there are (whether each has a node here, and shows a file), if the kernel
+    /// makes others on demand, or if their nodes would not appear here.
+    pub(super) fn of(devices: impl IntoIterator<Item = (bool, bool)>, nodes_appear: bool) -> Self {
+        let has_free = devices.into_iter().any(|(has_node, is_used)| has_node && !is_used);
+        if has_free || nodes_appear {
+            return Self::Free;
+        }
+        Self::Full { why: "all that can be seen here are in use, and the nodes of others would not appear here" }
+    }
 }
 
 /// A block device as it is now.
@@ -132,6 +157,27 @@ impl Sight for KernelSight {
         }
         names.sort();
         Ok(names)
+    }
+
+    fn room_for_loop(&self) -> Result<Seen<LoopRoom>, StorageError> {
+        let flags = OFlags::RDWR | OFlags::CLOEXEC;
+        let full = |why| Ok(Seen::It(LoopRoom::Full { why }));
+        match rustix::fs::open("/dev/loop-control", flags, Mode::empty()) {
+            Ok(_) => (),
+            Err(Errno::NOENT) => return full("there is no /dev/loop-control"),
+            Err(Errno::ACCESS | Errno::PERM) => return full("/dev/loop-control may not be opened"),
+            Err(Errno::NODEV | Errno::NXIO) => return full("the kernel has no loop devices"),
+            Err(error) => return Err(error).doing("open /dev/loop-control"),
+        }
+        let mut devices = Vec::new();
+        for device in self.loop_devices()? {
+            let node = fs::metadata(PathBuf::from("/dev").join(device.as_str()));
+            let has_node = node.is_ok_and(|node| node.file_type().is_block_device());
+            devices.push((has_node, self.loop_file(&device)? != Seen::Nothing));
+        }
+        // In the kernel's own /dev the node of a new device appears with it; in a container's nobody makes it.
+        let dev = mounts()?.into_iter().rfind(|mount| mount.path == "/dev");
+        Ok(Seen::It(LoopRoom::of(devices, dev.is_some_and(|mount| mount.kind == "devtmpfs"))))
     }
 
     fn device(&self, device: &DeviceName) -> Result<Option<DeviceFacts>, StorageError> {
@@ -283,6 +329,15 @@ mod tests {
             ("tmpfs", "filesystem-1", true)
         );
         assert_eq!(unescape("a\\134b\\12\\"), "a\\b\\12\\");
+    }
+
+    #[test]
+    fn a_loop_device_is_free_if_it_can_be_reached_and_shows_nothing() {
+        let (free, used, unseen) = ((true, false), (true, true), (false, false));
+        assert_eq!(LoopRoom::of([used, free], false), LoopRoom::Free);
+        assert_eq!(LoopRoom::of([used, used], true), LoopRoom::Free, "the kernel makes one");
+        assert!(matches!(LoopRoom::of([used, unseen], false), LoopRoom::Full { .. }), "a container without its node");
+        assert!(matches!(LoopRoom::of([], false), LoopRoom::Full { .. }));
     }
 
     #[test]

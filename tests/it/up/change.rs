@@ -76,6 +76,29 @@ fn down_takes_what_is_named() {
 }
 
 #[test]
+fn the_storage_that_a_machine_asks_for_comes_and_goes_with_it() {
+    let lab = Lab::new();
+    let text = TWO_MACHINES.replace(
+        "spec: {provider: local}",
+        "spec: {provider: local, storage: {logs: 'local,8M,2', data: {volume: 'local,8M', persistent: true}}}",
+    );
+    make(&lab, &text, &[]);
+    let made = settled(&lab);
+    assert_eq!(made.volumes.keys().collect::<Vec<_>>(), ["b-data-0", "b-logs-0", "b-logs-1"]);
+    let file = lab.manifest("it.yaml", &text);
+    let plan = lab.run(&["plan", &file, "-o", "json"]).code(0);
+    assert!(steps(&plan).iter().all(|step| step.starts_with("unchanged") || step == "keep policy/default"), "{plan:?}");
+    let rows = json(&lab.run(&["storage", "-o", "json"]).code(0));
+    assert_eq!(rows[1]["owner"], "machine/b");
+    assert_eq!(rows[0]["owner"], Value::Null, "it is persistent");
+    lab.run(&["down", "machine/b"]).code(0);
+    let left = settled(&lab);
+    assert_eq!(left.volumes.keys().collect::<Vec<_>>(), ["b-data-0"]);
+    lab.down();
+    nothing_left(&lab);
+}
+
+#[test]
 fn a_changed_workload_is_planned_and_reaches_the_agent() {
     let lab = Lab::new();
     make(&lab, TWO_MACHINES, &[]);

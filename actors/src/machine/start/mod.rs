@@ -98,8 +98,16 @@ impl State {
         }
     }
 
-    /// Who says in which zone its instance is made: as declared, within what it was prepared with.
+    /// Who says in which zone its instance is made: as declared, within what it was prepared with, and where its volumes
+    /// are.
     pub fn siting(&self) -> Siting<'_> {
+        let is_hosted = self.parameters().is_some_and(|parameters| parameters.host.is_some());
+        let siting = self.siting_without_volumes();
+        // It is where its host is.
+        if is_hosted { siting } else { self.volume_zones.within(siting) }
+    }
+
+    fn siting_without_volumes(&self) -> Siting<'_> {
         let Some(spec) = self.spec.as_deref() else { return Siting::Provider };
         let (declared, Some(parameters)) = (spec.siting(), self.parameters()) else { return spec.siting() };
         let reachable = Some(&parameters.zones).filter(|zones| !zones.is_empty());

@@ -30,4 +30,4 @@ pub use sighting::{Sighted, changes};
 pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, Session, State, VolumeChange};
 pub use status::{StorageStatus, Told, of_filesystem, of_filesystem_attachment, of_volume, of_volume_attachment};
 pub use view::View;
-pub use zones::{Elsewhere, elsewhere};
+pub use zones::{Elsewhere, elsewhere, zone_of};

@@ -17,7 +17,7 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
     let folded = view.volumes.folded(volume.as_str())?;
     let state = &folded.state;
     let command = match (state.life, &state.storage) {
-        (Life::Alive, Storage::None) => volume::Command::Create { place: place(view, state)? },
+        (Life::Alive, Storage::None) => create(view, state)?,
         (Life::Alive | Life::Dying, Storage::Provisioned { volume: made, .. }) => {
             let effect = made.effect;
             let is_lost = view.absence(&volume, effect).is_some_and(|absence| absence.is_confirmed);
@@ -34,14 +34,19 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
     view.orders.is_news(&order, folded.version).then_some(order)
 }
 
-/// Where a volume that waits for a machine is made, once that has an instance.
-fn place(view: &View, state: &volume::State) -> Option<Place> {
+/// A volume that waits for a machine is made once that has an instance: where that is, and in its zone.
+fn create(view: &View, state: &volume::State) -> Option<volume::Command> {
     let machine = state.wanted_on.as_ref()?;
     if view.is_static(&state.spec.as_ref()?.provider) {
         return None;
     }
     let instance = view.running(machine)?;
-    Some(Place { machine: machine.clone(), machine_effect: instance.effect, instance: instance.instance.clone() })
+    let place =
+        Place { machine: machine.clone(), machine_effect: instance.effect, instance: instance.instance.clone() };
+    Some(match instance.zone() {
+        Some(zone) => volume::Command::CreateIn { place, zone },
+        None => volume::Command::Create { place },
+    })
 }
 
 /// What an attachment should be told; if it is gone, what both sides are told.
@@ -52,8 +57,9 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
     if folded.state.life == Life::Removed {
         return releases(view, machine, volume);
     }
+    let noted = zone_noted(view, machine, volume).filter(|_| folded.state.life == Life::Alive);
     let Some(command) = next(view, &folded.state, stream, machine, volume) else {
-        return Vec::new();
+        return noted.into_iter().collect();
     };
     if matches!(command, Command::Remove)
         && let Some((filesystem, state)) = mounted(view, machine, volume)
@@ -62,7 +68,20 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
         return state.into_iter().flat_map(|()| unmount(view, machine, &filesystem)).collect();
     }
     let order = Order::VolumeAttachment { machine: machine.clone(), volume: volume.clone(), command };
-    view.orders.is_news(&order, folded.version).then_some(order).into_iter().collect()
+    let order = view.orders.is_news(&order, folded.version).then_some(order);
+    noted.into_iter().chain(order).collect()
+}
+
+/// A machine is told where its volume came to be, so that a later instance is made there too.
+fn zone_noted(view: &View, machine: &Name, volume: &Name) -> Option<Order> {
+    let zone = view.volumes.get(volume.as_str())?.zone.clone()?;
+    let state = view.machines.get(machine.as_str()).filter(|state| state.life == Life::Alive)?;
+    let is_here = view.running(machine)?.zone().as_ref() == Some(&zone);
+    let is_known = state.volume_zones.of(volume) == Some(&zone) || !state.attachments.contains(volume);
+    let command = machine::Command::NoteVolume { volume: volume.clone(), zone };
+    let order = Order::Machine { machine: machine.clone(), command };
+    let is_news = view.orders.is_news(&order, version(&view.machines, machine));
+    (is_here && !is_known && is_news).then_some(order)
 }
 
 /// Whether it is attached, and is to be made sure of.

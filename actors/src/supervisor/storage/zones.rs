@@ -22,13 +22,22 @@ impl fmt::Display for Elsewhere {
     }
 }
 
-/// Whether a volume is certainly in another zone than a machine: it was made where an instance is that still runs, and both
-/// instances say in which zone they are. Whatever is not known is left for the provider to say.
+/// Whether a volume is certainly in another zone than a machine: its zone was noted when it was
+/// made, or it was made where an instance is that still runs; and the instances say in which zone they are. Whatever is not known is left for the provider to say.
 pub fn elsewhere(machines: &Fold<machine::State>, volume: &volume::State, machine: &Name) -> Option<Elsewhere> {
-    let place = volume.place.as_ref()?;
-    let (at, _) = zone(machines, &place.machine).filter(|(_, effect)| *effect == place.machine_effect)?;
+    let at = zone_of(machines, volume)?;
     let (here, _) = zone(machines, machine)?;
     (at != here).then_some(Elsewhere { volume: at, machine: here })
+}
+
+/// The zone that a volume is in: what was noted when it was made, or else where the instance is that it was made for.
+pub fn zone_of(machines: &Fold<machine::State>, volume: &volume::State) -> Option<Zone> {
+    let of_place = || {
+        let place = volume.place.as_ref()?;
+        let (zone, _) = zone(machines, &place.machine).filter(|(_, effect)| *effect == place.machine_effect)?;
+        Some(zone)
+    };
+    volume.zone.clone().or_else(of_place)
 }
 
 fn zone(machines: &Fold<machine::State>, machine: &Name) -> Option<(Zone, EffectId)> {

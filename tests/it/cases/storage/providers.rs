@@ -14,8 +14,8 @@ use std::{
 use bailiwick::{
     actors::{ports::Answer, vocab::SizeMib},
     providers::storage::{
-        AbsPath, Command, Content, DeviceFacts, DeviceName, Ground, Identity, LoopFile, Mount, Ours, RunError, Runner,
-        Seen, Sight, StorageError, Tag, TagKind, Tree, Turn, loop_device, managed, rootfs, tmpfs,
+        AbsPath, Command, Content, DeviceFacts, DeviceName, Ground, Identity, LoopFile, LoopRoom, Mount, Ours,
+        RunError, Runner, Seen, Sight, StorageError, Tag, TagKind, Tree, Turn, loop_device, managed, rootfs, tmpfs,
     },
 };
 use serde::Deserialize;
@@ -144,6 +144,10 @@ impl Sight for World {
 
     fn loop_devices(&self) -> Result<Vec<DeviceName>, StorageError> {
         Ok(Vec::new())
+    }
+
+    fn room_for_loop(&self) -> Result<Seen<LoopRoom>, StorageError> {
+        Ok(Seen::CannotTell)
     }
 
     fn device(&self, device: &DeviceName) -> Result<Option<DeviceFacts>, StorageError> {

@@ -63,3 +63,63 @@ fn a_volume_waits_for_a_machine_in_its_zone() {
         assert_eq!(orders.iter().any(attaches), is_attached, "{db:?} {web:?}: {orders:?}");
     }
 }
+
+#[test]
+fn a_volume_is_made_in_the_zone_of_its_machine_which_is_told() {
+    let spec = volume::Spec { provider: name("cloud"), size: SizeMib(1) };
+    let declared = [
+        volume::Event::Declared { spec },
+        volume::Event::WantedOn { machine: name("web") },
+        volume::Event::AttachmentReserved { machine: name("web") },
+    ];
+    for (zone, is_told) in [(Some("a"), true), (None, false)] {
+        let mut seen =
+            Seen::default().then("machine/web", in_zone("web", zone)).then("volume/data", stored(declared.clone()));
+        let orders = seen.look("volume/data");
+        let [Order::Volume { command, .. }] = &orders[..] else { panic!("{orders:?}") };
+        let events = match command {
+            volume::Command::CreateIn { place, zone } if is_told => {
+                vec![
+                    volume::Event::CreateRequestedAt { place: place.clone(), at: Timestamp(3) },
+                    volume::Event::SitedIn { zone: zone.clone() },
+                ]
+            }
+            volume::Command::Create { place } if !is_told => {
+                vec![volume::Event::CreateRequestedAt { place: place.clone(), at: Timestamp(3) }]
+            }
+            other => panic!("{other:?}"),
+        };
+        seen.write("volume/data", Uuid::nil(), Outcome::Done, stored(events));
+        let attachment = volume_attachment::Spec { machine: name("web"), volume: name("data"), read_only: false };
+        let seen =
+            seen.then("volume-attachment/web:data", stored([volume_attachment::Event::Declared { spec: attachment }]));
+        let orders = seen.look("volume-attachment/web:data");
+        let notes =
+            |order: &Order| matches!(order, Order::Machine { command: machine::Command::NoteVolume { .. }, .. });
+        assert_eq!(orders.iter().any(notes), is_told, "{orders:?}");
+    }
+}
+
+#[test]
+fn where_a_volume_is_outlives_the_machine_that_it_was_made_for() {
+    let spec = volume::Spec { provider: name("cloud"), size: SizeMib(1) };
+    let attachment = volume_attachment::Spec { machine: name("web"), volume: name("data"), read_only: false };
+    let place =
+        Place { machine: name("db"), machine_effect: effect("machine/db", 2), instance: InstanceId("db".into()) };
+    let made =
+        ProvisionedVolume { effect: effect("volume/data", 2), volume_id: InstanceId("v-1".into()), size: SizeMib(1) };
+    let seen = Seen::default()
+        .then("machine/web", in_zone("web", Some("b")))
+        .then(
+            "volume/data",
+            stored([
+                volume::Event::Declared { spec },
+                volume::Event::CreateRequestedAt { place, at: Timestamp(2) },
+                volume::Event::SitedIn { zone: crate::vocab::Zone("a".into()) },
+                volume::Event::Created { volume: made },
+                volume::Event::AttachmentReserved { machine: name("web") },
+            ]),
+        )
+        .then("volume-attachment/web:data", stored([volume_attachment::Event::Declared { spec: attachment }]));
+    assert_eq!(seen.look("volume-attachment/web:data"), [], "it waits for a machine in its zone");
+}

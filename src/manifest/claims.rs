@@ -1,0 +1,148 @@
+//! The storage that declarations of machines ask for: each claim becomes volumes or filesystems and their attachments, with
+//! names that follow from machine and claim.
+//!
+//! Every one has a number, also a single one: who asks for another count keeps those that are there.
+
+use bailiwick_actors::{
+    contract::Decider,
+    filesystem, filesystem_attachment, machine,
+    storage_rules::{Directive, Minimum, Pool, Pools, StorageConfig, StorageKind, default_pool, demand},
+    vocab::Name,
+    volume, volume_attachment,
+};
+use bailiwick_journal::StreamId;
+
+use super::{
+    check::{Known, Provider, Read, Reference, add},
+    limits,
+    pools::{known_pools, no_such_pool},
+    problem::{Code, Place, Problem, Problems},
+    source::Source,
+    wish::{Document, Wish},
+};
+
+/// What a machine's declaration asks for under one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub place: Place,
+    pub field: String,
+    pub name: Name,
+    /// Where it is not said, the pool decides; a volume, if that is not said either.
+    pub kind: Option<StorageKind>,
+    pub directive: Directive,
+    pub path: Option<String>,
+    pub read_only: bool,
+    /// It stays when the machine goes.
+    pub is_persistent: bool,
+}
+
+/// Adds what machines ask for to what is declared.
+pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: &[Source], problems: &mut Problems) {
+    let (config, pools) = known_pools(known);
+    let mut made = Vec::new();
+    for Read { document, claims, .. } in &*documents {
+        let Wish::Machine { name: machine, .. } = &document.wish else { continue };
+        for claim in claims {
+            let pool = match pool_of(claim, &pools, &config) {
+                Ok(pool) => pool,
+                // Where nobody knows the pools of a node, the node will find out.
+                Err(problem) => {
+                    if known.is_some() {
+                        add(problem, sources, problems);
+                    }
+                    continue;
+                }
+            };
+            let room = (limits::DOCUMENTS_MAX - made.len().min(limits::DOCUMENTS_MAX)) as u64 / 2;
+            if room.min(limits::CLAIM_COUNT_MAX) < claim.directive.count {
+                let message = format!("{} of them are too many", claim.directive.count);
+                let next = format!(
+                    "at most {} at one place, and {} in one go",
+                    limits::CLAIM_COUNT_MAX,
+                    limits::DOCUMENTS_MAX / 2
+                );
+                add(problem(claim, Code::TooMany, message).next(next), sources, problems);
+                continue;
+            }
+            for number in 0..claim.directive.count {
+                match claimed(machine, claim, number, pool, &config) {
+                    Ok(both) => made.extend(both),
+                    Err(problem) => {
+                        add(problem, sources, problems);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    documents.extend(made);
+}
+
+fn problem(claim: &Claim, code: Code, message: impl AsRef<str>) -> Problem {
+    Problem::new(claim.place.clone(), &claim.field, code, message)
+}
+
+fn pool_of<'p>(claim: &Claim, pools: &'p Pools, config: &StorageConfig) -> Result<&'p Pool, Problem> {
+    let kind = claim.kind.unwrap_or(StorageKind::Block);
+    let name = claim.directive.pool.clone().unwrap_or_else(|| default_pool(kind, config));
+    let pool = pools.get(&name).map_err(|_| no_such_pool(claim.place.clone(), &claim.field, &name, pools))?;
+    if claim.is_persistent && pool.provider().is_inside() {
+        let message = format!("what the pool `{name}` makes is inside of the machine, and goes with it");
+        let next = "leave `persistent` out, or name another pool";
+        return Err(problem(claim, Code::BadPool, message).next(next));
+    }
+    Ok(pool)
+}
+
+/// One of what is asked for, and its attachment to the machine.
+fn claimed(
+    machine: &Name,
+    claim: &Claim,
+    number: u64,
+    pool: &Pool,
+    config: &StorageConfig,
+) -> Result<[Read; 2], Problem> {
+    let text = format!("{machine}-{}-{number}", claim.name);
+    let Ok(name) = text.parse::<Name>() else {
+        let next =
+            format!("a name has at most {} letters: use a shorter one here, or for the machine", Name::BYTES_MAX);
+        return Err(problem(claim, Code::BadName, format!("what it asks for would be called {text}")).next(next));
+    };
+    let kind = claim.kind.unwrap_or_else(|| pool.provider().kind());
+    let size = demand(kind, Some(&claim.directive), Minimum::default(), config).size;
+    let owner = (!claim.is_persistent).then(|| StreamId::new(machine::State::KIND, machine.as_str()));
+    let owner = owner.and_then(Result::ok);
+    let (provider, read_only) = (pool.source().provider, claim.read_only);
+    let here = || machine.clone();
+    let (storage, attachment) = match kind {
+        StorageKind::Block => (
+            // Made where its machine is: in the same zone.
+            Wish::Volume {
+                name: name.clone(),
+                spec: volume::Spec { provider, size },
+                machine: Some(here()),
+                pool: None,
+                owner,
+            },
+            Wish::VolumeAttachment { spec: volume_attachment::Spec { machine: here(), volume: name, read_only } },
+        ),
+        StorageKind::Filesystem => {
+            let bound = pool.provider().is_inside().then(here);
+            let spec = filesystem::Spec { provider, size, backing: None, machine: bound };
+            let path = claim.path.clone();
+            (
+                Wish::Filesystem { name: name.clone(), spec, pool: None, owner },
+                Wish::FilesystemAttachment {
+                    spec: filesystem_attachment::Spec { machine: here(), filesystem: name, path, read_only },
+                },
+            )
+        }
+    };
+    let read = |wish, provider| Read {
+        document: Document { place: claim.place.clone(), wish },
+        references: Vec::<Reference>::new(),
+        provider,
+        claims: Vec::new(),
+    };
+    Ok([read(storage, Provider::OfPool(claim.directive.pool.clone())), read(attachment, Provider::Said)])
+}
