@@ -20,7 +20,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bailiwick_actors::vocab::{EffectId, Name, Uid};
+use bailiwick_actors::{
+    machine::InstanceConfig,
+    vocab::{EffectId, Name, Nonce, Uid},
+};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +45,18 @@ pub struct MachineTag {
     pub uid: Uid,
     /// What was declared when it was made; the node's answers tell what is wanted now.
     pub workloads: Vec<Workload>,
+    /// What it proves with whose it is; machines of earlier releases have none.
+    #[serde(default)]
+    pub nonce: Option<Nonce>,
+    /// Where programs in it reach the control plane, beside the node's own socket.
+    #[serde(default)]
+    pub api_addresses: Vec<String>,
+    /// How they do.
+    #[serde(default)]
+    pub config: Option<InstanceConfig>,
+    /// What it is there for.
+    #[serde(default)]
+    pub jobs: Vec<String>,
 }
 
 /// What a directory tells about its machine.

@@ -148,7 +148,7 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
 
     let hands = make_hands(directory.path().to_owned());
     let storage = StorageLink::new(config.socket.clone(), &tag.machine, config.effect, token.clone());
-    let mut link = Link::new(config.socket, &tag.machine, config.effect, token);
+    let mut link = Link::new(config.socket, &tag, token);
     let mut conditions = Conditions::new(directory.path());
     let mut workloads = Workloads::new(directory.clone(), tag.machine);
     tokio::select! {

@@ -67,6 +67,10 @@ async fn report(
 ) -> Result<web::Json<agent::Answer>, Failure> {
     let report = report.into_inner();
     let machine = authorised(&shared, &machine, report.effect, &request)?;
+    if report.nonce.as_ref().is_some_and(|nonce| *nonce != shared.node.nonce(report.effect)) {
+        let text = "its machine was started by another control plane: the nonce is not ours";
+        return Err(Failure::new(StatusCode::FORBIDDEN, "other-nonce", text));
+    }
     if report.conditions.len() > CONDITIONS_MAX {
         return Err(Failure::new(StatusCode::BAD_REQUEST, "too-many", "a report holds at most 128 conditions"));
     }

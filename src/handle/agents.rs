@@ -9,9 +9,9 @@ use bailiwick_actors::{
     machine::{self, Instance},
     shell::{AgentReport, AskError, DevicesSeen, Heartbeat},
     supervisor::storage::Sighted,
-    vocab::{EffectId, Name},
+    vocab::{EffectId, Name, Nonce},
 };
-use bailiwick_journal::ReadError;
+use bailiwick_journal::{Journal, ReadError};
 
 use super::Handle;
 use crate::{
@@ -31,6 +31,11 @@ impl Handle {
     pub async fn agent_report(&self, report: AgentReport) -> Result<Heartbeat, AskError> {
         let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
         self.shared.machines.send(report).await.map_err(|_| AskError::Stopping)
+    }
+
+    /// What an instance proves with that this control plane started it under this id.
+    pub fn nonce(&self, effect: EffectId) -> Nonce {
+        Nonce::of(self.shared.journal.id(), effect)
     }
 
     /// What the agent in this instance of a machine is to do, and notes that it was told; none if this is not the instance

@@ -17,7 +17,7 @@ impl Words for State {
             Command::DeclareV1(spec) => format!("be declared {}", declared(&spec.clone().into())),
             Command::Site { zone, .. } => format!("be made {}", site(zone.as_ref())),
             Command::TakeClass { copy, .. } => format!("be made from class {copy}"),
-            Command::Prepare { .. } => "start with what was put together for it".into(),
+            Command::Prepare { .. } | Command::PrepareWith { .. } => "start with what was put together for it".into(),
             Command::RefuseStart { why, .. } => format!("wait, for {why}"),
             Command::Assign { application } => format!("have a unit of application {application}"),
             Command::Unassign { application } => format!("have no unit of application {application}"),
@@ -54,7 +54,7 @@ impl Words for State {
             Event::Progressed { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
             Event::Sited { zone, .. } => format!("it is to be made {}", site(zone.as_ref())),
             Event::ClassTaken { copy } => format!("it is made from class {copy}"),
-            Event::StartPrepared { parameters, cited, .. } => {
+            Event::StartPrepared { parameters, cited, .. } | Event::StartPreparedWith { parameters, cited, .. } => {
                 format!("it is started with {}", started_with(parameters, cited))
             }
             Event::StartRefused { why, .. } => format!("it cannot be started now: {why}"),

@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{Spec, SpecV1, StartParameters, Unstartable};
+use super::{InstanceConfig, Spec, SpecV1, StartParameters, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -72,6 +72,8 @@ pub enum Command {
     ReserveContainer { container: Name },
     /// That machine is gone. A supervisor's order.
     ReleaseContainer { container: Name },
+    /// As `Prepare`, with how what is started reaches the control plane. A supervisor's order.
+    PrepareWith { asked: Version, parameters: Box<StartParameters>, config: Box<InstanceConfig>, cited: Vec<Cited> },
 }
 
 /// In which way a machine goes.

@@ -32,7 +32,12 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             siting::site(state, *effect, zone.as_ref(), *round_is_new, facts)
         }
         Command::TakeClass { effect, copy } => made_from::take(state, *effect, copy, facts),
-        Command::Prepare { asked, parameters, cited } => start::prepare(state, *asked, parameters, cited, facts),
+        Command::Prepare { asked, parameters, cited } => {
+            start::prepare(state, *asked, (parameters, None), cited, facts)
+        }
+        Command::PrepareWith { asked, parameters, config, cited } => {
+            start::prepare(state, *asked, (parameters, Some(config)), cited, facts)
+        }
         Command::RefuseStart { asked, why, cited } => start::refuse(state, *asked, why, cited, facts),
         Command::Assign { application } => start::assign(state, application),
         Command::Unassign { application } => start::unassign(state, application),
@@ -271,6 +276,11 @@ fn report_created(state: &State, attempt: u32, instance: &MachineInstance, facts
         // A provider that answers with something else has not made what was asked for.
         let text = format!("the provider answered with instance {} of machine {}", instance.instance, instance.machine);
         return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);
+    }
+    if let Some(nonce) = foreign::other_nonce(instance, facts) {
+        // Another control plane has the same id. What is there is not ours, whatever it is called.
+        let text = format!("instance {} was started by somebody else: it reports the nonce {nonce}", instance.instance);
+        return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::PermissionDenied, text), facts);
     }
     if effort.attempt < attempt {
         return Err(Rejection::UnknownAttempt { attempt });

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, DrainOutcome, Spec, SpecV1, StartParameters, Step, Unstartable};
+use super::{Cause, DrainOutcome, InstanceConfig, Spec, SpecV1, StartParameters, Step, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -218,6 +218,13 @@ pub enum Event {
     },
     ContainerReleased {
         container: Name,
+    },
+    /// Its instance is to be started with these, and reaches the control plane like this.
+    StartPreparedWith {
+        parameters: Box<StartParameters>,
+        config: Box<InstanceConfig>,
+        cited: Vec<Cited>,
+        at: Timestamp,
     },
 }
 

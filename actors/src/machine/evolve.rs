@@ -182,7 +182,11 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.progress = Some(Progress { text: text.clone(), percent: *percent, since: *since });
         }
         Event::StartPrepared { parameters, .. } => {
-            state.start = Start::Prepared { parameters: parameters.clone() };
+            state.start = Start::Prepared { parameters: parameters.clone(), config: None };
+            state.site.choice = state.choice_in_force();
+        }
+        Event::StartPreparedWith { parameters, config, .. } => {
+            state.start = Start::Prepared { parameters: parameters.clone(), config: Some(config.clone()) };
             state.site.choice = state.choice_in_force();
         }
         Event::StartRefused { why, at: since, .. } => {

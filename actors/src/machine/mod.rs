@@ -108,7 +108,7 @@ pub use phase::{juju_status, phase};
 pub use progress::Progress;
 pub use siting::{Site, SiteChoice};
 pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, SpecV1, Workload};
-pub use start::{Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
+pub use start::{InstanceConfig, Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 pub use state::{Hold, Instance, Node, State, Step, Stray};
 pub use verdict::{Reason, Rejection};
 

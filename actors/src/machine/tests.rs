@@ -22,7 +22,7 @@ use crate::{
     },
     policy::{Document, WhenLost},
     ports::{Condition, InstanceStatus, MachineInstance},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Nonce, Outlook, Timestamp},
 };
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -292,6 +292,7 @@ fn every_reason_and_rejection_has_its_case() {
         "not-running",
         "being-removed",
         "class-of-other-provider",
+        "other-nonce",
     ];
     hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
 }
@@ -313,6 +314,25 @@ fn a_provider_that_answers_with_another_instance_has_failed() {
     let command = Command::Report(Report::Created { attempt: 1, instance: instance(9) });
     let decision = answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer");
     assert_eq!(decision.reason, Reason::WorthRetrying);
+}
+
+fn with_nonce(mut instance: MachineInstance, nonce: &str) -> MachineInstance {
+    instance.facts.insert(MachineInstance::NONCE.to_owned(), nonce.to_owned());
+    instance
+}
+
+#[test]
+fn what_somebody_else_has_started_under_the_same_id_is_not_taken_for_its_own() {
+    let created = |nonce: &Nonce| {
+        let given = after::<State>(&declared());
+        let instance = with_nonce(instance(2), nonce.as_str());
+        let command = Command::Report(Report::Created { attempt: 1, instance });
+        answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer").reason
+    };
+    let journal = uuid::Uuid::from_u128(1);
+    assert_eq!(created(&Nonce::of(journal, effect(2))), Reason::InstanceMade);
+    assert_eq!(created(&Nonce::of(journal, effect(3))), Reason::NotRetryable);
+    assert_eq!(created(&Nonce::of(uuid::Uuid::from_u128(2), effect(2))), Reason::NotRetryable);
 }
 
 #[test]

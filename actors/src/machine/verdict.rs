@@ -122,6 +122,8 @@ pub enum Rejection {
     BeingRemoved,
     #[error("class {class} is of provider {provider}, and this machine is declared with another one")]
     ClassOfOtherProvider { class: Name, provider: Name },
+    #[error("that instance was started by somebody else: it reports the nonce {nonce}")]
+    OtherNonce { nonce: String },
 }
 
 impl Code for Rejection {
@@ -142,6 +144,7 @@ impl Code for Rejection {
             Self::NotRunning => "not-running",
             Self::BeingRemoved => "being-removed",
             Self::ClassOfOtherProvider { .. } => "class-of-other-provider",
+            Self::OtherNonce { .. } => "other-nonce",
         }
     }
 }

@@ -48,7 +48,8 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         (Operation::CreateMachine, Some(provider), _) => {
             let lookup = |ids| provider.lookup(ids);
             let secrets = services.providers.secrets.as_deref();
-            let make = |machines| secrets::create(&*provider, secrets, machines);
+            let journal = services.journal_id();
+            let make = |machines| secrets::create(&*provider, secrets, journal, machines);
             Making { wish: wishes::machine, lookup, make, command: machine::shell::created }.run(batch, limit).await
         }
         (Operation::DeleteMachine, Some(provider), _) => {

@@ -1,8 +1,11 @@
-//! What the secrets hold that machines are made with: read right before the call, and kept by nobody.
+//! What machines are made with that stands in no journal entry: what secrets hold, read right before the call and kept by
+//! nobody, and the nonce, which follows from the journal.
+
+use uuid::Uuid;
 
 use crate::{
     ports::{BulkAnswer, CreateMachine, MachineInstance, MachineProvider, SecretData, Secrets},
-    vocab::{ClassContent, Fault, FaultCode},
+    vocab::{ClassContent, Fault, FaultCode, Nonce},
 };
 
 /// Makes machines with what the secrets of their classes hold. Whoever's secrets cannot be read fails alone, before
@@ -10,6 +13,7 @@ use crate::{
 pub(super) fn create<'a>(
     provider: &'a dyn MachineProvider,
     secrets: Option<&dyn Secrets>,
+    journal: Uuid,
     machines: Vec<CreateMachine>,
 ) -> BulkAnswer<'a, MachineInstance> {
     let mut wanted = Vec::new();
@@ -19,7 +23,8 @@ pub(super) fn create<'a>(
         match machine.class.as_ref().map_or(Ok(SecretData::default()), |class| held(secrets, &class.content)) {
             Ok(secrets) => {
                 told.push(secrets.clone());
-                wanted.push(CreateMachine { secrets, ..machine });
+                let nonce = Some(Nonce::of(journal, machine.id));
+                wanted.push(CreateMachine { secrets, nonce, ..machine });
                 faults.push(None);
             }
             Err(fault) => faults.push(Some(fault)),
@@ -133,13 +138,15 @@ mod tests {
         let content = ClassContent { secret: secret.map(name), ..ClassContent::with_provider(name("cloud")) };
         let class = ClassCopy { class: name("small"), revision: 1, content: Box::new(content) };
         CreateMachine {
-            id: EffectId(uuid::Uuid::from_u128(number)),
+            id: EffectId(Uuid::from_u128(number)),
             machine: name(&format!("web-{number}")),
-            uid: Uid(uuid::Uuid::from_u128(number)),
+            uid: Uid(Uuid::from_u128(number)),
             spec: Box::new(Spec::with_provider(name("cloud"))),
             zone: None,
             class: Some(Box::new(class)),
             start: None,
+            config: None,
+            nonce: None,
             secrets: SecretData::default(),
         }
     }
@@ -149,7 +156,7 @@ mod tests {
         secrets: Option<&dyn Secrets>,
         machines: Vec<CreateMachine>,
     ) -> Vec<Result<MachineInstance, Fault>> {
-        let mut answer = pin!(create(provider, secrets, machines));
+        let mut answer = pin!(create(provider, secrets, Uuid::nil(), machines));
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(answer) => answer.expect("an answer"),
             Poll::Pending => panic!("nothing is waited for"),
@@ -176,6 +183,7 @@ mod tests {
         let answers = created(&provider, Some(&One), vec![wish(1, Some("there"))]);
         let asked = provider.0.lock().unwrap();
         assert_eq!(asked[0].secrets.reveal()["userData"], "hunter2!");
+        assert_eq!(asked[0].nonce, Some(Nonce::of(Uuid::nil(), asked[0].id)));
         assert!(!format!("{asked:?} {answers:?}").contains("hunter2!"));
         assert_eq!(answers[0].as_ref().unwrap_err().text, "no luck with ***");
     }

@@ -69,6 +69,7 @@ pub(crate) fn machine() -> Forms {
             Command::Unassign { application: name("shop") },
             Command::ReserveContainer { container: name("web-lxd-0") },
             Command::ReleaseContainer { container: name("web-lxd-0") },
+            Command::PrepareWith { asked: Version(1), parameters: parameters(), config: config(), cited: cited() },
         ]
         .into_iter()
         .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() })),
@@ -148,6 +149,7 @@ pub(crate) fn machine() -> Forms {
             Event::UnitUnassigned { application: name("shop") },
             Event::ContainerReserved { container: name("web-lxd-0") },
             Event::ContainerReleased { container: name("web-lxd-0") },
+            Event::StartPreparedWith { parameters: parameters(), config: config(), cited: cited(), at: AT },
             Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } },
         ]
         .into_iter()
@@ -169,6 +171,7 @@ pub(crate) fn machine() -> Forms {
         Rejection::NotRunning,
         Rejection::BeingRemoved,
         Rejection::ClassOfOtherProvider { class: name("small"), provider: name("simulated") },
+        Rejection::OtherNonce { nonce: "somebody:else".into() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -177,6 +180,15 @@ pub(crate) fn machine() -> Forms {
 
 fn cited() -> Vec<Cited> {
     vec![Cited { document: "space/inner".parse().expect("a stream"), revision: 3 }]
+}
+
+fn config() -> Box<machine::InstanceConfig> {
+    Box::new(machine::InstanceConfig {
+        ca_certificate: Some("-----BEGIN CERTIFICATE-----".into()),
+        image_stream: "daily".into(),
+        image_signing_key: Some("key".into()),
+        skips_certificate_check: true,
+    })
 }
 
 /// What a machine is started with, with something in every field.

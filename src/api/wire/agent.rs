@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use bailiwick_actors::vocab::{EffectId, Name};
+use bailiwick_actors::vocab::{EffectId, Name, Nonce};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -21,6 +21,9 @@ pub struct Report {
     pub sequence: u64,
     pub conditions: Vec<Condition>,
     pub workloads: Vec<WorkloadReport>,
+    /// The nonce that its machine was started with; agents of earlier releases tell none.
+    #[serde(default)]
+    pub nonce: Option<Nonce>,
     /// The block devices that it sees.
     #[serde(default)]
     pub devices: Vec<Device>,

@@ -80,6 +80,10 @@ fn make(inner: &Inner, directory: &MachineDir, wish: &CreateMachine) -> io::Resu
         machine: wish.machine.clone(),
         uid: wish.uid,
         workloads: wish.spec.workloads.iter().map(workload).collect(),
+        nonce: wish.nonce.clone(),
+        api_addresses: wish.start.as_ref().map(|start| start.api_addresses.clone()).unwrap_or_default(),
+        config: wish.config.as_deref().cloned(),
+        jobs: wish.spec.jobs_in_force().into_iter().map(|job| job.as_str().to_owned()).collect(),
     };
     home::make_whole(directory.path(), |path| {
         let new = MachineDir::new(path.to_owned(), wish.id);
@@ -246,6 +250,7 @@ fn instance(directory: &MachineDir, tag: MachineTag, mark: &ProcessMark, status:
     if path.len() <= FACT_BYTES_MAX {
         facts.insert("directory".to_owned(), path);
     }
+    facts.extend(tag.nonce.map(|nonce| (MachineInstance::NONCE.to_owned(), nonce.0)));
     MachineInstance { effect: tag.effect, instance: instance_id(tag.effect), machine: tag.machine, facts, status }
 }
 

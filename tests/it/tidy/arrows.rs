@@ -58,8 +58,9 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 29] = [
+const DECLARED: [&str; 30] = [
     "Spec",
+    "InstanceConfig",
     "Base",
     "Constraints",
     "StartParameters",
