@@ -3,7 +3,9 @@
 //! ```text
 //! <machines>/<effect id>/     0700, appears whole (written beside, then renamed)
 //!   machine.json              the tag: whose machine this is
-//!   token                     0600, the agent's bearer token
+//!   join-token                0600, what the agent joins with; gone when it has joined
+//!   token                     0600, the agent's bearer token, from then on
+//!   node.json                 what the agent says of itself and the machine: version, hardware, labels, annotations, taints
 //!   lock                      the agent holds an exclusive lock on it for as long as it runs
 //!   process.json              the agent's pid and start time; written once, so its presence says "has been started"
 //!   workloads.json            the process groups that the agent started
@@ -21,7 +23,7 @@ use std::{
 };
 
 use bailiwick_actors::{
-    machine::InstanceConfig,
+    machine::{InstanceConfig, rules::template::NodeTemplate},
     vocab::{EffectId, Name, Nonce, Uid},
 };
 use rustix::fs::OFlags;
@@ -57,6 +59,9 @@ pub struct MachineTag {
     /// What it is there for.
     #[serde(default)]
     pub jobs: Vec<String>,
+    /// What was declared for its `node.json` when it was made.
+    #[serde(default)]
+    pub node: NodeTemplate,
 }
 
 /// What a directory tells about its machine.
@@ -100,6 +105,14 @@ impl MachineDir {
 
     pub fn token(&self) -> PathBuf {
         self.path.join("token")
+    }
+
+    pub fn join_token(&self) -> PathBuf {
+        self.path.join("join-token")
+    }
+
+    pub fn node(&self) -> PathBuf {
+        self.path.join("node.json")
     }
 
     pub fn lock(&self) -> PathBuf {

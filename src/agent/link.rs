@@ -130,7 +130,7 @@ fn sensible(answer: Answer) -> Result<Answer, String> {
     Ok(answer)
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -84,6 +84,9 @@ impl Words for State {
             Event::AttemptBegun => "the next attempt began".into(),
             Event::InstanceLost { .. } => "its instance was lost".into(),
             Event::NodeReported { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
+            Event::AgentJoined { token, node, .. } => {
+                format!("its agent {} joined with token {token}", node.agent_version)
+            }
             Event::NodeWentStale { last_seen } => format!("its agent is silent since {}", last_seen),
             Event::AttachmentReserved { volume } => format!("it keeps room for volume {volume}"),
             Event::AttachmentReleased { volume } => format!("it let go of volume {volume}"),
@@ -217,6 +220,7 @@ fn reported(report: &Report) -> String {
         Report::Node { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
         Report::NodeSilent { last_seen, .. } => format!("its agent is silent since {}", last_seen),
         Report::Progress { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
+        Report::Joined { token, .. } => format!("its agent joined with token {token}"),
         Report::Drained { .. } => "nothing runs inside any more".into(),
         Report::StrayDeleted { effect, attempt } => format!("attempt {attempt} removed instance {effect}"),
         Report::StrayDeleteFailed { effect, attempt, fault } => {

@@ -128,6 +128,7 @@ pub fn wish(n: u128) -> CreateMachine {
         start: None,
         config: None,
         nonce: None,
+        join: None,
     }
 }
 

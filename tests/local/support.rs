@@ -164,6 +164,7 @@ pub fn wish(n: u128) -> CreateMachine {
         start: None,
         config: None,
         nonce: Some(nonce(n)),
+        join: None,
     }
 }
 

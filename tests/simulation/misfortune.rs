@@ -58,6 +58,7 @@ fn wish(n: u128, in_zone: Option<&str>) -> CreateMachine {
         start: None,
         config: None,
         nonce: None,
+        join: None,
     }
 }
 

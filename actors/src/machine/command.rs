@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{InstanceConfig, Spec, SpecV1, StartParameters, Unstartable};
+use super::{InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -139,6 +139,12 @@ pub enum Report {
         text: String,
         /// From 0 to 100, in whole tens.
         percent: Option<u8>,
+    },
+    /// The agent of this instance has come with the token of this id.
+    Joined {
+        effect: EffectId,
+        token: String,
+        node: Box<NodeFacts>,
     },
 }
 

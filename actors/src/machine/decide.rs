@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, containers, draining, foreign, hanging, health, hold, is_overdue, made_from, membership, progress,
-    siting, start,
+    State, Step, containers, draining, foreign, hanging, health, hold, is_overdue, joining, made_from, membership,
+    progress, siting, start,
 };
 use crate::{
     contract::{self, Decision, Next, RetryRule},
@@ -68,6 +68,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::Lost { effect } => report_lost(state, *effect, facts),
             Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
+            Report::Joined { effect, token, node } => joining::report(state, *effect, token, node, facts),
             Report::Drained { effect } => draining::report_drained(state, *effect, facts),
             Report::Progress { effect, text, percent } => progress::report(state, *effect, text, *percent, facts),
             Report::StrayDeleted { effect, attempt } => foreign::report_deleted(state, *effect, *attempt),

@@ -14,6 +14,8 @@
 //!
 //! node       silent ─▶ reporting ◀─▶ stale          (silent again with every new instance)
 //!
+//! joined     no ─▶ yes, with a token that was made for it (`joining.rs`; no again with every new instance)
+//!
 //! health     unjudged ─▶ joining ─▶ well ◀─▶ suspect ─▶ overdue ─▶ given up: replaced      (`health.rs`)
 //!
 //! drain      none ─▶ under way ─▶ empty | timed out | silent | forced: what waited goes on    (`draining.rs`)
@@ -77,6 +79,7 @@ mod foreign;
 mod hanging;
 mod health;
 mod hold;
+mod joining;
 mod made_from;
 mod membership;
 mod phase;
@@ -103,6 +106,7 @@ pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
 pub use health::{Cause, Health, is_node_healthy, is_overdue};
+pub use joining::{Joined, NodeFacts};
 pub use made_from::MadeFrom;
 pub use phase::{juju_status, phase};
 pub use progress::Progress;

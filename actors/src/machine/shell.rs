@@ -29,9 +29,9 @@ impl Kind for State {
                 let class = self.class().cloned().map(Box::new);
                 let start = self.parameters().cloned().map(Box::new);
                 let config = self.config().cloned().map(Box::new);
-                // What the secrets hold is looked up right before the call; the nonce follows from the journal.
-                let (secrets, nonce) = (SecretData::default(), None);
-                let create = CreateMachine { id, machine, uid, spec, zone, class, secrets, start, config, nonce };
+                // Both secrets are looked up right before the call; the nonce follows from the journal.
+                let (secrets, nonce, join) = (SecretData::default(), None, None);
+                let create = CreateMachine { id, machine, uid, spec, zone, class, secrets, start, config, nonce, join };
                 MachineCall::Create(Box::new(create))
             }
             _ => MachineCall::Delete(id),

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Command, Effect, Event, Instance, Node, Reason, Rejection, Removal, Report, Spec, State};
+use super::{Command, Effect, Event, Instance, Node, NodeFacts, Reason, Rejection, Removal, Report, Spec, State};
 use crate::{
     contract::{
         Decider, NoView,
@@ -225,6 +225,9 @@ fn table() -> Vec<Case<State>> {
             )),
         ),
         case(reporting(), seen(true), Ok((R::NodeUnchanged, vec![]))),
+        case(running(), joins(2), Ok((R::AgentJoined, vec![joined()]))),
+        case(running(), joins(9), Ok((R::StaleReport, vec![]))),
+        case([running(), vec![joined()]].concat(), joins(2), Ok((R::NodeUnchanged, vec![]))),
         case(
             reporting(),
             silent(50_000),
@@ -314,6 +317,27 @@ fn a_provider_that_answers_with_another_instance_has_failed() {
     let command = Command::Report(Report::Created { attempt: 1, instance: instance(9) });
     let decision = answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer");
     assert_eq!(decision.reason, Reason::WorthRetrying);
+}
+
+fn node() -> Box<NodeFacts> {
+    Box::new(NodeFacts { arch: "x86_64".into(), cores: 2, ..NodeFacts::default() })
+}
+
+fn joins(version: u64) -> Command {
+    Command::Report(Report::Joined { effect: effect(version), token: "1f".into(), node: node() })
+}
+
+fn joined() -> Event {
+    Event::AgentJoined { token: "1f".into(), node: node(), at: NOW }
+}
+
+#[test]
+fn who_joined_is_forgotten_with_the_instance() {
+    let here = [running(), vec![joined()]].concat();
+    let (state, _) = after::<State>(&here);
+    assert_eq!(state.joined.map(|joined| (joined.token, joined.since)), Some(("1f".to_owned(), NOW)));
+    let lost = [here, vec![Event::InstanceLost { at: NOW }]].concat();
+    assert_eq!(after::<State>(&lost).0.joined, None);
 }
 
 fn with_nonce(mut instance: MachineInstance, nonce: &str) -> MachineInstance {

@@ -86,6 +86,7 @@ reasons! {
         ContainerGone = "container-gone", "a machine that stood in it is gone";
         ContainerKnown = "container-known", "nothing has changed about that machine";
         RemovalWaitsForContainers = "removal-waits-for-containers", "its removal was asked for, and the machines that stand in it go first";
+        AgentJoined = "agent-joined", "its agent has come with the token that was made for it";
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, BulkAnswer, Capabilities, Lookup, Progress, SecretData};
+use super::{Answer, BulkAnswer, Capabilities, JoinToken, Lookup, Progress, SecretData};
 use crate::{
     machine::{InstanceConfig, Spec, StartParameters},
     vocab::{ClassCopy, EffectId, Fault, InstanceId, Name, Nonce, Timestamp, Uid, Zone},
@@ -31,6 +31,8 @@ pub struct CreateMachine {
     /// What it proves with that this control plane started it; to be kept with it, and told with it as the fact
     /// [`MachineInstance::NONCE`]. None before the call.
     pub nonce: Option<Nonce>,
+    /// What its agent joins with; none before the call, or where no agents join. Not to be told to anybody but the machine.
+    pub join: Option<JoinToken>,
 }
 
 /// A running instance.

@@ -63,6 +63,7 @@ pub(crate) fn machine() -> Forms {
             Command::ReserveMount { filesystem: name("files") },
             Command::ReleaseMount { filesystem: name("files") },
             Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
+            Command::Report(Report::Joined { effect: effect(1), token: "1f".into(), node: node() }),
             Command::TakeClass { effect: effect(1), copy: copy() },
             Command::Prepare { asked: Version(1), parameters: parameters(), cited: cited() },
             Command::Assign { application: name("shop") },
@@ -150,6 +151,7 @@ pub(crate) fn machine() -> Forms {
             Event::ContainerReserved { container: name("web-lxd-0") },
             Event::ContainerReleased { container: name("web-lxd-0") },
             Event::StartPreparedWith { parameters: parameters(), config: config(), cited: cited(), at: AT },
+            Event::AgentJoined { token: "1f".into(), node: node(), at: AT },
             Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } },
         ]
         .into_iter()
@@ -180,6 +182,20 @@ pub(crate) fn machine() -> Forms {
 
 fn cited() -> Vec<Cited> {
     vec![Cited { document: "space/inner".parse().expect("a stream"), revision: 3 }]
+}
+
+fn node() -> Box<machine::NodeFacts> {
+    let spec = machine_spec();
+    Box::new(machine::NodeFacts {
+        agent_version: "0.1.0".into(),
+        arch: "x86_64".into(),
+        cores: 2,
+        memory: SizeMib(1024),
+        disk: SizeMib(2048),
+        labels: spec.labels,
+        annotations: spec.annotations,
+        taints: spec.taints,
+    })
 }
 
 fn config() -> Box<machine::InstanceConfig> {

@@ -114,6 +114,7 @@ impl Bench {
             start: None,
             config: None,
             nonce: Some(Nonce::of(Uuid::nil(), id)),
+            join: None,
         }
     }
 

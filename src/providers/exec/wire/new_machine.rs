@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     machine::{Constraints, InstanceConfig, Job, StartImage, StartParameters},
-    ports::{CreateMachine, SecretData},
+    ports::{CreateMachine, JoinToken, SecretData},
     vocab::{EffectId, Name, NodeCapacity, Nonce, Uid},
 };
 use serde::{Serialize, Serializer};
@@ -46,6 +46,9 @@ pub(in crate::providers::exec) struct NewMachine<'a> {
     /// What the secrets of its class hold. Not for anybody's log.
     #[serde(skip_serializing_if = "Option::is_none")]
     secrets: Option<Told<'a>>,
+    /// Where the token is that an agent in it joins with, if there is one; never the token itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credentials: Option<Value>,
     /// What it is started with beside what is declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<Value>,
@@ -107,9 +110,15 @@ impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
                 node_template: copy.content.node_template.as_ref(),
             }),
             secrets: (!wish.secrets.is_empty()).then_some(Told(&wish.secrets)),
+            credentials: wish.join.as_ref().map(credentials),
             start: wish.start.as_deref().map(|parameters| start(parameters, wish.config.as_deref())),
         }
     }
+}
+
+/// What stands for the token: its id, and the file that holds it.
+fn credentials(join: &JoinToken) -> Value {
+    json!({ "token_id": join.id, "token_file": join.file, "until_ms": join.until.0 })
 }
 
 /// The value that a text is, or else the text.
