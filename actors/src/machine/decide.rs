@@ -8,7 +8,7 @@ use super::{
     progress, siting, start,
 };
 use crate::{
-    contract::{self, Decision, Next, RetryRule},
+    contract::{self, Attempted, Decision, Next, RetryRule},
     policy::WhenLost,
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, Fault, FaultCode, Life, Outlook, Timestamp},
@@ -299,7 +299,7 @@ fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
     }
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
-    after_failure(effort, attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
+    after_failure((effort, Attempted::Making), attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
 }
 
 fn report_deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {
@@ -329,7 +329,7 @@ fn report_delete_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::DeleteRetryScheduled { until, fault };
-    after_failure(effort, attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
+    after_failure((effort, Attempted::Removing), attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
 }
 
 fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
@@ -388,7 +388,7 @@ fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, fac
 
 /// What follows a failed attempt: another one later, or none.
 pub(super) fn after_failure(
-    effort: &Effort,
+    (effort, work): (&Effort, Attempted),
     attempt: u32,
     fault: &Fault,
     facts: &Facts<'_>,
@@ -398,7 +398,7 @@ pub(super) fn after_failure(
     if !effort.is_trying(attempt) {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
-    let next = RetryRule::from(&facts.policy.machines).after(effort, fault, facts.now);
+    let next = RetryRule::of_machine(facts.policy, work).after(effort, fault, facts.now);
     let fault = fault.clone();
     Ok(match next {
         Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),

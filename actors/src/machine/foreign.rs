@@ -9,7 +9,7 @@ use super::{
     health,
 };
 use crate::{
-    contract::Decision,
+    contract::{Attempted, Decision},
     ports::{InstanceStatus, MachineInstance},
     vocab::{EffectId, Fault, Life, Name, Nonce, Outlook},
 };
@@ -120,7 +120,8 @@ pub(super) fn report_delete_failed(
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::StrayRetryScheduled { effect, until, fault };
-    after_failure(&stray.effort, attempt, fault, facts, retry, |fault| Event::StrayGivenUp { effect, fault })
+    let effort = (&stray.effort, Attempted::Removing);
+    after_failure(effort, attempt, fault, facts, retry, |fault| Event::StrayGivenUp { effect, fault })
 }
 
 /// Nothing of its own is to be tried again; perhaps a stray is.

@@ -58,7 +58,9 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 30] = [
+const DECLARED: [&str; 32] = [
+    "Retries",
+    "RetryBy",
     "Spec",
     "InstanceConfig",
     "Base",
