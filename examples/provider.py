@@ -33,11 +33,11 @@ def write(kind, effect, **fields):  # whole or not at all; fields that bailiwick
 def every(kind):
     return [thing for effect in sorted(os.listdir(STATE)) if (thing := read(effect, kind))]
 
-def create_machine(effect, machine, **_):  # it outlives us: a session of its own, none of our pipes
+def create_machine(effect, machine, nonce="", **_):  # it outlives us: a session of its own, none of our pipes
     quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     start = lambda: subprocess.Popen(["sleep", "infinity"], cwd=home(effect), start_new_session=True, **quiet)
     pid = find(effect) or start().pid  # found, if we were killed before the next line
-    write("machine", effect, machine=machine, instance="sleep-" + effect, pid=pid)
+    write("machine", effect, machine=machine, instance="sleep-" + effect, pid=pid, facts={"nonce": nonce})
 
 def create_volume(effect, size_mib, **_):
     if not 1 <= size_mib <= 1 << 40:

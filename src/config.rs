@@ -146,6 +146,11 @@ pub fn local_dir(data_dir: &Path) -> PathBuf {
     data_dir.join("local")
 }
 
+/// Where the tokens are that agents join with, below a data directory.
+pub fn enrolment_dir(data_dir: &Path) -> PathBuf {
+    data_dir.join("enrolment")
+}
+
 /// The directory of providers that are processes, below a data directory.
 pub fn exec_dir(data_dir: &Path) -> PathBuf {
     data_dir.join("exec")

@@ -3,7 +3,9 @@
 //! ```text
 //! <machines>/<effect id>/     0700, appears whole (written beside, then renamed)
 //!   machine.json              the tag: whose machine this is
-//!   token                     0600, the agent's bearer token
+//!   join-token                0600, what the agent joins with; gone when it has joined
+//!   token                     0600, the agent's bearer token, from then on
+//!   node.json                 what the agent says of itself and the machine: version, hardware, labels, annotations, taints
 //!   lock                      the agent holds an exclusive lock on it for as long as it runs
 //!   process.json              the agent's pid and start time; written once, so its presence says "has been started"
 //!   workloads.json            the process groups that the agent started
@@ -20,7 +22,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bailiwick_actors::vocab::{EffectId, Name, Uid};
+use bailiwick_actors::{
+    machine::{InstanceConfig, rules::template::NodeTemplate},
+    vocab::{EffectId, Name, Nonce, Uid},
+};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +47,21 @@ pub struct MachineTag {
     pub uid: Uid,
     /// What was declared when it was made; the node's answers tell what is wanted now.
     pub workloads: Vec<Workload>,
+    /// What it proves with whose it is; machines of earlier releases have none.
+    #[serde(default)]
+    pub nonce: Option<Nonce>,
+    /// Where programs in it reach the control plane, beside the node's own socket.
+    #[serde(default)]
+    pub api_addresses: Vec<String>,
+    /// How they do.
+    #[serde(default)]
+    pub config: Option<InstanceConfig>,
+    /// What it is there for.
+    #[serde(default)]
+    pub jobs: Vec<String>,
+    /// What was declared for its `node.json` when it was made.
+    #[serde(default)]
+    pub node: NodeTemplate,
 }
 
 /// What a directory tells about its machine.
@@ -85,6 +105,14 @@ impl MachineDir {
 
     pub fn token(&self) -> PathBuf {
         self.path.join("token")
+    }
+
+    pub fn join_token(&self) -> PathBuf {
+        self.path.join("join-token")
+    }
+
+    pub fn node(&self) -> PathBuf {
+        self.path.join("node.json")
     }
 
     pub fn lock(&self) -> PathBuf {

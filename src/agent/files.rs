@@ -33,11 +33,16 @@ pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Puts a value in place as JSON: whoever reads sees the old content or the new, also after a crash.
 pub fn replace_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    replace(path, &serde_json::to_vec_pretty(value)?)
+}
+
+/// The same for what is no JSON.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(UNFINISHED);
     let unfinished = Path::new(&unfinished);
     remove_file(unfinished)?;
-    write_new(unfinished, &serde_json::to_vec_pretty(value)?)?;
+    write_new(unfinished, content)?;
     fs::rename(unfinished, path)?;
     sync_parent(path)
 }

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
-use bailiwick_actors::vocab::{EffectId, Name};
+use bailiwick_actors::vocab::{EffectId, Name, Nonce};
 use hyper::Method;
 use tracing::{info, warn};
 use uuid::Uuid;
 
+use super::directory::MachineTag;
 use crate::{
     api::wire::{
         agent::{Answer, Condition, Report, WorkloadReport},
@@ -37,6 +38,7 @@ pub struct Link {
     path: String,
     token: String,
     effect: EffectId,
+    nonce: Option<Nonce>,
     boot_id: Uuid,
     sequence: u64,
     failures: u32,
@@ -55,12 +57,13 @@ pub struct Exchange {
 
 impl Link {
     /// The way to the node at this socket, as the agent of this machine.
-    pub fn new(socket: PathBuf, machine: &Name, effect: EffectId, token: String) -> Self {
+    pub fn new(socket: PathBuf, machine: &MachineTag, token: String) -> Self {
         Self {
             client: Client::new(socket).with_limits(LIMITS),
-            path: format!("/v1/agents/{machine}/report"),
+            path: format!("/v1/agents/{}/report", machine.machine),
             token,
-            effect,
+            effect: machine.effect,
+            nonce: machine.nonce.clone(),
             boot_id: Uuid::new_v4(),
             sequence: 0,
             failures: 0,
@@ -82,6 +85,7 @@ impl Link {
             sequence: self.sequence,
             conditions,
             workloads,
+            nonce: self.nonce.clone(),
             devices,
         };
         let sent = self.client.send_json(Method::POST, &self.path, &report, Some(&self.token)).await;
@@ -126,7 +130,7 @@ fn sensible(answer: Answer) -> Result<Answer, String> {
     Ok(answer)
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

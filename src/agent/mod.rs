@@ -15,8 +15,10 @@ mod conditions;
 pub mod directory;
 pub mod files;
 pub mod group;
+mod join;
 pub mod ledger;
 mod link;
+pub mod node;
 pub mod output;
 mod pressure;
 pub mod process;
@@ -40,7 +42,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
     time::sleep,
 };
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 pub use token::{agent_token, is_agent_token};
 pub use workload::STOP_GRACE;
@@ -49,6 +51,7 @@ use self::{
     conditions::Conditions,
     directory::{HeldLock, MachineDir, MachineTag, Presence},
     link::{Exchange, Link},
+    node::NodeFile,
     process::ProcessMark,
     storage::{Hands, MakeHands, StorageLink},
     workloads::Workloads,
@@ -142,13 +145,24 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
     let _hangup = signal(SignalKind::hangup()).map_err(io("listen for signals"))?;
 
     let (_lock, tag) = begin(&directory).await?;
-    let token = files::read(&directory.token()).map_err(io("read the token"))?.unwrap_or_default();
-    let token = String::from_utf8_lossy(&token).trim().to_owned();
     info!(machine = %tag.machine, effect = %tag.effect, "the machine runs");
+    let node = NodeFile::begin(&directory, &tag.node).map_err(io("write node.json"))?;
+    let token = tokio::select! {
+        biased;
+        _ = terminate.recv() => None,
+        _ = interrupt.recv() => None,
+        joined = join::token(&directory, config.socket.clone(), &tag, &node) => {
+            joined.map_err(io("read or write the token"))?
+        }
+    };
+    let Some(token) = token else {
+        info!("asked to end, or the machine's directory is gone");
+        return Ok(());
+    };
 
     let hands = make_hands(directory.path().to_owned());
     let storage = StorageLink::new(config.socket.clone(), &tag.machine, config.effect, token.clone());
-    let mut link = Link::new(config.socket, &tag.machine, config.effect, token);
+    let mut link = Link::new(config.socket, &tag, token);
     let mut conditions = Conditions::new(directory.path());
     let mut workloads = Workloads::new(directory.clone(), tag.machine);
     tokio::select! {
@@ -208,6 +222,11 @@ async fn follow(
         if let Some(answer) = answer {
             if answer.stop {
                 return "the node asked to end";
+            }
+            if let Some(declared) = &answer.node
+                && let Err(error) = NodeFile::follow(directory, declared)
+            {
+                warn!(%error, "cannot write node.json; it is tried again with the next answer");
             }
             conditions.follow(&answer.volumes);
             workloads.follow(&answer.workloads, &answer.volumes, &answer.filesystems);

@@ -50,7 +50,7 @@ impl Gauge {
 }
 
 /// Total and available memory, in KiB.
-fn memory() -> io::Result<(u64, u64)> {
+pub(super) fn memory() -> io::Result<(u64, u64)> {
     let text = fs::read_to_string("/proc/meminfo")?;
     let value = |name: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;

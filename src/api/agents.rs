@@ -1,10 +1,12 @@
-//! What agents say and are told: `POST /v1/agents/{machine}/report`, and `…/storage` for what they do with storage.
+//! What agents say and are told: `POST /v1/agents/{machine}/join` once, then `…/report`, and `…/storage` for what they do
+//! with storage.
 
 use actix_web::{HttpRequest, http::StatusCode, http::header::AUTHORIZATION, web};
 use bailiwick_actors::{
+    machine::NodeFacts,
     ports,
     shell::{AgentReport, Heartbeat},
-    vocab::{EffectId, Name},
+    vocab::{EffectId, Name, Nonce},
 };
 
 use super::{
@@ -12,7 +14,7 @@ use super::{
     server::Shared,
     wire::{agent, storage},
 };
-use crate::agent::is_agent_token;
+use crate::agent::{agent_token, is_agent_token};
 
 /// The most conditions in one report.
 const CONDITIONS_MAX: usize = 128;
@@ -28,7 +30,62 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
     let storage = web::resource("/agents/{machine}/storage")
         .app_data(web::JsonConfig::default().limit(OUTCOMES_BYTES_MAX))
         .route(web::post().to(storage));
-    config.service(report).service(storage);
+    let join = web::resource("/agents/{machine}/join")
+        .app_data(web::JsonConfig::default().limit(REPORT_BYTES_MAX))
+        .route(web::post().to(join));
+    config.service(report).service(storage).service(join);
+}
+
+/// Lets an agent in that has the token which its machine was made with; from then on it has one of its own.
+async fn join(
+    shared: web::Data<Shared>,
+    machine: web::Path<String>,
+    join: web::Json<agent::Join>,
+) -> Result<web::Json<agent::Joined>, Failure> {
+    let agent::Join { effect, nonce, token, node } = join.into_inner();
+    let machine: Name = machine.parse().map_err(|_| denied())?;
+    let token = shared.enrolments.admit(effect, &token, shared.node.now()).map_err(|why| {
+        tracing::warn!(%machine, %effect, %why, "an agent was not let in");
+        Failure::new(StatusCode::UNAUTHORIZED, why.code(), why.to_string())
+    })?;
+    is_ours(&shared, nonce.as_ref(), effect)?;
+    if !shared.node.runs(&machine, effect)? {
+        return Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is not recorded"));
+    }
+    shared.node.agent_joined(&machine, effect, token, node_facts(node)?).await?;
+    Ok(web::Json(agent::Joined { token: agent_token(&shared.key, effect) }))
+}
+
+/// The most labels, annotations or taints of one node, and the longest of their texts in bytes: as in manifests.
+const NODE_ENTRIES_MAX: usize = 64;
+const NODE_TEXT_BYTES_MAX: usize = 4 * 1024;
+
+/// What an agent says of its node, in bounds.
+fn node_facts(node: agent::NodeInfo) -> Result<NodeFacts, Failure> {
+    if is_too_much(&node) {
+        let text = "a node has at most 64 labels, annotations and taints, of at most 4096 bytes each";
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "too-many", text));
+    }
+    let agent::NodeInfo { agent_version, arch, cores, memory_mib, disk_mib, labels, annotations, taints } = node;
+    Ok(NodeFacts { agent_version, arch, cores, memory: memory_mib, disk: disk_mib, labels, annotations, taints })
+}
+
+fn is_too_much(node: &agent::NodeInfo) -> bool {
+    let counts = [node.labels.len(), node.annotations.len(), node.taints.len()];
+    let maps = node.labels.iter().chain(&node.annotations);
+    let pairs = maps.chain(node.taints.iter().map(|taint| (&taint.key, &taint.value)));
+    let mut texts = pairs.flat_map(|(key, value)| [key, value]).chain([&node.agent_version, &node.arch]);
+    let is_bad = |text: &String| text.len() > NODE_TEXT_BYTES_MAX || text.contains('\0');
+    counts.into_iter().any(|count| count > NODE_ENTRIES_MAX) || texts.any(is_bad)
+}
+
+/// Refuses the agent of a machine that another control plane has started.
+fn is_ours(shared: &Shared, nonce: Option<&Nonce>, effect: EffectId) -> Result<(), Failure> {
+    if nonce.is_some_and(|nonce| *nonce != shared.node.nonce(effect)) {
+        let text = "its machine was started by another control plane: the nonce is not ours";
+        return Err(Failure::new(StatusCode::FORBIDDEN, "other-nonce", text));
+    }
+    Ok(())
 }
 
 /// Hands jobs to an agent, and takes in how they went.
@@ -67,6 +124,7 @@ async fn report(
 ) -> Result<web::Json<agent::Answer>, Failure> {
     let report = report.into_inner();
     let machine = authorised(&shared, &machine, report.effect, &request)?;
+    is_ours(&shared, report.nonce.as_ref(), report.effect)?;
     if report.conditions.len() > CONDITIONS_MAX {
         return Err(Failure::new(StatusCode::BAD_REQUEST, "too-many", "a report holds at most 128 conditions"));
     }

@@ -12,7 +12,7 @@ use std::{
 use actix_web::{App, HttpServer, dev::ServerHandle, http::StatusCode, web};
 
 use super::{agents, changes, errors::Failure, operate, questions};
-use crate::{client::SocketPath, handle::Handle};
+use crate::{client::SocketPath, handle::Handle, providers::enrolment::Enrolments};
 
 /// The longest body of a change, in bytes: a manifest's limit and some room.
 const CHANGE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -32,6 +32,7 @@ pub struct Server {
 pub(super) struct Shared {
     pub(super) node: Handle,
     pub(super) key: Arc<[u8; 32]>,
+    pub(super) enrolments: Arc<Enrolments>,
 }
 
 /// Listens on the socket; an old one that nobody listens on is replaced. `address` is a name of `real` that is short
@@ -39,14 +40,20 @@ pub(super) struct Shared {
 ///
 /// # Errors
 /// If the socket cannot be made.
-pub fn start(node: Handle, key: [u8; 32], address: &SocketPath, real: &Path) -> io::Result<Server> {
+pub fn start(
+    node: Handle,
+    key: [u8; 32],
+    enrolments: Arc<Enrolments>,
+    address: &SocketPath,
+    real: &Path,
+) -> io::Result<Server> {
     match fs::remove_file(real) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => (),
     }
     let listener = UnixListener::bind(address.path())?;
     fs::set_permissions(real, fs::Permissions::from_mode(0o600))?;
-    let shared = Shared { node, key: Arc::new(key) };
+    let shared = Shared { node, key: Arc::new(key), enrolments };
     let (ready, is_ready) = mpsc::sync_channel(1);
     let thread = thread::Builder::new().name("bailiwick-api".into()).spawn(move || serve(listener, shared, &ready))?;
     let handle = is_ready.recv().map_err(|_| io::Error::other("the server's thread ended"))??;

@@ -6,12 +6,14 @@ use std::{
 };
 
 use bailiwick_actors::{
-    machine::{self, Instance},
-    shell::{AgentReport, AskError, DevicesSeen, Heartbeat},
+    contract::Decider,
+    machine::{self, Instance, NodeFacts, rules::template::NodeTemplate},
+    shell::{AgentReport, AnyCommand, Ask, AskError, DevicesSeen, Heartbeat, Origin},
     supervisor::storage::Sighted,
-    vocab::{EffectId, Name},
+    vocab::{EffectId, Name, Nonce},
 };
-use bailiwick_journal::ReadError;
+use bailiwick_journal::{Journal, ReadError, StreamId};
+use uuid::Uuid;
 
 use super::Handle;
 use crate::{
@@ -31,6 +33,31 @@ impl Handle {
     pub async fn agent_report(&self, report: AgentReport) -> Result<Heartbeat, AskError> {
         let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
         self.shared.machines.send(report).await.map_err(|_| AskError::Stopping)
+    }
+
+    /// What an instance proves with that this control plane started it under this id.
+    pub fn nonce(&self, effect: EffectId) -> Nonce {
+        Nonce::of(self.shared.journal.id(), effect)
+    }
+
+    /// Records that the agent of this instance has come with the token of this id, and what it says of itself.
+    ///
+    /// # Errors
+    /// As [`AskError`].
+    pub async fn agent_joined(
+        &self,
+        machine: &Name,
+        effect: EffectId,
+        token: String,
+        node: NodeFacts,
+    ) -> Result<(), AskError> {
+        let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
+        let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
+        let report = machine::Report::Joined { effect, token, node: Box::new(node) };
+        let command = AnyCommand::Machine(machine::Command::Report(report));
+        let principal = format!("agent:machine/{machine}");
+        let origin = Origin { id: Uuid::new_v4(), principal, cause: None, routine: true };
+        self.shared.registry.send(Ask { stream, command, origin }).await.map_err(|_| AskError::Stopping)?.map(drop)
     }
 
     /// What the agent in this instance of a machine is to do, and notes that it was told; none if this is not the instance
@@ -122,5 +149,10 @@ pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<
     let is_there = volumes.len() == state.attachments.len() && filesystems.len() == state.mounts.len();
     let is_soon = !is_there || state.is_draining();
     let interval_ms = if is_soon { SOON_MS } else { agent::default_interval_ms() };
-    Some(agent::Answer { workloads, volumes, filesystems, interval_ms, stop: false })
+    let node = state.spec.as_ref().map(|spec| NodeTemplate {
+        labels: spec.labels.clone(),
+        annotations: spec.annotations.clone(),
+        taints: spec.taints.clone(),
+    });
+    Some(agent::Answer { workloads, volumes, filesystems, node, interval_ms, stop: false })
 }

@@ -24,9 +24,10 @@ use crate::{
     api::server::{self, Server},
     client::{SocketPath, socket_address},
     clock::SystemClock,
-    config::{Config, LocalMachines, journal_dir, local_dir, node_key},
+    config::{Config, LocalMachines, enrolment_dir, journal_dir, local_dir, node_key},
     handle::{Handle, Offer},
     providers::{
+        enrolment::Enrolments,
         etcd::EtcdEngine,
         exec::ExecProvider,
         local::{LocalConfig, LocalProvider},
@@ -94,7 +95,11 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let key = node_key(&config.data_dir).map_err(cannot("read or make", key_path))?;
     // The journal's lock is held from here on: the socket can only be an old one, or ours.
     let socket = socket_address(&config.data_dir).map_err(cannot("use the socket in", config.data_dir.clone()))?;
-    let Offered { providers, reports, desk, offer } = providers(config, &clock, key)?;
+    let enrolment = enrolment_dir(&config.data_dir);
+    let enrolments = Enrolments::open(enrolment.clone()).map_err(cannot("make or use", enrolment))?;
+    let enrolments = Arc::new(enrolments);
+    let Offered { mut providers, reports, desk, offer } = providers(config, &clock, key)?;
+    providers.enrolment = Some(enrolments.clone());
     let shared: Arc<dyn Journal> = journal.clone();
     let running = assemble(shared, clock.clone(), providers, config.limits).await?;
     for reports in reports {
@@ -106,7 +111,8 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     journal.give_memory_back();
     let server = if config.listen {
         let real = config.data_dir.join("node.sock");
-        let server = server::start(handle.clone(), key, &socket, &real).map_err(cannot("listen on", real))?;
+        let server =
+            server::start(handle.clone(), key, enrolments, &socket, &real).map_err(cannot("listen on", real))?;
         Some(server)
     } else {
         None
@@ -142,6 +148,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<O
         in_machines: BTreeMap::new(),
         replica_sets: config.engines.clone(),
         secrets: Some(Arc::new(EnvironmentSecrets::new(config.environment.clone()))),
+        enrolment: None,
     };
     let etcd = "etcd".parse().expect("a valid name");
     providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::with(config.environment.clone())));

@@ -32,7 +32,7 @@
 //!
 //! | operation | items | `ok` of each |
 //! |---|---|---|
-//! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` `jobs`, and if said: `zone` `tags` `annotations` `taints` `constraints` `placement` `base` `parent` `class` `class_content` (`revision` `provider_spec` `node_template`: the copy that is this machine's own) `secrets` (what the secrets of its class hold; not for logs) | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
+//! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` `jobs` `nonce`, and if said: `zone` `tags` `annotations` `taints` `constraints` `placement` `base` `parent` `class` `class_content` (`revision` `provider_spec` `node_template`: the copy that is this machine's own) `secrets` (what the secrets of its class hold; not for logs) `credentials` (`token_id` `token_file` `until_ms`: what an agent of ours would join with, by reference) `start` (what documents say; with what the model says of it: `image_stream` `image_signing_key` `ca_certificate` `verify_tls`) | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
 //! | `delete-machines` | effect ids | `null` |
 //! | `lookup-machines` | effect ids | `{"present": machine}`, `"absent"` or `"unknown"` |
 //! | `create-volumes` | `effect` `volume` `uid` `size_mib` `pool`? `attributes`? | a volume: `effect` `volume_id` `size_mib` |
@@ -80,6 +80,9 @@
 //!
 //! - **The effect id is the key to everything.** The same id again gives the same thing; it is stored with what is made (as
 //!   a tag, a label, a directory's name), so that it is found again after a crash of the provider, the node or both.
+//! - The nonce that a machine was started with is kept with it, and told with it ever after as the fact `nonce`. What reports
+//!   another one than this control plane gives under that id was started by somebody else, and is not taken over. (A provider
+//!   that cannot keep it tells none.)
 //! - What is not there is deleted, destroyed and detached with success.
 //! - `absent` means that it is not there *and no earlier call will still make it*. Who cannot tell says `unknown`.
 //! - A list that may lack something says `"complete": false`.

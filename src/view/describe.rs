@@ -1,5 +1,7 @@
 //! Everything about one entity.
 
+use std::collections::BTreeMap;
+
 use bailiwick_actors::{
     contract::{Decider, Stored},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
@@ -36,6 +38,9 @@ pub struct Description {
     /// The members of a replica set, as they were seen last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberRow>,
+    /// What the agent inside said of itself and its machine when it joined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentRow>,
     /// What the agent inside reports.
     pub conditions: Vec<ConditionRow>,
     /// What stands in the way of its removal.
@@ -75,6 +80,23 @@ pub struct ConditionRow {
     pub text: String,
 }
 
+/// An agent that has joined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentRow {
+    pub version: String,
+    pub arch: String,
+    pub cores: u32,
+    pub memory: String,
+    pub disk: String,
+    pub labels: BTreeMap<String, String>,
+    pub annotations: BTreeMap<String, String>,
+    pub taints: Vec<String>,
+    /// When it joined, and the id of the token that it came with.
+    pub joined: String,
+    pub token: String,
+}
+
 /// How an effort stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -110,11 +132,12 @@ pub struct History {
 /// If its history cannot be read or understood.
 pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Result<Option<Description>, FleetError> {
     let name = entity.name();
-    let (mut conditions, mut members) = (Vec::new(), Vec::new());
+    let (mut conditions, mut members, mut agent) = (Vec::new(), Vec::new(), None);
     let (kind, row, spec, effort) = match entity.kind() {
         machine::State::KIND => {
             let Some(folded) = fleet.machines.folded(name) else { return Ok(None) };
             conditions = conditions_of(&folded.state);
+            agent = folded.state.joined.as_ref().map(agent_row);
             let row = Row::Machine(Box::new(machine_row(fleet, name, folded)));
             (machine::State::KIND, row, json(&folded.state.spec), folded.state.effort())
         }
@@ -206,6 +229,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         row,
         spec,
         members,
+        agent,
         conditions,
         effort: effort.map(|effort| effort_row(entity, effort)),
         last_operation,
@@ -227,6 +251,22 @@ fn conditions_of(state: &machine::State) -> Vec<ConditionRow> {
         text: condition.text.clone(),
     };
     conditions.values().map(row).collect()
+}
+
+fn agent_row(joined: &machine::Joined) -> AgentRow {
+    let node = &joined.node;
+    AgentRow {
+        version: node.agent_version.clone(),
+        arch: node.arch.clone(),
+        cores: node.cores,
+        memory: node.memory.to_string(),
+        disk: node.disk.to_string(),
+        labels: node.labels.clone(),
+        annotations: node.annotations.clone(),
+        taints: node.taints.iter().map(ToString::to_string).collect(),
+        joined: joined.since.to_string(),
+        token: joined.token.clone(),
+    }
 }
 
 fn effort_row(stream: &StreamId, effort: &Effort) -> EffortRow {

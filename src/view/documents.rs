@@ -121,12 +121,16 @@ fn says(fleet: &Fleet, name: &str, content: &Content) -> Value {
                 "spaces": application.constraints.spaces,
             },
         }),
+        Content::ModelV1(old) => says(fleet, name, &Content::Model(old.clone().into())),
         Content::Model(model) => json!({
             "base": model.base.as_ref().map(ToString::to_string),
             "imageStream": model.image_stream,
             "region": model.region,
             "agentVersion": model.agent_version,
             "apiAddresses": model.api_addresses,
+            "caCertificate": model.ca_certificate,
+            "imageSigningKey": model.image_signing_key,
+            "tlsVerify": !model.skips_certificate_check,
             "tags": model.tags,
         }),
     }

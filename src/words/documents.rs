@@ -42,6 +42,7 @@ fn said(content: &Content) -> String {
             let bound = count(application.bindings.len(), "binding");
             format!("units on {}, {bound}", count(application.machines.len(), "machine"))
         }
+        Content::ModelV1(old) => said(&Content::Model(old.clone().into())),
         Content::Model(model) => {
             let base = model.base.as_ref().map_or_else(|| "no base of its own".into(), ToString::to_string);
             format!("{base}, {}", count(model.tags.len(), "tag"))

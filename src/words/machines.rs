@@ -17,7 +17,7 @@ impl Words for State {
             Command::DeclareV1(spec) => format!("be declared {}", declared(&spec.clone().into())),
             Command::Site { zone, .. } => format!("be made {}", site(zone.as_ref())),
             Command::TakeClass { copy, .. } => format!("be made from class {copy}"),
-            Command::Prepare { .. } => "start with what was put together for it".into(),
+            Command::Prepare { .. } | Command::PrepareWith { .. } => "start with what was put together for it".into(),
             Command::RefuseStart { why, .. } => format!("wait, for {why}"),
             Command::Assign { application } => format!("have a unit of application {application}"),
             Command::Unassign { application } => format!("have no unit of application {application}"),
@@ -55,7 +55,7 @@ impl Words for State {
             Event::Progressed { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
             Event::Sited { zone, .. } => format!("it is to be made {}", site(zone.as_ref())),
             Event::ClassTaken { copy } => format!("it is made from class {copy}"),
-            Event::StartPrepared { parameters, cited, .. } => {
+            Event::StartPrepared { parameters, cited, .. } | Event::StartPreparedWith { parameters, cited, .. } => {
                 format!("it is started with {}", started_with(parameters, cited))
             }
             Event::StartRefused { why, .. } => format!("it cannot be started now: {why}"),
@@ -85,6 +85,9 @@ impl Words for State {
             Event::AttemptBegun => "the next attempt began".into(),
             Event::InstanceLost { .. } => "its instance was lost".into(),
             Event::NodeReported { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
+            Event::AgentJoined { token, node, .. } => {
+                format!("its agent {} joined with token {token}", node.agent_version)
+            }
             Event::NodeWentStale { last_seen } => format!("its agent is silent since {}", last_seen),
             Event::AttachmentReserved { volume } => format!("it keeps room for volume {volume}"),
             Event::AttachmentReleased { volume } => format!("it let go of volume {volume}"),
@@ -221,6 +224,7 @@ fn reported(report: &Report) -> String {
         Report::Node { conditions, .. } => format!("its agent reports {}", conditions_in_words(conditions)),
         Report::NodeSilent { last_seen, .. } => format!("its agent is silent since {}", last_seen),
         Report::Progress { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
+        Report::Joined { token, .. } => format!("its agent joined with token {token}"),
         Report::Drained { .. } => "nothing runs inside any more".into(),
         Report::StrayDeleted { effect, attempt } => format!("attempt {attempt} removed instance {effect}"),
         Report::StrayDeleteFailed { effect, attempt, fault } => {

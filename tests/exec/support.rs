@@ -126,6 +126,9 @@ pub fn wish(n: u128) -> CreateMachine {
         class: None,
         secrets: Default::default(),
         start: None,
+        config: None,
+        nonce: None,
+        join: None,
     }
 }
 

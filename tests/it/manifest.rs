@@ -1,6 +1,7 @@
 //! Manifests: what is read, what is refused and in which words, and that no bytes at all make the reader stumble.
 
 mod claims;
+mod documents;
 mod gardener;
 mod machine_classes;
 mod machine_sets;

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use crate::{
     node::Node,
-    support::{Ground, NODE_KEY, create, effect, eventually},
+    support::{Ground, NODE_KEY, create, effect, eventually, nonce},
 };
 
 fn workload<'a>(report: &'a Report, name: &str) -> Option<&'a WorkloadReport> {
@@ -38,6 +38,7 @@ async fn an_agent_reports_with_its_token() {
     let (first, second) = (&heard[0].report, &heard[1].report);
     assert_eq!((first.effect, first.sequence, second.sequence), (effect(1), 1, 2));
     assert_eq!(first.boot_id, second.boot_id);
+    assert_eq!(first.nonce, Some(nonce(1)), "whose machine it is");
     let report = node.hears("all checks", |report| report.conditions.iter().all(|c| c.text != "not checked yet"));
     assert!(health(&report, "DiskPressure").is_some() && health(&report, "MemoryPressure").is_some());
     let log = fs::read_to_string(ground.machine(effect(1)).agent_log()).unwrap();

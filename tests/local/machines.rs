@@ -7,7 +7,8 @@ use std::{
 
 use bailiwick::{
     actors::{
-        ports::{InstanceStatus, Lookup, MachineInstance, MachineProvider},
+        machine::{InstanceConfig, StartParameters},
+        ports::{CreateMachine, InstanceStatus, Lookup, MachineInstance, MachineProvider},
         vocab::{FaultCode, Timestamp, Uid},
     },
     agent::{
@@ -22,7 +23,7 @@ use rustix::process::Signal;
 
 use crate::{
     node::Node,
-    support::{Ground, NODE_KEY, agents_of, create, delete, effect, eventually, only, wish},
+    support::{Ground, NODE_KEY, agents_of, create, delete, effect, eventually, nonce, only, wish},
 };
 
 async fn look(provider: &LocalProvider, n: u128) -> Lookup<MachineInstance> {
@@ -44,6 +45,25 @@ async fn creating_again_gives_the_same_machine() {
     assert_eq!((first.status, first.instance.0.as_str()), (InstanceStatus::Running, "local-00000000"));
     assert_eq!(create(&provider, 1).await, first);
     assert_eq!(look(&provider, 1).await, Lookup::Present(first));
+}
+
+#[tokio::test]
+async fn a_machine_keeps_what_it_was_started_with() {
+    let ground = Ground::new();
+    let config = InstanceConfig { ca_certificate: Some("-----BEGIN CERTIFICATE-----".into()), ..Default::default() };
+    let start = StartParameters { api_addresses: vec!["10.0.0.1:17070".into()], ..Default::default() };
+    let wished = CreateMachine { config: Some(config.clone().into()), start: Some(start.into()), ..wish(1) };
+    let made = only(ground.provider().create(vec![wished]).await).unwrap();
+    assert_eq!(made.nonce(), Some(nonce(1).as_str()));
+    let tag = ground.machine(effect(1)).read_tag().unwrap().expect("a tag");
+    assert_eq!(
+        (tag.nonce, tag.config, tag.api_addresses),
+        (Some(nonce(1)), Some(config), vec!["10.0.0.1:17070".into()])
+    );
+    assert_eq!(tag.jobs, ["host-units"], "what stands for no job at all");
+    // What is there tells the nonce that it was started with, whatever is asked for.
+    let other = CreateMachine { nonce: Some(nonce(2)), ..wish(1) };
+    assert_eq!(only(ground.provider().create(vec![other]).await).unwrap(), made);
 }
 
 #[tokio::test]
@@ -279,7 +299,7 @@ async fn an_id_is_not_used_for_two_machines() {
     let ground = Ground::new();
     let provider = ground.provider();
     create(&provider, 1).await;
-    let other = bailiwick::actors::ports::CreateMachine { uid: Uid(uuid::Uuid::from_u128(9)), ..wish(1) };
+    let other = CreateMachine { uid: Uid(uuid::Uuid::from_u128(9)), ..wish(1) };
     assert_eq!(only(provider.create(vec![other]).await).unwrap_err().code, FaultCode::AlreadyExists);
 }
 

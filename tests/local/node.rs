@@ -73,6 +73,7 @@ impl Node {
             workloads: workloads.iter().map(workload).collect(),
             volumes: volumes.iter().map(volume).collect(),
             filesystems: Vec::new(),
+            node: None,
             interval_ms: 50,
             stop: false,
         };

@@ -12,7 +12,7 @@ use bailiwick::{
     actors::{
         machine::Spec,
         ports::{Clock, CreateMachine, MachineInstance, MachineProvider},
-        vocab::{EffectId, Fault, Name, Timestamp, Uid},
+        vocab::{EffectId, Fault, Name, Nonce, Timestamp, Uid},
     },
     agent::{
         directory::{MachineDir, Presence},
@@ -147,6 +147,11 @@ pub fn name(text: &str) -> Name {
     text.parse().unwrap()
 }
 
+/// What this control plane starts machine n with.
+pub fn nonce(n: u128) -> Nonce {
+    Nonce::of(uuid::Uuid::from_u128(7), effect(n))
+}
+
 pub fn wish(n: u128) -> CreateMachine {
     CreateMachine {
         id: effect(n),
@@ -157,6 +162,9 @@ pub fn wish(n: u128) -> CreateMachine {
         class: None,
         secrets: Default::default(),
         start: None,
+        config: None,
+        nonce: Some(nonce(n)),
+        join: None,
     }
 }
 

@@ -56,6 +56,9 @@ fn wish(n: u128, in_zone: Option<&str>) -> CreateMachine {
         class: None,
         secrets: Default::default(),
         start: None,
+        config: None,
+        nonce: None,
+        join: None,
     }
 }
 

@@ -20,7 +20,9 @@ pub use decision::{Code, Decision, Verdict};
 pub use entity::{Entity, Request};
 pub use facts::{Facts, Known, PolicyInForce};
 pub use fold::{Fold, Folded};
-pub use retry::{Failed, Next, RetryReasons, RetryRule, RetryWord, try_again, wake, wake_to_undo};
+pub use retry::{
+    Attempted, Failed, Next, RetryReasons, RetryRule, RetryWord, WaitsByFault, try_again, wake, wake_to_undo,
+};
 pub use revision::{is_news, stored_digest};
 pub use stored::{Recorded, Stored, StoredError, StoredFacts};
 

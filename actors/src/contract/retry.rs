@@ -2,7 +2,7 @@
 
 use super::{Decider, Decision};
 use crate::{
-    policy::{Machines, Storage},
+    policy::{Document, Machines, RetryBy, Storage},
     schedule::backoff_ms,
     vocab::{Effort, Fault, FaultClass, FaultCode, Outlook, Timestamp},
 };
@@ -16,6 +16,24 @@ pub struct RetryRule {
     pub max_ms: u64,
     /// How many attempts in a row may end in the very same fault, where time alone does not mend it; 0 means no limit.
     pub alike_max: u32,
+    /// Waits that follow from the fault; none where they follow from the number of attempts.
+    pub by_fault: Option<WaitsByFault>,
+}
+
+/// How long is waited before the next attempt, by what the last one failed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitsByFault {
+    /// After what may soon be better.
+    pub soon_ms: u64,
+    /// After all else.
+    pub late_ms: u64,
+}
+
+/// What is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempted {
+    Making,
+    Removing,
 }
 
 /// Storage is tried without end, except where it fails for one and the same reason again and again: with the waits of the
@@ -42,6 +60,7 @@ impl From<&Machines> for RetryRule {
             first_ms: policy.retry_first_ms,
             max_ms: policy.retry_max_ms,
             alike_max: 0,
+            by_fault: None,
         }
     }
 }
@@ -53,14 +72,39 @@ impl From<&Storage> for RetryRule {
             first_ms: policy.retry_first_ms,
             max_ms: policy.retry_max_ms,
             alike_max: STORAGE_ALIKE_MAX,
+            by_fault: None,
         }
     }
 }
 
 impl RetryRule {
+    /// How a machine's instance is tried again to be made, or to be removed.
+    pub fn of_machine(policy: &Document, work: Attempted) -> Self {
+        let periods = &policy.reconciliation;
+        let late_ms = match work {
+            Attempted::Making => periods.retry_medium_ms,
+            Attempted::Removing => periods.retry_long_ms,
+        };
+        let by_fault = match policy.retries.by {
+            RetryBy::Backoff => None,
+            RetryBy::FaultCode => Some(WaitsByFault { soon_ms: periods.retry_short_ms, late_ms }),
+        };
+        Self { by_fault, ..Self::from(&policy.machines) }
+    }
+
+    /// How long is waited after this fault.
+    fn wait_ms(self, effort: &Effort, fault: &Fault) -> u64 {
+        use FaultCode::{Aborted, DeadlineExceeded, Unavailable, Unknown};
+        match self.by_fault {
+            None => backoff_ms(effort.in_series().saturating_add(1), self.first_ms, self.max_ms),
+            Some(waits) if matches!(fault.code, Unknown | DeadlineExceeded | Aborted | Unavailable) => waits.soon_ms,
+            Some(waits) => waits.late_ms,
+        }
+    }
+
     /// What follows when the effort's present attempt ends in this fault.
     pub fn after(self, effort: &Effort, fault: &Fault, now: Timestamp) -> Next {
-        let until = now.after(backoff_ms(effort.in_series().saturating_add(1), self.first_ms, self.max_ms));
+        let until = now.after(self.wait_ms(effort, fault));
         let exhausted = self.attempts_max != 0 && self.attempts_max <= effort.in_series();
         match fault.code.class() {
             FaultClass::Permanent => Next::Hopeless,
@@ -219,6 +263,30 @@ mod tests {
             effort.begin();
         }
         rule.after(&effort, fault, Timestamp(2))
+    }
+
+    #[test]
+    fn the_wait_follows_from_the_number_of_attempts_or_from_the_fault() {
+        let mut policy = Document::default();
+        let wait = |policy: &Document, work, code, times| match after_the_same(
+            times,
+            RetryRule::of_machine(policy, work),
+            &Fault::new(code, "no"),
+        ) {
+            Next::Retry { until } | Next::Ask { until } => until.since(Timestamp(2)),
+            next => panic!("{next:?}"),
+        };
+        assert_eq!(wait(&policy, Attempted::Making, FaultCode::Internal, 1), 10_000, "as before there was a choice");
+        assert_eq!(wait(&policy, Attempted::Removing, FaultCode::Unavailable, 2), 20_000);
+        policy.retries.by = RetryBy::FaultCode;
+        for code in [FaultCode::Unknown, FaultCode::DeadlineExceeded, FaultCode::Aborted, FaultCode::Unavailable] {
+            for work in [Attempted::Making, Attempted::Removing] {
+                assert_eq!(wait(&policy, work, code, 1), 15_000, "{code}");
+                assert_eq!(wait(&policy, work, code, 9), 15_000, "{code}, however often");
+            }
+        }
+        assert_eq!(wait(&policy, Attempted::Making, FaultCode::ResourceExhausted, 3), 180_000);
+        assert_eq!(wait(&policy, Attempted::Removing, FaultCode::Internal, 3), 600_000);
     }
 
     #[test]

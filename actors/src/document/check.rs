@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{AgentBinary, Content, Rejection};
+use super::{AgentBinary, Content, Model, Rejection};
 use crate::contract::Stored;
 
 /// The longest stored form of what one document says, in bytes: a refusal of it has to find room in the journal, too.
@@ -19,6 +19,7 @@ pub(super) fn check(content: &Content) -> Result<(), Rejection> {
         Content::Subnet(subnet) if !is_cidr(&subnet.cidr) => bad("its cidr is no address with a prefix length"),
         Content::ImageMetadata(image) if image.image.is_empty() => bad("it names no image"),
         Content::AgentBinary(binary) => agent_binary(binary),
+        Content::Model(model) => self::model(model),
         _ => Ok(()),
     }
 }
@@ -39,6 +40,23 @@ fn agent_binary(binary: &AgentBinary) -> Result<(), Rejection> {
         Some(authority) if authority.contains('@') => bad("its location has credentials in it"),
         Some(_) => Ok(()),
     }
+}
+
+fn model(model: &Model) -> Result<(), Rejection> {
+    let bad = |problem: &str| Err(Rejection::BadContent { problem: problem.into() });
+    let all = [&model.ca_certificate, &model.image_signing_key].into_iter().flatten();
+    // What stands there is journaled, and told to every provider.
+    if all.clone().any(|text| text.contains("PRIVATE KEY")) {
+        return bad("there is a private key in it");
+    }
+    if all.clone().any(|text| text.bytes().any(|byte| byte != b'\n' && !(b' '..=b'~').contains(&byte))) {
+        return bad("its certificate or key is no plain text");
+    }
+    let is_certificate = |text: &String| text.trim_start().starts_with("-----BEGIN CERTIFICATE-----");
+    if !model.ca_certificate.iter().all(is_certificate) {
+        return bad("its caCertificate is no certificate in the form of PEM");
+    }
+    Ok(())
 }
 
 /// `10.0.1.0/24`: an address without bits beyond its prefix.

@@ -22,7 +22,7 @@ pub struct State {
     pub declared_at: Version,
     /// Counts the revisions, from 1, also over removals; 0 before the first.
     pub revision: u64,
-    /// What it says, or said last.
+    /// What it says, or said last; in the newest form.
     pub content: Option<Content>,
     /// The hash of its stored form.
     pub digest: [u8; 16],
@@ -203,12 +203,12 @@ impl State {
     fn revise(&mut self, content: &Content) {
         self.revision += 1;
         self.digest = stored_digest(content);
-        self.content = Some(content.clone());
+        self.content = Some(content.clone().lifted());
     }
 }
 
 fn declare(state: &State, content: &Content) -> Verdict<State> {
-    if !is_news(state.in_force(), content) {
+    if !is_news(state.in_force(), &content.clone().lifted()) {
         return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
     }
     check(content)?;

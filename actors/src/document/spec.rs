@@ -31,6 +31,8 @@ pub enum Content {
     ImageMetadata(ImageMetadata),
     AgentBinary(AgentBinary),
     Application(Application),
+    /// The first form of a model.
+    ModelV1(ModelV1),
     Model(Model),
 }
 
@@ -109,6 +111,30 @@ pub struct Model {
     pub api_addresses: Vec<String>,
     /// Told to providers beside a machine's own.
     pub tags: BTreeMap<String, String>,
+    /// What agents check the control plane's certificate against, as PEM.
+    pub ca_certificate: Option<String>,
+    /// What the streams of images are signed with: a public key, as it is written.
+    pub image_signing_key: Option<String>,
+    /// Whether connections are made without checking who answers.
+    pub skips_certificate_check: bool,
+}
+
+/// The first stored form of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelV1 {
+    pub base: Option<Base>,
+    pub image_stream: Option<String>,
+    pub region: Option<String>,
+    pub agent_version: Option<String>,
+    pub api_addresses: Vec<String>,
+    pub tags: BTreeMap<String, String>,
+}
+
+impl From<ModelV1> for Model {
+    fn from(old: ModelV1) -> Self {
+        let ModelV1 { base, image_stream, region, agent_version, api_addresses, tags } = old;
+        Self { base, image_stream, region, agent_version, api_addresses, tags, ..Self::default() }
+    }
 }
 
 impl Kind {
@@ -149,7 +175,16 @@ impl Content {
             Self::ImageMetadata(_) => Kind::ImageMetadata,
             Self::AgentBinary(_) => Kind::AgentBinary,
             Self::Application(_) => Kind::Application,
-            Self::Model(_) => Kind::Model,
+            Self::ModelV1(_) | Self::Model(_) => Kind::Model,
+        }
+    }
+
+    /// The same in its newest form.
+    #[must_use]
+    pub fn lifted(self) -> Self {
+        match self {
+            Self::ModelV1(old) => Self::Model(old.into()),
+            newest => newest,
         }
     }
 
@@ -161,7 +196,9 @@ impl Content {
                 let wished = application.constraints.spaces.iter().map(|wish| &wish.space);
                 application.bindings.values().chain(wished).collect()
             }
-            Self::Space(_) | Self::ImageMetadata(_) | Self::AgentBinary(_) | Self::Model(_) => BTreeSet::new(),
+            Self::Space(_) | Self::ImageMetadata(_) | Self::AgentBinary(_) | Self::ModelV1(_) | Self::Model(_) => {
+                BTreeSet::new()
+            }
         }
     }
 }

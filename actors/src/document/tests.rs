@@ -2,9 +2,11 @@
 
 use bailiwick_journal::StreamId;
 
-use super::{AgentBinary, Command, Content, Event, Kind, Reason as R, Rejection, Space, State, Subnet, Users};
+use super::{
+    AgentBinary, Command, Content, Event, Kind, Model, ModelV1, Reason as R, Rejection, Space, State, Subnet, Users,
+};
 use crate::{
-    contract::given::{Case, after, case, hold},
+    contract::given::{Case, after, answer, case, hold},
     machine::Base,
     policy::Document,
     vocab::{Name, Timestamp},
@@ -66,6 +68,9 @@ fn what_makes_no_sense_is_refused() {
         let (sha256, location) = (sha256.into(), location.into());
         Content::AgentBinary(AgentBinary { version: "1.0".into(), base, arch: "amd64".into(), sha256, location })
     };
+    let certified = |text: &str| Content::Model(Model { ca_certificate: Some(text.into()), ..Model::default() });
+    let signed = |text: &str| Content::Model(Model { image_signing_key: Some(text.into()), ..Model::default() });
+    let certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
     let sum = "0f".repeat(32);
     let table = [
         (subnet("10.0.1.0/24"), true),
@@ -74,6 +79,12 @@ fn what_makes_no_sense_is_refused() {
         (binary("0F", "https://binaries.example/agent"), false),
         (binary(&sum, "agent.tgz"), false),
         (binary(&sum, "https://me:secret@binaries.example/agent"), false),
+        (certified(certificate), true),
+        (certified("/etc/ca.pem"), false),
+        (certified(&format!("{certificate}-----BEGIN EC PRIVATE KEY-----\n")), false),
+        (signed("-----BEGIN PGP PUBLIC KEY BLOCK-----\nmQ\n"), true),
+        (signed("-----BEGIN PGP PRIVATE KEY BLOCK-----\nmQ\n"), false),
+        (signed("\u{1b}[2J"), false),
     ];
     for (content, is_good) in table {
         assert_eq!(super::check::check(&content).is_ok(), is_good, "{content:?}");
@@ -88,6 +99,25 @@ fn revisions_count_over_removals_and_the_digest_follows_the_content() {
     assert_eq!(first.digest, again.digest);
     assert_ne!(first.uid(&stream("space/inner")), again.uid(&stream("space/inner")));
     assert_eq!(after::<State>(&removed()).0.in_force(), None);
+}
+
+#[test]
+fn a_model_of_the_first_form_says_the_same_as_one_of_the_newest() {
+    let (base, region) = (Some(Base { os: "ubuntu".into(), channel: "22.04".into() }), Some("north".to_owned()));
+    let old = ModelV1 { base: base.clone(), region: region.clone(), ..ModelV1::default() };
+    let new = Content::Model(Model { base, region, ..Model::default() });
+    let first = Event::Declared { content: Box::new(Content::ModelV1(old.clone())) };
+    let (state, _) = after::<State>(std::slice::from_ref(&first));
+    assert_eq!(state.in_force(), Some(&new));
+    let decided = |given: &[Event], content: Content| {
+        let command = Command::Declare(Box::new(content));
+        let given = after::<State>(given);
+        let decision = answer(&stream("model/default"), &given, &command, Timestamp(1), &Document::default());
+        decision.expect("an answer").events
+    };
+    assert_eq!(decided(&[], Content::ModelV1(old.clone())), [first.clone()], "what was decided once is decided again");
+    assert_eq!(decided(&[first.clone()], Content::ModelV1(old)), []);
+    assert_eq!(decided(&[first], new), []);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{Spec, SpecV1, StartParameters, Unstartable};
+use super::{InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -74,6 +74,8 @@ pub enum Command {
     ReleaseContainer { container: Name },
     /// The volume that is attached to it, or about to be, is in this zone: its instance can only be there.
     NoteVolume { volume: Name, zone: Zone },
+    /// As `Prepare`, with how what is started reaches the control plane. A supervisor's order.
+    PrepareWith { asked: Version, parameters: Box<StartParameters>, config: Box<InstanceConfig>, cited: Vec<Cited> },
 }
 
 /// In which way a machine goes.
@@ -139,6 +141,12 @@ pub enum Report {
         text: String,
         /// From 0 to 100, in whole tens.
         percent: Option<u8>,
+    },
+    /// The agent of this instance has come with the token of this id.
+    Joined {
+        effect: EffectId,
+        token: String,
+        node: Box<NodeFacts>,
     },
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, containers, draining, foreign, hanging, health, hold, is_overdue, made_from, membership, progress,
-    siting, start, volume_zones,
+    State, Step, containers, draining, foreign, hanging, health, hold, is_overdue, joining, made_from, membership,
+    progress, siting, start, volume_zones,
 };
 use crate::{
-    contract::{self, Decision, Next, RetryRule},
+    contract::{self, Attempted, Decision, Next, RetryRule},
     policy::WhenLost,
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, Fault, FaultCode, Life, Outlook, Timestamp},
@@ -32,7 +32,12 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             siting::site(state, *effect, zone.as_ref(), *round_is_new, facts)
         }
         Command::TakeClass { effect, copy } => made_from::take(state, *effect, copy, facts),
-        Command::Prepare { asked, parameters, cited } => start::prepare(state, *asked, parameters, cited, facts),
+        Command::Prepare { asked, parameters, cited } => {
+            start::prepare(state, *asked, (parameters, None), cited, facts)
+        }
+        Command::PrepareWith { asked, parameters, config, cited } => {
+            start::prepare(state, *asked, (parameters, Some(config)), cited, facts)
+        }
         Command::RefuseStart { asked, why, cited } => start::refuse(state, *asked, why, cited, facts),
         Command::Assign { application } => start::assign(state, application),
         Command::Unassign { application } => start::unassign(state, application),
@@ -64,6 +69,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::Lost { effect } => report_lost(state, *effect, facts),
             Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
+            Report::Joined { effect, token, node } => joining::report(state, *effect, token, node, facts),
             Report::Drained { effect } => draining::report_drained(state, *effect, facts),
             Report::Progress { effect, text, percent } => progress::report(state, *effect, text, *percent, facts),
             Report::StrayDeleted { effect, attempt } => foreign::report_deleted(state, *effect, *attempt),
@@ -273,6 +279,11 @@ fn report_created(state: &State, attempt: u32, instance: &MachineInstance, facts
         let text = format!("the provider answered with instance {} of machine {}", instance.instance, instance.machine);
         return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);
     }
+    if let Some(nonce) = foreign::other_nonce(instance, facts) {
+        // Another control plane has the same id. What is there is not ours, whatever it is called.
+        let text = format!("instance {} was started by somebody else: it reports the nonce {nonce}", instance.instance);
+        return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::PermissionDenied, text), facts);
+    }
     if effort.attempt < attempt {
         return Err(Rejection::UnknownAttempt { attempt });
     }
@@ -289,7 +300,7 @@ fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
     }
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
-    after_failure(effort, attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
+    after_failure((effort, Attempted::Making), attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
 }
 
 fn report_deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {
@@ -319,7 +330,7 @@ fn report_delete_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::DeleteRetryScheduled { until, fault };
-    after_failure(effort, attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
+    after_failure((effort, Attempted::Removing), attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
 }
 
 fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
@@ -378,7 +389,7 @@ fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, fac
 
 /// What follows a failed attempt: another one later, or none.
 pub(super) fn after_failure(
-    effort: &Effort,
+    (effort, work): (&Effort, Attempted),
     attempt: u32,
     fault: &Fault,
     facts: &Facts<'_>,
@@ -388,7 +399,7 @@ pub(super) fn after_failure(
     if !effort.is_trying(attempt) {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
-    let next = RetryRule::from(&facts.policy.machines).after(effort, fault, facts.now);
+    let next = RetryRule::of_machine(facts.policy, work).after(effort, fault, facts.now);
     let fault = fault.clone();
     Ok(match next {
         Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, DrainOutcome, Spec, SpecV1, StartParameters, Step, Unstartable};
+use super::{Cause, DrainOutcome, InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters, Step, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -223,6 +223,19 @@ pub enum Event {
     VolumeIsIn {
         volume: Name,
         zone: Zone,
+    },
+    /// Its instance is to be started with these, and reaches the control plane like this.
+    StartPreparedWith {
+        parameters: Box<StartParameters>,
+        config: Box<InstanceConfig>,
+        cited: Vec<Cited>,
+        at: Timestamp,
+    },
+    /// The agent of its instance has come with the token of this id, and says this of itself.
+    AgentJoined {
+        token: String,
+        node: Box<NodeFacts>,
+        at: Timestamp,
     },
 }
 

@@ -3,7 +3,8 @@
 use bailiwick_journal::Version;
 
 use super::{
-    Drain, Event, Health, Hold, Instance, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, Start, State, Stray,
+    Drain, Event, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, Start, State,
+    Stray,
 };
 use crate::{
     ports::Condition,
@@ -78,6 +79,9 @@ fn change(state: &mut State, at: Version, event: &Event) {
             let conditions = conditions.iter().map(|c: &Condition| (c.kind.clone(), c.clone())).collect();
             state.node = Node::Reporting { since: *since, conditions };
         }
+        Event::AgentJoined { token, node, at: since } => {
+            state.joined = Some(Joined { token: token.clone(), node: (**node).clone(), since: *since });
+        }
         Event::NodeWentStale { last_seen } => {
             let conditions = match std::mem::take(&mut state.node) {
                 Node::Reporting { conditions, .. } | Node::Stale { conditions, .. } => conditions,
@@ -135,6 +139,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.kept.remove(&instance.effect);
             state.instance = Instance::Running { intent: at, instance: instance.clone(), since: *since };
             state.node = Node::Silent;
+            state.joined = None;
         }
         Event::StrayFound { effect, provider, instance, at: since } => {
             let effort = Effort::begun(at, *since);
@@ -181,7 +186,11 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.progress = Some(Progress { text: text.clone(), percent: *percent, since: *since });
         }
         Event::StartPrepared { parameters, .. } => {
-            state.start = Start::Prepared { parameters: parameters.clone() };
+            state.start = Start::Prepared { parameters: parameters.clone(), config: None };
+            state.site.choice = state.choice_in_force();
+        }
+        Event::StartPreparedWith { parameters, config, .. } => {
+            state.start = Start::Prepared { parameters: parameters.clone(), config: Some(config.clone()) };
             state.site.choice = state.choice_in_force();
         }
         Event::StartRefused { why, at: since, .. } => {
@@ -244,6 +253,7 @@ impl State {
     /// Nobody is inside any more who could report.
     fn is_away(&mut self) {
         self.node = Node::Silent;
+        self.joined = None;
         self.health = Health::Unjudged;
         self.drain = None;
     }

@@ -9,9 +9,9 @@ use super::{
     health,
 };
 use crate::{
-    contract::Decision,
+    contract::{Attempted, Decision},
     ports::{InstanceStatus, MachineInstance},
-    vocab::{EffectId, Fault, Life, Name, Outlook},
+    vocab::{EffectId, Fault, Life, Name, Nonce, Outlook},
 };
 
 pub(super) fn adopt(state: &State, provider: &Name, instance: &MachineInstance, facts: &Facts<'_>) -> Verdict {
@@ -31,6 +31,9 @@ pub(super) fn adopt(state: &State, provider: &Name, instance: &MachineInstance, 
     }
     if state.strays.contains_key(&instance.effect) {
         return Err(Rejection::BeingRemoved);
+    }
+    if let Some(nonce) = other_nonce(instance, facts) {
+        return Err(Rejection::OtherNonce { nonce: nonce.to_owned() });
     }
     let own = state.own(facts.stream);
     let adopted = Event::Adopted { instance: instance.clone(), at: facts.now };
@@ -52,6 +55,13 @@ pub(super) fn adopt(state: &State, provider: &Name, instance: &MachineInstance, 
             Ok(Decision::because(Reason::OperatorAdopts, [adopted, joining].into_iter().chain(left)))
         }
     }
+}
+
+/// The nonce that it reports, if that is not the one under which this control plane starts such an instance. A provider
+/// need not keep nonces.
+pub(super) fn other_nonce<'a>(instance: &'a MachineInstance, facts: &Facts<'_>) -> Option<&'a str> {
+    let reported = instance.nonce()?;
+    (reported != Nonce::of(facts.journal, instance.effect).as_str()).then_some(reported)
 }
 
 pub(super) fn disown(state: &State, facts: &Facts<'_>) -> Verdict {
@@ -110,7 +120,8 @@ pub(super) fn report_delete_failed(
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::StrayRetryScheduled { effect, until, fault };
-    after_failure(&stray.effort, attempt, fault, facts, retry, |fault| Event::StrayGivenUp { effect, fault })
+    let effort = (&stray.effort, Attempted::Removing);
+    after_failure(effort, attempt, fault, facts, retry, |fault| Event::StrayGivenUp { effect, fault })
 }
 
 /// Nothing of its own is to be tried again; perhaps a stray is.

@@ -14,6 +14,8 @@
 //!
 //! node       silent ─▶ reporting ◀─▶ stale          (silent again with every new instance)
 //!
+//! joined     no ─▶ yes, with a token that was made for it (`joining.rs`; no again with every new instance)
+//!
 //! health     unjudged ─▶ joining ─▶ well ◀─▶ suspect ─▶ overdue ─▶ given up: replaced      (`health.rs`)
 //!
 //! drain      none ─▶ under way ─▶ empty | timed out | silent | forced: what waited goes on    (`draining.rs`)
@@ -77,6 +79,7 @@ mod foreign;
 mod hanging;
 mod health;
 mod hold;
+mod joining;
 mod made_from;
 mod membership;
 mod phase;
@@ -104,12 +107,13 @@ pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
 pub use health::{Cause, Health, is_node_healthy, is_overdue};
+pub use joining::{Joined, NodeFacts};
 pub use made_from::MadeFrom;
 pub use phase::{juju_status, phase};
 pub use progress::Progress;
 pub use siting::{Site, SiteChoice};
 pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, SpecV1, Workload};
-pub use start::{Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
+pub use start::{InstanceConfig, Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 pub use state::{Hold, Instance, Node, State, Step, Stray};
 pub use verdict::{Reason, Rejection};
 pub use volume_zones::VolumeZones;

@@ -28,9 +28,10 @@ impl Kind for State {
                 let (uid, spec, zone) = (self.uid(stream), spec.clone(), self.zone());
                 let class = self.class().cloned().map(Box::new);
                 let start = self.parameters().cloned().map(Box::new);
-                // What the secrets hold is looked up right before the call.
-                let secrets = SecretData::default();
-                let create = CreateMachine { id, machine, uid, spec, zone, class, secrets, start };
+                let config = self.config().cloned().map(Box::new);
+                // Both secrets are looked up right before the call; the nonce follows from the journal.
+                let (secrets, nonce, join) = (SecretData::default(), None, None);
+                let create = CreateMachine { id, machine, uid, spec, zone, class, secrets, start, config, nonce, join };
                 MachineCall::Create(Box::new(create))
             }
             _ => MachineCall::Delete(id),

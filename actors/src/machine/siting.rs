@@ -19,7 +19,7 @@ use super::{
     decide::{Facts, Verdict},
 };
 use crate::{
-    contract::{Decision, Next, RetryRule},
+    contract::{Attempted, Decision, Next, RetryRule},
     vocab::{EffectId, Effort, Fault, FaultCode, Outlook, Zone},
 };
 
@@ -127,7 +127,7 @@ pub(super) fn site(
     let Some(fault) = last.cloned() else {
         return Ok(Decision::because(Reason::SiteChosen, [sited]));
     };
-    let next = match RetryRule::from(&facts.policy.machines).after(effort, &fault, facts.now) {
+    let next = match RetryRule::of_machine(facts.policy, Attempted::Making).after(effort, &fault, facts.now) {
         Next::Retry { until } | Next::Ask { until } => Event::CreateRetryScheduled { until, fault },
         Next::Exhausted | Next::Hopeless => Event::CreateGivenUp { fault },
     };

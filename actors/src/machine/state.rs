@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Drain, Health, MadeFrom, Progress, Site, Spec, Start, VolumeZones};
+use super::{Drain, Health, Joined, MadeFrom, Progress, Site, Spec, Start, VolumeZones};
 use crate::{
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
@@ -33,6 +33,8 @@ pub struct State {
     /// The machines that stand in it, or are about to.
     pub containers: BTreeSet<Name>,
     pub node: Node,
+    /// Its agent has joined, since it has this instance.
+    pub joined: Option<Joined>,
     pub health: Health,
     /// Its workloads are to end, or have ended, before its instance goes.
     pub drain: Option<Drain>,

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Command, Effect, Event, Instance, Node, Reason, Rejection, Removal, Report, Spec, State};
+use super::{Command, Effect, Event, Instance, Node, NodeFacts, Reason, Rejection, Removal, Report, Spec, State};
 use crate::{
     contract::{
         Decider, NoView,
@@ -23,7 +23,7 @@ use crate::{
     },
     policy::{Document, WhenLost},
     ports::{Condition, InstanceStatus, MachineInstance},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Nonce, Outlook, Timestamp},
 };
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -226,6 +226,9 @@ fn table() -> Vec<Case<State>> {
             )),
         ),
         case(reporting(), seen(true), Ok((R::NodeUnchanged, vec![]))),
+        case(running(), joins(2), Ok((R::AgentJoined, vec![joined()]))),
+        case(running(), joins(9), Ok((R::StaleReport, vec![]))),
+        case([running(), vec![joined()]].concat(), joins(2), Ok((R::NodeUnchanged, vec![]))),
         case(
             reporting(),
             silent(50_000),
@@ -296,6 +299,7 @@ fn every_reason_and_rejection_has_its_case() {
         "class-of-other-provider",
         "volumes-apart",
         "volume-elsewhere",
+        "other-nonce",
     ];
     hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
 }
@@ -317,6 +321,46 @@ fn a_provider_that_answers_with_another_instance_has_failed() {
     let command = Command::Report(Report::Created { attempt: 1, instance: instance(9) });
     let decision = answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer");
     assert_eq!(decision.reason, Reason::WorthRetrying);
+}
+
+fn node() -> Box<NodeFacts> {
+    Box::new(NodeFacts { arch: "x86_64".into(), cores: 2, ..NodeFacts::default() })
+}
+
+fn joins(version: u64) -> Command {
+    Command::Report(Report::Joined { effect: effect(version), token: "1f".into(), node: node() })
+}
+
+fn joined() -> Event {
+    Event::AgentJoined { token: "1f".into(), node: node(), at: NOW }
+}
+
+#[test]
+fn who_joined_is_forgotten_with_the_instance() {
+    let here = [running(), vec![joined()]].concat();
+    let (state, _) = after::<State>(&here);
+    assert_eq!(state.joined.map(|joined| (joined.token, joined.since)), Some(("1f".to_owned(), NOW)));
+    let lost = [here, vec![Event::InstanceLost { at: NOW }]].concat();
+    assert_eq!(after::<State>(&lost).0.joined, None);
+}
+
+fn with_nonce(mut instance: MachineInstance, nonce: &str) -> MachineInstance {
+    instance.facts.insert(MachineInstance::NONCE.to_owned(), nonce.to_owned());
+    instance
+}
+
+#[test]
+fn what_somebody_else_has_started_under_the_same_id_is_not_taken_for_its_own() {
+    let created = |nonce: &Nonce| {
+        let given = after::<State>(&declared());
+        let instance = with_nonce(instance(2), nonce.as_str());
+        let command = Command::Report(Report::Created { attempt: 1, instance });
+        answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer").reason
+    };
+    let journal = uuid::Uuid::from_u128(1);
+    assert_eq!(created(&Nonce::of(journal, effect(2))), Reason::InstanceMade);
+    assert_eq!(created(&Nonce::of(journal, effect(3))), Reason::NotRetryable);
+    assert_eq!(created(&Nonce::of(uuid::Uuid::from_u128(2), effect(2))), Reason::NotRetryable);
 }
 
 #[test]

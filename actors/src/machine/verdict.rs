@@ -88,6 +88,7 @@ reasons! {
         RemovalWaitsForContainers = "removal-waits-for-containers", "its removal was asked for, and the machines that stand in it go first";
         VolumeSeen = "volume-seen", "a volume of it is in a zone, so its instances are made there";
         VolumeZoneKnown = "volume-zone-known", "nothing follows from where that volume is";
+        AgentJoined = "agent-joined", "its agent has come with the token that was made for it";
     }
 }
 
@@ -130,6 +131,8 @@ pub enum Rejection {
         "volume {volume} is in zone {zone}, where this machine is not to be; attach it to a machine that may be there"
     )]
     VolumeElsewhere { volume: Name, zone: Zone },
+    #[error("that instance was started by somebody else: it reports the nonce {nonce}")]
+    OtherNonce { nonce: String },
 }
 
 impl Code for Rejection {
@@ -152,6 +155,7 @@ impl Code for Rejection {
             Self::ClassOfOtherProvider { .. } => "class-of-other-provider",
             Self::VolumesApart { .. } => "volumes-apart",
             Self::VolumeElsewhere { .. } => "volume-elsewhere",
+            Self::OtherNonce { .. } => "other-nonce",
         }
     }
 }

@@ -14,6 +14,23 @@ pub struct Document {
     pub harvest: Harvest,
     #[serde(default)]
     pub reconciliation: Reconciliation,
+    #[serde(default)]
+    pub retries: Retries,
+}
+
+/// The settings as they were stored before retries had any of their own: schema 2.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentV2 {
+    pub machines: Machines,
+    pub storage: Storage,
+    pub harvest: Harvest,
+    pub reconciliation: Reconciliation,
+}
+
+impl From<DocumentV2> for Document {
+    fn from(DocumentV2 { machines, storage, harvest, reconciliation }: DocumentV2) -> Self {
+        Self { machines, storage, harvest, reconciliation, ..Self::default() }
+    }
 }
 
 /// The settings as they were first stored: schema 1.
@@ -44,6 +61,28 @@ impl Default for Harvest {
     fn default() -> Self {
         Self { mode: HarvestMode::Destroyed, sightings_min: 2, grace_ms: 300_000 }
     }
+}
+
+/// Settings for trying again what failed at a machine: how long is waited before the next attempt.
+///
+/// The periods of the second way are `retry_short_ms`, `retry_medium_ms` and `retry_long_ms` of [`Reconciliation`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retries {
+    /// Default backoff: what all journals before this setting were decided by.
+    pub by: RetryBy,
+}
+
+/// What the wait before the next attempt follows from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RetryBy {
+    /// How often it failed: the wait doubles, from `retry_first_ms` up to `retry_max_ms` of [`Machines`].
+    #[default]
+    Backoff,
+    /// What it failed with: short after what may soon be better (unknown, deadline-exceeded, aborted, unavailable), medium
+    /// after any other failure to make an instance, long after any other failure to remove one. Source: Gardener's machine
+    /// controller, 0.49.
+    FaultCode,
 }
 
 /// Settings for machines.

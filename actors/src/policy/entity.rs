@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick_journal::{Body, PolicyRef, StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Document, DocumentV1, pools};
+use super::{Document, DocumentV1, DocumentV2, pools};
 use crate::{
     contract::{
         Code, Decider, Decision, Facts, NoView, PolicyInForce, Stored, StoredError, Verdict, is_news, reasons,
@@ -32,24 +32,27 @@ pub struct State {
 pub enum Command {
     /// These settings shall be in force, and the defaults for whatever came later.
     ReviseV1(DocumentV1),
-    /// These settings shall be in force.
-    Revise(Box<Document>),
+    /// These settings shall be in force, and the defaults for whatever came later than those.
+    ReviseV2(Box<DocumentV2>),
     /// Storage may come from this pool.
     CreatePool { name: PoolName, settings: PoolSettings },
     /// Storage comes from this pool no more; what was made from it stays.
     RemovePool { name: PoolName },
     /// Storage of this kind that names no pool comes from this one; none leaves that to what everybody has.
     SetDefaultPool { kind: StorageKind, pool: Option<PoolName> },
+    /// These settings shall be in force.
+    Revise(Box<Document>),
 }
 
 /// What happened to a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     RevisedV1 { document: DocumentV1 },
-    Revised { document: Box<Document> },
+    RevisedV2 { document: Box<DocumentV2> },
     PoolCreated { name: PoolName, settings: PoolSettings },
     PoolRemoved { name: PoolName },
     DefaultPoolSet { kind: StorageKind, pool: Option<PoolName> },
+    Revised { document: Box<Document> },
 }
 
 /// A policy owes nothing to the world and is owed nothing.
@@ -109,13 +112,17 @@ impl Stored for Rejection {
 impl Stored for DocumentV1 {
     const SCHEMA: u16 = 1;
 }
-impl Stored for Document {
+impl Stored for DocumentV2 {
     const SCHEMA: u16 = 2;
+}
+impl Stored for Document {
+    const SCHEMA: u16 = 3;
 
     fn load(body: &Body) -> Result<Self, StoredError> {
         match body.schema {
             1 => Ok(bailiwick_journal::decode::<DocumentV1>(body)?.into()),
-            2 => Ok(bailiwick_journal::decode(body)?),
+            2 => Ok(bailiwick_journal::decode::<DocumentV2>(body)?.into()),
+            3 => Ok(bailiwick_journal::decode(body)?),
             schema => Err(StoredError::UnknownSchema { schema, newest: Self::SCHEMA }),
         }
     }
@@ -145,6 +152,7 @@ impl Decider for State {
     fn decide(&self, command: &Command, _facts: &Facts<'_, Self>) -> Verdict<Self> {
         let (document, event) = match command {
             Command::ReviseV1(old) => (Document::from(old.clone()), Event::RevisedV1 { document: old.clone() }),
+            Command::ReviseV2(old) => ((**old).clone().into(), Event::RevisedV2 { document: old.clone() }),
             Command::Revise(document) => ((**document).clone(), Event::Revised { document: document.clone() }),
             Command::CreatePool { name, settings } => return pools::create(self, name, settings),
             Command::RemovePool { name } => return pools::remove(self, name),
@@ -169,6 +177,11 @@ impl Decider for State {
                 self.revision += 1;
                 self.document = document.clone().into();
                 self.digest = stored_digest(document);
+            }
+            Event::RevisedV2 { document } => {
+                self.revision += 1;
+                self.document = (**document).clone().into();
+                self.digest = stored_digest(&**document);
             }
             Event::Revised { document } => {
                 self.revision += 1;
@@ -196,6 +209,7 @@ fn check(document: &Document) -> Result<(), Rejection> {
         ("harvest.sightingsMin", u64::from(document.harvest.sightings_min), 1),
         ("health.creationTimeout", document.reconciliation.creation_timeout_ms, 1_000),
         ("health.healthTimeout", document.reconciliation.health_timeout_ms, 1_000),
+        ("retries.short", document.reconciliation.retry_short_ms, 1),
         ("health.replacementsMax", u64::from(document.reconciliation.throttle.replacements_max), 1),
     ];
     for (setting, value, least) in least {
@@ -203,8 +217,11 @@ fn check(document: &Document) -> Result<(), Rejection> {
             return Err(Rejection::TooSmall { setting: setting.into(), least });
         }
     }
+    let periods = &document.reconciliation;
     let ordered = [
         ("machines.retryMax", machines.retry_max_ms, "machines.retryFirst", machines.retry_first_ms),
+        ("retries.medium", periods.retry_medium_ms, "retries.short", periods.retry_short_ms),
+        ("retries.long", periods.retry_long_ms, "retries.medium", periods.retry_medium_ms),
         ("storage.retryMax", storage.retry_max_ms, "storage.retryFirst", storage.retry_first_ms),
     ];
     for (setting, value, other, bound) in ordered {
@@ -213,4 +230,29 @@ fn check(document: &Document) -> Result<(), Rejection> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        contract::given::{after, answer},
+        vocab::Timestamp,
+    };
+
+    #[test]
+    fn settings_of_an_earlier_form_are_decided_and_cited_as_they_were() {
+        let stream = "policy/default".parse().expect("a stream");
+        let decided = |given: &[Event], command: Command| {
+            let given = after::<State>(given);
+            answer(&stream, &given, &command, Timestamp(1), &Document::default()).expect("an answer").events
+        };
+        let old = Box::new(DocumentV2::default());
+        let event = Event::RevisedV2 { document: old.clone() };
+        assert_eq!(decided(&[], Command::ReviseV2(old.clone())), [event.clone()]);
+        let (state, _) = after::<State>(std::slice::from_ref(&event));
+        assert_eq!((state.revision, state.digest), (1, stored_digest(&*old)));
+        assert_eq!(state.document, Document::default(), "and the defaults for whatever came later");
+        assert_eq!(decided(&[event], Command::Revise(Box::default())), []);
+    }
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, BulkAnswer, Capabilities, Lookup, Progress, SecretData};
+use super::{Answer, BulkAnswer, Capabilities, JoinToken, Lookup, Progress, SecretData};
 use crate::{
-    machine::{Spec, StartParameters},
-    vocab::{ClassCopy, EffectId, Fault, InstanceId, Name, Timestamp, Uid, Zone},
+    machine::{InstanceConfig, Spec, StartParameters},
+    vocab::{ClassCopy, EffectId, Fault, InstanceId, Name, Nonce, Timestamp, Uid, Zone},
 };
 
 /// One machine to be made.
@@ -26,6 +26,13 @@ pub struct CreateMachine {
     pub secrets: SecretData,
     /// What it is started with beside what is declared; none where that is all.
     pub start: Option<Box<StartParameters>>,
+    /// How what is started reaches the control plane; none where nothing is said of that.
+    pub config: Option<Box<InstanceConfig>>,
+    /// What it proves with that this control plane started it; to be kept with it, and told with it as the fact
+    /// [`MachineInstance::NONCE`]. None before the call.
+    pub nonce: Option<Nonce>,
+    /// What its agent joins with; none before the call, or where no agents join. Not to be told to anybody but the machine.
+    pub join: Option<JoinToken>,
 }
 
 /// A running instance.
@@ -43,6 +50,14 @@ pub struct MachineInstance {
 }
 
 impl MachineInstance {
+    /// The fact that is the nonce it was started with.
+    pub const NONCE: &str = "nonce";
+
+    /// The nonce that it was started with, if its provider tells.
+    pub fn nonce(&self) -> Option<&str> {
+        self.facts.get(Self::NONCE).map(String::as_str)
+    }
+
     /// The fact that names its zone.
     pub const ZONE: &str = "zone";
 

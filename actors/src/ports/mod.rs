@@ -4,6 +4,7 @@ use std::{future::Future, pin::Pin};
 
 mod capabilities;
 mod clock;
+mod enrolment;
 mod filesystems;
 mod import;
 mod machines;
@@ -15,6 +16,7 @@ mod storage;
 
 pub use capabilities::{Capabilities, Progress};
 pub use clock::Clock;
+pub use enrolment::{Enrolment, JoinToken};
 pub use filesystems::{
     AttachFilesystem, Backing, BlockDevice, CreateFilesystem, DetachFilesystem, FilesystemAttachmentInfo,
     FilesystemProvider, ProvisionedFilesystem,

@@ -8,7 +8,8 @@ use bailiwick_journal::{Position, StreamId};
 use super::{
     AnyCommand, Ask, AskError, Origin, Registry, Services,
     calls::{Call, Perform, ReplicaSetCall},
-    secrets, wishes,
+    secrets::{self, Outfit},
+    wishes,
 };
 use crate::{
     filesystem, filesystem_attachment, machine,
@@ -47,12 +48,13 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
     match (operation, machines, volumes) {
         (Operation::CreateMachine, Some(provider), _) => {
             let lookup = |ids| provider.lookup(ids);
-            let secrets = services.providers.secrets.as_deref();
-            let make = |machines| secrets::create(&*provider, secrets, machines);
+            let outfit = Outfit::of(services);
+            let make = |machines| secrets::create(&*provider, outfit, machines);
             Making { wish: wishes::machine, lookup, make, command: machine::shell::created }.run(batch, limit).await
         }
         (Operation::DeleteMachine, Some(provider), _) => {
             let results = bulk(limit, batch.len(), provider.delete(ids(&batch))).await;
+            forget_tokens(services, &batch, &results);
             reports(batch, results, machine::shell::deleted)
         }
         (Operation::DeleteStray, Some(provider), _) => {
@@ -221,6 +223,13 @@ fn stray_reports(batch: Batch, results: Vec<Result<(), Fault>>) -> Vec<Report> {
 
 fn ids(batch: &[Perform]) -> Vec<EffectId> {
     batch.iter().map(|item| item.call.id()).collect()
+}
+
+/// What is gone joins nowhere any more.
+fn forget_tokens(services: &Services, batch: &[Perform], results: &[Result<(), Fault>]) {
+    let Some(enrolment) = &services.providers.enrolment else { return };
+    let gone = batch.iter().zip(results).filter(|(_, result)| result.is_ok());
+    gone.for_each(|(item, _)| enrolment.forget(item.call.id()));
 }
 
 fn cannot_import() -> Fault {

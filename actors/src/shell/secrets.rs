@@ -1,25 +1,71 @@
-//! What the secrets hold that machines are made with: read right before the call, and kept by nobody.
+//! What machines are made with that stands in no journal entry: what secrets hold, read right before the call and kept by
+//! nobody; the token that its agent joins with, drawn right before the call; and the nonce, which follows from the journal.
 
+use uuid::Uuid;
+
+use super::Services;
 use crate::{
-    ports::{BulkAnswer, CreateMachine, MachineInstance, MachineProvider, SecretData, Secrets},
-    vocab::{ClassContent, Fault, FaultCode},
+    ports::{BulkAnswer, CreateMachine, Enrolment, MachineInstance, MachineProvider, SecretData, Secrets},
+    vocab::{ClassContent, Fault, FaultCode, Nonce, Timestamp},
 };
+
+/// Where what is added to a wish right before the call comes from.
+#[derive(Clone, Copy)]
+pub(super) struct Outfit<'a> {
+    pub secrets: Option<&'a dyn Secrets>,
+    pub enrolment: Option<&'a dyn Enrolment>,
+    pub journal: Uuid,
+    pub now: Timestamp,
+    /// How long an agent may take to join.
+    pub joins_within_ms: u64,
+}
+
+impl<'a> Outfit<'a> {
+    pub(super) fn of(services: &'a Services) -> Self {
+        Self {
+            secrets: services.providers.secrets.as_deref(),
+            enrolment: services.providers.enrolment.as_deref(),
+            journal: services.journal_id(),
+            now: services.now(),
+            joins_within_ms: services.policy().document.reconciliation.creation_timeout_ms,
+        }
+    }
+
+    fn fit(self, machine: CreateMachine) -> Result<CreateMachine, Fault> {
+        let secrets = match &machine.class {
+            Some(class) => held(self.secrets, &class.content)?,
+            None => SecretData::default(),
+        };
+        let issue = |enrolment: &dyn Enrolment| enrolment.issue(machine.id, self.now, self.joins_within_ms);
+        let join = self.enrolment.map(issue).transpose()?;
+        let nonce = Some(Nonce::of(self.journal, machine.id));
+        Ok(CreateMachine { secrets, nonce, join, ..machine })
+    }
+}
+
+/// All that a provider is told of one machine and must not tell on.
+fn told_to(machine: &CreateMachine) -> SecretData {
+    let join = machine.join.iter().map(|token| ("token to join with".to_owned(), token.reveal().to_owned()));
+    let mut told = SecretData::new(join.collect());
+    told.overlay(machine.secrets.clone());
+    told
+}
 
 /// Makes machines with what the secrets of their classes hold. Whoever's secrets cannot be read fails alone, before
 /// anything was made for it.
 pub(super) fn create<'a>(
     provider: &'a dyn MachineProvider,
-    secrets: Option<&dyn Secrets>,
+    outfit: Outfit<'_>,
     machines: Vec<CreateMachine>,
 ) -> BulkAnswer<'a, MachineInstance> {
     let mut wanted = Vec::new();
     let mut told: Vec<SecretData> = Vec::new();
     let mut faults: Vec<Option<Fault>> = Vec::new();
     for machine in machines {
-        match machine.class.as_ref().map_or(Ok(SecretData::default()), |class| held(secrets, &class.content)) {
-            Ok(secrets) => {
-                told.push(secrets.clone());
-                wanted.push(CreateMachine { secrets, ..machine });
+        match outfit.fit(machine) {
+            Ok(machine) => {
+                told.push(told_to(&machine));
+                wanted.push(machine);
                 faults.push(None);
             }
             Err(fault) => faults.push(Some(fault)),
@@ -80,7 +126,7 @@ mod tests {
     use super::*;
     use crate::{
         machine::Spec,
-        ports::{Answer, InstanceStatus, Listing},
+        ports::{Answer, InstanceStatus, JoinToken, Listing},
         vocab::{ClassCopy, EffectId, InstanceId, Name, Uid},
     };
 
@@ -91,7 +137,7 @@ mod tests {
     impl MachineProvider for Talkative {
         fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
             let answer = |machine: &CreateMachine| match machine.secrets.reveal().get("userData") {
-                Some(data) => Err(Fault::new(FaultCode::Internal, format!("no luck with {data}"))),
+                Some(data) => Err(Fault::new(FaultCode::Internal, format!("no luck with {data} and id.sesame"))),
                 None => Ok(MachineInstance {
                     effect: machine.id,
                     instance: InstanceId("i-1".into()),
@@ -114,6 +160,17 @@ mod tests {
         }
     }
 
+    /// Draws the same token for everybody.
+    struct Tokens;
+
+    impl Enrolment for Tokens {
+        fn issue(&self, _: EffectId, now: Timestamp, lasts_ms: u64) -> Result<JoinToken, Fault> {
+            Ok(JoinToken::new("id".into(), "id.sesame".into(), now.after(lasts_ms), "there".into()))
+        }
+
+        fn forget(&self, _: EffectId) {}
+    }
+
     struct One;
 
     impl Secrets for One {
@@ -133,13 +190,16 @@ mod tests {
         let content = ClassContent { secret: secret.map(name), ..ClassContent::with_provider(name("cloud")) };
         let class = ClassCopy { class: name("small"), revision: 1, content: Box::new(content) };
         CreateMachine {
-            id: EffectId(uuid::Uuid::from_u128(number)),
+            id: EffectId(Uuid::from_u128(number)),
             machine: name(&format!("web-{number}")),
-            uid: Uid(uuid::Uuid::from_u128(number)),
+            uid: Uid(Uuid::from_u128(number)),
             spec: Box::new(Spec::with_provider(name("cloud"))),
             zone: None,
             class: Some(Box::new(class)),
             start: None,
+            config: None,
+            nonce: None,
+            join: None,
             secrets: SecretData::default(),
         }
     }
@@ -149,7 +209,9 @@ mod tests {
         secrets: Option<&dyn Secrets>,
         machines: Vec<CreateMachine>,
     ) -> Vec<Result<MachineInstance, Fault>> {
-        let mut answer = pin!(create(provider, secrets, machines));
+        let (journal, now, joins_within_ms) = (Uuid::nil(), Timestamp(5), 60);
+        let outfit = Outfit { secrets, enrolment: Some(&Tokens), journal, now, joins_within_ms };
+        let mut answer = pin!(create(provider, outfit, machines));
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(answer) => answer.expect("an answer"),
             Poll::Pending => panic!("nothing is waited for"),
@@ -176,7 +238,11 @@ mod tests {
         let answers = created(&provider, Some(&One), vec![wish(1, Some("there"))]);
         let asked = provider.0.lock().unwrap();
         assert_eq!(asked[0].secrets.reveal()["userData"], "hunter2!");
+        assert_eq!(asked[0].nonce, Some(Nonce::of(Uuid::nil(), asked[0].id)));
         assert!(!format!("{asked:?} {answers:?}").contains("hunter2!"));
-        assert_eq!(answers[0].as_ref().unwrap_err().text, "no luck with ***");
+        assert_eq!(answers[0].as_ref().unwrap_err().text, "no luck with *** and ***");
+        let join = asked[0].join.as_ref().expect("a token");
+        assert_eq!((join.reveal(), join.until), ("id.sesame", Timestamp(65)));
+        assert!(!format!("{asked:?}").contains("sesame"));
     }
 }

@@ -15,7 +15,9 @@ use uuid::Uuid;
 use super::growth::{Follower, Growth};
 use crate::{
     contract::{Known, NoView, PolicyInForce},
-    ports::{Clock, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets, VolumeProvider},
+    ports::{
+        Clock, Enrolment, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets, VolumeProvider,
+    },
     vocab::{Name, Timestamp},
 };
 
@@ -32,6 +34,8 @@ pub struct Providers {
     pub replica_sets: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
     /// Where the secrets are that machine classes name; none if there are none.
     pub secrets: Option<Arc<dyn Secrets>>,
+    /// What draws the tokens that agents join with; none if agents need none.
+    pub enrolment: Option<Arc<dyn Enrolment>>,
 }
 
 impl fmt::Debug for Providers {

@@ -2,8 +2,8 @@
 
 use bailiwick_actors::{
     document::{
-        AgentBinary, Application, Command, Content, Event, ImageMetadata, Kind, Model, Reason, Rejection, Space,
-        Subnet, Users,
+        AgentBinary, Application, Command, Content, Event, ImageMetadata, Kind, Model, ModelV1, Reason, Rejection,
+        Space, Subnet, Users,
     },
     machine::{Base, Constraints},
     vocab::{SizeMib, Zone},
@@ -27,6 +27,14 @@ fn contents() -> Vec<Content> {
         instance_type: text("small"),
         zones: [Zone("a".into())].into(),
         spaces: ["inner", "^outer"].map(|wish| wish.parse().expect("a wish")).into(),
+    };
+    let model = ModelV1 {
+        base: Some(base()),
+        image_stream: text("daily"),
+        region: text("north"),
+        agent_version: text("1.2.3"),
+        api_addresses: vec!["10.0.0.1:17070".into()],
+        tags: [("cost".to_owned(), "7".to_owned())].into(),
     };
     vec![
         Content::Space(Space { provider_id: text("vpc-1") }),
@@ -58,13 +66,12 @@ fn contents() -> Vec<Content> {
             bindings: [("db".to_owned(), name("inner"))].into(),
             constraints,
         }),
+        Content::ModelV1(model.clone()),
         Content::Model(Model {
-            base: Some(base()),
-            image_stream: text("daily"),
-            region: text("north"),
-            agent_version: text("1.2.3"),
-            api_addresses: vec!["10.0.0.1:17070".into()],
-            tags: [("cost".to_owned(), "7".to_owned())].into(),
+            ca_certificate: text("-----BEGIN CERTIFICATE-----"),
+            image_signing_key: text("key"),
+            skips_certificate_check: true,
+            ..model.into()
         }),
     ]
 }

@@ -63,6 +63,7 @@ pub(crate) fn machine() -> Forms {
             Command::ReserveMount { filesystem: name("files") },
             Command::ReleaseMount { filesystem: name("files") },
             Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
+            Command::Report(Report::Joined { effect: effect(1), token: "1f".into(), node: node() }),
             Command::TakeClass { effect: effect(1), copy: copy() },
             Command::Prepare { asked: Version(1), parameters: parameters(), cited: cited() },
             Command::Assign { application: name("shop") },
@@ -70,6 +71,7 @@ pub(crate) fn machine() -> Forms {
             Command::ReserveContainer { container: name("web-lxd-0") },
             Command::ReleaseContainer { container: name("web-lxd-0") },
             Command::NoteVolume { volume: name("data"), zone: zone() },
+            Command::PrepareWith { asked: Version(1), parameters: parameters(), config: config(), cited: cited() },
         ]
         .into_iter()
         .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() })),
@@ -150,6 +152,8 @@ pub(crate) fn machine() -> Forms {
             Event::ContainerReserved { container: name("web-lxd-0") },
             Event::ContainerReleased { container: name("web-lxd-0") },
             Event::VolumeIsIn { volume: name("data"), zone: zone() },
+            Event::StartPreparedWith { parameters: parameters(), config: config(), cited: cited(), at: AT },
+            Event::AgentJoined { token: "1f".into(), node: node(), at: AT },
             Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } },
         ]
         .into_iter()
@@ -173,6 +177,7 @@ pub(crate) fn machine() -> Forms {
         Rejection::ClassOfOtherProvider { class: name("small"), provider: name("simulated") },
         Rejection::VolumesApart { volume: name("data"), zone: zone(), other: name("logs"), here: Zone("b".into()) },
         Rejection::VolumeElsewhere { volume: name("data"), zone: zone() },
+        Rejection::OtherNonce { nonce: "somebody:else".into() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -181,6 +186,29 @@ pub(crate) fn machine() -> Forms {
 
 fn cited() -> Vec<Cited> {
     vec![Cited { document: "space/inner".parse().expect("a stream"), revision: 3 }]
+}
+
+fn node() -> Box<machine::NodeFacts> {
+    let spec = machine_spec();
+    Box::new(machine::NodeFacts {
+        agent_version: "0.1.0".into(),
+        arch: "x86_64".into(),
+        cores: 2,
+        memory: SizeMib(1024),
+        disk: SizeMib(2048),
+        labels: spec.labels,
+        annotations: spec.annotations,
+        taints: spec.taints,
+    })
+}
+
+fn config() -> Box<machine::InstanceConfig> {
+    Box::new(machine::InstanceConfig {
+        ca_certificate: Some("-----BEGIN CERTIFICATE-----".into()),
+        image_stream: "daily".into(),
+        image_signing_key: Some("key".into()),
+        skips_certificate_check: true,
+    })
 }
 
 /// What a machine is started with, with something in every field.

@@ -61,7 +61,7 @@ fn verdicts<R: Stored, J: Stored>(reasons: &[R], rejections: Vec<J>) -> Forms {
 }
 
 pub(super) fn policy() -> Forms {
-    use policy::{Command, Document, DocumentV1, Event, Reason, Rejection, WhenLost};
+    use policy::{Command, Document, DocumentV1, DocumentV2, Event, Reason, Rejection, WhenLost};
     // Every setting has another value, so that none can change its place unnoticed.
     let first = DocumentV1 {
         machines: policy::Machines {
@@ -87,7 +87,10 @@ pub(super) fn policy() -> Forms {
         node_conditions: vec!["DiskPressure".into()],
         ..policy::Reconciliation::gardener_0_49()
     };
-    let document = Document { harvest, reconciliation, ..first.clone().into() };
+    let (machines, storage) = (first.machines.clone(), first.storage.clone());
+    let second = DocumentV2 { machines, storage, harvest, reconciliation };
+    let retries = policy::Retries { by: policy::RetryBy::FaultCode };
+    let document = Document { retries, ..second.clone().into() };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));
     let pool: storage_rules::PoolName = "fast".parse().expect("a pool's name");
@@ -97,12 +100,32 @@ pub(super) fn policy() -> Forms {
     let remove = Command::RemovePool { name: pool.clone() };
     let kind = storage_rules::StorageKind::Filesystem;
     let set_default = Command::SetDefaultPool { kind, pool: Some(pool.clone()) };
-    all.extend(forms("command", [Command::ReviseV1(first.clone()), revise, create, remove, set_default]));
+    all.extend(forms(
+        "command",
+        [
+            Command::ReviseV1(first.clone()),
+            Command::ReviseV2(Box::new(second.clone())),
+            create,
+            remove,
+            set_default,
+            revise,
+        ],
+    ));
     let revised = Event::Revised { document: Box::new(document) };
     let created = Event::PoolCreated { name: pool.clone(), settings };
     let removed = Event::PoolRemoved { name: pool.clone() };
     let default_set = Event::DefaultPoolSet { kind, pool: Some(pool.clone()) };
-    all.extend(forms("event", [Event::RevisedV1 { document: first }, revised, created, removed, default_set]));
+    all.extend(forms(
+        "event",
+        [
+            Event::RevisedV1 { document: first },
+            Event::RevisedV2 { document: Box::new(second) },
+            created,
+            removed,
+            default_set,
+            revised,
+        ],
+    ));
     let rejections = vec![
         Rejection::TooSmall { setting: "machines.poll".into(), least: 100 },
         Rejection::Reversed { setting: "machines.retryMax".into(), other: "machines.retryFirst".into() },

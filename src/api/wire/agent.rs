@@ -2,9 +2,12 @@
 //!
 //! The agent reports, the answer is what its machine should look like. Both sides ignore fields they do not know.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, fmt, path::PathBuf};
 
-use bailiwick_actors::vocab::{EffectId, Name};
+use bailiwick_actors::{
+    machine::rules::template::NodeTemplate,
+    vocab::{EffectId, Name, Nonce, SizeMib, Taint},
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -21,9 +24,60 @@ pub struct Report {
     pub sequence: u64,
     pub conditions: Vec<Condition>,
     pub workloads: Vec<WorkloadReport>,
+    /// The nonce that its machine was started with; agents of earlier releases tell none.
+    #[serde(default)]
+    pub nonce: Option<Nonce>,
     /// The block devices that it sees.
     #[serde(default)]
     pub devices: Vec<Device>,
+}
+
+/// What an agent joins with, once: `POST /v1/agents/{machine}/join`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Join {
+    /// The effect id that the machine was made under.
+    pub effect: EffectId,
+    #[serde(default)]
+    pub nonce: Option<Nonce>,
+    /// The token that the machine was made with.
+    pub token: String,
+    pub node: NodeInfo,
+}
+
+impl fmt::Debug for Join {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Join").field("effect", &self.effect).field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
+/// The answer to who may join.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Joined {
+    /// The token to report with from now on.
+    pub token: String,
+}
+
+impl fmt::Debug for Joined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Joined").finish_non_exhaustive()
+    }
+}
+
+/// What an agent says of itself, and of the machine that it is in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeInfo {
+    pub agent_version: String,
+    /// `x86_64`, `aarch64`.
+    pub arch: String,
+    pub cores: u32,
+    pub memory_mib: SizeMib,
+    pub disk_mib: SizeMib,
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    #[serde(default)]
+    pub annotations: BTreeMap<String, String>,
+    #[serde(default)]
+    pub taints: Vec<Taint>,
 }
 
 /// One condition inside the machine.
@@ -79,6 +133,9 @@ pub struct Answer {
     /// The filesystems that are mounted now.
     #[serde(default)]
     pub filesystems: Vec<MountedFilesystem>,
+    /// What is declared for its `node.json`; nodes of earlier releases say nothing of it.
+    #[serde(default)]
+    pub node: Option<NodeTemplate>,
     /// When to report next; the agent keeps it within its own bounds.
     #[serde(default = "default_interval_ms")]
     pub interval_ms: u64,

@@ -116,7 +116,17 @@ fn bindings(
 }
 
 fn model(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<Model> {
-    let known = ["base", "imageStream", "region", "agentVersion", "apiAddresses", "tags"];
+    let known = [
+        "base",
+        "imageStream",
+        "imageSigningKey",
+        "region",
+        "agentVersion",
+        "apiAddresses",
+        "caCertificate",
+        "tlsVerify",
+        "tags",
+    ];
     let fields = Fields::of(spec, &known, reading)?;
     let base = match fields.get("base") {
         None => None,
@@ -136,6 +146,12 @@ fn model(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<Model> {
         agent_version: maybe_word("agentVersion", &fields, reading)?,
         api_addresses,
         tags,
+        ca_certificate: maybe_text("caCertificate", &fields, reading)?,
+        image_signing_key: maybe_text("imageSigningKey", &fields, reading)?,
+        skips_certificate_check: !match fields.get("tlsVerify") {
+            None => true,
+            Some(field) => field.truth(reading)?,
+        },
     })
 }
 
@@ -161,6 +177,15 @@ fn maybe_word(what: &str, fields: &Fields<'_>, reading: &mut Reading<'_>) -> Opt
     match fields.get(what) {
         None => Some(None),
         Some(field) => word(&field, reading).map(Some),
+    }
+}
+
+/// Some lines, as they are written: a certificate, a key. Whether they are one, the document itself checks.
+#[allow(clippy::option_option, reason = "left out is something else than wrong")]
+fn maybe_text(what: &str, fields: &Fields<'_>, reading: &mut Reading<'_>) -> Option<Option<String>> {
+    match fields.get(what) {
+        None => Some(None),
+        Some(field) => field.text(reading).map(|text| Some(text.to_owned())),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, WhenLost},
+    policy::{self, RetryBy, WhenLost},
     vocab::HarvestMode,
 };
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
-    let fields = Fields::of(spec, &["machines", "storage", "harvest", "health"], reading)?;
+    let fields = Fields::of(spec, &["machines", "storage", "harvest", "health", "retries"], reading)?;
     let mut document = policy::Document::default();
     if let Some(section) = fields.get("machines") {
         machine_settings(&section, &mut document.machines, reading);
@@ -28,6 +28,9 @@ pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<poli
     }
     if let Some(section) = fields.get("health") {
         health_settings(&section, &mut document.reconciliation, reading);
+    }
+    if let Some(section) = fields.get("retries") {
+        retry_settings(&section, &mut document, reading);
     }
     Some(document)
 }
@@ -72,6 +75,26 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     set(&fields, "replacementsMax", &mut settings.throttle.replacements_max, Field::number, reading);
     set(&fields, "zoneSilentMin", &mut settings.throttle.zone_silent_min, Field::number, reading);
     set(&fields, "drainTimeout", &mut settings.drain.timeout_ms, period, reading);
+}
+
+fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading: &mut Reading<'_>) {
+    let Some(fields) = Fields::of(section, &["by", "short", "medium", "long"], reading) else { return };
+    let periods = &mut document.reconciliation;
+    set(&fields, "by", &mut document.retries.by, retry_by, reading);
+    set(&fields, "short", &mut periods.retry_short_ms, positive_period, reading);
+    set(&fields, "medium", &mut periods.retry_medium_ms, positive_period, reading);
+    set(&fields, "long", &mut periods.retry_long_ms, positive_period, reading);
+}
+
+fn retry_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<RetryBy> {
+    match field.text(reading)? {
+        "backoff" => Some(RetryBy::Backoff),
+        "fault-code" => Some(RetryBy::FaultCode),
+        other => {
+            let message = format!("expected `backoff` or `fault-code`, found {:?}", cut(other, 40));
+            field.refuse(reading, Code::WrongType, message, "")
+        }
+    }
 }
 
 /// The most conditions that are watched.

@@ -8,7 +8,7 @@ use bailiwick_actors::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateMachine, CreateVolume, DetachFilesystem,
         DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, SecretData, VolumeProvider,
     },
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Uid},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Nonce, SizeMib, Uid},
 };
 use uuid::Uuid;
 
@@ -112,6 +112,9 @@ impl Bench {
             class: None,
             secrets: SecretData::default(),
             start: None,
+            config: None,
+            nonce: Some(Nonce::of(Uuid::nil(), id)),
+            join: None,
         }
     }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use bailiwick_actors::{
-    ports::{InstanceStatus, MachineInstance},
-    vocab::Uid,
+    ports::{CreateMachine, InstanceStatus, MachineInstance},
+    vocab::{Nonce, Uid},
 };
 
 use super::{
     Check,
-    bench::{ensure, every, is_same, wrong},
+    bench::{ensure, every, is_same, skipped, wrong},
 };
 
 /// What the port allows of facts, ids and texts: at most 16 facts, everything at most 255 bytes.
@@ -119,6 +119,30 @@ pub const CHECKS: &[Check] = &[
                     ensure(again.instance == made.instance, || format!("there is a second one, {}", again.instance))?;
                 }
                 bench.must_be_present(&made).await
+            })
+        },
+    },
+    Check {
+        id: "creating/nonce",
+        what: "the fact `nonce`, if there is one, is what the instance was started with, whatever is asked for later",
+        run: |bench| {
+            Box::pin(async move {
+                let wish = bench.wish();
+                let made = bench.create(&wish).await?;
+                let Some(told) = made.nonce().map(str::to_owned) else {
+                    return skipped("it tells no nonce, so what another control plane has started looks like ours");
+                };
+                let expected = wish.nonce.as_ref().map(Nonce::as_str);
+                ensure(Some(&*told) == expected, || format!("asked for {expected:?}, got {told}"))?;
+                let other = CreateMachine { nonce: Some(Nonce("somebody:else".into())), ..wish.clone() };
+                // Refusing is as good as answering with what is there.
+                if let Ok(again) = bench.try_create(vec![other]).await?.remove(0) {
+                    let nonce = again.nonce().unwrap_or("nothing").to_owned();
+                    ensure(nonce == told, || format!("it was started with {told}, and tells {nonce}"))?;
+                }
+                let listing = bench.full_list().await?;
+                let listed = listing.items.iter().find(|item| item.effect == wish.id).and_then(MachineInstance::nonce);
+                ensure(listed == Some(&*told), || format!("it was started with {told}, and its list has {listed:?}"))
             })
         },
     },

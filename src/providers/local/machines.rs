@@ -10,6 +10,7 @@ use std::{
 };
 
 use bailiwick_actors::{
+    machine::rules::template::NodeTemplate,
     ports::{CreateMachine, InstanceStatus, Listing, Lookup, MachineInstance},
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name},
 };
@@ -58,6 +59,7 @@ pub fn create(inner: &Inner, wish: CreateMachine) -> Result<MachineInstance, Fau
         crash::point("local-before-spawn");
         Some(start_agent(&inner.config, &directory)?)
     } else {
+        bring_token(&directory, &wish).or_fault("bring the machine a token")?;
         None
     };
     let mark = wait_for_agent(&directory, ended)?;
@@ -80,6 +82,15 @@ fn make(inner: &Inner, directory: &MachineDir, wish: &CreateMachine) -> io::Resu
         machine: wish.machine.clone(),
         uid: wish.uid,
         workloads: wish.spec.workloads.iter().map(workload).collect(),
+        nonce: wish.nonce.clone(),
+        api_addresses: wish.start.as_ref().map(|start| start.api_addresses.clone()).unwrap_or_default(),
+        config: wish.config.as_deref().cloned(),
+        node: NodeTemplate {
+            labels: wish.spec.labels.clone(),
+            annotations: wish.spec.annotations.clone(),
+            taints: wish.spec.taints.clone(),
+        },
+        jobs: wish.spec.jobs_in_force().into_iter().map(|job| job.as_str().to_owned()).collect(),
     };
     home::make_whole(directory.path(), |path| {
         let new = MachineDir::new(path.to_owned(), wish.id);
@@ -87,9 +98,21 @@ fn make(inner: &Inner, directory: &MachineDir, wish: &CreateMachine) -> io::Resu
             files::make_directory(&directory)?;
         }
         files::write_new(&new.lock(), b"")?;
-        files::write_new(&new.token(), agent_token(&inner.config.node_key, wish.id).as_bytes())?;
+        match &wish.join {
+            Some(join) => files::write_new(&new.join_token(), join.reveal().as_bytes())?,
+            // Where nobody has to join, it reports with this from the beginning.
+            None => files::write_new(&new.token(), agent_token(&inner.config.node_key, wish.id).as_bytes())?,
+        }
         files::write_new(&new.tag(), &serde_json::to_vec_pretty(&tag)?)
     })
+}
+
+/// What was made by an earlier attempt, and has not joined, gets the token of this one: its own may be over.
+fn bring_token(directory: &MachineDir, wish: &CreateMachine) -> io::Result<()> {
+    match &wish.join {
+        Some(join) if !directory.token().exists() => files::replace(&directory.join_token(), join.reveal().as_bytes()),
+        _ => Ok(()),
+    }
 }
 
 /// Waits until the agent has proven itself.
@@ -246,6 +269,7 @@ fn instance(directory: &MachineDir, tag: MachineTag, mark: &ProcessMark, status:
     if path.len() <= FACT_BYTES_MAX {
         facts.insert("directory".to_owned(), path);
     }
+    facts.extend(tag.nonce.map(|nonce| (MachineInstance::NONCE.to_owned(), nonce.0)));
     MachineInstance { effect: tag.effect, instance: instance_id(tag.effect), machine: tag.machine, facts, status }
 }
 

@@ -58,8 +58,11 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 29] = [
+const DECLARED: [&str; 32] = [
+    "Retries",
+    "RetryBy",
     "Spec",
+    "InstanceConfig",
     "Base",
     "Constraints",
     "StartParameters",

@@ -9,6 +9,7 @@ mod drain;
 mod exec;
 mod health;
 mod inside;
+mod join;
 mod kills;
 mod loss;
 mod observe;

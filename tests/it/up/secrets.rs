@@ -31,12 +31,20 @@ fn keys_and_tokens_are_nowhere_else() {
         let token = lab.local().join("machines").join(effect.to_string()).join("token");
         secrets.push(fs::read(token).expect("a token"));
     }
+    // What agents join with is random, and stands in a file of its own.
+    for (effect, _) in settled.machines.values() {
+        let kept = fs::read(lab.data().join("enrolment").join(effect.to_string())).expect("a token");
+        let kept: serde_json::Value = serde_json::from_slice(&kept).expect("JSON");
+        let (_, secret) = kept["token"].as_str().and_then(|token| token.split_once('.')).expect("id and secret");
+        secrets.push(secret.as_bytes().to_vec());
+    }
     assert!(secrets.iter().all(|secret| secret.len() >= 32));
     let mut files = Vec::new();
     walk(lab.data(), &mut files);
     assert!(files.iter().any(|file| file.starts_with(lab.data().join("journal"))));
     for file in files {
-        let may = file.ends_with("node.key") || file.ends_with("token");
+        let is_kept = file.starts_with(lab.data().join("enrolment"));
+        let may = is_kept || file.ends_with("node.key") || file.ends_with("token");
         let content = if may || file.ends_with("disk.img") { Vec::new() } else { fs::read(&file).unwrap_or_default() };
         assert!(!has_any(&content, &secrets), "{} holds a secret", file.display());
     }
@@ -56,7 +64,9 @@ fn only_the_owner_may_look() {
     use std::os::unix::fs::PermissionsExt;
     let lab = Lab::new();
     let node = lab.stay();
-    for (place, mode) in [("", 0o700), ("node.key", 0o600), ("node.sock", 0o600), ("local", 0o700)] {
+    for (place, mode) in
+        [("", 0o700), ("node.key", 0o600), ("node.sock", 0o600), ("local", 0o700), ("enrolment", 0o700)]
+    {
         let found = fs::metadata(lab.data().join(place)).expect("there").permissions().mode() & 0o777;
         assert_eq!(found, mode, "{place}: {found:o}");
     }

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-pub use self::spec::{StartAgent, StartHost, StartImage, StartParameters, Unstartable};
+pub use self::spec::{InstanceConfig, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 use super::{
     Event, Instance, Reason, Rejection, Siting, Spec, State,
     decide::{Facts, Verdict},
@@ -42,6 +42,7 @@ pub enum Start {
     },
     Prepared {
         parameters: Box<StartParameters>,
+        config: Option<Box<InstanceConfig>>,
     },
 }
 
@@ -93,7 +94,15 @@ impl State {
     /// What its instance was, or is to be, started with beside its declaration.
     pub fn parameters(&self) -> Option<&StartParameters> {
         match &self.start {
-            Start::Prepared { parameters } => Some(parameters),
+            Start::Prepared { parameters, .. } => Some(parameters),
+            Start::Open | Start::Awaited { .. } => None,
+        }
+    }
+
+    /// How what is started reaches the control plane; none where nothing is said of that.
+    pub fn config(&self) -> Option<&InstanceConfig> {
+        match &self.start {
+            Start::Prepared { config, .. } => config.as_deref(),
             Start::Open | Start::Awaited { .. } => None,
         }
     }
@@ -126,11 +135,11 @@ impl State {
     }
 }
 
-/// What it needs has been put together.
+/// What it needs has been put together; with a configuration, if there is one.
 pub(super) fn prepare(
     state: &State,
     asked: Version,
-    parameters: &StartParameters,
+    (parameters, config): (&StartParameters, Option<&InstanceConfig>),
     cited: &[Cited],
     facts: &Facts<'_>,
 ) -> Verdict {
@@ -138,8 +147,11 @@ pub(super) fn prepare(
     if state.start_asked() != Some(asked) {
         return Ok(Decision::nothing(Reason::StartNotAwaited));
     }
-    let parameters = Box::new(parameters.clone());
-    let prepared = Event::StartPrepared { parameters, cited: cited.to_vec(), at: facts.now };
+    let (parameters, cited, at) = (Box::new(parameters.clone()), cited.to_vec(), facts.now);
+    let prepared = match config {
+        None => Event::StartPrepared { parameters, cited, at },
+        Some(config) => Event::StartPreparedWith { parameters, config: Box::new(config.clone()), cited, at },
+    };
     Ok(Decision::because(Reason::StartPrepared, [prepared]))
 }
 

@@ -41,6 +41,19 @@ pub struct StartParameters {
     pub host: Option<StartHost>,
 }
 
+/// How what is started reaches the control plane, and whom it believes. Source: Juju's instance configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstanceConfig {
+    /// What it checks the control plane's certificate against, as PEM.
+    pub ca_certificate: Option<String>,
+    /// The stream that images are taken from.
+    pub image_stream: String,
+    /// What that stream is signed with: a public key, as it is written.
+    pub image_signing_key: Option<String>,
+    /// Whether connections are made without checking who answers.
+    pub skips_certificate_check: bool,
+}
+
 /// An image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartImage {

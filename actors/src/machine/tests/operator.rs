@@ -4,7 +4,7 @@ use bailiwick_journal::Version;
 
 use super::{
     NOW, State, dead, declared, dying, effect, failed, fault, given_up, instance, joining, lost, name, removed,
-    replacing, running, spec, stream, waiting, with_volume,
+    replacing, running, spec, stream, waiting, with_nonce, with_volume,
 };
 use crate::{
     contract::{
@@ -253,6 +253,11 @@ fn strangers() -> Vec<Case<State>> {
             disowned(),
             adopt(MachineInstance { status: InstanceStatus::Stopped, ..foreign() }),
             Err(Rejection::NotRunning),
+        ),
+        case(
+            disowned(),
+            adopt(with_nonce(foreign(), "supervisor/machines:another")),
+            Err(Rejection::OtherNonce { nonce: "supervisor/machines:another".into() }),
         ),
         case(
             disowned(),

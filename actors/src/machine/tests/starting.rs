@@ -6,12 +6,13 @@ use super::{NOW, State, effect, instance, name, spec, stream};
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, after, case},
+        given::{Case, after, answer, case},
     },
     machine::{
-        Command, Constraints, Effect, Event, Reason as R, Rejection, Removal, Siting, Skipped, Spec, StartHost,
-        StartParameters, Unstartable,
+        Command, Constraints, Effect, Event, InstanceConfig, Reason as R, Rejection, Removal, Siting, Skipped, Spec,
+        StartHost, StartParameters, Unstartable,
     },
+    policy::Document,
     vocab::{Cited, FaultCode, InstanceId, Life, Timestamp, Zone},
 };
 
@@ -142,6 +143,20 @@ fn nothing_is_made_before_it_is_known_with_what() {
     // Who needs nothing of it starts at once, and a unit that comes with the declaration is waited for.
     assert_eq!(calls(&plain()), [create()]);
     assert_eq!(calls(&then(plain(), [assigned()])), []);
+}
+
+#[test]
+fn what_it_is_told_of_the_control_plane_stands_with_what_it_is_started_with() {
+    let config = || Box::new(InstanceConfig { image_stream: "daily".into(), ..InstanceConfig::default() });
+    let (asked, parameters) = (Version(2), || parameters(&["a"]));
+    let command = Command::PrepareWith { asked, parameters: parameters(), config: config(), cited: cited() };
+    let given = after::<State>(&awaiting());
+    let decided = answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer");
+    let event = Event::StartPreparedWith { parameters: parameters(), config: config(), cited: cited(), at: NOW };
+    assert_eq!(decided.events, [event.clone()]);
+    let (state, _) = after::<State>(&then(awaiting(), [event]));
+    assert_eq!((state.config(), state.parameters()), (Some(&*config()), Some(&*parameters())));
+    assert_eq!(after::<State>(&then(awaiting(), [prepared(&["a"])])).0.config(), None);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{
     Event, View,
     decide::Facts,
-    starting::{Asked, start_parameters},
+    starting::{Asked, instance_config, start_parameters},
     view::stream,
 };
 use crate::{
@@ -57,7 +57,12 @@ fn preparation(view: &View, name: &Name) -> Option<Order> {
     let wanted = Asked { machine: name, spec, units: &state.units, volumes: &state.attachments, host: host.as_ref() };
     match start_parameters(&wanted, &view.documents) {
         (Ok(parameters), cited) => {
-            Some(of_machine(Command::Prepare { asked, parameters: Box::new(parameters), cited }))
+            let parameters = Box::new(parameters);
+            Some(of_machine(match instance_config(&view.documents).map(Box::new) {
+                // In the first form, so that old journals decide the same.
+                None => Command::Prepare { asked, parameters, cited },
+                Some(config) => Command::PrepareWith { asked, parameters, config, cited },
+            }))
         }
         (Err(why), cited) => refuse(why, cited),
     }

@@ -11,7 +11,10 @@ use std::{
 
 use crate::{
     document::{Application, Documents, ImageMetadata, InForce, Kind, Model},
-    machine::{Base, Constraints, Siting, Spec, StartAgent, StartHost, StartImage, StartParameters, Unstartable},
+    machine::{
+        Base, Constraints, InstanceConfig, Siting, Spec, StartAgent, StartHost, StartImage, StartParameters,
+        Unstartable,
+    },
     vocab::{Cited, Name, Zone},
 };
 
@@ -44,6 +47,18 @@ pub fn start_parameters(
     let mut cited = BTreeSet::new();
     let parameters = Starting { asked, documents, cited: &mut cited }.parameters();
     (parameters, cited.into_iter().collect())
+}
+
+/// How what is started reaches the control plane, by what the model says; none where it says nothing of that.
+pub fn instance_config(documents: &Documents) -> Option<InstanceConfig> {
+    let says = documents.model()?.says;
+    let is_said = says.ca_certificate.is_some() || says.image_signing_key.is_some() || says.skips_certificate_check;
+    is_said.then(|| InstanceConfig {
+        ca_certificate: says.ca_certificate.clone(),
+        image_stream: says.image_stream.clone().unwrap_or_else(|| ImageMetadata::STREAM.to_owned()),
+        image_signing_key: says.image_signing_key.clone(),
+        skips_certificate_check: says.skips_certificate_check,
+    })
 }
 
 struct Starting<'a> {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    machine::{Constraints, Job, StartImage, StartParameters},
-    ports::{CreateMachine, SecretData},
-    vocab::{EffectId, Name, NodeCapacity, Uid},
+    machine::{Constraints, InstanceConfig, Job, StartImage, StartParameters},
+    ports::{CreateMachine, JoinToken, SecretData},
+    vocab::{EffectId, Name, NodeCapacity, Nonce, Uid},
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -15,6 +15,9 @@ pub(in crate::providers::exec) struct NewMachine<'a> {
     effect: EffectId,
     machine: &'a Name,
     uid: Uid,
+    /// What it proves with whose it is; comes back as the fact `nonce`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonce: Option<&'a Nonce>,
     labels: &'a BTreeMap<String, String>,
     workloads: Vec<NewWorkload<'a>>,
     /// Where it is to be made; none means anywhere.
@@ -43,6 +46,9 @@ pub(in crate::providers::exec) struct NewMachine<'a> {
     /// What the secrets of its class hold. Not for anybody's log.
     #[serde(skip_serializing_if = "Option::is_none")]
     secrets: Option<Told<'a>>,
+    /// Where the token is that an agent in it joins with, if there is one; never the token itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credentials: Option<Value>,
     /// What it is started with beside what is declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<Value>,
@@ -85,6 +91,7 @@ impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
             effect: wish.id,
             machine: &wish.machine,
             uid: wish.uid,
+            nonce: wish.nonce.as_ref(),
             labels: &wish.spec.labels,
             workloads: wish.spec.workloads.iter().map(workload).collect(),
             zone: wish.zone.as_ref().map(|zone| zone.0.as_str()),
@@ -103,9 +110,15 @@ impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
                 node_template: copy.content.node_template.as_ref(),
             }),
             secrets: (!wish.secrets.is_empty()).then_some(Told(&wish.secrets)),
-            start: wish.start.as_deref().map(start),
+            credentials: wish.join.as_ref().map(credentials),
+            start: wish.start.as_deref().map(|parameters| start(parameters, wish.config.as_deref())),
         }
     }
+}
+
+/// What stands for the token: its id, and the file that holds it.
+fn credentials(join: &JoinToken) -> Value {
+    json!({ "token_id": join.id, "token_file": join.file, "until_ms": join.until.0 })
 }
 
 /// The value that a text is, or else the text.
@@ -129,7 +142,7 @@ fn constraints(of: &Constraints) -> BTreeMap<&'static str, Value> {
 }
 
 /// What an instance is started with, beside what is declared.
-fn start(of: &StartParameters) -> Value {
+fn start(of: &StartParameters, config: Option<&InstanceConfig>) -> Value {
     let image = |image: &StartImage| {
         json!({
             "image": image.image, "arch": image.arch, "region": image.region, "stream": image.stream,
@@ -143,7 +156,7 @@ fn start(of: &StartParameters) -> Value {
     let host = of.host.as_ref().map(
         |host| json!({ "machine": host.machine, "effect": host.effect, "instance": host.instance, "zone": host.zone }),
     );
-    json!({
+    let mut said = json!({
         "constraints": constraints(&of.constraints),
         "images": of.images.iter().map(image).collect::<Vec<_>>(),
         "agent": agent,
@@ -155,5 +168,12 @@ fn start(of: &StartParameters) -> Value {
         "volumes": of.volumes,
         "api_addresses": of.api_addresses,
         "host": host,
-    })
+    });
+    if let (Some(config), Some(said)) = (config, said.as_object_mut()) {
+        said.insert("image_stream".into(), config.image_stream.as_str().into());
+        said.insert("ca_certificate".into(), config.ca_certificate.as_deref().into());
+        said.insert("image_signing_key".into(), config.image_signing_key.as_deref().into());
+        said.insert("verify_tls".into(), (!config.skips_certificate_check).into());
+    }
+    said
 }

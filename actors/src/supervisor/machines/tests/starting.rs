@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     document::{self, AgentBinary, Application, Content, ImageMetadata, Model, Space, Subnet},
-    machine::{Base, Constraints, Placement, Spec, StartHost, StartParameters, Unstartable},
+    machine::{Base, Constraints, InstanceConfig, Placement, Spec, StartHost, StartParameters, Unstartable},
     supervisor::machines::starting::{Asked, start_parameters},
     vocab::Cited,
 };
@@ -297,6 +297,32 @@ fn what_is_missing_parks_one_machine_and_a_document_wakes_who_waits() {
     let orders = look(&view, &["web"]);
     let [(_, machine::Command::Prepare { asked, cited, .. })] = &orders[..] else { panic!("{orders:?}") };
     assert_eq!((*asked, cited.len()), (Version(2), 2));
+}
+
+#[test]
+fn what_the_model_says_of_the_control_plane_is_told_with_a_start() {
+    let order = |model: Model| {
+        let mut view = view_of(&network());
+        declare(&mut view, 20, "good", reaching(&["inner"], &[]));
+        let declared = document::Event::Declared { content: Box::new(Content::Model(model)) };
+        put(&mut view, 21, "model/default", 1, &[declared]);
+        look(&view, &["good"]).remove(0).1
+    };
+    let plain = Model { region: Some("north".into()), ..Model::default() };
+    assert!(matches!(order(plain.clone()), machine::Command::Prepare { .. }), "as before there was more to say");
+    let certificate = "-----BEGIN CERTIFICATE-----\n";
+    let more = Model { ca_certificate: Some(certificate.into()), image_signing_key: Some("key".into()), ..plain };
+    let machine::Command::PrepareWith { config, .. } = order(more) else { panic!("it is told") };
+    let expected = InstanceConfig {
+        ca_certificate: Some(certificate.into()),
+        image_stream: "released".into(),
+        image_signing_key: Some("key".into()),
+        skips_certificate_check: false,
+    };
+    assert_eq!(*config, expected);
+    let unchecked = Model { skips_certificate_check: true, image_stream: Some("daily".into()), ..Model::default() };
+    let machine::Command::PrepareWith { config, .. } = order(unchecked) else { panic!("it is told") };
+    assert_eq!((config.skips_certificate_check, config.image_stream.as_str()), (true, "daily"));
 }
 
 fn container() -> Spec {

@@ -1,0 +1,118 @@
+//! `node.json`: what the agent says of the machine that it is in, and of itself.
+//!
+//! Labels, annotations and taints that are declared are written there, and what was written last is kept beside them: what
+//! is not declared any more is taken away, and what somebody else has written there stays.
+
+use std::{collections::BTreeMap, io, path::Path, thread::available_parallelism};
+
+use bailiwick_actors::{
+    machine::rules::template::{self, NodeTemplate},
+    vocab::{SizeMib, Taint},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{directory::MachineDir, files, pressure};
+use crate::api::wire::agent::NodeInfo;
+
+/// The content of `node.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeFile {
+    pub agent_version: String,
+    pub arch: String,
+    pub cores: u32,
+    pub memory_mib: SizeMib,
+    pub disk_mib: SizeMib,
+    pub labels: BTreeMap<String, String>,
+    pub annotations: BTreeMap<String, String>,
+    pub taints: Vec<Taint>,
+    /// What of these was declared when it was written last.
+    pub last_applied: NodeTemplate,
+}
+
+impl NodeFile {
+    /// What this machine has, with what is declared for it; written.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin(directory: &MachineDir, declared: &NodeTemplate) -> io::Result<Self> {
+        let known = files::read_json::<Self>(&directory.node()).ok().flatten().unwrap_or_default();
+        let mut node = Self {
+            agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            cores: available_parallelism().ok().and_then(|cores| u32::try_from(cores.get()).ok()).unwrap_or(0),
+            memory_mib: SizeMib(pressure::memory().map(|(total, _)| total / 1024).unwrap_or(0)),
+            disk_mib: SizeMib(disk_mib(directory.path())),
+            ..known
+        };
+        node.apply(declared);
+        files::replace_json(&directory.node(), &node)?;
+        Ok(node)
+    }
+
+    /// Follows what is declared now. What is in the file counts, for others may have written there.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn follow(directory: &MachineDir, declared: &NodeTemplate) -> io::Result<()> {
+        let Some(mut node) = files::read_json::<Self>(&directory.node())? else { return Ok(()) };
+        let is_changed = node.apply(declared);
+        if is_changed { files::replace_json(&directory.node(), &node) } else { Ok(()) }
+    }
+
+    fn apply(&mut self, declared: &NodeTemplate) -> bool {
+        let (record, mut changed) = (&self.last_applied, [false; 3]);
+        (changed[0], self.labels) = template::map(&declared.labels, &record.labels, &self.labels);
+        (changed[1], self.annotations) = template::map(&declared.annotations, &record.annotations, &self.annotations);
+        (changed[2], self.taints) = template::taints(&declared.taints, &record.taints, &self.taints);
+        self.last_applied = declared.clone();
+        changed.contains(&true)
+    }
+
+    /// The same, as the node is told.
+    pub fn told(&self) -> NodeInfo {
+        NodeInfo {
+            agent_version: self.agent_version.clone(),
+            arch: self.arch.clone(),
+            cores: self.cores,
+            memory_mib: self.memory_mib,
+            disk_mib: self.disk_mib,
+            labels: self.labels.clone(),
+            annotations: self.annotations.clone(),
+            taints: self.taints.clone(),
+        }
+    }
+}
+
+fn disk_mib(path: &Path) -> u64 {
+    rustix::fs::statvfs(path).map(|found| found.f_blocks.saturating_mul(found.f_frsize) >> 20).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn template(labels: &[(&str, &str)]) -> NodeTemplate {
+        let labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        NodeTemplate { labels, ..NodeTemplate::default() }
+    }
+
+    #[test]
+    fn what_is_declared_is_written_and_what_others_wrote_stays() {
+        let scratch = tempfile::tempdir().unwrap();
+        let effect = bailiwick_actors::vocab::EffectId(uuid::Uuid::from_u128(1));
+        let directory = MachineDir::new(scratch.path().to_owned(), effect);
+        let node = NodeFile::begin(&directory, &template(&[("tier", "front"), ("old", "1")])).unwrap();
+        assert!(0 < node.cores && 0 < node.memory_mib.0 && 0 < node.disk_mib.0 && !node.agent_version.is_empty());
+        let read = || files::read_json::<NodeFile>(&directory.node()).unwrap().expect("it is there");
+        assert_eq!(read(), node);
+        let mut by_others = node;
+        by_others.labels.insert("theirs".into(), "1".into());
+        files::replace_json(&directory.node(), &by_others).unwrap();
+        NodeFile::follow(&directory, &template(&[("tier", "back")])).unwrap();
+        let labels = BTreeMap::from([("theirs", "1"), ("tier", "back")]);
+        assert_eq!(
+            read().labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect::<BTreeMap<_, _>>(),
+            labels
+        );
+    }
+}
