@@ -44,7 +44,7 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
                 *provider = Provider::Said;
                 made.push(read(place, wish, source));
             }
-            Err(problem) => add(problem, sources, problems),
+            Err(problem) => add(*problem, sources, problems),
         }
     }
     for Read { document: Document { place, wish }, .. } in &*documents {
@@ -63,17 +63,17 @@ fn volume(
     spec: &filesystem::Spec,
     (pool_name, pool): (&PoolName, &Pool),
     place: &Place,
-) -> Result<(Name, Wish), Problem> {
+) -> Result<(Name, Wish), Box<Problem>> {
     if let Err(error) = check_filesystem(pool, spec.size) {
         let message = format!("the pool `{pool_name}` cannot make it: {error}");
         let problem = Problem::new(place.clone(), "spec.pool", Code::BadPool, message);
-        return Err(problem.next("ask for another size, or name another pool"));
+        return Err(problem.next("ask for another size, or name another pool").into());
     }
     let text = format!("{filesystem}-volume");
     let name = text.parse::<Name>().map_err(|_| {
         let message = format!("the volume that it is made on would be called {text}");
         let next = format!("a name has at most {} letters: use a shorter one", Name::BYTES_MAX);
-        Problem::new(place.clone(), "metadata.name", Code::BadName, message).next(next)
+        Box::new(Problem::new(place.clone(), "metadata.name", Code::BadName, message).next(next))
     })?;
     let owner = StreamId::new(filesystem::State::KIND, filesystem.as_str()).ok();
     let (machine, spec) = (spec.machine.clone(), volume::Spec { provider: pool.source().provider, size: spec.size });
