@@ -16,8 +16,9 @@ use std::{
 
 use actix::Addr;
 use bailiwick_actors::{
-    contract::Decider,
+    contract::{Decider, Folded},
     document::Kind,
+    filesystem,
     ports::Clock,
     shell::{
         Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats, Running,
@@ -284,12 +285,24 @@ pub fn known(fleet: &Fleet) -> Known {
         classes: classes.collect(),
         spaces: spaces.filter_map(|name| name.parse().ok()).collect(),
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
+        own_volumes: own_volumes(fleet),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
         volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
         engines: None,
         storage: storage_config(fleet),
         mounts: mounts.collect(),
     }
+}
+
+/// The volumes that are there only for the filesystems on them.
+fn own_volumes(fleet: &Fleet) -> BTreeMap<Name, Name> {
+    let own = |(name, folded): (&str, &Folded<filesystem::State>)| {
+        let backing = folded.state.backing().filter(|_| folded.state.life == Life::Alive)?;
+        let owner = fleet.volumes.get(backing.as_str())?.owner.as_ref()?;
+        let is_own = owner.kind() == filesystem::State::KIND && owner.name() == name;
+        is_own.then(|| Some((name.parse().ok()?, backing.clone()))).flatten()
+    };
+    fleet.filesystems.iter().filter_map(own).collect()
 }
 
 fn operator(id: Uuid) -> Origin {

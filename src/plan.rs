@@ -82,7 +82,8 @@ impl Plan {
 pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
     let mut plan = Plan::default();
     let mut wishes: Vec<&Wish> = documents.iter().map(|document| &document.wish).collect();
-    wishes.sort_by_key(|wish| rank(wish));
+    // A volume keeps room for the filesystem on it, so it comes first, wherever it stands.
+    wishes.sort_by_key(|wish| (rank(wish), matches!(wish, Wish::Filesystem { .. })));
     let mut declared = BTreeSet::new();
     for wish in wishes {
         declared.insert(wish.stream());

@@ -12,7 +12,7 @@ use bailiwick_journal::StreamId;
 use super::{
     claims::{self, Claim},
     hint::nearest,
-    mounts, pools,
+    managed, mounts, pools,
     problem::{Code, Place, Problem, Problems},
     source::Source,
     wish::{Document, Wish},
@@ -24,6 +24,8 @@ pub struct Known {
     pub machines: BTreeSet<Name>,
     pub volumes: BTreeSet<Name>,
     pub filesystems: BTreeSet<Name>,
+    /// The volumes that are there only for the filesystems on them, by filesystem.
+    pub own_volumes: BTreeMap<Name, Name>,
     /// Machine classes, each with its provider.
     pub classes: BTreeMap<Name, Name>,
     pub spaces: BTreeSet<Name>,
@@ -55,6 +57,8 @@ pub(super) enum Provider {
     /// It is the one of this pool, or of the pool for what names none; until that is known, that pool's fallback stands in
     /// its place.
     OfPool(Option<PoolName>),
+    /// As `OfPool`, of the pool that was the one for what names none when this was found out.
+    OfDefault(PoolName),
 }
 
 /// A name of something else.
@@ -78,6 +82,7 @@ pub(super) fn across_documents(
     let is_whole = problems.is_empty();
     if is_whole {
         claims::expand(documents, known, sources, problems);
+        managed::expand(documents, known, sources, problems);
     }
     let is_whole = problems.is_empty();
     doubles(documents, sources, problems);
@@ -129,7 +134,7 @@ fn providers(documents: &mut [Read], known: &Known, sources: &[Source], problems
         };
         match provider {
             Provider::OfClass(_) => spec.provider = of_class.clone(),
-            Provider::OfPool(_) => (),
+            Provider::OfPool(_) | Provider::OfDefault(_) => (),
             Provider::Said if spec.provider == *of_class => (),
             Provider::Said => {
                 let message = format!("it names provider `{}`, and class `{class}` is of `{of_class}`", spec.provider);

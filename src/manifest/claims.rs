@@ -48,7 +48,7 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
                 // Where nobody knows the pools of a node, the node will find out.
                 Err(problem) => {
                     if known.is_some() {
-                        add(problem, sources, problems);
+                        add(*problem, sources, problems);
                     }
                     continue;
                 }
@@ -68,7 +68,7 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
                 match claimed(machine, claim, number, pool, &config) {
                     Ok(both) => made.extend(both),
                     Err(problem) => {
-                        add(problem, sources, problems);
+                        add(*problem, sources, problems);
                         break;
                     }
                 }
@@ -82,14 +82,14 @@ fn problem(claim: &Claim, code: Code, message: impl AsRef<str>) -> Problem {
     Problem::new(claim.place.clone(), &claim.field, code, message)
 }
 
-fn pool_of<'p>(claim: &Claim, pools: &'p Pools, config: &StorageConfig) -> Result<&'p Pool, Problem> {
+fn pool_of<'p>(claim: &Claim, pools: &'p Pools, config: &StorageConfig) -> Result<&'p Pool, Box<Problem>> {
     let kind = claim.kind.unwrap_or(StorageKind::Block);
     let name = claim.directive.pool.clone().unwrap_or_else(|| default_pool(kind, config));
     let pool = pools.get(&name).map_err(|_| no_such_pool(claim.place.clone(), &claim.field, &name, pools))?;
     if claim.is_persistent && pool.provider().is_inside() {
         let message = format!("what the pool `{name}` makes is inside of the machine, and goes with it");
         let next = "leave `persistent` out, or name another pool";
-        return Err(problem(claim, Code::BadPool, message).next(next));
+        return Err(problem(claim, Code::BadPool, message).next(next).into());
     }
     Ok(pool)
 }
@@ -101,12 +101,14 @@ fn claimed(
     number: u64,
     pool: &Pool,
     config: &StorageConfig,
-) -> Result<[Read; 2], Problem> {
+) -> Result<[Read; 2], Box<Problem>> {
     let text = format!("{machine}-{}-{number}", claim.name);
     let Ok(name) = text.parse::<Name>() else {
         let next =
             format!("a name has at most {} letters: use a shorter one here, or for the machine", Name::BYTES_MAX);
-        return Err(problem(claim, Code::BadName, format!("what it asks for would be called {text}")).next(next));
+        return Err(problem(claim, Code::BadName, format!("what it asks for would be called {text}"))
+            .next(next)
+            .into());
     };
     let kind = claim.kind.unwrap_or_else(|| pool.provider().kind());
     let size = demand(kind, Some(&claim.directive), Minimum::default(), config).size;

@@ -26,6 +26,7 @@ mod fields;
 mod hint;
 mod kinds;
 pub mod limits;
+mod managed;
 mod mounts;
 mod pools;
 mod problem;

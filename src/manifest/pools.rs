@@ -19,12 +19,16 @@ use super::{
 pub(super) fn resolve(documents: &mut [Read], known: Option<&Known>, sources: &[Source], problems: &mut Problems) {
     let (config, pools) = known_pools(known);
     for Read { document, provider, .. } in documents {
-        let Provider::OfPool(named) = provider else { continue };
+        let (named, default) = match provider {
+            Provider::OfPool(named) => (named.clone(), None),
+            Provider::OfDefault(default) => (None, Some(default.clone())),
+            Provider::Said | Provider::OfClass(_) => continue,
+        };
         let kind = match document.wish {
             Wish::Filesystem { .. } => StorageKind::Filesystem,
             _ => StorageKind::Block,
         };
-        let name = named.clone().unwrap_or_else(|| default_pool(kind, &config));
+        let name = named.clone().or(default).unwrap_or_else(|| default_pool(kind, &config));
         let Ok(pool) = pools.get(&name) else {
             if known.is_some() {
                 add(no_such_pool(document.place.clone(), "spec.pool", &name, &pools), sources, problems);

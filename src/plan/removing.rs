@@ -35,11 +35,15 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
     let named: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let mut streams: Vec<StreamId> = streams.to_vec();
     let bound: Vec<StreamId> = streams.iter().flat_map(|stream| inside_of(fleet, stream, inside)).collect();
-    // An instance that stays keeps what it works with.
-    let owners = streams.iter().filter(|_| !how.keep_instance);
-    let owned: Vec<StreamId> = owners.flat_map(|stream| owned_by(fleet, stream)).collect();
     streams.extend(bound);
-    streams.extend(owned);
+    // An instance that stays keeps what it works with, and a filesystem whose data stays the volume that this is on.
+    let mut owners = if how.keep_instance || how.release { Vec::new() } else { streams.clone() };
+    while let Some(owner) = owners.pop() {
+        let owned = owned_by(fleet, &owner).into_iter().filter(|stream| !streams.contains(stream));
+        let owned: Vec<StreamId> = owned.collect();
+        streams.extend(owned.iter().cloned());
+        owners.extend(owned);
+    }
     let asked: BTreeSet<StreamId> = streams.iter().cloned().collect();
     let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
     streams.extend(hanging);
@@ -109,10 +113,11 @@ fn inside_of(fleet: &Fleet, machine: &StreamId, inside: &BTreeSet<Name>) -> Vec<
 
 /// What is there only because this one needs it, unless it outlives what it is attached to, or is in use elsewhere.
 fn owned_by(fleet: &Fleet, owner: &StreamId) -> Vec<StreamId> {
-    let is_elsewhere = |machine: &Name| owner.kind() == machine::State::KIND && machine.as_str() != owner.name();
+    let is_of_machine = owner.kind() == machine::State::KIND;
+    let is_elsewhere = |machine: &Name| is_of_machine && machine.as_str() != owner.name();
     let goes = |state: &volume::State| {
         let is_owned = state.life.exists() && state.owner.as_ref() == Some(owner);
-        let stays = state.facts.as_ref().is_some_and(|facts| facts.persistent);
+        let stays = is_of_machine && state.facts.as_ref().is_some_and(|facts| facts.persistent);
         is_owned && !stays && !state.attached_to.as_ref().is_some_and(is_elsewhere)
     };
     let filesystem_goes = |state: &filesystem::State| {

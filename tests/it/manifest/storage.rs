@@ -56,7 +56,7 @@ fn a_pool_that_is_not_there_or_cannot_make_it_is_refused() {
         ("Volume", "pool: 7up, size: 1G", "bad-name", "letter"),
         ("Volume", "pool: tmpfs, size: 1G", "bad-pool", "makes no volumes"),
         ("Volume", "pool: fast, provider: mine, size: 1G", "duplicate", "keep one"),
-        ("Filesystem", "pool: loop, size: 1G", "bad-pool", "declare a volume"),
+        ("Filesystem", "pool: loop, size: 1M", "bad-pool", "too small"),
         ("Volume", "pool: loop, size: 99P", "bad-pool", "more than"),
     ];
     for (kind, spec, code, part) in cases {
@@ -100,4 +100,54 @@ fn the_places_of_the_system_are_nobodys() {
         let error = mounts(&mount("a", path), &[]).expect_err(path);
         assert_eq!(error.problems[0].code.as_str(), "bad-name", "{path}");
     }
+}
+
+/// What stands beside what was declared: entity, pool, whether that was named, and the owner.
+fn beside(text: &str, known: &Known) -> Vec<String> {
+    let manifest = manifest::parse(&[Source::new("lab.yaml", text)], known).unwrap_or_else(|error| panic!("{error}"));
+    let told = manifest.documents.iter().map(|document| match &document.wish {
+        Wish::Volume { pool, owner, machine, .. } => {
+            let pool = pool.as_ref().map(|pool| (pool.pool.name.to_string(), pool.is_named));
+            let (owner, machine) = (owner.as_ref().map(ToString::to_string), machine.as_ref().map(ToString::to_string));
+            format!("{} {pool:?} {owner:?} {machine:?}", document.wish.stream())
+        }
+        Wish::Filesystem { spec, pool, .. } => {
+            format!("{} {} on {:?} {}", document.wish.stream(), spec.provider, spec.backing, pool.is_some())
+        }
+        _ => document.wish.stream().to_string(),
+    });
+    told.collect()
+}
+
+#[test]
+fn a_filesystem_from_a_pool_of_volumes_is_made_on_one_of_its_own() {
+    let files = "apiVersion: bailiwick/v1\nkind: Filesystem\nmetadata: {name: a}\nspec: {size: 64M, machine: web, pool: loop}\n";
+    let text = format!("{files}{}", mount("a", "/srv/a"));
+    let volume =
+        |named: bool| format!("volume/a-volume Some((\"loop\", {named})) Some(\"filesystem/a\") Some(\"web\")");
+    let expected = [
+        "filesystem/a managed on Some(a-volume) false".to_owned(),
+        "filesystem-attachment/web:a".to_owned(),
+        volume(true),
+        "volume-attachment/web:a-volume".to_owned(),
+    ];
+    assert_eq!(beside(&text, &known()), expected);
+    let storage = serde_json::from_str(r#"{"default-filesystem-pool": "loop"}"#).expect("a document");
+    let known = Known { storage, ..known() };
+    assert_eq!(
+        beside(&text.replace(", pool: loop", ""), &known)[2],
+        volume(false),
+        "the default is none that was named"
+    );
+}
+
+#[test]
+fn what_is_mounted_later_is_attached_with_its_volume() {
+    let own_volumes = [("a".parse().expect("a name"), "a-volume".parse().expect("a name"))].into();
+    let (filesystems, volumes) = (["a".parse().expect("a name")].into(), ["a-volume".parse().expect("a name")].into());
+    let known = Known { own_volumes, filesystems, volumes, ..known() };
+    assert_eq!(
+        beside(&mount("a", "/srv/a"), &known),
+        ["filesystem-attachment/web:a", "volume-attachment/web:a-volume"]
+    );
 }

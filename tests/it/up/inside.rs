@@ -211,6 +211,28 @@ fn without_a_machine_or_in_another_one_nothing_is_made_inside() {
 }
 
 #[test]
+fn a_filesystem_from_a_pool_of_volumes_brings_its_volume_and_takes_it_along() {
+    let Some(inside) = inside() else { return };
+    let text = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: keeper}\nspec: {provider: local, storage: {files: \
+                {filesystem: 'loop,16M'}}}\n";
+    let (quick, file) = (inside.lab.manifest("quick.yaml", QUICK), inside.lab.manifest("it.yaml", text));
+    inside.lab.run(&["up", &quick, &file, "--once", "--timeout", "60s"]).code(0);
+    let held = || (inside.kernel.mounts().len(), inside.kernel.loops().len());
+    assert_eq!(held(), (1, 1));
+    let node = inside.lab.start(&["serve"]);
+    node.says("listening");
+    inside.lab.run(&["detach", "filesystem/keeper-files-0", "keeper", "--wait"]).code(0);
+    eventually("its volume is detached as well", || held() == (0, 0));
+    inside.lab.run(&["attach", "filesystem/keeper-files-0", "keeper", "--wait"]).code(0);
+    assert_eq!(held(), (1, 1));
+    inside.lab.run(&["delete", "machine/keeper", "--wait"]).code(0);
+    let is_gone = || inside.lab.run(&["storage", "-o", "json"]).code(0).out.trim() == "[]";
+    eventually("its volume is gone as well", is_gone);
+    node.kill();
+    inside.nothing_left("with its machine");
+}
+
+#[test]
 fn every_crash_point_on_the_way_up_with_storage_inside() {
     at_every_point(|inside, point| {
         let args = inside.up_args();

@@ -315,6 +315,27 @@ fn files_mounted(seen: Seen) -> Seen {
 }
 
 #[test]
+fn a_volume_that_is_there_for_a_filesystem_is_attached_only_where_that_is_mounted() {
+    let owned =
+        |seen: Seen, owner: &str| seen.then("volume/data", stored([volume::Event::OwnedBy { owner: stream(owner) }]));
+    let unmounted = |seen: Seen| {
+        let gone = [filesystem_attachment::Event::RemovalBegan, filesystem_attachment::Event::Removed];
+        seen.then("filesystem-attachment/web:files", stored(gone))
+    };
+    let ours = || owned(files_declared(attached()), "filesystem/files");
+    let detach = order(volume_attachment::Command::Remove);
+    assert!(!ours().look("volume-attachment/web:data").contains(&detach), "it is to be mounted");
+    for about in ["filesystem-attachment/web:files", "volume-attachment/web:data"] {
+        assert!(unmounted(ours()).look(about).contains(&detach), "{about}");
+    }
+    let of_machine = owned(files_declared(attached()), "machine/web");
+    assert!(
+        !unmounted(of_machine).look("volume-attachment/web:data").contains(&detach),
+        "it is there for more than that"
+    );
+}
+
+#[test]
 fn a_filesystem_on_a_volume_waits_for_exactly_its_device() {
     let seen = files_declared(attached());
     assert_eq!(seen.look("filesystem/files"), []);

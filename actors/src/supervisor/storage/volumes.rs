@@ -121,6 +121,9 @@ fn next(
     if is_static {
         return None;
     }
+    if volume_state.is_some_and(|state| is_unmounted(view, state, machine)) {
+        return Some(Command::Remove);
+    }
     let running = view.running(machine);
     let target = volume_state.zip(running).and_then(|(state, instance)| {
         let Storage::Provisioned { volume: provisioned, .. } = &state.storage else {
@@ -160,6 +163,15 @@ fn next(
         }
         Link::Detaching { .. } => None,
     }
+}
+
+/// Whether it is attached only for the filesystem that it is there for, and that is not to be mounted on this machine.
+fn is_unmounted(view: &View, volume: &volume::State, machine: &Name) -> bool {
+    let Some(owner) = volume.owner.as_ref().filter(|owner| owner.kind() == crate::filesystem::State::KIND) else {
+        return false;
+    };
+    let mount = view.filesystem_attachments.get(&format!("{machine}:{}", owner.name()));
+    mount.is_none_or(|mount| !mount.life.exists())
 }
 
 /// The filesystem on this volume, if it is mounted on this machine or may be; with a mark if it was not told to go yet.
