@@ -87,6 +87,10 @@ reasons! {
         ContainerKnown = "container-known", "nothing has changed about that machine";
         RemovalWaitsForContainers = "removal-waits-for-containers", "its removal was asked for, and the machines that stand in it go first";
         AgentJoined = "agent-joined", "its agent has come with the token that was made for it";
+        EvictionAllowed = "eviction-allowed", "enough of the others run well, so its workloads may end";
+        EvictionRefused = "eviction-refused", "too few of the others run well for its workloads to end now";
+        EvictionForced = "eviction-forced", "its workloads were refused to end too often, so they end in any case";
+        EvictionNotAsked = "eviction-not-asked", "nobody asks for its workloads to end";
     }
 }
 
