@@ -9,7 +9,7 @@ use bailiwick_actors::{
     contract::Decider,
     machine::{self, Instance, NodeFacts, rules::template::NodeTemplate},
     shell::{AgentReport, AnyCommand, Ask, AskError, DevicesSeen, Heartbeat, Origin},
-    supervisor::storage::Sighted,
+    supervisor::{machines::waits_for_budget, storage::Sighted},
     vocab::{EffectId, Name, Nonce},
 };
 use bailiwick_journal::{Journal, ReadError, StreamId};
@@ -122,8 +122,9 @@ pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<
         command: workload.command.clone(),
         env: workload.env.clone(),
     };
-    // Whoever is being drained, or was, runs nothing any more.
-    let runs = state.spec.iter().filter(|_| state.drain.is_none());
+    // Whoever is being drained, or was, runs nothing any more; but for whom a disruption budget has no room yet.
+    let keeps = state.drain.is_none() || waits_for_budget(state, &fleet.documents);
+    let runs = state.spec.iter().filter(|_| keeps);
     let workloads = runs.flat_map(|spec| &spec.workloads).map(workload).collect();
     let volume = |volume: &Name| {
         let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;

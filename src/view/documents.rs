@@ -108,9 +108,11 @@ fn says(fleet: &Fleet, name: &str, content: &Content) -> Value {
             "sha256": binary.sha256,
             "location": binary.location,
         }),
+        Content::ApplicationV1(old) => says(fleet, name, &Content::Application(old.clone().into())),
         Content::Application(application) => json!({
             "machines": application.machines,
             "bindings": application.bindings,
+            "minAvailable": application.min_available,
             "constraints": {
                 "arch": application.constraints.arch,
                 "cores": application.constraints.cores,

@@ -1,12 +1,12 @@
 //! What stands in a machine's way, in words, and how people call it.
 
-use bailiwick_actors::machine::{self, Health, Instance, Node};
+use bailiwick_actors::machine::{self, Eviction, Health, Instance, Node};
 
 use super::{
     Fleet,
     rows::{effort_detail, told},
 };
-use crate::words::withheld;
+use crate::words::{count, withheld};
 
 pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
     let held = state.hold.as_ref().map(|hold| {
@@ -46,7 +46,20 @@ fn own_detail(state: &machine::State) -> Option<String> {
         return Some(format!("waits for what it is started with: {why}"));
     }
     if let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) {
-        return Some(format!("its workloads are ending, and are waited for until {}", drain.until));
+        return Some(match &drain.eviction {
+            Eviction::Refused { attempt, budget, until } => format!(
+                "its workloads may not end yet: application {} needs {} of its other machines, and {} run well (refused {}); \
+                 asked again at {until}, and not waited for after {}",
+                budget.application,
+                budget.needed,
+                budget.available,
+                count(*attempt as usize, "time"),
+                drain.until
+            ),
+            Eviction::Asked { .. } | Eviction::Allowed { .. } => {
+                format!("its workloads are ending, and are waited for until {}", drain.until)
+            }
+        });
     }
     match (&state.instance, &state.node) {
         (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),

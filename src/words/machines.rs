@@ -18,6 +18,10 @@ impl Words for State {
             Command::Site { zone, .. } => format!("be made {}", site(zone.as_ref())),
             Command::TakeClass { copy, .. } => format!("be made from class {copy}"),
             Command::Prepare { .. } | Command::PrepareWith { .. } => "start with what was put together for it".into(),
+            Command::AllowEviction { .. } => "end its workloads".into(),
+            Command::RefuseEviction { budget, .. } => {
+                format!("keep its workloads, for application {}", budget.application)
+            }
             Command::RefuseStart { why, .. } => format!("wait, for {why}"),
             Command::Assign { application } => format!("have a unit of application {application}"),
             Command::Unassign { application } => format!("have no unit of application {application}"),
@@ -133,6 +137,13 @@ impl Words for State {
             Event::BecameSuspect { cause, until, .. } => format!("{}; it may take until {until}", caused(*cause)),
             Event::BecameOverdue { cause, .. } => format!("its time is over: {}", caused(*cause)),
             Event::GivenUp { cause, .. } => format!("it has failed: {}", caused(*cause)),
+            Event::EvictionAllowed { is_forced: false, .. } => "its workloads may end now".into(),
+            Event::EvictionAllowed { is_forced: true, .. } => "its workloads end now, whatever the budget says".into(),
+            Event::EvictionRefused { budget, until } => format!(
+                "its workloads may not end yet: application {} needs {} of its other machines, and {} run well; asked again at {until}",
+                budget.application, budget.needed, budget.available
+            ),
+            Event::EvictionAskedAgain => "its workloads are asked to end again".into(),
             Event::DrainBegan { until, .. } => format!("its workloads are to end, and are waited for until {until}"),
             Event::DrainEnded { outcome } => drained(*outcome).into(),
             Event::StrayAttemptBegun { effect } => format!("the next attempt at removing instance {effect} began"),

@@ -52,4 +52,4 @@
 converged after 1830.000 s: 45 entries, 374 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal c3e3ff4e2ec05922ee9bb0ad5e3481b96fb9d68345ae34a6645456bb479d9f3e
+journal 6140d6aad99b7ef5167bad2c96b28bd0e6c7c5b1e02b26b3deb237642e71b575

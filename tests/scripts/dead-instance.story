@@ -63,4 +63,4 @@ converged after 150.000 s: 53 entries, 41 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal ee3e91e9c238bffad47d9a6c247773c1ec098e081351d506c69ce835e1555008
+journal afb2775a485bcfc70bd3581789a307f0de81554dbe5a7e7697d392700c6e261d

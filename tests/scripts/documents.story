@@ -50,4 +50,4 @@ converged after 630.000 s: 40 entries, 129 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 7b50538f6690787cc540ca268e454bcb132c39a5047985eb92ed0567bf9c95a2
+journal a21fadbaa373d241c1d03539b7b71518a5ad8eda91475f749710b297696e2ea0

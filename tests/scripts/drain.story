@@ -63,4 +63,4 @@ converged after 5430.000 s: 48 entries, 1093 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 30c40e0ff9af6935303dd12726d8df395171ca4eae83fd9483822000e41d92bc
+journal 99e932342d377a4473e0c52fd071c51d5bc1a800851367e2fe0dc1f20fe76074

@@ -48,4 +48,4 @@ converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 6ecf812444703a79d8258ca7a56b2796d4ff48b98fe3514ff59c893c222778f8
+journal 53b3192ef5af26268ad57ed5c68eb1a72e92ee48fc3ad8af2c52df7fd4dff04c

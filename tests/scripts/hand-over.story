@@ -33,4 +33,4 @@
 
 converged after 3030.000 s: 24 entries, 609 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal eb9bc61e7a95dc0abb47af9064748c74b1a7167b152f3cd6c3b5728ac2887b08
+journal 30048faab2b98ef5713d029f5f83eb57262eec8904f76bb164a606180f6aeca0

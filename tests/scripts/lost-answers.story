@@ -103,4 +103,4 @@ converged after 1830.000 s: 93 entries, 95 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 0a6fb0bd62f38654da67a780e320161ca2ac14c3e31a97c3acb0ced1308be6da
+journal ddd3f4d9b3c642218a714b6e7c628ea5f09796ebb1915d824aeed617ed67f384

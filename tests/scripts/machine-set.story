@@ -130,4 +130,4 @@ converged after 1830.000 s: 111 entries, 378 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 5f4f90e4ec0779d7d907b2991f01592cf5685d3478d4015437107464f72eef6c
+journal 6e96e1d9c177057a2fdb46d75587d696a9646e844ff52605c61e61c3a2746efc

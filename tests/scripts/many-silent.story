@@ -50,4 +50,4 @@ converged after 3630.000 s: 38 entries, 729 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 821bbe4562ea018f8e96d150d69d08e85c664110bd33c1828e5c54b82eb8557a
+journal 68903e0953e46f737c7ab7109bc285b5210b2665b9a15952cae403444aa81965

@@ -49,4 +49,4 @@ converged after 30.018 s: 37 entries, 13 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal dd59541e07173fc04634f1faed98d359cda33728d6c18614f246f979ef53c764
+journal 829a1ea5080b952f3a00a77ff5569bbf73c55181180010c9c8a6b0d3a18698f1

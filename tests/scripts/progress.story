@@ -10,4 +10,4 @@
 
 converged after 51.000 s: 7 entries, 3 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 313208fe3dea9f6316543022bc40f7b725149eea685c554c1b9076907704585c
+journal 3f668663596362d5bfa8a49a4b74c60f940e51890be5693b42966c5e12cb2e7c

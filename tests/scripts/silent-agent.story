@@ -42,4 +42,4 @@ converged after 1230.000 s: 30 entries, 249 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 01843efc0c3d6ff531829d8e2641b846546a9ee7bac8d814e1f7a30582e49f51
+journal d0cc230cc6d344b372bd80f51afc9a0a2c0d0cf5bfea09973834ce6ccf6d8d6d

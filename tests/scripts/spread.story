@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal 9aaa6cd103954596796070f9fe0df6e38f0392d7bd9699e88b49bb3ffc3fc253
+journal 4ba6912cd8973a0879bb6548ff3188b7c465f47ecfb45095e2a9dee78eb7c8ec

@@ -40,4 +40,4 @@ converged after 5430.000 s: 30 entries, 1089 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal a77a6fff9ae575b4e7c89824d33a06a7a140091992a6003c4c619ada20ec3596
+journal b992d9a21a4c6adffc0270be8af3a7f8dad365143ac8d4b863ca83697173230a

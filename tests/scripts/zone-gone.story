@@ -46,4 +46,4 @@ converged after 10830.000 s: 36 entries, 2169 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal f1d8b84aa401b5c736d064d776efb4d2294e982b74f3787bdbbcca26d7f10a61
+journal 3aea25701e5dff749ff1c63991c606fa60d637d71405a01e03c645b9a05b390e

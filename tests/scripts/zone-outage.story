@@ -59,4 +59,4 @@ converged after 2490.000 s: 47 entries, 506 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 9b1e127108a242650f06362cf6a9bf4324deed10df4fcba26960b198a27c6f55
+journal 4dbd68a25cbe1b330733c2a361578cfaf9a393309b43521448e89463996e6f17

@@ -60,4 +60,4 @@ converged after 10830.000 s: 52 entries, 2173 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal bbc283e33c92ce1cdedde1b3abeac6f8f9c79b9749f1df68b15833fd2d3c1d88
+journal 3e14e66c6eb150c3f9b15a64f3207803a4f67436f2353ddc7c1b10e0ea57019c

@@ -30,10 +30,12 @@ pub enum Content {
     Subnet(Subnet),
     ImageMetadata(ImageMetadata),
     AgentBinary(AgentBinary),
-    Application(Application),
+    /// The first form of an application.
+    ApplicationV1(ApplicationV1),
     /// The first form of a model.
     ModelV1(ModelV1),
     Model(Model),
+    Application(Application),
 }
 
 /// Subnets that can be reached from one another, and are meant for the same traffic. Which they are, the subnets say.
@@ -96,6 +98,24 @@ pub struct Application {
     pub bindings: BTreeMap<String, Name>,
     /// What its machines have to have, where they do not say it themselves.
     pub constraints: Constraints,
+    /// Its disruption budget: so many of its other machines have to run well before the workloads of one of them are told to
+    /// end. None means that nobody waits.
+    pub min_available: Option<u32>,
+}
+
+/// The first stored form of an application.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApplicationV1 {
+    pub machines: BTreeSet<Name>,
+    pub bindings: BTreeMap<String, Name>,
+    pub constraints: Constraints,
+}
+
+impl From<ApplicationV1> for Application {
+    fn from(old: ApplicationV1) -> Self {
+        let ApplicationV1 { machines, bindings, constraints } = old;
+        Self { machines, bindings, constraints, ..Self::default() }
+    }
 }
 
 /// What holds for all machines, where they do not say it themselves.
@@ -174,7 +194,7 @@ impl Content {
             Self::Subnet(_) => Kind::Subnet,
             Self::ImageMetadata(_) => Kind::ImageMetadata,
             Self::AgentBinary(_) => Kind::AgentBinary,
-            Self::Application(_) => Kind::Application,
+            Self::ApplicationV1(_) | Self::Application(_) => Kind::Application,
             Self::ModelV1(_) | Self::Model(_) => Kind::Model,
         }
     }
@@ -184,6 +204,7 @@ impl Content {
     pub fn lifted(self) -> Self {
         match self {
             Self::ModelV1(old) => Self::Model(old.into()),
+            Self::ApplicationV1(old) => Self::Application(old.into()),
             newest => newest,
         }
     }
@@ -192,15 +213,18 @@ impl Content {
     pub fn spaces(&self) -> BTreeSet<&Name> {
         match self {
             Self::Subnet(subnet) => BTreeSet::from([&subnet.space]),
-            Self::Application(application) => {
-                let wished = application.constraints.spaces.iter().map(|wish| &wish.space);
-                application.bindings.values().chain(wished).collect()
-            }
+            Self::ApplicationV1(old) => reached(&old.bindings, &old.constraints),
+            Self::Application(application) => reached(&application.bindings, &application.constraints),
             Self::Space(_) | Self::ImageMetadata(_) | Self::AgentBinary(_) | Self::ModelV1(_) | Self::Model(_) => {
                 BTreeSet::new()
             }
         }
     }
+}
+
+fn reached<'a>(bindings: &'a BTreeMap<String, Name>, constraints: &'a Constraints) -> BTreeSet<&'a Name> {
+    let wished = constraints.spaces.iter().map(|wish| &wish.space);
+    bindings.values().chain(wished).collect()
 }
 
 impl ImageMetadata {

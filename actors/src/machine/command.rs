@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters, Unstartable};
+use super::{BudgetSeen, InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -76,6 +76,10 @@ pub enum Command {
     NoteVolume { volume: Name, zone: Zone },
     /// As `Prepare`, with how what is started reaches the control plane. A supervisor's order.
     PrepareWith { asked: Version, parameters: Box<StartParameters>, config: Box<InstanceConfig>, cited: Vec<Cited> },
+    /// The disruption budgets have room for its workloads to end. A supervisor's order.
+    AllowEviction { effect: EffectId },
+    /// This one has not. A supervisor's order.
+    RefuseEviction { effect: EffectId, budget: BudgetSeen },
 }
 
 /// In which way a machine goes.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, containers, draining, foreign, hanging, health, hold, is_overdue, joining, made_from, membership,
-    progress, siting, start, volume_zones,
+    State, Step, containers, draining, eviction, foreign, hanging, health, hold, is_overdue, joining, made_from,
+    membership, progress, siting, start, volume_zones,
 };
 use crate::{
     contract::{self, Attempted, Decision, Next, RetryRule},
@@ -38,6 +38,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::PrepareWith { asked, parameters, config, cited } => {
             start::prepare(state, *asked, (parameters, Some(config)), cited, facts)
         }
+        Command::AllowEviction { effect } => eviction::allow(state, *effect, facts),
+        Command::RefuseEviction { effect, budget } => eviction::refuse(state, *effect, budget, facts),
         Command::RefuseStart { asked, why, cited } => start::refuse(state, *asked, why, cited, facts),
         Command::Assign { application } => start::assign(state, application),
         Command::Unassign { application } => start::unassign(state, application),
@@ -234,6 +236,9 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
     if draining::until(state).is_some_and(|until| until <= facts.now) {
         let events = draining::end(state, DrainOutcome::TimedOut, facts);
         return Ok(Decision::because(Reason::DrainTimedOut, events));
+    }
+    if eviction::until(state).is_some_and(|until| until <= facts.now) {
+        return Ok(Decision::because(Reason::RetryDue, [Event::EvictionAskedAgain]));
     }
     if let Some(overdue) = health::overdue(state, facts.now) {
         // Whatever else is due wakes it again.

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Instance, Node, Reason, State,
+    Event, Eviction, Instance, Node, Reason, State,
     decide::{Facts, Verdict, death},
     rules::{InForce, Overrides},
 };
@@ -23,6 +23,8 @@ pub struct Drain {
     pub since: Timestamp,
     /// They are not waited for after that.
     pub until: Timestamp,
+    /// Whether they may, where budgets have a say in that.
+    pub eviction: Eviction,
     /// How it ended; none while it is under way.
     pub outcome: Option<DrainOutcome>,
 }

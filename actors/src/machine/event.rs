@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, DrainOutcome, InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters, Step, Unstartable};
+use super::{
+    BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters, Step, Unstartable,
+};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -237,6 +239,17 @@ pub enum Event {
         node: Box<NodeFacts>,
         at: Timestamp,
     },
+    /// Its workloads may end; by force after too many refusals.
+    EvictionAllowed {
+        is_forced: bool,
+        at: Timestamp,
+    },
+    /// They may not end now, and are asked for again then.
+    EvictionRefused {
+        budget: BudgetSeen,
+        until: Timestamp,
+    },
+    EvictionAskedAgain,
 }
 
 /// What a forced removal did not wait for.

@@ -3,8 +3,8 @@
 use bailiwick_journal::Version;
 
 use super::{
-    Drain, Event, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, Start, State,
-    Stray,
+    Drain, Event, Eviction, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec,
+    Start, State, Stray,
 };
 use crate::{
     ports::Condition,
@@ -175,7 +175,17 @@ fn change(state: &mut State, at: Version, event: &Event) {
         // What follows is an event of its own.
         Event::GivenUp { .. } => (),
         Event::DrainBegan { at: since, until } => {
-            state.drain = Some(Drain { since: *since, until: *until, outcome: None });
+            state.drain =
+                Some(Drain { since: *since, until: *until, eviction: Eviction::Asked { attempt: 1 }, outcome: None });
+        }
+        Event::EvictionAllowed { is_forced, .. } => state.is_evicted_as(Eviction::Allowed { is_forced: *is_forced }),
+        Event::EvictionRefused { budget, until } => {
+            let attempt = state.eviction_attempt();
+            state.is_evicted_as(Eviction::Refused { attempt, budget: budget.clone(), until: *until });
+        }
+        Event::EvictionAskedAgain => {
+            let attempt = state.eviction_attempt().saturating_add(1);
+            state.is_evicted_as(Eviction::Asked { attempt });
         }
         Event::DrainEnded { outcome } => {
             if let Some(drain) = &mut state.drain {
@@ -251,6 +261,19 @@ fn changed(state: &mut State, at: Version, spec: Box<Spec>) {
 
 impl State {
     /// Nobody is inside any more who could report.
+    fn is_evicted_as(&mut self, eviction: Eviction) {
+        if let Some(drain) = &mut self.drain {
+            drain.eviction = eviction;
+        }
+    }
+
+    fn eviction_attempt(&self) -> u32 {
+        match self.eviction() {
+            Some(Eviction::Asked { attempt } | Eviction::Refused { attempt, .. }) => *attempt,
+            Some(Eviction::Allowed { .. }) | None => 0,
+        }
+    }
+
     fn is_away(&mut self) {
         self.node = Node::Silent;
         self.joined = None;

@@ -20,6 +20,8 @@
 //!
 //! drain      none ─▶ under way ─▶ empty | timed out | silent | forced: what waited goes on    (`draining.rs`)
 //!
+//! eviction   asked ─▶ refused ─▶ asked … allowed: while a disruption budget has no room     (`eviction.rs`)
+//!
 //! hold       none ◀─▶ held: what happens by itself is noted and waits                       (`hold.rs`)
 //!
 //! start      open | awaited ─▶ refused ─▶ prepared                                            (`start/`)
@@ -74,6 +76,7 @@ mod decide;
 mod draining;
 mod effect;
 mod event;
+mod eviction;
 mod evolve;
 mod foreign;
 mod hanging;
@@ -106,6 +109,7 @@ pub use command::{Command, Removal, Report};
 pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
+pub use eviction::{BudgetSeen, Eviction};
 pub use health::{Cause, Health, is_node_healthy, is_overdue};
 pub use joining::{Joined, NodeFacts};
 pub use made_from::MadeFrom;

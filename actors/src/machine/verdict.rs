@@ -89,6 +89,10 @@ reasons! {
         VolumeSeen = "volume-seen", "a volume of it is in a zone, so its instances are made there";
         VolumeZoneKnown = "volume-zone-known", "nothing follows from where that volume is";
         AgentJoined = "agent-joined", "its agent has come with the token that was made for it";
+        EvictionAllowed = "eviction-allowed", "enough of the others run well, so its workloads may end";
+        EvictionRefused = "eviction-refused", "too few of the others run well for its workloads to end now";
+        EvictionForced = "eviction-forced", "its workloads were refused to end too often, so they end in any case";
+        EvictionNotAsked = "eviction-not-asked", "nobody asks for its workloads to end";
     }
 }
 

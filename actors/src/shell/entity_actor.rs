@@ -120,7 +120,8 @@ impl<D: Kind> EntityActor<D> {
         let mut wake = None;
         for effect in &pending {
             match self.entity.state().work(&stream, effect) {
-                Work::WakeAt(due) => wake = Some(due),
+                // One wake-up at a time: the first of them; what is due later is asked for again then.
+                Work::WakeAt(due) => wake = Some(wake.map_or(due, |first| due.min(first))),
                 Work::Call(call) => {
                     if self.in_flight.contains(effect) {
                         continue;

@@ -2,8 +2,8 @@
 
 use bailiwick_actors::{
     document::{
-        AgentBinary, Application, Command, Content, Event, ImageMetadata, Kind, Model, ModelV1, Reason, Rejection,
-        Space, Subnet, Users,
+        AgentBinary, Application, ApplicationV1, Command, Content, Event, ImageMetadata, Kind, Model, ModelV1, Reason,
+        Rejection, Space, Subnet, Users,
     },
     machine::{Base, Constraints},
     vocab::{SizeMib, Zone},
@@ -27,6 +27,11 @@ fn contents() -> Vec<Content> {
         instance_type: text("small"),
         zones: [Zone("a".into())].into(),
         spaces: ["inner", "^outer"].map(|wish| wish.parse().expect("a wish")).into(),
+    };
+    let application = ApplicationV1 {
+        machines: [name("web")].into(),
+        bindings: [("db".to_owned(), name("inner"))].into(),
+        constraints,
     };
     let model = ModelV1 {
         base: Some(base()),
@@ -61,11 +66,7 @@ fn contents() -> Vec<Content> {
             sha256: "0f".repeat(32),
             location: "https://binaries.example/agent".into(),
         }),
-        Content::Application(Application {
-            machines: [name("web")].into(),
-            bindings: [("db".to_owned(), name("inner"))].into(),
-            constraints,
-        }),
+        Content::ApplicationV1(application.clone()),
         Content::ModelV1(model.clone()),
         Content::Model(Model {
             ca_certificate: text("-----BEGIN CERTIFICATE-----"),
@@ -73,6 +74,7 @@ fn contents() -> Vec<Content> {
             skips_certificate_check: true,
             ..model.into()
         }),
+        Content::Application(Application { min_available: Some(2), ..application.into() }),
     ]
 }
 

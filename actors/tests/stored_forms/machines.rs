@@ -72,6 +72,8 @@ pub(crate) fn machine() -> Forms {
             Command::ReleaseContainer { container: name("web-lxd-0") },
             Command::NoteVolume { volume: name("data"), zone: zone() },
             Command::PrepareWith { asked: Version(1), parameters: parameters(), config: config(), cited: cited() },
+            Command::AllowEviction { effect: effect(1) },
+            Command::RefuseEviction { effect: effect(1), budget: budget() },
         ]
         .into_iter()
         .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() })),
@@ -153,6 +155,9 @@ pub(crate) fn machine() -> Forms {
             Event::ContainerReleased { container: name("web-lxd-0") },
             Event::VolumeIsIn { volume: name("data"), zone: zone() },
             Event::StartPreparedWith { parameters: parameters(), config: config(), cited: cited(), at: AT },
+            Event::EvictionAllowed { is_forced: true, at: AT },
+            Event::EvictionRefused { budget: budget(), until: AT },
+            Event::EvictionAskedAgain,
             Event::AgentJoined { token: "1f".into(), node: node(), at: AT },
             Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } },
         ]
@@ -186,6 +191,10 @@ pub(crate) fn machine() -> Forms {
 
 fn cited() -> Vec<Cited> {
     vec![Cited { document: "space/inner".parse().expect("a stream"), revision: 3 }]
+}
+
+fn budget() -> machine::BudgetSeen {
+    machine::BudgetSeen { application: name("shop"), available: 1, needed: 2 }
 }
 
 fn node() -> Box<machine::NodeFacts> {

@@ -85,7 +85,7 @@ fn agent_binary(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<AgentBina
 }
 
 fn application(spec: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<Application> {
-    let fields = Fields::of(spec, &["machines", "bindings", "constraints"], reading)?;
+    let fields = Fields::of(spec, &["machines", "bindings", "constraints", "minAvailable"], reading)?;
     let mut said = Application::default();
     if let Some(field) = fields.get("machines") {
         for item in field.items(limits::UNITS_MAX, reading)? {
@@ -97,6 +97,9 @@ fn application(spec: &Field<'_>, references: &mut Vec<Reference>, reading: &mut 
     }
     if let Some(field) = fields.get("constraints") {
         said.constraints = wishes::constraints(&field, reading)?;
+    }
+    if let Some(field) = fields.get("minAvailable") {
+        said.min_available = Some(field.number(reading)?);
     }
     Some(said)
 }

@@ -66,14 +66,24 @@ fn harvest_settings(section: &Field<'_>, settings: &mut policy::Harvest, reading
 }
 
 fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, reading: &mut Reading<'_>) {
-    let known =
-        ["creationTimeout", "healthTimeout", "nodeConditions", "replacementsMax", "zoneSilentMin", "drainTimeout"];
+    let known = [
+        "creationTimeout",
+        "healthTimeout",
+        "nodeConditions",
+        "replacementsMax",
+        "zoneSilentMin",
+        "drainTimeout",
+        "evictionRetry",
+        "evictionsMax",
+    ];
     let Some(fields) = Fields::of(section, &known, reading) else { return };
     set(&fields, "creationTimeout", &mut settings.creation_timeout_ms, positive_period, reading);
     set(&fields, "healthTimeout", &mut settings.health_timeout_ms, positive_period, reading);
     set(&fields, "nodeConditions", &mut settings.node_conditions, condition_names, reading);
     set(&fields, "replacementsMax", &mut settings.throttle.replacements_max, Field::number, reading);
     set(&fields, "zoneSilentMin", &mut settings.throttle.zone_silent_min, Field::number, reading);
+    set(&fields, "evictionRetry", &mut settings.drain.eviction_retry_ms, positive_period, reading);
+    set(&fields, "evictionsMax", &mut settings.drain.evictions_max, Field::number, reading);
     set(&fields, "drainTimeout", &mut settings.drain.timeout_ms, period, reading);
 }
 

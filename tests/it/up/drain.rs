@@ -1,5 +1,6 @@
 //! Workloads end before their machine goes, and before the volumes that they use are detached.
 
+use bailiwick::agent::process::{ProcessMark, processes_where};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -64,6 +65,80 @@ fn force_does_not_wait_for_workloads() {
     lab.run(&["remove", "machine/a", "--force", "--wait", "--timeout", "60s"]).code(0);
     let log = lab.run(&["log", "machine/a", "--limit", "50"]);
     assert!(log.out.contains("not to wait") || log.out.contains("removed"), "{}", log.out);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+/// Two machines of one application, each with a workload that runs for ever.
+fn shop(min_available: u32) -> String {
+    let machine = |name: &str| {
+        format!(
+            "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {{name: {name}}}\nspec: {{provider: local, workloads: [{{name: w, \
+             command: [sleep, '600']}}]}}\n---\n"
+        )
+    };
+    let application =
+        "apiVersion: bailiwick/v1\nkind: Application\nmetadata: {name: shop}\nspec: {machines: [a, b], minAvailable: ";
+    format!("{}{}{application}{min_available}}}\n", machine("a"), machine("b"))
+}
+
+/// A node that runs both, and asks for evictions again soon.
+fn with_budget(lab: &Lab, min_available: u32, drain_timeout: &str) -> super::support::Running {
+    let health = format!("  health: {{evictionRetry: 300ms, drainTimeout: {drain_timeout}}}\n  storage:");
+    let quick = lab.manifest("quick.yaml", QUICK.replace("  storage:", &health));
+    let file = lab.manifest("it.yaml", shop(min_available));
+    let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
+    node.says("everything is so");
+    node
+}
+
+fn describe(lab: &Lab, machine: &str) -> Value {
+    json(&lab.run(&["describe", machine, "-o", "json"]).code(0))
+}
+
+/// The workload's processes of a machine.
+fn sleeps(lab: &Lab, machine: &Value) -> usize {
+    let effect = machine["effect"].as_str().expect("an instance").to_owned();
+    let works = lab.local().join("machines").join(effect).join("work/w");
+    let is_its = |pid: u32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|home| home == works);
+    processes_where(|pid, _| is_its(pid)).expect("a list of processes").len()
+}
+
+#[test]
+fn workloads_go_on_until_their_disruption_budget_has_room() {
+    let lab = Lab::new();
+    let node = with_budget(&lab, 1, "60s");
+    let (a, b) = (describe(&lab, "machine/a"), describe(&lab, "machine/b"));
+    let pid = b["facts"]["pid"].as_str().and_then(|pid| pid.parse().ok()).expect("a process");
+    let other = ProcessMark::of(pid).expect("it runs");
+    assert!(other.signal(Signal::STOP).expect("it is ours"));
+    eventually("the other one is silent", || describe(&lab, "machine/b")["status"] == "stale");
+    lab.run(&["remove", "machine/a"]).code(0);
+    eventually("it was refused, and asked for again", || {
+        let detail = describe(&lab, "machine/a")["detail"].to_string();
+        let is_refused = detail.contains("application shop needs 1 of its other machines, and 0 run well (refused ");
+        is_refused && !detail.contains("(refused 1 time)")
+    });
+    assert_eq!(sleeps(&lab, &a), 1, "its workload goes on");
+    assert!(other.signal(Signal::CONT).expect("it is ours"));
+    eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
+    let log = lab.run(&["log", "machine/a", "--limit", "100"]).code(0).out;
+    assert!(log.contains("enough of the others run well") && log.contains("nothing runs inside any more"), "{log}");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn a_budget_that_never_has_room_holds_nobody_longer_than_the_drain_may_take() {
+    let lab = Lab::new();
+    let node = with_budget(&lab, 2, "3s");
+    let a = describe(&lab, "machine/a");
+    lab.run(&["remove", "machine/a"]).code(0);
+    eventually("it was refused", || describe(&lab, "machine/a")["detail"].to_string().contains("needs 2"));
+    eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
+    let log = lab.run(&["log", "machine/a", "--limit", "100"]).code(0).out;
+    assert!(log.contains("did not end in time"), "{log}");
+    eventually("nothing is left of it", || sleeps(&lab, &a) == 0);
     node.signal(Signal::TERM);
     node.ended().code(0);
 }

@@ -2,8 +2,13 @@
 
 use super::{NOW, State, condition, effect, instance, name, spec, stream};
 use crate::{
-    contract::given::{Case, after, answer, case},
-    machine::{Cause, Command, DrainOutcome, Event, Reason as R, Removal, Report, Skipped, Spec, Workload},
+    contract::{
+        Decider, NoView,
+        given::{Case, after, answer, case},
+    },
+    machine::{
+        BudgetSeen, Cause, Command, DrainOutcome, Effect, Event, Reason as R, Removal, Report, Skipped, Spec, Workload,
+    },
     policy::Document,
     vocab::{HarvestMode, Timestamp},
 };
@@ -49,6 +54,18 @@ fn ended(outcome: DrainOutcome) -> Event {
     Event::DrainEnded { outcome }
 }
 
+fn budget() -> BudgetSeen {
+    BudgetSeen { application: name("shop"), available: 1, needed: 2 }
+}
+
+fn refused(until: u64) -> Event {
+    Event::EvictionRefused { budget: budget(), until: Timestamp(until) }
+}
+
+fn allowed(is_forced: bool) -> Event {
+    Event::EvictionAllowed { is_forced, at: NOW }
+}
+
 fn dies() -> [Event; 2] {
     [Event::Died, Event::DeleteRequested { at: NOW }]
 }
@@ -63,8 +80,35 @@ pub(super) fn table() -> Vec<Case<State>> {
     let release = Command::ReleaseAttachment { volume: name("data") };
     let released = || Event::AttachmentReleased { volume: name("data") };
     let wake = || Command::Wake { due: NOW };
+    let allow = |version| Command::AllowEviction { effect: effect(version) };
+    let refuse = |version| Command::RefuseEviction { effect: effect(version), budget: budget() };
+    let once = |until| then(going(900_000), [refused(until)]);
     let two = then(super::with_volume(), [Event::AttachmentReserved { volume: name("logs") }, Event::RemovalBegan]);
     vec![
+        case(going(900_000), allow(2), Ok((R::EvictionAllowed, vec![allowed(false)]))),
+        case(going(900_000), allow(9), Ok((R::EvictionNotAsked, vec![]))),
+        case(going(900_000), refuse(9), Ok((R::EvictionNotAsked, vec![]))),
+        case(busy(), refuse(2), Ok((R::EvictionNotAsked, vec![]))),
+        case(going(900_000), refuse(2), Ok((R::EvictionRefused, vec![refused(120_000)]))),
+        case(once(120_000), allow(2), Ok((R::EvictionNotAsked, vec![]))),
+        case(once(120_000), wake(), Ok((R::NotDueYet, vec![]))),
+        case(once(100_000), wake(), Ok((R::RetryDue, vec![Event::EvictionAskedAgain]))),
+        case(
+            then(once(100_000), [Event::EvictionAskedAgain]),
+            refuse(2),
+            Ok((R::EvictionRefused, vec![refused(120_000)])),
+        ),
+        case(
+            then(going(900_000), (0..359).flat_map(|_| [refused(5), Event::EvictionAskedAgain])),
+            refuse(2),
+            Ok((R::EvictionForced, vec![allowed(true)])),
+        ),
+        // The drain as a whole has its own time-out.
+        case(
+            then(going(100_000), [refused(120_000)]),
+            wake(),
+            Ok((R::DrainTimedOut, then(vec![ended(DrainOutcome::TimedOut)], dies()))),
+        ),
         case(two, release.clone(), Ok((R::AttachmentGone, vec![released()]))),
         case(busy(), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]))),
         case(with_volume(busy()), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]))),
@@ -110,6 +154,16 @@ pub(super) fn table() -> Vec<Case<State>> {
         ),
         case(then(overdue(), [began(900_000)]), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan]))),
     ]
+}
+
+#[test]
+fn whoever_was_refused_is_woken_to_ask_again() {
+    let (state, _) = after::<State>(&then(going(900_000), [refused(120_000)]));
+    let due = |until| Effect::WakeAt(Timestamp(until));
+    assert_eq!(state.pending(&NoView), [due(120_000), due(900_000)].into());
+    let (state, _) = after::<State>(&then(going(900_000), [refused(120_000), Event::EvictionAskedAgain]));
+    assert!(state.asks_for_eviction());
+    assert_eq!(state.pending(&NoView), [due(900_000)].into());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 pub mod classify;
 mod decide;
+mod evicting;
 pub mod harvest;
 mod observe;
 pub mod pass;
@@ -26,6 +27,7 @@ pub(crate) mod shell;
 mod tests;
 
 pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
+pub use evicting::waits_for_budget;
 pub use observe::differences;
 pub use state::{
     Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed, Withholding,

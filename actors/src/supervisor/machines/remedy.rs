@@ -7,7 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Event, Withholding, decide::Facts, preparing::preparations, seen::Seen, siting::sitings, tally::group};
+use super::{
+    Event, Withholding, decide::Facts, evicting::evictions, preparing::preparations, seen::Seen, siting::sitings,
+    tally::group,
+};
 use crate::{
     contract::Folded,
     machine::{self, Health, Instance, Report, Step, rules::budget},
@@ -67,6 +70,7 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
         }
     }
     events.extend(preparations(facts, &names));
+    events.extend(evictions(facts, &names));
     events.extend(sitings(state, facts, &names, &mut withheld));
     events.extend(differences(seen, withheld));
     events

@@ -10,7 +10,7 @@ use bailiwick_journal::{Position, StreamId};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::{Command, State, View, differences, view::stream};
+use super::{Command, State, View, differences, view::stream, waits_for_budget};
 use crate::{
     contract::Decider,
     machine::{self, Instance, Node, Progress, Report},
@@ -304,7 +304,9 @@ impl Handler<AgentReport> for SupervisorActor<State> {
         self.watch.shown.insert(effect);
         let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
         let known = matches!(&folded.state.node, Node::Reporting { conditions, .. } if *conditions == seen);
-        let is_draining = folded.state.is_draining();
+        // While a disruption budget has no room, what runs inside goes on.
+        let waits = waits_for_budget(&folded.state, &self.view.documents);
+        let is_draining = folded.state.is_draining() && !waits;
         let principal = format!("agent:machine/{machine}");
         if is_draining && is_empty {
             self.report(machine, Report::Drained { effect }, principal, ctx);

@@ -1,5 +1,6 @@
 //! What the machines supervisor concludes, and what it does not.
 
+mod evicting;
 mod siting;
 mod starting;
 

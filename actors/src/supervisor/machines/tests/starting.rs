@@ -205,6 +205,7 @@ fn an_application_adds_its_constraints_its_bindings_and_its_other_machines() {
         machines: [name("web"), name("web-2")].into(),
         bindings: [("db".to_owned(), name("inner"))].into(),
         constraints: wanted,
+        ..Application::default()
     };
     let tags = |key: &str, value: &str| [(key.to_owned(), value.to_owned())].into();
     let model = Model { tags: tags("cost", "7"), api_addresses: vec!["10.0.0.1:1".into()], ..Model::default() };

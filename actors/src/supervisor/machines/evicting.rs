@@ -1,0 +1,82 @@
+//! Who may end its workloads now: disruption budgets of applications.
+//!
+//! A budget counts the machines of its application that run well and keep their workloads, the one that asks left out. Whoever
+//! was allowed to end counts as gone from the moment it was said, so that two who ask at once do not both take the last room.
+
+use std::collections::BTreeSet;
+
+use super::{Event, View, decide::Facts, view::stream};
+use crate::{
+    document::{Application, Documents},
+    machine::{self, BudgetSeen, Command, Instance},
+    supervisor::Order,
+    vocab::Name,
+};
+
+/// Whether the workloads of a machine wait for a budget's word, although it is drained.
+pub fn waits_for_budget(state: &machine::State, documents: &Documents) -> bool {
+    state.is_draining() && !state.is_evicted() && budgets(state, documents).next().is_some()
+}
+
+/// The applications on a machine that have a budget, with what it needs.
+fn budgets<'a>(
+    state: &'a machine::State,
+    documents: &'a Documents,
+) -> impl Iterator<Item = (&'a Name, &'a Application, u32)> {
+    let known = state.units.iter().filter_map(|unit| Some((unit, documents.application(unit)?.says)));
+    known.filter_map(|(unit, says)| Some((unit, says, says.min_available?)))
+}
+
+/// The answers to those of these machines that ask.
+pub(super) fn evictions(facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec<Event> {
+    let view = facts.view;
+    let mut allowed: BTreeSet<&Name> = BTreeSet::new();
+    let mut events = Vec::new();
+    for name in machines {
+        let Some(folded) = view.machines.folded(name.as_str()) else { continue };
+        let asks = folded.state.asks_for_eviction() && waits_for_budget(&folded.state, &view.documents);
+        let Some(effect) = folded.state.running_effect(&stream(name)).filter(|_| asks) else { continue };
+        let short = budgets(&folded.state, &view.documents).find_map(|budget| lacks(view, name, budget, &allowed));
+        let is_allowed = short.is_none();
+        let command = match short {
+            None => Command::AllowEviction { effect },
+            Some(budget) => Command::RefuseEviction { effect, budget },
+        };
+        let order = Order::Machine { machine: (*name).clone(), command };
+        // It was answered already, and the answer is on its way.
+        if view.orders.any_open(&order.target()) || !view.orders.is_news(&order, folded.version) {
+            continue;
+        }
+        if is_allowed {
+            allowed.insert(name);
+        }
+        events.push(Event::Issued { order });
+    }
+    events
+}
+
+/// The budget, if too few of the other machines keep their workloads running well.
+fn lacks(
+    view: &View,
+    asks: &Name,
+    (application, says, needed): (&Name, &Application, u32),
+    allowed: &BTreeSet<&Name>,
+) -> Option<BudgetSeen> {
+    let others = says.machines.iter().filter(|machine| *machine != asks && !allowed.contains(machine));
+    let available = others.filter(|machine| is_available(view, machine)).count();
+    let available = u32::try_from(available).unwrap_or(u32::MAX);
+    (available < needed).then(|| BudgetSeen { application: application.clone(), available, needed })
+}
+
+/// Whether a machine runs well and keeps its workloads.
+fn is_available(view: &View, name: &Name) -> bool {
+    let Some(state) = view.machines.get(name.as_str()) else { return false };
+    let is_told = view
+        .orders
+        .open_to(&stream(name))
+        .any(|order| matches!(order, Order::Machine { command: Command::AllowEviction { .. }, .. }));
+    let keeps = state.drain.is_none() || waits_for_budget(state, &view.documents);
+    let is_well = matches!(&state.node, machine::Node::Reporting { conditions, .. }
+        if conditions.values().all(|condition| condition.healthy));
+    matches!(state.instance, Instance::Running { .. }) && is_well && keeps && !is_told
+}
