@@ -223,7 +223,9 @@ fn a_filesystem_from_a_pool_of_volumes_brings_its_volume_and_takes_it_along() {
     node.says("listening");
     inside.lab.run(&["detach", "filesystem/keeper-files-0", "keeper", "--wait"]).code(0);
     eventually("its volume is detached as well", || held() == (0, 0));
-    inside.lab.run(&["attach", "filesystem/keeper-files-0", "keeper", "--wait"]).code(0);
+    // Until both sides have let go of the earlier attachment, another one is refused.
+    let attach = ["attach", "filesystem/keeper-files-0", "keeper", "--wait"];
+    eventually("it is attached again", || inside.lab.run(&attach).code == Some(0));
     assert_eq!(held(), (1, 1));
     inside.lab.run(&["delete", "machine/keeper", "--wait"]).code(0);
     let is_gone = || inside.lab.run(&["storage", "-o", "json"]).code(0).out.trim() == "[]";
