@@ -249,7 +249,7 @@ mod tests {
         };
         let old = Box::new(DocumentV2::default());
         let event = Event::RevisedV2 { document: old.clone() };
-        assert_eq!(decided(&[], Command::ReviseV2(old.clone())), [event.clone()]);
+        assert_eq!(decided(&[], Command::ReviseV2(old.clone())), std::slice::from_ref(&event));
         let (state, _) = after::<State>(std::slice::from_ref(&event));
         assert_eq!((state.revision, state.digest), (1, stored_digest(&*old)));
         assert_eq!(state.document, Document::default(), "and the defaults for whatever came later");

@@ -153,7 +153,7 @@ fn what_it_is_told_of_the_control_plane_stands_with_what_it_is_started_with() {
     let given = after::<State>(&awaiting());
     let decided = answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer");
     let event = Event::StartPreparedWith { parameters: parameters(), config: config(), cited: cited(), at: NOW };
-    assert_eq!(decided.events, [event.clone()]);
+    assert_eq!(decided.events, std::slice::from_ref(&event));
     let (state, _) = after::<State>(&then(awaiting(), [event]));
     assert_eq!((state.config(), state.parameters()), (Some(&*config()), Some(&*parameters())));
     assert_eq!(after::<State>(&then(awaiting(), [prepared(&["a"])])).0.config(), None);
