@@ -86,4 +86,4 @@ converged after 1830.000 s: 73 entries, 378 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 04fef8293883c00d755a68a14d998e434fe9296845cc0fa6b1b78791a5a1a3b5
+journal 219514033206d0ae718e7c10a604e6c7977c6436e848d07500101213ca03c7db
