@@ -19,10 +19,12 @@ use bailiwick::{
             Answer, AttachVolume, AttachmentInfo, BulkAnswer, CreateMachine, CreateVolume, DetachVolume,
             InstanceStatus, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
         },
+        shell::AskError,
         vocab::{EffectId, Fault, InstanceId, Timestamp},
     },
     audit::assert_replays,
     config::journal_dir,
+    handle::ApplyError,
     journal::ReadOnlyJournal,
     manifest::{self, Source},
     plan::Prune,
@@ -124,7 +126,12 @@ fn main() {
     for documents in documents().chunks(AT_ONCE) {
         let source = Source::new("bench", documents.join("\n---\n").as_bytes());
         let manifest = manifest::parse(&[source], &handle.known().expect("readable")).expect("it makes sense");
-        handle.wait(handle.apply(&manifest.documents, Prune::No, Uuid::new_v4())).expect("it is taken");
+        // As any client does: what is refused because there is too much to do is asked again, under the same id.
+        let request = Uuid::new_v4();
+        while let Err(error) = handle.wait(handle.apply(&manifest.documents, Prune::No, request)) {
+            assert!(matches!(error, ApplyError::Ask(AskError::Overloaded)), "{error}");
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
     }
     let is_made = |fleet: &bailiwick::view::Fleet| fleet.volumes.iter().filter(|(_, v)| v.state.is_ready()).count();
     wait_until(|| handle.look(is_made).expect("readable") == ATTACHMENTS);

@@ -62,8 +62,10 @@ pub struct SupervisorActor<S: Supervise> {
     pub(crate) registry: Addr<Registry>,
     pub(crate) watch: S::Watch,
     changed: BTreeSet<StreamId>,
-    /// What is to be decided, and whether that is only a look which could not be recorded.
-    queue: VecDeque<(S::Command, bool)>,
+    /// What is to be decided; of a look which could not be recorded also what it is about.
+    queue: VecDeque<(S::Command, Option<BTreeSet<StreamId>>)>,
+    /// How much is looked at in one decision: less while more would follow from it than one entry holds.
+    look_max: usize,
     /// A decision is on its way into the journal; the next one waits until the view has seen it.
     deciding: Option<Position>,
     appending: bool,
@@ -88,6 +90,7 @@ impl<S: Supervise> SupervisorActor<S> {
             watch: S::Watch::default(),
             changed: BTreeSet::new(),
             queue: VecDeque::new(),
+            look_max: LOOK_MAX,
             deciding: None,
             appending: false,
             in_flight: BTreeSet::new(),
@@ -96,7 +99,7 @@ impl<S: Supervise> SupervisorActor<S> {
 
     /// Has something decided in its turn.
     pub(crate) fn decide_later(&mut self, command: S::Command, ctx: &mut Context<Self>) {
-        self.queue.push_back((command, false));
+        self.queue.push_back((command, None));
         self.step(ctx);
     }
 
@@ -147,25 +150,25 @@ impl<S: Supervise> SupervisorActor<S> {
             self.deciding = None;
         }
         while !self.appending && self.deciding.is_none() {
-            let (command, is_look) = match self.queue.pop_front() {
+            let (command, about) = match self.queue.pop_front() {
                 Some(waiting) => waiting,
                 None => {
-                    let about: BTreeSet<StreamId> = self.changed.iter().take(LOOK_MAX).cloned().collect();
+                    let about: BTreeSet<StreamId> = self.changed.iter().take(self.look_max).cloned().collect();
                     if about.is_empty() {
                         return;
                     }
                     self.changed.retain(|stream| !about.contains(stream));
                     match S::look(&about) {
-                        Some(command) => (command, true),
+                        Some(command) => (command, Some(about)),
                         None => continue,
                     }
                 }
             };
-            self.decide(command, is_look, ctx);
+            self.decide(command, about, ctx);
         }
     }
 
-    fn decide(&mut self, command: S::Command, is_look: bool, ctx: &mut Context<Self>) {
+    fn decide(&mut self, command: S::Command, about: Option<BTreeSet<StreamId>>, ctx: &mut Context<Self>) {
         let stream = self.entity.stream().clone();
         let known = self.services.known_with(&self.view, Some(self.view_at));
         let verdict = self.entity.decide(&command, &known);
@@ -182,16 +185,18 @@ impl<S: Supervise> SupervisorActor<S> {
         };
         // Looking is not worth an entry when nothing follows; anything else is, unless it says the same again.
         let nothing = draft.meta.outcome == Outcome::Nothing;
-        if nothing && (is_look || self.entity.repeats_nothing(&draft)) {
+        if nothing && (about.is_some() || self.entity.repeats_nothing(&draft)) {
             self.services.only_counted.set(self.services.only_counted.get() + 1);
             return;
         }
         self.appending = true;
         crash::point("before-orders-recorded");
         let append = self.services.append(vec![draft], Intake::Report);
+        let can_be_halved = about.as_ref().is_some_and(|about| about.len() > 1);
         let recorded = async move {
             let answer = append.await;
-            if answer.is_err() {
+            let is_too_much = matches!(answer, Err(AppendError::Invalid { .. })) && can_be_halved;
+            if answer.is_err() && !is_too_much {
                 tokio::time::sleep(AGAIN).await;
             }
             answer
@@ -202,12 +207,19 @@ impl<S: Supervise> SupervisorActor<S> {
                 Ok(appended) => {
                     crash::point("after-orders-recorded");
                     actor.deciding = appended.entries.last().map(|entry| entry.header.position);
+                    actor.look_max = (actor.look_max * 2).min(LOOK_MAX);
+                }
+                // So much follows from it that no entry holds it: half of it first, and the rest later.
+                Err(AppendError::Invalid { .. }) if can_be_halved => {
+                    let about = about.unwrap_or_default();
+                    actor.look_max = about.len() / 2;
+                    actor.changed.extend(about);
                 }
                 // What was to be decided is still to be decided, on the view as it is then.
                 Err(error) => {
                     tracing::error!(supervisor = %actor.entity.stream(), %error, "a decision was not recorded");
                     if !matches!(error, AppendError::Closed | AppendError::Unknown { .. }) {
-                        actor.queue.push_front((command, is_look));
+                        actor.queue.push_front((command, about));
                     }
                 }
             }
