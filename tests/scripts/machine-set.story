@@ -34,12 +34,12 @@
 00:02:00.000    31 machine-set/web              named, pass, pass, because its machines are not those that it shall have (supervisor/machine-sets, after 30)
 00:02:00.000    32 supervisor/machine-sets      issued to web-4: declare, because something follows from what is seen (supervisor/machine-sets, after 31)
 00:02:00.000    33 machine/web-4                declared, create requested, because it was declared and has no instance yet (supervisor/machine-sets, after 32)
-00:02:00.000    34 supervisor/machines          issued to web-4: site, because something follows from what is seen (supervisor/machines, after 33)
 00:02:00.000     --- the node is killed
 00:02:00.000     --- crash (now)
-00:02:00.000    35 node/journal                 writer opened (node)
+00:02:00.000    34 node/journal                 writer opened (node)
+00:02:00.000    35 supervisor/machines          issued to web-4: site, because something follows from what is seen (supervisor/machines, after 34)
 00:02:00.000    36 supervisor/machine-sets      issued to web: report batch, because something follows from what is seen (supervisor/machine-sets, after 35)
-00:02:00.000    37 machine/web-4                sited, because the zone for its instance was chosen (supervisor/machines, after 34)
+00:02:00.000    37 machine/web-4                sited, because the zone for its instance was chosen (supervisor/machines, after 35)
 00:02:00.000    38 machine-set/web              pass, pass, because a batch of machines was declared (supervisor/machine-sets, after 36)
 00:02:00.022    39 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 38)
 00:02:00.038    40 machine/web-4                created i-0010, join awaited until 00:22:00.038, because the provider has made its instance (executor, after 37)
@@ -53,12 +53,12 @@
 00:05:00.000    47 machine-set/web              named, pass, pass, because its machines are not those that it shall have (supervisor/machine-sets, after 46)
 00:05:00.000    48 supervisor/machine-sets      issued to web-5: declare, because something follows from what is seen (supervisor/machine-sets, after 47)
 00:05:00.000    49 machine/web-5                declared, create requested, because it was declared and has no instance yet (supervisor/machine-sets, after 48)
-00:05:00.000    50 supervisor/machines          issued to web-5: site, because something follows from what is seen (supervisor/machines, after 49)
 00:05:00.000     --- the node loses power
 00:05:00.000     --- crash (now)
-00:05:00.000    51 node/journal                 writer opened (node)
+00:05:00.000    50 node/journal                 writer opened (node)
+00:05:00.000    51 supervisor/machines          issued to web-5: site, because something follows from what is seen (supervisor/machines, after 50)
 00:05:00.000    52 supervisor/machine-sets      issued to web: report batch, because something follows from what is seen (supervisor/machine-sets, after 51)
-00:05:00.000    53 machine/web-5                sited, because the zone for its instance was chosen (supervisor/machines, after 50)
+00:05:00.000    53 machine/web-5                sited, because the zone for its instance was chosen (supervisor/machines, after 51)
 00:05:00.000    54 machine-set/web              pass, because a batch of machines was declared (supervisor/machine-sets, after 52)
 00:05:00.000    55 supervisor/machine-sets      issued to web-6: declare, issued to web-7: declare, because something follows from what is seen (supervisor/machine-sets, after 54)
 00:05:00.000    56 machine/web-6                declared, create requested, because it was declared and has no instance yet (supervisor/machine-sets, after 55)
@@ -130,4 +130,4 @@ converged after 1830.000 s: 111 entries, 378 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 6e96e1d9c177057a2fdb46d75587d696a9646e844ff52605c61e61c3a2746efc
+journal 4bec16df2cdf68432595e0fdfe3cce611df98c1d502724ac7a54384d42941b4e

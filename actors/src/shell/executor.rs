@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use actix::{Actor, AsyncContext, Context, Handler, Message, WrapFuture};
+use actix::{Actor, AsyncContext, Context, Handler, Message};
 use bailiwick_journal::{StreamId, crash};
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, task::JoinSet};
 
 use super::{
     Providers, Registry, Services, Source,
@@ -79,6 +79,9 @@ pub struct Executor {
     next: BTreeMap<StreamId, Perform>,
     permits: BTreeMap<Source, Rc<Semaphore>>,
     turn_is_due: bool,
+    /// The calls under way, which end with this actor. As tasks of their own they are polled when there is something new;
+    /// futures of the actor would be polled with every message to it.
+    calls: JoinSet<()>,
 }
 
 impl Executor {
@@ -92,6 +95,7 @@ impl Executor {
             next: BTreeMap::new(),
             permits: BTreeMap::new(),
             turn_is_due: false,
+            calls: JoinSet::new(),
         }
     }
 
@@ -166,7 +170,7 @@ impl Handler<Turn> for Executor {
                         let _ = executor.send(Finished { streams }).await;
                     }
                 };
-                ctx.spawn(run.into_actor(self));
+                self.calls.spawn_local(run);
             }
         }
     }
@@ -176,6 +180,7 @@ impl Handler<Finished> for Executor {
     type Result = ();
 
     fn handle(&mut self, finished: Finished, ctx: &mut Self::Context) {
+        while self.calls.try_join_next().is_some() {}
         let calls = &self.services.calls;
         calls.set(calls.get().saturating_sub(finished.streams.len()));
         for stream in finished.streams {

@@ -5,7 +5,7 @@ use std::{
     rc::Rc,
 };
 
-use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, ResponseActFuture, WrapFuture};
+use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, ResponseFuture, WrapFuture};
 use bailiwick_journal::{AppendError, Body, Draft, EntryKind, Intake, Meta, Outcome, StreamId, digest};
 
 use super::{Answer, Ask, AskError, EntityActor, Executor, Kind, Limits, ScheduleActor, Services, address::AnyAddr};
@@ -250,11 +250,12 @@ impl Actor for Registry {
 }
 
 impl Handler<Ask> for Registry {
-    type Result = ResponseActFuture<Self, Result<Answer, AskError>>;
+    // A task of its own, which is polled when its answer is there. A future of this actor would be polled with every
+    // message to it, and many of them would cost their square.
+    type Result = ResponseFuture<Result<Answer, AskError>>;
 
     fn handle(&mut self, ask: Ask, ctx: &mut Self::Context) -> Self::Result {
-        let refuse =
-            |error: AskError| -> Self::Result { Box::pin(actix::fut::wrap_future(std::future::ready(Err(error)))) };
+        let refuse = |error: AskError| -> Self::Result { Box::pin(std::future::ready(Err(error))) };
         let Ask { stream, command, origin } = ask;
         if self.stopping && !command.is_report() {
             return refuse(AskError::Stopping);
@@ -279,17 +280,41 @@ impl Handler<Ask> for Registry {
         };
         self.asks += 1;
         let born = self.enter(&stream);
-        Box::pin(answer.into_actor(self).map(move |answer, registry, ctx| {
+        let registry = ctx.address().downgrade();
+        Box::pin(async move {
             // Without an answer it ended while the command was on its way, by a panic outside of its core.
-            let answer = answer.unwrap_or_else(|_| Err(AskError::Crashed { stream: stream.clone() }));
-            registry.asks -= 1;
+            let answer = answer.await.unwrap_or_else(|_| Err(AskError::Crashed { stream: stream.clone() }));
+            let has_crashed = matches!(answer, Err(AskError::Crashed { .. }));
             let idle = matches!(&answer, Ok(answer) if answer.idle);
-            registry.leave(&stream, born, idle);
-            if matches!(answer, Err(AskError::Crashed { .. })) {
-                registry.crashed(&stream, Some(born), ctx);
+            // Before the answer is given, so whoever asks again finds what follows from it.
+            if let Some(registry) = registry.upgrade() {
+                let _ = registry.send(Answered { stream, born, idle, has_crashed }).await;
             }
             answer
-        }))
+        })
+    }
+}
+
+/// The actor of a stream has answered a command.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+struct Answered {
+    stream: StreamId,
+    born: u64,
+    idle: bool,
+    has_crashed: bool,
+}
+
+impl Handler<Answered> for Registry {
+    type Result = ();
+
+    fn handle(&mut self, answered: Answered, ctx: &mut Self::Context) {
+        let Answered { stream, born, idle, has_crashed } = answered;
+        self.asks -= 1;
+        self.leave(&stream, born, idle);
+        if has_crashed {
+            self.crashed(&stream, Some(born), ctx);
+        }
     }
 }
 

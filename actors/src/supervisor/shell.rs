@@ -52,6 +52,13 @@ pub trait Supervise: Decider + Unpin {
 #[rtype(result = "()")]
 pub(crate) struct Advance;
 
+/// This order was not taken, and some time has passed.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+struct NotTaken {
+    order: Uuid,
+}
+
 /// A supervisor with its view.
 #[derive(Debug)]
 pub struct SupervisorActor<S: Supervise> {
@@ -70,6 +77,9 @@ pub struct SupervisorActor<S: Supervise> {
     deciding: Option<Position>,
     appending: bool,
     in_flight: BTreeSet<Uuid>,
+    /// There may be orders that wait and are not on their way. Only what it decides itself issues any, and to go through
+    /// all of them with every entry of others would cost their square.
+    orders_wait: bool,
 }
 
 impl<S: Supervise> SupervisorActor<S> {
@@ -94,6 +104,7 @@ impl<S: Supervise> SupervisorActor<S> {
             deciding: None,
             appending: false,
             in_flight: BTreeSet::new(),
+            orders_wait: true,
         }
     }
 
@@ -120,6 +131,7 @@ impl<S: Supervise> SupervisorActor<S> {
             let taken = entry.map_err(|error| error.to_string()).and_then(|entry| {
                 let stream = &entry.header.stream;
                 if *stream == own {
+                    self.orders_wait = true;
                     self.entity.take_in(&entry).map_err(|error| error.to_string())?;
                     for body in &entry.events {
                         let event = S::Event::load(body).map_err(|error| error.to_string())?;
@@ -235,6 +247,9 @@ impl<S: Supervise> SupervisorActor<S> {
 
     /// Sends the orders that wait for an answer and are not on their way.
     fn send_orders(&mut self, ctx: &mut Context<Self>) {
+        if !std::mem::take(&mut self.orders_wait) {
+            return;
+        }
         let open = S::open_orders(&self.view);
         let ids: BTreeSet<Uuid> = open.iter().map(|(id, ..)| *id).collect();
         self.in_flight.retain(|id| ids.contains(id));
@@ -259,12 +274,15 @@ impl<S: Supervise> SupervisorActor<S> {
                     }
                 }
             };
-            ctx.spawn(again.into_actor(self).map(move |again, actor, ctx| {
-                if again {
-                    actor.in_flight.remove(&id);
-                    actor.advance_and_act(ctx);
+            let supervisor = ctx.address().downgrade();
+            // A task of its own: a future of this actor would be polled with every message to it.
+            actix::spawn(async move {
+                if again.await
+                    && let Some(supervisor) = supervisor.upgrade()
+                {
+                    let _ = supervisor.send(NotTaken { order: id }).await;
                 }
-            }));
+            });
         }
     }
 }
@@ -318,6 +336,16 @@ impl<S: Supervise> Handler<Advance> for SupervisorActor<S> {
     type Result = ();
 
     fn handle(&mut self, _: Advance, ctx: &mut Self::Context) {
+        self.advance_and_act(ctx);
+    }
+}
+
+impl<S: Supervise> Handler<NotTaken> for SupervisorActor<S> {
+    type Result = ();
+
+    fn handle(&mut self, NotTaken { order }: NotTaken, ctx: &mut Self::Context) {
+        self.in_flight.remove(&order);
+        self.orders_wait = true;
         self.advance_and_act(ctx);
     }
 }
