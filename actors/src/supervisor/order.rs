@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::{Entry, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{Draft, Entry, Outcome, Position, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -12,6 +12,10 @@ use crate::{
     vocab::{Name, derived_uuid},
     volume, volume_attachment,
 };
+
+/// The most orders that one decision issues: what one entry holds, and one event beside them. A supervisor from which more
+/// follows looks once more when these are issued.
+pub(crate) const ORDERS_MAX: usize = Draft::EVENTS_MAX - 1;
 
 /// A command to one entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message
 use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, crash, digest};
 use uuid::Uuid;
 
-use super::{Order, decision_id, machine_sets, machines, replica_sets, storage};
+use super::{Order, decision_id, machine_sets, machines, order::ORDERS_MAX, replica_sets, storage};
 use crate::{
     contract::{Decider, Entity, Request, Stored, View},
     shell::{AnyCommand, Ask, AskError, Origin, Registry, Services},
@@ -69,10 +69,8 @@ pub struct SupervisorActor<S: Supervise> {
     pub(crate) registry: Addr<Registry>,
     pub(crate) watch: S::Watch,
     changed: BTreeSet<StreamId>,
-    /// What is to be decided; of a look which could not be recorded also what it is about.
+    /// What is to be decided; of a look also what it is about.
     queue: VecDeque<(S::Command, Option<BTreeSet<StreamId>>)>,
-    /// How much is looked at in one decision: less while more would follow from it than one entry holds.
-    look_max: usize,
     /// A decision is on its way into the journal; the next one waits until the view has seen it.
     deciding: Option<Position>,
     appending: bool,
@@ -100,7 +98,6 @@ impl<S: Supervise> SupervisorActor<S> {
             watch: S::Watch::default(),
             changed: BTreeSet::new(),
             queue: VecDeque::new(),
-            look_max: LOOK_MAX,
             deciding: None,
             appending: false,
             in_flight: BTreeSet::new(),
@@ -165,7 +162,7 @@ impl<S: Supervise> SupervisorActor<S> {
             let (command, about) = match self.queue.pop_front() {
                 Some(waiting) => waiting,
                 None => {
-                    let about: BTreeSet<StreamId> = self.changed.iter().take(self.look_max).cloned().collect();
+                    let about: BTreeSet<StreamId> = self.changed.iter().take(LOOK_MAX).cloned().collect();
                     if about.is_empty() {
                         return;
                     }
@@ -204,11 +201,9 @@ impl<S: Supervise> SupervisorActor<S> {
         self.appending = true;
         crash::point("before-orders-recorded");
         let append = self.services.append(vec![draft], Intake::Report);
-        let can_be_halved = about.as_ref().is_some_and(|about| about.len() > 1);
         let recorded = async move {
             let answer = append.await;
-            let is_too_much = matches!(answer, Err(AppendError::Invalid { .. })) && can_be_halved;
-            if answer.is_err() && !is_too_much {
+            if answer.is_err() {
                 tokio::time::sleep(AGAIN).await;
             }
             answer
@@ -218,14 +213,12 @@ impl<S: Supervise> SupervisorActor<S> {
             match answer {
                 Ok(appended) => {
                     crash::point("after-orders-recorded");
-                    actor.deciding = appended.entries.last().map(|entry| entry.header.position);
-                    actor.look_max = (actor.look_max * 2).min(LOOK_MAX);
-                }
-                // So much follows from it that no entry holds it: half of it first, and the rest later.
-                Err(AppendError::Invalid { .. }) if can_be_halved => {
-                    let about = about.unwrap_or_default();
-                    actor.look_max = about.len() / 2;
-                    actor.changed.extend(about);
+                    let recorded = appended.entries.last().map(|entry| &entry.header);
+                    actor.deciding = recorded.map(|header| header.position);
+                    // More may follow from it than one entry holds: the rest, when this is seen.
+                    if recorded.is_some_and(|header| header.events as usize >= ORDERS_MAX) {
+                        actor.changed.extend(about.unwrap_or_default());
+                    }
                 }
                 // What was to be decided is still to be decided, on the view as it is then.
                 Err(error) => {

@@ -6,14 +6,15 @@ use std::{
 };
 
 use bailiwick_actors::{
+    machine,
     ports::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateVolume, DetachVolume, Listing, Lookup,
         ProvisionedVolume, VolumeProvider,
     },
     shell::{AnyCommand, Limits, Providers, Running, assemble},
     testing::MemoryJournal,
-    vocab::{EffectId, Fault, InstanceId, SizeMib},
-    volume,
+    vocab::{EffectId, Fault, InstanceId, Name, SizeMib},
+    volume, volume_attachment,
 };
 
 use crate::support::{Bench, WallClock, after_ms, ask, codes, on_a_system, told};
@@ -133,5 +134,34 @@ fn what_cannot_be_let_go_of_is_given_up_at_once() {
         let codes = codes(&journal, "volume/data");
         assert_eq!(codes.last().map(String::as_str), Some("cannot-release"), "{codes:?}");
         assert_eq!(shelf.state.lock().unwrap().volumes.len(), 1, "its data is there");
+    });
+}
+
+/// More attachments than orders fit into one entry of the journal (4,096 events) go with their machine.
+#[test]
+fn a_machine_with_more_attachments_than_one_entry_holds_is_removed() {
+    const ATTACHMENTS: usize = 4_100;
+    on_a_system(async {
+        let journal = Bench::new().journal.clone();
+        let shelf = Arc::new(Shelf { clock: WallClock::new(), state: Mutex::default() });
+        let node = start(&journal, &shelf).await;
+        for number in 0..ATTACHMENTS {
+            let volume: Name = format!("v{number}").parse().unwrap();
+            let spec = volume_attachment::Spec { machine: "web".parse().unwrap(), volume, read_only: false };
+            let declare = AnyCommand::VolumeAttachment(volume_attachment::Command::Declare(spec));
+            let (stream, id) = (format!("volume-attachment/web:v{number}"), format!("declare {number}"));
+            told(&node, ask(&stream, declare, &id)).await.unwrap();
+        }
+        let spec = machine::Spec::with_provider("nobody".parse().unwrap());
+        let declare = AnyCommand::Machine(machine::Command::Declare(spec.into()));
+        told(&node, ask("machine/web", declare, "declare")).await.unwrap();
+        told(&node, ask("machine/web", AnyCommand::Machine(machine::Command::Remove), "remove")).await.unwrap();
+        after_ms(A_WHILE_MS).await;
+        let is_removed = |stream: &str| codes(&journal, stream).last().map(String::as_str) == Some("never-connected");
+        assert!(is_removed("volume-attachment/web:v0"));
+        assert!(is_removed(&format!("volume-attachment/web:v{}", ATTACHMENTS - 1)));
+        let own = journal.entries().into_iter().filter(|entry| entry.header.stream.to_string() == "supervisor/storage");
+        let orders: Vec<u32> = own.map(|entry| entry.header.events).filter(|events| *events > 0).collect();
+        assert_eq!(orders, [4_095, 5], "two decisions hold them");
     });
 }

@@ -11,7 +11,7 @@ use crate::{
     contract::{Code, Decider, Decision, Facts, Folded, Stored, Verdict, reasons},
     machine,
     machine_set::{self, Change, Plan},
-    supervisor::Order,
+    supervisor::{Order, order::ORDERS_MAX},
     vocab::{Life, Name},
 };
 
@@ -80,6 +80,7 @@ impl Decider for State {
         let Command::Look { about } = command;
         let mut orders = orders(facts.view, about);
         orders.extend(classes::orders(facts.view, about));
+        orders.truncate(ORDERS_MAX);
         if orders.is_empty() {
             return Ok(Decision::nothing(Reason::NothingFollows));
         }

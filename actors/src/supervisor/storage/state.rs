@@ -10,7 +10,7 @@ use super::{View, listing, prerequisites};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Stored, Verdict, reasons},
     ports::Backing,
-    supervisor::Order,
+    supervisor::{Order, order::ORDERS_MAX},
     vocab::{EffectId, Name, Timestamp},
 };
 
@@ -187,9 +187,12 @@ fn look(state: &State, about: &[StreamId], view: &View) -> Decision<State> {
         }
         return Decision::because(Reason::AwaitsPolicy, [Event::PutOff { about }]);
     }
-    let taken_up = (!state.put_off.is_empty()).then_some(Event::TakenUp);
     let about: BTreeSet<StreamId> = about.iter().chain(&state.put_off).cloned().collect();
-    let orders = prerequisites::orders(view, &about);
+    let mut orders = prerequisites::orders(view, &about);
+    // What was put off stays so until everything that follows fits into one entry.
+    let are_all = orders.len() <= ORDERS_MAX;
+    orders.truncate(ORDERS_MAX);
+    let taken_up = (are_all && !state.put_off.is_empty()).then_some(Event::TakenUp);
     let events: Vec<Event> =
         taken_up.into_iter().chain(orders.into_iter().map(|order| Event::Issued { order })).collect();
     if events.is_empty() {

@@ -1,6 +1,7 @@
 //! What the storage supervisor orders, told with everybody's journal entries at one desk.
 
 mod devices;
+mod many;
 mod sessions;
 mod zones;
 
