@@ -2,7 +2,11 @@
 
 mod pass;
 
-use std::{collections::VecDeque, ops::ControlFlow, sync::Arc};
+use std::{
+    collections::VecDeque,
+    ops::{ControlFlow, RangeInclusive},
+    sync::Arc,
+};
 
 use crate::{
     Entry, Filter, Header, Position, ReadError, StreamId, Version,
@@ -74,9 +78,8 @@ impl<'a, T: Readable> Scan<'a, T> {
         let (numbers, from, to) = self.next_blocks();
         self.at_once = (self.at_once * 2).min(BLOCKS_AT_ONCE_MAX);
         let filter = &self.filter;
-        let in_range = |position: Position| from <= position && position <= to;
         for block in self.core.load(&numbers)? {
-            pick(&block, &mut self.read, |position, stream| in_range(position) && wants(filter, stream))?;
+            pick(&block, from..=to, &mut self.read, |_, stream| wants(filter, stream))?;
         }
         match self.direction {
             Direction::Forward => self.from = to.next(),
@@ -166,9 +169,12 @@ impl<'a> StreamScan<'a> {
             numbers.dedup();
             (positions, numbers)
         };
-        for numbers in numbers.chunks(BLOCKS_AT_ONCE_MAX) {
-            for block in self.core.load(numbers)? {
-                pick(&block, &mut self.read, |position, _| positions.binary_search(&position).is_ok())?;
+        if let (Some(first), Some(last)) = (positions.first(), positions.last()) {
+            for numbers in numbers.chunks(BLOCKS_AT_ONCE_MAX) {
+                for block in self.core.load(numbers)? {
+                    let wanted = |position, _: &str| positions.binary_search(&position).is_ok();
+                    pick(&block, *first..=*last, &mut self.read, wanted)?;
+                }
             }
         }
         match self.direction {
@@ -208,9 +214,10 @@ impl Iterator for StreamScan<'_> {
     }
 }
 
-/// Reads what is wanted of one block.
+/// Reads what is wanted of one block, and lies in the range of positions.
 fn pick<T: Readable>(
     block: &Loaded,
+    range: RangeInclusive<Position>,
     to: &mut VecDeque<T>,
     wanted: impl Fn(Position, &str) -> bool,
 ) -> Result<(), ReadError> {
@@ -218,11 +225,20 @@ fn pick<T: Readable>(
         Loaded::Live(block) => {
             let wanted = |entry: &&Arc<Entry>| wanted(entry.header.position, entry.header.stream.as_str());
             let entries = block.entries().map_err(|problem| damaged(Position::ZERO, problem))?;
-            to.extend(entries.iter().filter(wanted).map(T::live));
+            // Most reads of what is in memory want its end, or one entry: the others are not touched.
+            let begin = entries.partition_point(|entry| entry.header.position < *range.start());
+            let end = entries.partition_point(|entry| entry.header.position <= *range.end());
+            to.extend(entries[begin..end.max(begin)].iter().filter(wanted).map(T::live));
         }
         Loaded::Stored(_) => {
             let shown = block.each_record::<At>(|record| {
                 let position = record.position();
+                if position < *range.start() {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                if position > *range.end() {
+                    return Ok(ControlFlow::Break(()));
+                }
                 let stream = record.stream_text().map_err(|problem| At(position, problem))?;
                 if wanted(position, stream) {
                     to.push_back(T::stored(record).map_err(|problem| At(position, problem))?);

@@ -118,11 +118,26 @@ impl<K: Ord + Clone, T, S: Ord + Clone> Turn<K, T, S> {
 
     /// Takes everything out, in order.
     pub fn take(&mut self) -> Vec<Batch<K, T, S>> {
-        self.places.clear();
-        let batches = std::mem::take(&mut self.batches).into_iter();
-        batches
-            .map(|((_, source, operation), items)| Batch { operation, source, items: items.into_iter().collect() })
-            .collect()
+        self.take_some(|_, _, ready| ready)
+    }
+
+    /// Takes out, in order, as much as may go: `room` is asked once for each operation and source, with the number of items
+    /// that are ready, and says how many of them may go. The others stay, and go with what comes meanwhile.
+    pub fn take_some(&mut self, mut room: impl FnMut(Operation, &S, usize) -> usize) -> Vec<Batch<K, T, S>> {
+        let mut taken = Vec::new();
+        for ((_, source, operation), items) in &mut self.batches {
+            let count = room(*operation, source, items.len()).min(items.len());
+            if count == 0 {
+                continue;
+            }
+            let items: Vec<(K, T)> = std::iter::from_fn(|| items.pop_first()).take(count).collect();
+            for (key, _) in &items {
+                self.places.remove(key);
+            }
+            taken.push(Batch { operation: *operation, source: source.clone(), items });
+        }
+        self.batches.retain(|_, items| !items.is_empty());
+        taken
     }
 
     /// Whether nothing is ready.
@@ -178,6 +193,25 @@ mod tests {
         let batches = turn.take();
         assert_eq!(batches.len(), 1);
         assert_eq!(batches[0].items, [("1:1", "detach")]);
+    }
+
+    #[test]
+    fn what_may_not_go_yet_goes_with_what_comes_meanwhile() {
+        let mut turn = Turn::default();
+        for key in ["1", "3", "4"] {
+            turn.add(Operation::AttachVolume, source("a"), key, ());
+        }
+        turn.add(Operation::AttachVolume, source("b"), "9", ());
+        let keys = |batches: Vec<Batch<&'static str, ()>>| -> Vec<Vec<&str>> {
+            batches.into_iter().map(|batch| batch.items.into_iter().map(|(key, ())| key).collect()).collect()
+        };
+        let of_a = |count| move |_, from: &Option<Name>, _| if *from == source("a") { count } else { 0 };
+        assert_eq!(keys(turn.take_some(of_a(2))), [["1", "3"]]);
+        turn.add(Operation::AttachVolume, source("a"), "2", ());
+        turn.add(Operation::DetachVolume, source("a"), "4", ());
+        assert_eq!(keys(turn.take_some(of_a(0))), [] as [Vec<&str>; 0]);
+        assert_eq!(keys(turn.take()), [vec!["4"], vec!["2"], vec!["9"]]);
+        assert!(turn.is_empty());
     }
 
     /// The order of ten thousand is the same however they come.

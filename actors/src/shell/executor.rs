@@ -4,15 +4,15 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use actix::{Actor, AsyncContext, Context, Handler, Message};
 use bailiwick_journal::{StreamId, crash};
-use tokio::{sync::Semaphore, task::JoinSet};
+use tokio::task::JoinSet;
 
 use super::{
-    Providers, Registry, Services, Source,
+    Limits, Providers, Registry, Services, Source,
     calls::{Call, Perform},
     perform::{perform, report},
 };
 use crate::{
-    ports::{Operation, Turn as ReadyTurn},
+    ports::{Batch, Operation, Turn as ReadyTurn},
     vocab::EffectId,
 };
 
@@ -23,6 +23,7 @@ struct Turn;
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 struct Finished {
+    source: Source,
     streams: Vec<StreamId>,
 }
 
@@ -67,6 +68,11 @@ impl UnderWay {
     }
 }
 
+/// Items in one call.
+fn bulk_max(limits: &Limits, operation: Operation) -> usize {
+    if operation.is_single() { 1 } else { limits.bulk_max }
+}
+
 /// Carries effects out. One entity has at most one call under way; a newer one waits for it, and asks the provider to cut
 /// it short if it wants something else.
 #[derive(Debug)]
@@ -77,7 +83,9 @@ pub struct Executor {
     busy: BTreeMap<StreamId, UnderWay>,
     /// What came while the entity's earlier call was under way; a newer one takes its place.
     next: BTreeMap<StreamId, Perform>,
-    permits: BTreeMap<Source, Rc<Semaphore>>,
+    /// How many calls each source has under way. What is more than it may have stays ready, and goes out with what comes
+    /// meanwhile, in fewer and larger calls.
+    under_way: BTreeMap<Source, usize>,
     turn_is_due: bool,
     /// The calls under way, which end with this actor. As tasks of their own they are polled when there is something new;
     /// futures of the actor would be polled with every message to it.
@@ -93,7 +101,7 @@ impl Executor {
             ready: ReadyTurn::default(),
             busy: BTreeMap::new(),
             next: BTreeMap::new(),
-            permits: BTreeMap::new(),
+            under_way: BTreeMap::new(),
             turn_is_due: false,
             calls: JoinSet::new(),
         }
@@ -111,10 +119,48 @@ impl Executor {
         // What was wanted before and has not begun is not wanted any more.
         let source = self.services.providers.source(perform.call.provider(), perform.call.machine());
         self.ready.add(perform.call.operation(), source, stream, perform);
-        if !self.turn_is_due {
+        self.turn_later(ctx);
+    }
+
+    fn turn_later(&mut self, ctx: &mut Context<Self>) {
+        if !self.turn_is_due && !self.ready.is_empty() {
             self.turn_is_due = true;
             ctx.notify(Turn);
         }
+    }
+
+    /// Takes out what may be called for now.
+    fn take_ready(&mut self) -> Vec<Batch<StreamId, Perform, Source>> {
+        let Self { ready, under_way, services, .. } = self;
+        let limits = &services.limits;
+        ready.take_some(|operation, source, ready| {
+            let bulk_max = bulk_max(limits, operation);
+            let under_way = under_way.entry(source.clone()).or_default();
+            let calls = ready.div_ceil(bulk_max).min(limits.calls_max.saturating_sub(*under_way));
+            *under_way += calls;
+            calls * bulk_max
+        })
+    }
+
+    /// Makes one bulk call, reports how it went, and says that it is over.
+    fn begin(&mut self, source: &Source, batch: Vec<Perform>, ctx: &mut Context<Self>) {
+        let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
+        self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call, source))));
+        self.services.calls.set(self.services.calls.get() + streams.len());
+        let services = self.services.clone();
+        let registry = self.registry.clone();
+        let executor = ctx.address().downgrade();
+        let source = source.clone();
+        self.calls.spawn_local(async move {
+            crash::point("before-call");
+            let reports = perform(&services, batch).await;
+            crash::point("after-call");
+            report(&registry, reports).await;
+            crash::point("after-report");
+            if let Some(executor) = executor.upgrade() {
+                let _ = executor.send(Finished { source, streams }).await;
+            }
+        });
     }
 }
 
@@ -141,36 +187,11 @@ impl Handler<Turn> for Executor {
 
     fn handle(&mut self, _: Turn, ctx: &mut Self::Context) {
         self.turn_is_due = false;
-        for group in self.ready.take() {
-            let calls_max = self.services.limits.calls_max;
-            let permits =
-                self.permits.entry(group.source.clone()).or_insert_with(|| Rc::new(Semaphore::new(calls_max))).clone();
-            let items: Vec<Perform> = group.items.into_iter().map(|(_, perform)| perform).collect();
-            let bulk_max = if group.operation.is_single() { 1 } else { self.services.limits.bulk_max };
-            for batch in items.chunks(bulk_max) {
-                let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
-                self.busy.extend(
-                    streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call, &group.source))),
-                );
-                self.services.calls.set(self.services.calls.get() + streams.len());
-                let services = self.services.clone();
-                let registry = self.registry.clone();
-                let executor = ctx.address().downgrade();
-                let (permits, batch) = (permits.clone(), batch.to_vec());
-                let run = async move {
-                    let reports = {
-                        let _permit = permits.acquire().await;
-                        crash::point("before-call");
-                        perform(&services, batch).await
-                    };
-                    crash::point("after-call");
-                    report(&registry, reports).await;
-                    crash::point("after-report");
-                    if let Some(executor) = executor.upgrade() {
-                        let _ = executor.send(Finished { streams }).await;
-                    }
-                };
-                self.calls.spawn_local(run);
+        for Batch { operation, source, items } in self.take_ready() {
+            let bulk_max = bulk_max(&self.services.limits, operation);
+            let mut items = items.into_iter().map(|(_, perform)| perform).peekable();
+            while items.peek().is_some() {
+                self.begin(&source, items.by_ref().take(bulk_max).collect(), ctx);
             }
         }
     }
@@ -181,6 +202,10 @@ impl Handler<Finished> for Executor {
 
     fn handle(&mut self, finished: Finished, ctx: &mut Self::Context) {
         while self.calls.try_join_next().is_some() {}
+        match self.under_way.get_mut(&finished.source) {
+            Some(under_way) if *under_way > 1 => *under_way -= 1,
+            _ => drop(self.under_way.remove(&finished.source)),
+        }
         let calls = &self.services.calls;
         calls.set(calls.get().saturating_sub(finished.streams.len()));
         for stream in finished.streams {
@@ -189,5 +214,6 @@ impl Handler<Finished> for Executor {
                 self.enqueue(next, ctx);
             }
         }
+        self.turn_later(ctx);
     }
 }

@@ -1,6 +1,9 @@
 //! Orders: commands that a supervisor issues to entities.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Bound,
+};
 
 use bailiwick_journal::{Draft, Entry, Outcome, Position, StreamId, Version};
 use serde::{Deserialize, Serialize};
@@ -57,6 +60,8 @@ impl Order {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Orders {
     open: BTreeMap<Uuid, Issued>,
+    /// The open ones in the order of the entries that issued them.
+    by_entry: BTreeSet<(Position, Uuid)>,
     /// The open ones by target, so that looking for one does not cost the number of all.
     by_target: BTreeMap<StreamId, BTreeSet<Uuid>>,
     /// What was answered with nothing done, and at which version of the target: it is not said again before the target
@@ -82,6 +87,7 @@ impl Orders {
     pub fn issued(&mut self, supervisor: &StreamId, at: Version, by: Position, order: Order) {
         let id = Self::command_id(supervisor, at);
         self.by_target.entry(order.target()).or_default().insert(id);
+        self.by_entry.insert((by, id));
         self.open.insert(id, Issued { order, by });
     }
 
@@ -91,6 +97,7 @@ impl Orders {
         let Some(issued) = self.open.remove(&header.meta.command_id) else {
             return;
         };
+        self.by_entry.remove(&(issued.by, header.meta.command_id));
         let target = issued.order.target();
         if let Some(ids) = self.by_target.get_mut(&target) {
             ids.remove(&header.meta.command_id);
@@ -106,6 +113,19 @@ impl Orders {
     /// The orders that wait for an answer, by command id.
     pub fn open(&self) -> impl Iterator<Item = (&Uuid, &Issued)> {
         self.open.iter()
+    }
+
+    /// An order that waits for an answer.
+    pub fn get(&self, id: &Uuid) -> Option<&Issued> {
+        self.open.get(id)
+    }
+
+    /// The first order that waits for an answer, or the first after one of them: by the position of the entry that issued
+    /// it, then by its command id.
+    pub fn after(&self, last: Option<(Position, Uuid)>) -> Option<((Position, Uuid), &Issued)> {
+        let from = last.map_or(Bound::Unbounded, Bound::Excluded);
+        let place = self.by_entry.range((from, Bound::Unbounded)).next()?;
+        Some((*place, self.open.get(&place.1)?))
     }
 
     /// The open orders to one target.

@@ -1,26 +1,28 @@
 //! A supervisor with a mailbox: follows the journal, decides on what it sees, and sends its orders.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeSet, VecDeque},
     fmt,
     rc::Rc,
-    time::Duration,
 };
 
 use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, WrapFuture};
 use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, crash, digest};
-use uuid::Uuid;
 
-use super::{Order, decision_id, machine_sets, machines, order::ORDERS_MAX, replica_sets, storage};
+use super::{
+    Orders, decision_id, machine_sets, machines,
+    order::ORDERS_MAX,
+    replica_sets,
+    sending::{AGAIN, Sending},
+    storage,
+};
 use crate::{
     contract::{Decider, Entity, Request, Stored, View},
-    shell::{AnyCommand, Ask, AskError, Origin, Registry, Services},
+    shell::{Registry, Services},
 };
 
 /// Entities looked at in one decision; the rest follows in the next.
 pub(crate) const LOOK_MAX: usize = 256;
-/// How long after an overload an order is sent again.
-const AGAIN: Duration = Duration::from_millis(500);
 
 /// A supervisor, as the shell needs it.
 pub trait Supervise: Decider + Unpin {
@@ -40,8 +42,8 @@ pub trait Supervise: Decider + Unpin {
         Vec::new()
     }
 
-    /// The orders that wait for an answer: command id, order, and the entry that issued it.
-    fn open_orders(view: &Self::View) -> Vec<(Uuid, Order, Position)>;
+    /// The orders that wait for an answer.
+    fn orders(view: &Self::View) -> &Orders;
 
     /// Called once, when the actor starts.
     fn watching(_actor: &mut SupervisorActor<Self>, _ctx: &mut Context<SupervisorActor<Self>>) {}
@@ -51,13 +53,6 @@ pub trait Supervise: Decider + Unpin {
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Advance;
-
-/// This order was not taken, and some time has passed.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "()")]
-struct NotTaken {
-    order: Uuid,
-}
 
 /// A supervisor with its view.
 #[derive(Debug)]
@@ -74,10 +69,7 @@ pub struct SupervisorActor<S: Supervise> {
     /// A decision is on its way into the journal; the next one waits until the view has seen it.
     deciding: Option<Position>,
     appending: bool,
-    in_flight: BTreeSet<Uuid>,
-    /// There may be orders that wait and are not on their way. Only what it decides itself issues any, and to go through
-    /// all of them with every entry of others would cost their square.
-    orders_wait: bool,
+    pub(super) sending: Sending,
 }
 
 impl<S: Supervise> SupervisorActor<S> {
@@ -100,8 +92,7 @@ impl<S: Supervise> SupervisorActor<S> {
             queue: VecDeque::new(),
             deciding: None,
             appending: false,
-            in_flight: BTreeSet::new(),
-            orders_wait: true,
+            sending: Sending::default(),
         }
     }
 
@@ -128,7 +119,6 @@ impl<S: Supervise> SupervisorActor<S> {
             let taken = entry.map_err(|error| error.to_string()).and_then(|entry| {
                 let stream = &entry.header.stream;
                 if *stream == own {
-                    self.orders_wait = true;
                     self.entity.take_in(&entry).map_err(|error| error.to_string())?;
                     for body in &entry.events {
                         let event = S::Event::load(body).map_err(|error| error.to_string())?;
@@ -237,61 +227,6 @@ impl<S: Supervise> SupervisorActor<S> {
         self.send_orders(ctx);
         self.step(ctx);
     }
-
-    /// Sends the orders that wait for an answer and are not on their way.
-    fn send_orders(&mut self, ctx: &mut Context<Self>) {
-        if !std::mem::take(&mut self.orders_wait) {
-            return;
-        }
-        let open = S::open_orders(&self.view);
-        let ids: BTreeSet<Uuid> = open.iter().map(|(id, ..)| *id).collect();
-        self.in_flight.retain(|id| ids.contains(id));
-        for (id, order, by) in open {
-            if !self.in_flight.insert(id) {
-                continue;
-            }
-            let stream = order.target();
-            let principal = self.entity.stream().to_string();
-            let origin = Origin { id, principal, cause: Some(by), routine: false };
-            let ask = Ask { stream: stream.clone(), command: command(order), origin };
-            crash::point("before-order-sent");
-            let answer = self.registry.send(ask);
-            let again = async move {
-                match answer.await {
-                    // Its entry comes with the journal and closes the order.
-                    Ok(Ok(_)) | Ok(Err(AskError::Quarantined { .. } | AskError::Stopping)) | Err(_) => false,
-                    Ok(Err(error)) => {
-                        tracing::warn!(%stream, %error, "an order was not taken");
-                        tokio::time::sleep(AGAIN).await;
-                        true
-                    }
-                }
-            };
-            let supervisor = ctx.address().downgrade();
-            // A task of its own: a future of this actor would be polled with every message to it.
-            actix::spawn(async move {
-                if again.await
-                    && let Some(supervisor) = supervisor.upgrade()
-                {
-                    let _ = supervisor.send(NotTaken { order: id }).await;
-                }
-            });
-        }
-    }
-}
-
-fn command(order: Order) -> AnyCommand {
-    match order {
-        Order::Machine { command, .. } => AnyCommand::Machine(command),
-        Order::Volume { command, .. } => AnyCommand::Volume(command),
-        Order::VolumeAttachment { command, .. } => AnyCommand::VolumeAttachment(command),
-        Order::ReplicaSet { command, .. } => AnyCommand::ReplicaSet(command),
-        Order::Filesystem { command, .. } => AnyCommand::Filesystem(command),
-        Order::FilesystemAttachment { command, .. } => AnyCommand::FilesystemAttachment(command),
-        Order::Member { command, .. } => AnyCommand::Member(command),
-        Order::MachineSet { command, .. } => AnyCommand::MachineSet(command),
-        Order::MachineClass { command, .. } => AnyCommand::MachineClass(command),
-    }
 }
 
 impl<S: Supervise> Actor for SupervisorActor<S> {
@@ -329,16 +264,6 @@ impl<S: Supervise> Handler<Advance> for SupervisorActor<S> {
     type Result = ();
 
     fn handle(&mut self, _: Advance, ctx: &mut Self::Context) {
-        self.advance_and_act(ctx);
-    }
-}
-
-impl<S: Supervise> Handler<NotTaken> for SupervisorActor<S> {
-    type Result = ();
-
-    fn handle(&mut self, NotTaken { order }: NotTaken, ctx: &mut Self::Context) {
-        self.in_flight.remove(&order);
-        self.orders_wait = true;
         self.advance_and_act(ctx);
     }
 }
@@ -435,14 +360,7 @@ impl Supervise for storage::State {
         volumes.into_iter().filter_map(stream).collect()
     }
 
-    fn open_orders(view: &storage::View) -> Vec<(Uuid, Order, Position)> {
-        open(&view.orders)
+    fn orders(view: &storage::View) -> &Orders {
+        &view.orders
     }
-}
-
-pub(crate) fn open(orders: &super::Orders) -> Vec<(Uuid, Order, Position)> {
-    // In the order in which they were issued.
-    let by_entry: BTreeMap<(Position, Uuid), &Order> =
-        orders.open().map(|(id, issued)| ((issued.by, *id), &issued.order)).collect();
-    by_entry.into_iter().map(|((by, id), order)| (id, order.clone(), by)).collect()
 }

@@ -439,9 +439,13 @@ fn append(journal: &dyn Journal, draft: Draft) -> Arc<Entry> {
 }
 
 fn open(orders: &Orders, supervisor: &StreamId) -> Vec<(Uuid, Order, Position, String)> {
-    let by_entry: BTreeMap<(Position, Uuid), &Order> =
-        orders.open().map(|(id, issued)| ((issued.by, *id), &issued.order)).collect();
-    by_entry.into_iter().map(|((by, id), order)| (id, order.clone(), by, supervisor.to_string())).collect()
+    let mut last = None;
+    let next = || {
+        let (place, issued) = orders.after(last)?;
+        last = Some(place);
+        Some((place.1, issued.order.clone(), issued.by, supervisor.to_string()))
+    };
+    std::iter::from_fn(next).collect()
 }
 
 fn instance(stream: &StreamId, effect: EffectId) -> MachineInstance {

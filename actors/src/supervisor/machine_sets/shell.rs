@@ -2,14 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{Position, StreamId};
-use uuid::Uuid;
+use bailiwick_journal::StreamId;
 
 use super::{Command, State, View};
-use crate::supervisor::{
-    Order,
-    shell::{Supervise, open},
-};
+use crate::supervisor::{Orders, shell::Supervise};
 
 impl Supervise for State {
     type Watch = ();
@@ -18,7 +14,7 @@ impl Supervise for State {
         (!about.is_empty()).then(|| Command::Look { about: about.iter().cloned().collect() })
     }
 
-    fn open_orders(view: &View) -> Vec<(Uuid, Order, Position)> {
-        open(&view.orders)
+    fn orders(view: &View) -> &Orders {
+        &view.orders
     }
 }

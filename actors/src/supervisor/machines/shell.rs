@@ -8,7 +8,6 @@ use std::{
 use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
 use bailiwick_journal::{Position, StreamId};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use super::{Command, State, View, differences, view::stream, waits_for_budget};
 use crate::{
@@ -17,8 +16,8 @@ use crate::{
     ports::{Condition, InstanceStatus},
     shell::{AnyCommand, Ask, Origin},
     supervisor::{
-        Order,
-        shell::{LOOK_MAX, Supervise, SupervisorActor, open},
+        Orders,
+        shell::{LOOK_MAX, Supervise, SupervisorActor},
     },
     vocab::{EffectId, Fault, FaultCode, Life, Name, Timestamp, Zone, derived_uuid},
 };
@@ -99,8 +98,8 @@ impl Supervise for State {
         view.woken_by(stream)
     }
 
-    fn open_orders(view: &View) -> Vec<(Uuid, Order, Position)> {
-        open(&view.orders)
+    fn orders(view: &View) -> &Orders {
+        &view.orders
     }
 
     fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {

@@ -11,7 +11,6 @@ use std::{
 use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
 use bailiwick_journal::{Position, StreamId, Version};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use super::{Command, State, View};
 use crate::{
@@ -21,8 +20,8 @@ use crate::{
     schedule::backoff_ms,
     shell::{AnyCommand, Ask, Origin},
     supervisor::{
-        Order,
-        shell::{Supervise, SupervisorActor, open},
+        Orders,
+        shell::{Supervise, SupervisorActor},
     },
     vocab::{Fault, FaultCode, Name, derived_uuid},
 };
@@ -69,8 +68,8 @@ impl Supervise for State {
         (!about.is_empty()).then(|| Command::LookAfter { about: about.iter().cloned().collect() })
     }
 
-    fn open_orders(view: &View) -> Vec<(Uuid, Order, Position)> {
-        open(&view.orders)
+    fn orders(view: &View) -> &Orders {
+        &view.orders
     }
 
     fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {

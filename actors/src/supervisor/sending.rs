@@ -1,0 +1,116 @@
+//! How the orders of a supervisor reach those whom they are for.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use actix::{AsyncContext, Context, Handler, Message};
+use bailiwick_journal::{Position, crash};
+use uuid::Uuid;
+
+use super::{
+    Order,
+    order::{Issued, Orders},
+    shell::{Supervise, SupervisorActor},
+};
+use crate::shell::{AnyCommand, Ask, AskError, Origin};
+
+/// How long after an overload an order is sent again.
+pub(super) const AGAIN: Duration = Duration::from_millis(500);
+/// Orders of one supervisor that are on their way at one time. It leaves room for what others have to say (the node takes
+/// 4,096 commands at a time), so none comes back because there were too many of them.
+const ON_THEIR_WAY_MAX: usize = 512;
+
+/// When an order was issued: by which entry, and its command id. This is the order in which they are sent.
+type Place = (Position, Uuid);
+
+/// Which orders were sent.
+#[derive(Debug, Default)]
+pub(super) struct Sending {
+    /// The last that was sent for the first time; all before it were sent, too.
+    last: Option<Place>,
+    /// Those that were not taken.
+    again: BTreeSet<Place>,
+    on_their_way: usize,
+}
+
+impl Sending {
+    /// The next one to be sent, if there is room.
+    fn next(&mut self, orders: &Orders) -> Option<(Place, Issued)> {
+        if self.on_their_way >= ON_THEIR_WAY_MAX {
+            return None;
+        }
+        while let Some(place) = self.again.pop_first() {
+            if let Some(issued) = orders.get(&place.1) {
+                return Some((place, issued.clone()));
+            }
+        }
+        let (place, issued) = orders.after(self.last)?;
+        self.last = Some(place);
+        Some((place, issued.clone()))
+    }
+}
+
+/// An order is not on its way any more.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+struct Over {
+    place: Place,
+    /// Its answer, if it has one, comes with the journal.
+    is_taken: bool,
+}
+
+impl<S: Supervise> SupervisorActor<S> {
+    /// Sends the orders that wait for an answer and were not sent yet.
+    pub(super) fn send_orders(&mut self, ctx: &mut Context<Self>) {
+        while let Some((place, Issued { order, by })) = self.sending.next(S::orders(&self.view)) {
+            self.sending.on_their_way += 1;
+            let stream = order.target();
+            let principal = self.entity.stream().to_string();
+            let origin = Origin { id: place.1, principal, cause: Some(by), routine: false };
+            let ask = Ask { stream: stream.clone(), command: command(order), origin };
+            crash::point("before-order-sent");
+            let answer = self.registry.send(ask);
+            let supervisor = ctx.address().downgrade();
+            // A task of its own: a future of this actor would be polled with every message to it.
+            actix::spawn(async move {
+                let is_taken = match answer.await {
+                    // One that is out of service, or a node that stops, is not asked again before the next start.
+                    Ok(Ok(_)) | Ok(Err(AskError::Quarantined { .. } | AskError::Stopping)) | Err(_) => true,
+                    Ok(Err(error)) => {
+                        tracing::warn!(%stream, %error, "an order was not taken");
+                        tokio::time::sleep(AGAIN).await;
+                        false
+                    }
+                };
+                if let Some(supervisor) = supervisor.upgrade() {
+                    let _ = supervisor.send(Over { place, is_taken }).await;
+                }
+            });
+        }
+    }
+}
+
+impl<S: Supervise> Handler<Over> for SupervisorActor<S> {
+    type Result = ();
+
+    fn handle(&mut self, Over { place, is_taken }: Over, ctx: &mut Self::Context) {
+        self.sending.on_their_way -= 1;
+        if !is_taken {
+            self.sending.again.insert(place);
+        }
+        self.send_orders(ctx);
+    }
+}
+
+fn command(order: Order) -> AnyCommand {
+    match order {
+        Order::Machine { command, .. } => AnyCommand::Machine(command),
+        Order::Volume { command, .. } => AnyCommand::Volume(command),
+        Order::VolumeAttachment { command, .. } => AnyCommand::VolumeAttachment(command),
+        Order::ReplicaSet { command, .. } => AnyCommand::ReplicaSet(command),
+        Order::Filesystem { command, .. } => AnyCommand::Filesystem(command),
+        Order::FilesystemAttachment { command, .. } => AnyCommand::FilesystemAttachment(command),
+        Order::Member { command, .. } => AnyCommand::Member(command),
+        Order::MachineSet { command, .. } => AnyCommand::MachineSet(command),
+        Order::MachineClass { command, .. } => AnyCommand::MachineClass(command),
+    }
+}
