@@ -1,5 +1,6 @@
 //! What the decision about a replica set costs: `cargo bench -p bailiwick-actors --bench peer_group`; with `-- fifty`
-//! that of 50 machines only, as a profiler wants it.
+//! that of 50 machines only, as a profiler wants it; with `-- once N` it is made once for N machines, four of five of them
+//! members, so that its instructions can be counted.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
@@ -71,6 +72,14 @@ fn cost_ns(snapshot: &Snapshot, policy: Policy, rules: &EngineRules) -> u128 {
 
 fn main() {
     let rules = EngineRules::mongodb();
+    // Without the engine's limits, so that the set itself can grow.
+    let no_limits = EngineRules { members_max: usize::MAX, member_id_max: u64::MAX, ..EngineRules::mongodb() };
+    let mut arguments = std::env::args().skip_while(|argument| argument != "once");
+    if let Some(count) = arguments.nth(1).and_then(|count| count.parse().ok()) {
+        let desired = decide(&set(count, count * 4 / 5), Policy::Default, &no_limits).expect("a target");
+        println!("{count} machines: {} members, {} steps", desired.members.len(), desired.steps.len());
+        return;
+    }
     let fifty = set(50, 40);
     let desired = decide(&fifty, Policy::Default, &rules).expect("a target");
     println!("50 machines: {} members, {} steps, held: {:?}", desired.members.len(), desired.steps.len(), desired.held);
@@ -80,8 +89,7 @@ fn main() {
     if std::env::args().any(|argument| argument == "fifty") {
         return;
     }
-    // Without the engine's limits, so that the set itself grows; and with them, so that only the machines do.
-    let no_limits = EngineRules { members_max: usize::MAX, member_id_max: u64::MAX, ..EngineRules::mongodb() };
+    // The set itself grows; and with the engine's limits only the machines do.
     growth("default, four of five members", |count| set(count, count * 4 / 5), Policy::Default, &no_limits);
     growth("default, 40 members", |count| set(count, 40), Policy::Default, &rules);
     growth("juju-2019, four of five members", |count| set(count, count * 4 / 5), Policy::Juju2019, &rules);
