@@ -218,7 +218,7 @@ impl<S: Supervise> SupervisorActor<S> {
             match answer {
                 Ok(appended) => {
                     crash::point("after-orders-recorded");
-                    actor.deciding = appended.entries.last().map(|entry| entry.header.position);
+                    actor.deciding = appended.entries().last().map(|entry| entry.header.position);
                     actor.look_max = (actor.look_max * 2).min(LOOK_MAX);
                 }
                 // So much follows from it that no entry holds it: half of it first, and the rest later.
