@@ -182,7 +182,7 @@ fn fill(data: &Path, entries: u64) -> Fallible<()> {
             drafts.push(volume.draft(&request, &known, &verdict)?);
         }
         let appended = append(&journal, drafts)?;
-        for (volume, entry) in volumes.iter_mut().zip(&appended.entries) {
+        for (volume, entry) in volumes.iter_mut().zip(appended.entries()) {
             volume.take_in(entry)?;
         }
     }

@@ -8,7 +8,7 @@ use std::{
 use uuid::Uuid;
 
 use crate::{
-    Answered, AppendError, Appended, COMMAND_WINDOW_MS, Done, Entry, Head, Header, Intake, Position, StreamId, Version,
+    Answered, AppendError, Appended, COMMAND_WINDOW_MS, Done, Entry, Head, Intake, Position, StreamId, Version,
     core::{Core, TailBlock},
     crash,
     disk::Disk,
@@ -18,7 +18,7 @@ use crate::{
     index::{Index, Indexed, Item},
     log::{Log, LogError, Place, Tip},
     record,
-    request::Request,
+    request::{Batch, Places, Request, Slot},
     shared::{Notices, Shared, answer},
     space::SpaceWatch,
 };
@@ -37,11 +37,20 @@ pub(crate) struct Writer {
     pub(crate) group: Group,
 }
 
-type AnswerList = Vec<(Done, Result<Appended, AppendError>)>;
+type AnswerList = Vec<(Done, Result<Places, AppendError>)>;
 
-/// The entries of a group, in their order.
-fn taken(list: &AnswerList) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
-    list.iter().filter_map(|(_, result)| result.as_ref().ok()).flat_map(|appended| &appended.entries)
+/// The appends of a group that were taken, in their order.
+fn taken(list: &AnswerList) -> impl Iterator<Item = &Places> {
+    list.iter().filter_map(|(_, result)| result.as_ref().ok())
+}
+
+/// All entries of a group, if all of its appends have them: then whoever follows need not decode them.
+fn built(list: &AnswerList) -> Option<Vec<Arc<Entry>>> {
+    let mut all = Vec::new();
+    for places in taken(list) {
+        all.extend(places.built.as_ref()?.iter().cloned());
+    }
+    Some(all)
 }
 
 /// Answers that are given once the writer's lock is released.
@@ -49,11 +58,27 @@ pub(crate) struct Answers {
     list: AnswerList,
     /// Set if a block became durable.
     pub(crate) head: Option<Head>,
+    /// The block, if there is one.
+    block: Option<Arc<TailBlock>>,
 }
 
 impl Answers {
     pub(crate) fn give(self, notices: &Notices) {
+        let mut from = 0;
         for (done, result) in self.list {
+            let result = match (result, &self.block) {
+                (Err(error), _) => Err(error),
+                (Ok(Places { built: Some(entries), .. }), _) => {
+                    from += entries.len();
+                    Ok(Appended::of(entries))
+                }
+                (Ok(places), Some(block)) => {
+                    let count = places.count();
+                    from += count;
+                    Ok(Appended::in_block(block.clone(), from - count, count))
+                }
+                (Ok(_), None) => unreachable!("what was taken stands in a block"),
+            };
             answer(done, result);
         }
         crash::point("after-acknowledge");
@@ -100,48 +125,61 @@ impl Group {
 
 impl Writer {
     /// Makes one block of all these appends, as far as they pass, and says what to answer.
-    pub(crate) fn commit(&mut self, requests: Vec<Request>) -> Answers {
+    pub(crate) fn commit(&mut self, batch: Batch) -> Answers {
+        let Batch { mut frame, requests } = batch;
         if let Some(failure) = self.shared.failure() {
             return refused(requests, &failure);
         }
         let first = self.tip.position.next();
-        let mut frame = Vec::with_capacity(HEADER_BYTES + requests.iter().map(Request::bytes).sum::<usize>());
-        frame.resize(HEADER_BYTES, 0);
         // What is in the log and not yet in the store still has to go there; sled takes up to twice the bytes.
         let low = self.space.low(&*self.disk, 2 * self.core.lag_bytes());
         let (list, count) = self.admit(requests, low, &mut frame);
         if count == 0 {
-            return Answers { list, head: None };
+            return Answers { list, head: None, block: None };
         }
         match self.write(frame, first, count, &list) {
-            Ok(head) => Answers { list, head: Some(head) },
+            Ok((head, block)) => Answers { list, head: Some(head), block: Some(block) },
             Err(error) => {
                 // A refusal may have rested on what was not written: everybody has to ask again.
                 let list = list.into_iter().map(|(done, _)| (done, Err(error.clone()))).collect();
-                Answers { list, head: None }
+                Answers { list, head: None, block: None }
             }
         }
     }
 
-    /// Gives every append that passes its places; answers with what to say once they are durable, and their number.
+    /// Gives every append that passes its places, and takes the records of the others out of the frame; answers with what
+    /// to say once they are durable, and their number.
     fn admit(&mut self, requests: Vec<Request>, low: Option<(u64, u64)>, frame: &mut Vec<u8>) -> (AnswerList, u32) {
         let state = self.core.state();
         let group = &mut self.group;
         group.begin(self.tip.position, state.index.last_time_ms);
         let mut list = Vec::with_capacity(requests.len());
-        for Request { entries, records, intake, done } in requests {
+        let (mut from, mut to) = (HEADER_BYTES, HEADER_BYTES);
+        for Request { mut places, intake, done, .. } in requests {
+            let records = from..from + places.bytes;
+            from = records.end;
             let refusal = match low {
                 Some((free_mib, floor_mib)) if intake == Intake::Ordinary => {
                     Some(AppendError::NearlyFull { free_mib, floor_mib })
                 }
-                _ => check(&entries, &state.index, group).err(),
+                _ => check(&places, &state.index, group).err(),
             };
             let result = match refusal {
                 Some(refusal) => Err(refusal),
-                None => Ok(Appended { entries: take(entries, &records, group, frame) }),
+                None => {
+                    let length = records.len();
+                    // Where nothing was refused before, it stands there already.
+                    if records.start != to {
+                        frame.copy_within(records, to);
+                    }
+                    take(&mut places, group, &mut frame[to..to + length]);
+                    to += length;
+                    Ok(places)
+                }
             };
             list.push((done, result));
         }
+        frame.truncate(to);
         let count = group.position.0 - self.tip.position.0;
         group.end();
         (list, count as u32)
@@ -154,7 +192,7 @@ impl Writer {
         first: Position,
         count: u32,
         list: &AnswerList,
-    ) -> Result<Head, AppendError> {
+    ) -> Result<(Head, Arc<TailBlock>), AppendError> {
         let header = FrameHeader {
             journal: self.core.journal,
             block: self.tip.block + 1,
@@ -176,35 +214,36 @@ impl Writer {
         crash::point("after-log-write");
         self.log.sync().map_err(|error| self.shared.fail(format!("cannot sync the log: {error}")))?;
         crash::point("after-sync");
-        let time_ms = taken(list).last().map_or(0, |entry| entry.header.meta.time_ms);
+        let time_ms = taken(list).last().map_or(0, |places| places.more.last().unwrap_or(&places.first).time_ms);
         let head = Head { position: tip.position, time_ms, block: tip.block, hash };
         self.tip = tip;
         if let Err(error) = self.head_file.write(head) {
             tracing::error!(%error, "cannot write the head file; a cut of the log would not be seen");
             self.shared.head_trouble.fetch_add(1, Ordering::Relaxed);
         }
-        self.show(head, place, frame, first, list);
+        // What it might have grown by would be kept with it.
+        frame.shrink_to_fit();
+        let block = Arc::new(TailBlock::new(head.block, built(list), frame));
+        self.show(head, place, block.clone(), first, list);
         self.shared.groups.fetch_add(1, Ordering::Relaxed);
-        Ok(head)
+        Ok((head, block))
     }
 
-    fn show(&self, head: Head, place: Place, frame: Vec<u8>, first: Position, list: &AnswerList) {
-        // Whoever follows reads them soon. Without followers they would only be held, and be given back late.
-        let live = self.shared.notices.any().then(|| taken(list).cloned().collect());
-        let bytes = frame.len() as u64;
-        let block = Arc::new(TailBlock::new(head.block, live, frame));
+    fn show(&self, head: Head, place: Place, block: Arc<TailBlock>, first: Position, list: &AnswerList) {
+        let bytes = block.frame.len() as u64;
         let mut state = self.core.state_mut();
         self.core.add_written_bytes(bytes);
         state.index.add_block(first, place);
-        for entry in taken(list) {
-            let header = &entry.header;
+        let mut position = first;
+        for slot in taken(list).flat_map(Places::slots) {
             let indexed = Indexed {
-                item: Item { position: header.position, next_version: header.last_version().next() },
-                time_ms: header.meta.time_ms,
-                command_id: header.meta.command_id,
-                command_hash: header.meta.command_hash,
+                item: Item { position, next_version: slot.next_version() },
+                time_ms: slot.time_ms,
+                command_id: slot.command_id,
+                command_hash: slot.command_hash,
             };
-            state.index.add(&header.stream, &indexed);
+            state.index.add(&slot.stream, &indexed);
+            position = position.next();
         }
         state.head = head;
         let old = state.push_tail(block);
@@ -216,41 +255,41 @@ impl Writer {
 
 fn refused(requests: Vec<Request>, error: &AppendError) -> Answers {
     let list = requests.into_iter().map(|request| (request.done, Err(error.clone()))).collect();
-    Answers { list, head: None }
+    Answers { list, head: None, block: None }
 }
 
 /// Whether all entries of one append may be taken. On success the group has not changed yet, except for scratch.
-fn check(entries: &[Arc<Entry>], index: &Index, group: &mut Group) -> Result<(), AppendError> {
+fn check(places: &Places, index: &Index, group: &mut Group) -> Result<(), AppendError> {
     group.own_versions.clear();
     group.own_commands.clear();
     // Most appends are one entry: that meets no other of its own append.
-    let several = entries.len() > 1;
+    let several = places.count() > 1;
     let mut time_ms = group.time_ms;
-    for entry in entries {
-        let Header { stream, meta, first_version: expected, events, .. } = &entry.header;
+    for slot in places.slots() {
+        let Slot { stream, expected, events, command_id, .. } = slot;
         let known = known_version(stream, index, group);
         if *expected != known {
             return Err(AppendError::Conflict { stream: stream.clone(), expected: *expected, found: known });
         }
-        if several && !group.own_commands.insert(meta.command_id) {
+        if several && !group.own_commands.insert(*command_id) {
             return Err(AppendError::Invalid { stream: stream.clone(), problem: "two drafts have one command id" });
         }
-        let before = group.commands.get(&meta.command_id).copied().or_else(|| {
+        let before = group.commands.get(command_id).copied().or_else(|| {
             // What the index has not yet forgotten may be too old by now: this append's time counts.
-            let answered = index.answered_at(&meta.command_id)?;
-            (answered.1.saturating_add(COMMAND_WINDOW_MS) >= meta.time_ms).then_some(answered.0)
+            let answered = index.answered_at(command_id)?;
+            (answered.1.saturating_add(COMMAND_WINDOW_MS) >= slot.time_ms).then_some(answered.0)
         });
         if let Some(Answered { position, command_hash }) = before {
-            let same_content = command_hash == meta.command_hash;
-            return Err(AppendError::Repeated { command_id: meta.command_id, position, same_content });
+            let same_content = command_hash == slot.command_hash;
+            return Err(AppendError::Repeated { command_id: *command_id, position, same_content });
         }
-        if meta.time_ms < time_ms {
+        if slot.time_ms < time_ms {
             return Err(AppendError::Invalid {
                 stream: stream.clone(),
                 problem: "its time is before the last entry's",
             });
         }
-        time_ms = meta.time_ms;
+        time_ms = slot.time_ms;
         if several {
             group.own_versions.insert(stream.clone(), known.plus(u64::from(*events)));
         }
@@ -264,28 +303,29 @@ fn known_version(stream: &StreamId, index: &Index, group: &Group) -> Version {
 }
 
 /// Gives the entries of a checked append their places.
-fn take(mut entries: Vec<Arc<Entry>>, records: &[u8], group: &mut Group, frame: &mut Vec<u8>) -> Vec<Arc<Entry>> {
-    let mut at = frame.len();
-    frame.extend_from_slice(records);
-    group.own_versions.clear();
-    for entry in &mut entries {
-        // Nobody else has it yet; if somebody had, this would be a copy.
-        let header = &mut Arc::make_mut(entry).header;
-        // The append was checked: what it expected is what the stream is at.
-        let before = header.first_version;
+fn take(places: &mut Places, group: &mut Group, records: &mut [u8]) {
+    let mut at = 0;
+    let before = group.position;
+    for slot in places.slots() {
         group.position = group.position.next();
-        group.time_ms = header.meta.time_ms;
-        (header.position, header.first_version) = (group.position, before.next());
-        record::place(&mut frame[at..], header.position, header.first_version);
-        at += record::length(&frame[at..]);
-        let answered = Answered { position: header.position, command_hash: header.meta.command_hash };
-        group.commands.insert(header.meta.command_id, answered);
-        let after = before.plus(u64::from(header.events));
-        match group.versions.get_mut(&header.stream) {
+        group.time_ms = slot.time_ms;
+        // The append was checked: what it expected is what the stream is at.
+        record::place(&mut records[at..], group.position, slot.expected.next());
+        at += record::length(&records[at..]);
+        let answered = Answered { position: group.position, command_hash: slot.command_hash };
+        group.commands.insert(slot.command_id, answered);
+        let after = slot.expected.plus(u64::from(slot.events));
+        match group.versions.get_mut(&slot.stream) {
             Some(version) => *version = after,
-            None => drop(group.versions.insert(header.stream.clone(), after)),
+            None => drop(group.versions.insert(slot.stream.clone(), after)),
         }
     }
-    debug_assert_eq!(at, frame.len(), "the records of an append are those of its entries");
-    entries
+    debug_assert_eq!(at, records.len(), "the records of an append are those of its entries");
+    let mut position = before;
+    for entry in places.built.iter_mut().flatten() {
+        // Nobody else has it yet; if somebody had, this would be a copy.
+        let header = &mut Arc::make_mut(entry).header;
+        position = position.next();
+        (header.position, header.first_version) = (position, header.first_version.next());
+    }
 }

@@ -4,7 +4,7 @@ use std::{fmt, ops::ControlFlow, sync::Arc};
 
 use uuid::Uuid;
 
-use crate::{AppendError, Draft, Entry, EntryView, Header, Position, ReadError, StreamId, Version};
+use crate::{AppendError, Draft, Entry, EntryView, Header, Position, ReadError, StreamId, Version, core::TailBlock};
 
 /// A command id is remembered this long after its entry's time, in milliseconds: 24 hours.
 pub const COMMAND_WINDOW_MS: u64 = 24 * 60 * 60 * 1000;
@@ -16,8 +16,39 @@ pub type Done = Box<dyn FnOnce(Result<Appended, AppendError>) + Send>;
 
 /// What has become durable: the entries of one append, in the order of its drafts.
 #[derive(Clone, Debug)]
-pub struct Appended {
-    pub entries: Vec<Arc<Entry>>,
+pub struct Appended(Taken);
+
+#[derive(Clone, Debug)]
+enum Taken {
+    Built(Vec<Arc<Entry>>),
+    /// Entries of a block, from its so-many-th on.
+    InBlock {
+        block: Arc<TailBlock>,
+        from: usize,
+        count: usize,
+    },
+}
+
+impl Appended {
+    /// What has become durable; for implementations of [`Journal`].
+    pub fn of(entries: Vec<Arc<Entry>>) -> Self {
+        Self(Taken::Built(entries))
+    }
+
+    pub(crate) fn in_block(block: Arc<TailBlock>, from: usize, count: usize) -> Self {
+        Self(Taken::InBlock { block, from, count })
+    }
+
+    /// The entries, in the order of the drafts. While nobody follows the journal they are built for whoever asks first.
+    pub fn entries(&self) -> &[Arc<Entry>] {
+        match &self.0 {
+            Taken::Built(entries) => entries,
+            Taken::InBlock { block, from, count } => {
+                let entries = block.entries().expect("we have just encoded this block ourselves");
+                &entries[*from..*from + *count]
+            }
+        }
+    }
 }
 
 /// Where the journal stands.

@@ -14,7 +14,7 @@
 //! let appended = append_blocking(&journal, vec![draft("machine/0", 0, 1_000, &[1, 2])])?;
 //! assert_eq!(journal.version(&"machine/0".parse()?).0, 2);
 //! let read: Vec<_> = journal.read(Position(1), journal.head().position, &Filter::all()).collect::<Result<_, _>>()?;
-//! assert_eq!(read.last(), appended.entries.first());
+//! assert_eq!(read.last(), appended.entries().first());
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -245,9 +245,9 @@ impl Journal for LocalJournal {
             return answer(done, Err(failure));
         }
         if drafts.is_empty() {
-            return answer(done, Ok(Appended { entries: Vec::new() }));
+            return answer(done, Ok(Appended::of(Vec::new())));
         }
-        let request = match Request::new(drafts, intake, done) {
+        let request = match Request::new(drafts, intake, self.shared.keep(), done) {
             Ok(request) => request,
             Err((error, done)) => return answer(done, Err(error)),
         };

@@ -5,7 +5,10 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{AppendError, request::Request};
+use crate::{
+    AppendError,
+    request::{Batch, Request},
+};
 
 /// A group takes no further append once it would have more bytes than this.
 const GROUP_BYTES: usize = 512 * 1024;
@@ -32,11 +35,32 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Request>,
+    /// What goes to the disk together stands together already: whoever appends puts its records where they belong.
+    waiting: VecDeque<Batch>,
+    appends: usize,
     bytes: usize,
+    /// How long the records of the last group were that was taken: the next one may become as long.
+    last_bytes: usize,
     closed: bool,
     /// Whether the commit thread waits to be woken: waking is a call of the system, and mostly nobody waits.
     asleep: bool,
+}
+
+impl State {
+    /// Puts a request into the last group, if it has room, and hands back the memory of its records.
+    fn push(&mut self, request: Request) -> Vec<u8> {
+        self.appends += 1;
+        self.bytes += request.bytes();
+        match self.waiting.back_mut() {
+            Some(last) if last.bytes() + request.bytes() <= GROUP_BYTES => last.push(request),
+            _ => {
+                let mut batch = Batch::with_room(self.last_bytes.max(request.bytes()));
+                let records = batch.push(request);
+                self.waiting.push_back(batch);
+                records
+            }
+        }
+    }
 }
 
 impl Queue {
@@ -45,21 +69,21 @@ impl Queue {
     }
 
     /// Puts a request at the end, or gives it back with the reason why not.
-    pub(crate) fn push(&self, request: Request) -> Result<(), (Request, AppendError)> {
+    pub(crate) fn push(&self, request: Request) -> Result<(), Box<(Request, AppendError)>> {
         let mut state = self.lock();
         if state.closed {
-            return Err((request, AppendError::Closed));
+            return Err(Box::new((request, AppendError::Closed)));
         }
-        let waiting = state.waiting.len();
+        let waiting = state.appends;
         let too_many = waiting >= self.limits.appends_max;
         let too_much = waiting > 0 && state.bytes + request.bytes() > self.limits.bytes_max;
         if too_many || too_much {
-            return Err((request, AppendError::Overloaded { waiting }));
+            return Err(Box::new((request, AppendError::Overloaded { waiting })));
         }
-        state.bytes += request.bytes();
-        state.waiting.push_back(request);
+        let records = state.push(request);
         let wake = std::mem::take(&mut state.asleep);
         drop(state);
+        drop(records);
         if wake {
             self.filled.notify_one();
         }
@@ -67,25 +91,21 @@ impl Queue {
     }
 
     /// Waits for something and takes all that waits, up to the size of a group; none once closed and empty.
-    pub(crate) fn take(&self) -> Option<Vec<Request>> {
+    pub(crate) fn take(&self) -> Option<Batch> {
         let mut state = self.lock();
-        while state.waiting.is_empty() {
+        loop {
+            if let Some(batch) = state.waiting.pop_front() {
+                state.appends -= batch.requests.len();
+                state.bytes -= batch.bytes();
+                state.last_bytes = batch.bytes();
+                return Some(batch);
+            }
             if state.closed {
                 return None;
             }
             state.asleep = true;
             state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let mut count = 0;
-        let mut bytes = 0;
-        while let Some(request) = state.waiting.get(count)
-            && (count == 0 || bytes + request.bytes() <= GROUP_BYTES)
-        {
-            bytes += request.bytes();
-            count += 1;
-        }
-        state.bytes -= bytes;
-        Some(state.waiting.drain(..count).collect())
     }
 
     /// Nothing more is taken in; what waits is still given out.
@@ -98,15 +118,15 @@ impl Queue {
     pub(crate) fn abandon(&self) -> Vec<Request> {
         let mut state = self.lock();
         state.closed = true;
-        state.bytes = 0;
-        let waiting = state.waiting.drain(..).collect();
+        (state.appends, state.bytes) = (0, 0);
+        let waiting = state.waiting.drain(..).flat_map(|batch| batch.requests).collect();
         drop(state);
         self.filled.notify_all();
         waiting
     }
 
     pub(crate) fn waiting(&self) -> usize {
-        self.lock().waiting.len()
+        self.lock().appends
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

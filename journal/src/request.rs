@@ -1,23 +1,91 @@
 //! One append on its way to the disk: checked and encoded on the caller's thread.
 
-use std::sync::Arc;
+use std::{iter, mem, sync::Arc};
 
-use crate::{AppendError, Body, Done, Draft, Entry, Header, Intake, Position, record, shared::answer};
+use uuid::Uuid;
+
+use crate::{
+    AppendError, Body, Done, Draft, Entry, Header, Intake, Position, StreamId, Version, frame::HEADER_BYTES, record,
+    shared::answer,
+};
 
 /// One append on its way to the disk. Whatever can be done on the caller's thread is done there: the commit thread is
-/// one for all.
+/// one for all. That goes for giving memory back as well, which costs several times as much on another thread: what the
+/// drafts held is not taken along, unless somebody will read the entries at once.
 pub(crate) struct Request {
-    /// The entries to be, without positions; the first version is still the one that is expected. Nobody else has them.
-    pub(crate) entries: Vec<Arc<Entry>>,
-    /// The records of all drafts, without positions and versions.
-    pub(crate) records: Vec<u8>,
+    /// The records of all drafts, without positions and versions, until they stand in a batch.
+    records: Vec<u8>,
+    pub(crate) places: Places,
     pub(crate) intake: Intake,
     pub(crate) done: Done,
 }
 
+/// What an append is checked by, and what the index keeps of it.
+pub(crate) struct Places {
+    /// There is always a first one, and mostly no more.
+    pub(crate) first: Slot,
+    pub(crate) more: Vec<Slot>,
+    /// How many bytes the records of all of them have.
+    pub(crate) bytes: usize,
+    /// The entries to be, without positions; the first version is still the one that is expected. None if nobody follows.
+    pub(crate) built: Option<Vec<Arc<Entry>>>,
+}
+
+/// One entry to be.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) stream: StreamId,
+    pub(crate) expected: Version,
+    pub(crate) events: u32,
+    pub(crate) time_ms: u64,
+    pub(crate) command_id: Uuid,
+    pub(crate) command_hash: [u8; 16],
+}
+
+impl Slot {
+    fn of(draft: &Draft) -> Self {
+        let meta = &draft.meta;
+        Self {
+            stream: draft.stream.clone(),
+            expected: draft.expected,
+            events: draft.events.len() as u32,
+            time_ms: meta.time_ms,
+            command_id: meta.command_id,
+            command_hash: meta.command_hash,
+        }
+    }
+
+    /// The version that the next event after it takes.
+    pub(crate) fn next_version(&self) -> Version {
+        self.expected.plus(u64::from(self.events)).next()
+    }
+}
+
+impl Places {
+    pub(crate) fn slots(&self) -> impl Iterator<Item = &Slot> {
+        iter::once(&self.first).chain(&self.more)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        1 + self.more.len()
+    }
+}
+
+/// How the entries of an append are kept on their way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// As entries too: somebody follows, and reads them as soon as they are durable.
+    Built,
+    /// As records only.
+    Encoded,
+}
+
 impl Request {
     /// Checks what can be checked without the journal, and encodes.
-    pub(crate) fn new(drafts: Vec<Draft>, intake: Intake, done: Done) -> Result<Self, (AppendError, Done)> {
+    ///
+    /// # Panics
+    /// Without drafts.
+    pub(crate) fn new(drafts: Vec<Draft>, intake: Intake, keep: Keep, done: Done) -> Result<Self, (AppendError, Done)> {
         let mut records = Vec::with_capacity(drafts.iter().map(rough_bytes).sum());
         for draft in &drafts {
             let problem = match problem_of(draft) {
@@ -31,12 +99,16 @@ impl Request {
                 return Err((AppendError::Invalid { stream: draft.stream.clone(), problem }, done));
             }
         }
-        let entries = drafts.into_iter().map(entry_of).collect();
-        Ok(Self { entries, records, intake, done })
+        let mut slots = drafts.iter().map(Slot::of);
+        let first = slots.next().expect("an append without drafts is answered before");
+        let more = slots.collect();
+        let built = (keep == Keep::Built).then(|| drafts.into_iter().map(entry_of).collect());
+        let places = Places { first, more, bytes: records.len(), built };
+        Ok(Self { records, places, intake, done })
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.records.len()
+        self.places.bytes
     }
 
     pub(crate) fn refuse(self, error: AppendError) {
@@ -44,6 +116,40 @@ impl Request {
     }
 }
 
+/// Appends that go to the disk together: their records stand where they will stand in the block.
+pub(crate) struct Batch {
+    /// Room for a frame's header, and the records.
+    pub(crate) frame: Vec<u8>,
+    pub(crate) requests: Vec<Request>,
+}
+
+impl Batch {
+    /// An empty one, with room for so many bytes of records.
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        let mut frame = Vec::with_capacity(HEADER_BYTES + bytes);
+        frame.resize(HEADER_BYTES, 0);
+        Self { frame, requests: Vec::new() }
+    }
+
+    pub(crate) fn of(request: Request) -> Self {
+        let mut batch = Self::with_room(request.bytes());
+        drop(batch.push(request));
+        batch
+    }
+
+    /// Takes one in, and hands back the memory of its records, for the caller to let go of.
+    pub(crate) fn push(&mut self, mut request: Request) -> Vec<u8> {
+        let records = mem::take(&mut request.records);
+        self.frame.extend_from_slice(&records);
+        self.requests.push(request);
+        records
+    }
+
+    /// How many bytes the records have.
+    pub(crate) fn bytes(&self) -> usize {
+        self.frame.len() - HEADER_BYTES
+    }
+}
 fn entry_of(draft: Draft) -> Arc<Entry> {
     let Draft { stream, expected, meta, command, facts, verdict, events } = draft;
     let count = events.len() as u32;

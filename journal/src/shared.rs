@@ -4,12 +4,12 @@ use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
-use crate::{AppendError, Appended, Done, Head};
+use crate::{AppendError, Appended, Done, Head, request::Keep};
 
 /// Calls whoever waits. A panic over there is not ours: it is caught, so that the others are answered too.
 pub(crate) fn answer(done: Done, answer: Result<Appended, AppendError>) {
@@ -23,6 +23,8 @@ pub(crate) fn answer(done: Done, answer: Result<Appended, AppendError>) {
 pub(crate) struct Notices {
     next: AtomicU64,
     all: Mutex<BTreeMap<u64, Notice>>,
+    /// How many there are, for those who only ask whether.
+    count: AtomicUsize,
 }
 
 type Notice = Arc<dyn Fn(Head) + Send + Sync>;
@@ -30,17 +32,25 @@ type Notice = Arc<dyn Fn(Head) + Send + Sync>;
 impl Notices {
     pub(crate) fn add(&self, notice: Notice) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.lock().insert(number, notice);
+        let mut all = self.lock();
+        all.insert(number, notice);
+        self.count.store(all.len(), Ordering::Release);
+        drop(all);
         number
     }
 
     /// Whether anybody wants to know.
     pub(crate) fn any(&self) -> bool {
-        !self.lock().is_empty()
+        self.count.load(Ordering::Acquire) > 0
     }
 
     pub(crate) fn remove(&self, number: u64) {
-        self.lock().remove(&number);
+        let mut all = self.lock();
+        let removed = all.remove(&number);
+        self.count.store(all.len(), Ordering::Release);
+        drop(all);
+        // Released first: whoever is let go may end others.
+        drop(removed);
     }
 
     /// Called without the lock held, so that a notice may end itself.
@@ -63,7 +73,7 @@ impl Notices {
 pub(crate) struct Shared {
     pub(crate) notices: Notices,
     /// Why nothing more is taken, once the log has failed.
-    failed: Mutex<Option<String>>,
+    failed: OnceLock<String>,
     pub(crate) groups: AtomicU64,
     /// The head file could not be written: the log is whole, but a cut would no longer be seen.
     pub(crate) head_trouble: AtomicU64,
@@ -71,13 +81,16 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn failure(&self) -> Option<AppendError> {
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.clone().map(|problem| AppendError::Unknown { problem })
+        self.failed.get().map(|problem| AppendError::Unknown { problem: problem.clone() })
     }
 
     pub(crate) fn fail(&self, problem: String) -> AppendError {
         tracing::error!(%problem, "the journal failed and takes nothing more");
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        AppendError::Unknown { problem: failed.get_or_insert(problem).clone() }
+        AppendError::Unknown { problem: self.failed.get_or_init(|| problem).clone() }
+    }
+
+    /// How appends are kept on their way.
+    pub(crate) fn keep(&self) -> Keep {
+        if self.notices.any() { Keep::Built } else { Keep::Encoded }
     }
 }

@@ -99,7 +99,7 @@ fn positions_and_versions_have_no_gaps(journal: &dyn Journal) {
     let first = append(journal, vec![draft("machine/0", 0, 10, &[1, 2])]).expect("appends");
     let second = append(journal, vec![draft("machine/0", 2, 10, &[])]).expect("appends");
     let third = append(journal, vec![draft("machine/0", 2, 11, &[3])]).expect("appends");
-    let header = |appended: &Appended| appended.entries[0].header.clone();
+    let header = |appended: &Appended| appended.entries()[0].header.clone();
     assert_eq!(header(&first).position, before.next());
     assert_eq!((header(&first).first_version, header(&first).last_version()), (Version(1), Version(2)));
     assert_eq!((header(&second).first_version, header(&second).last_version()), (Version(3), Version(2)));
@@ -127,15 +127,15 @@ fn several_drafts_are_all_or_nothing(journal: &dyn Journal) {
     let one_stream_twice =
         vec![draft("machine/0", 0, 10, &[1]), draft("machine/0", 1, 10, &[2]), draft("v/0", 0, 10, &[])];
     let appended = append(journal, one_stream_twice).expect("the later draft expects the version after the earlier");
-    assert_eq!(appended.entries.len(), 3);
+    assert_eq!(appended.entries().len(), 3);
     assert_eq!(journal.head().block, before.block + 1, "one append is one block");
-    assert_eq!(append(journal, vec![]).expect("nothing is easily done").entries.len(), 0);
+    assert_eq!(append(journal, vec![]).expect("nothing is easily done").entries().len(), 0);
 }
 
 fn a_command_is_answered_once(journal: &dyn Journal) {
     let id = Uuid::from_u128(7);
     let first = append(journal, vec![draft_with_id("machine/0", 0, 10, &[1], id)]).expect("appends");
-    let position = first.entries[0].header.position;
+    let position = first.entries()[0].header.position;
     let again = append(journal, vec![draft_with_id("machine/0", 1, 10, &[1], id)]).expect_err("is refused");
     assert_eq!(again, AppendError::Repeated { command_id: id, position, same_content: true });
     let mut other = draft_with_id("machine/0", 1, 10, &[1], id);
@@ -181,7 +181,7 @@ fn limits_are_refused(journal: &dyn Journal) {
     largest.facts.bytes = vec![7; Draft::BODY_BYTES_MAX];
     let appended = append(journal, vec![largest]).expect("the largest is taken");
     let read = journal.read_stream(&stream("machine/0"), Version(1)).next().expect("is there").expect("is readable");
-    assert_eq!(read, appended.entries[0]);
+    assert_eq!(read, appended.entries()[0]);
 }
 
 fn reads_agree_with_each_other(journal: &dyn Journal) {

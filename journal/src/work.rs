@@ -11,7 +11,7 @@ use crate::{
     commit::{Answers, Writer},
     keeper::{self, Bell, Ending, Keeper},
     queue::Queue,
-    request::Request,
+    request::{Batch, Request},
     shared::Shared,
 };
 
@@ -58,7 +58,8 @@ impl Work {
         match self {
             Self::Inline { place, .. } => commit_inline(place, shared, request),
             Self::Threads { queue, .. } => {
-                if let Err((request, error)) = queue.push(request) {
+                if let Err(refused) = queue.push(request) {
+                    let (request, error) = *refused;
                     // A queue that was closed because the log failed says so.
                     request.refuse(shared.failure().unwrap_or(error));
                 }
@@ -143,7 +144,8 @@ impl Door {
         match self {
             Self::Inline { place, shared } => commit_inline(place, shared, request),
             Self::Threads { queue, .. } => {
-                if let Err((request, error)) = queue.push(request) {
+                if let Err(refused) = queue.push(request) {
+                    let (request, error) = *refused;
                     request.refuse(error);
                 }
             }
@@ -167,7 +169,7 @@ fn commit_inline(place: &Mutex<Option<(Writer, Keeper)>>, shared: &Shared, reque
     let mut guard = lock(place);
     let answers: Answers = match guard.as_mut() {
         Some((writer, keeper)) => {
-            let answers = writer.commit(vec![request]);
+            let answers = writer.commit(Batch::of(request));
             if answers.head.is_some() {
                 keeper.catch_up();
             }
@@ -182,8 +184,8 @@ fn commit_inline(place: &Mutex<Option<(Writer, Keeper)>>, shared: &Shared, reque
 
 fn commit_thread(mut writer: Writer, queue: &Queue, bell: &Bell, shared: &Shared) {
     let run = std::panic::AssertUnwindSafe(|| {
-        while let Some(requests) = queue.take() {
-            let answers = writer.commit(requests);
+        while let Some(batch) = queue.take() {
+            let answers = writer.commit(batch);
             if answers.head.is_some() {
                 bell.ring();
             }

@@ -154,7 +154,7 @@ impl Journal for WatchedJournal {
         self.points.reach("before-append");
         let points = self.points.clone();
         let told = move |answer: Result<Appended, AppendError>| {
-            if let Some(last) = answer.as_ref().ok().and_then(|appended| appended.entries.last()) {
+            if let Some(last) = answer.as_ref().ok().and_then(|appended| appended.entries().last()) {
                 points.acknowledged(last.header.position.0);
             }
             points.reach("appended");

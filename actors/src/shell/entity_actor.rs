@@ -327,7 +327,7 @@ impl<D: Kind> EntityActor<D> {
         let result = match answer {
             Ok(appended) => {
                 crash::point("after-decision-recorded");
-                let entry = appended.entries.first().expect("one entry for one draft");
+                let entry = appended.entries().first().expect("one entry for one draft");
                 self.recorded([&**entry]).map(|()| Answer::of(entry, text, false, self.is_idle()))
             }
             Err(AppendError::Conflict { .. }) if attempt < TRIES_MAX => match self.catch_up() {

@@ -156,8 +156,8 @@ async fn ask_group(
         drafts.insert(0, request_note(&group.origin, group.content, &drafts, refused, now)?);
         match services.append(drafts, Intake::Ordinary).await {
             Ok(appended) => {
-                tell_members(members, &appended.entries).await?;
-                let answers = proposals.iter().map(|proposal| group_item(proposal, &appended.entries)).collect();
+                tell_members(members, appended.entries()).await?;
+                let answers = proposals.iter().map(|proposal| group_item(proposal, appended.entries())).collect();
                 return Ok(GroupAnswer { done: !refused, answers });
             }
             Err(AppendError::Conflict { .. } | AppendError::Repeated { .. }) => (),

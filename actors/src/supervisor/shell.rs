@@ -203,7 +203,7 @@ impl<S: Supervise> SupervisorActor<S> {
             match answer {
                 Ok(appended) => {
                     crash::point("after-orders-recorded");
-                    let recorded = appended.entries.last().map(|entry| &entry.header);
+                    let recorded = appended.entries().last().map(|entry| &entry.header);
                     actor.deciding = recorded.map(|header| header.position);
                     // More may follow from it than one entry holds: the rest, when this is seen.
                     if recorded.is_some_and(|header| header.events as usize >= ORDERS_MAX) {

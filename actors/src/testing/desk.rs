@@ -435,7 +435,7 @@ fn own_decision<S: Decider>(seat: &Seat<S>, command: S::Command, known: &Known<'
 
 fn append(journal: &dyn Journal, draft: Draft) -> Arc<Entry> {
     let appended = append_blocking(journal, vec![draft]).expect("the journal takes it");
-    appended.entries[0].clone()
+    appended.entries()[0].clone()
 }
 
 fn open(orders: &Orders, supervisor: &StreamId) -> Vec<(Uuid, Order, Position, String)> {

@@ -194,7 +194,7 @@ impl Journal for MemoryJournal {
         let notices: Vec<Notice> = state.notices.values().cloned().collect();
         let head = state.head;
         drop(state);
-        done(Ok(Appended { entries }));
+        done(Ok(Appended::of(entries)));
         for notice in notices {
             notice(head);
         }

@@ -11,7 +11,7 @@ use crate::{
     disk::Disk,
     log::Tip,
     note,
-    request::Request,
+    request::{Keep, Request},
     shared::{Shared, answer},
     verify::Reading,
     work::Door,
@@ -45,7 +45,7 @@ pub(super) fn reading_behind(
             }
             let _ = tell.send(());
         });
-        match Request::new(vec![draft], Intake::Report, done) {
+        match Request::new(vec![draft], Intake::Report, Keep::Encoded, done) {
             Ok(request) => door.hand_in(request),
             Err((error, done)) => answer(done, Err(error)),
         }

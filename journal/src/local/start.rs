@@ -20,7 +20,7 @@ use crate::{
     note,
     open::{self, Asked, Later, Opened},
     pack::Packer,
-    request::Request,
+    request::{Batch, Keep, Request},
     shared::{Shared, answer},
     space::SpaceWatch,
     verify::Verification,
@@ -132,8 +132,8 @@ fn write_note(writer: &mut Writer, report: &OpenReport, now_ms: u64, disk: &dyn 
     let outcome = Arc::new(Mutex::new(None));
     let kept = outcome.clone();
     let done: Done = Box::new(move |answer| *lock(&kept) = Some(answer));
-    match Request::new(vec![draft], Intake::Report, done) {
-        Ok(request) => writer.commit(vec![request]).give(&writer.shared.notices),
+    match Request::new(vec![draft], Intake::Report, Keep::Encoded, done) {
+        Ok(request) => writer.commit(Batch::of(request)).give(&writer.shared.notices),
         Err((error, done)) => answer(done, Err(error)),
     }
     let outcome = lock(&outcome).take();

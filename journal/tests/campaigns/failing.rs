@@ -161,7 +161,7 @@ fn work(
         let before = versions.clone();
         match append_blocking(journal, append.drafts(journal, &mut versions)) {
             Ok(appended) => {
-                tell(Acknowledged { append, position: appended.entries[0].header.position.0 })?;
+                tell(Acknowledged { append, position: appended.entries()[0].header.position.0 })?;
                 sequence += 1;
             }
             Err(AppendError::NearlyFull { .. }) if refusals < 5 => {

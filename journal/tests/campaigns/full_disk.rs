@@ -110,7 +110,7 @@ impl Writer {
         let drafts = append.drafts(journal, &mut self.versions);
         match append_as(journal, drafts, intake) {
             Ok(appended) => {
-                self.told.push(Acknowledged { append, position: appended.entries[0].header.position.0 });
+                self.told.push(Acknowledged { append, position: appended.entries()[0].header.position.0 });
                 self.sequence += 1;
                 Ok(())
             }

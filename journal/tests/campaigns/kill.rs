@@ -351,7 +351,7 @@ fn in_turn(journal: &LocalJournal, snapshots: &Snapshots, life: Life, writer: u1
         }
         let drafts = append.drafts(journal, &mut versions);
         let appended = append_blocking(journal, drafts).map_err(|error| error.to_string())?;
-        say(Acknowledged { append, position: appended.entries[0].header.position.0 })?;
+        say(Acknowledged { append, position: appended.entries()[0].header.position.0 })?;
         if sequence % 8 == 5 {
             snapshots.save(&append.snapshot()).map_err(|error| error.to_string())?;
         }
@@ -380,7 +380,7 @@ fn pipelined(journal: &LocalJournal, life: Life, writer: u16) -> Result<(), Stri
         let done = Box::new(move |answer: Result<bailiwick_journal::Appended, bailiwick_journal::AppendError>| {
             let said = answer
                 .map_err(|error| error.to_string())
-                .and_then(|appended| say(Acknowledged { append, position: appended.entries[0].header.position.0 }));
+                .and_then(|appended| say(Acknowledged { append, position: appended.entries()[0].header.position.0 }));
             let mut state = free.0.lock().unwrap_or_else(PoisonError::into_inner);
             state.0 += 1;
             state.1 = state.1.take().or(said.err());

@@ -115,7 +115,7 @@ pub fn append_and_tell(
         let append = AppendId { life, writer: 0, sequence, shape };
         let appended =
             append_blocking(journal, append.drafts(journal, &mut versions)).map_err(|error| error.to_string())?;
-        tell(Acknowledged { append, position: appended.entries[0].header.position.0 });
+        tell(Acknowledged { append, position: appended.entries()[0].header.position.0 });
     }
     Ok(())
 }

@@ -161,7 +161,7 @@ proptest! {
             prop_assert_eq!(answer.is_ok(), fits);
             if let Ok(appended) = answer {
                 model[usize::from(stream)] += events;
-                acknowledged.extend(appended.entries);
+                acknowledged.extend_from_slice(appended.entries());
             }
             if restart {
                 disk = disk.after_kill();

@@ -27,7 +27,7 @@ fn child_that_lives_shortly() {
         let mut draft = draft_by_chance("machine/0", expected);
         draft.events.truncate(1);
         let appended = append_blocking(&journal, vec![draft]).unwrap();
-        let line = format!("ack {} machine/0 {}\n", appended.entries[0].header.position, expected + 1);
+        let line = format!("ack {} machine/0 {}\n", appended.entries()[0].header.position, expected + 1);
         std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
     }
     journal.close().unwrap();

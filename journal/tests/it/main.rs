@@ -6,6 +6,7 @@ mod conflict;
 mod deadline;
 mod elsewhere;
 mod golden;
+mod group;
 mod hostile;
 mod interval;
 mod kill;

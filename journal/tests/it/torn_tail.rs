@@ -27,7 +27,7 @@ fn work(journal: &LocalJournal, rounds: u64, acknowledged: &mut Acknowledged) ->
         let time_ms = journal.head().time_ms.max(1_000);
         let drafts = vec![draft(&one, expected, time_ms, &[number]), draft(&two, 0, time_ms, &[number; 20])];
         match append_blocking(journal, drafts) {
-            Ok(appended) => acknowledged.extend(appended.entries),
+            Ok(appended) => acknowledged.extend_from_slice(appended.entries()),
             // Nothing was written, and it may be tried again.
             Err(AppendError::NearlyFull { .. }) => (),
             Err(error) => return Err(error),
@@ -129,7 +129,7 @@ fn every_crash_point_loses_nothing_acknowledged() {
                 let time_ms = journal.head().time_ms.max(1_000);
                 let expected = journal.version(&"machine/0".parse().unwrap()).0;
                 let drafts = vec![draft("machine/0", expected, time_ms, &[1; 40])];
-                now.extend(append_blocking(&journal, drafts).unwrap().entries);
+                now.extend_from_slice(append_blocking(&journal, drafts).unwrap().entries());
                 acknowledged.borrow_mut().extend(now);
             }
             journal.close().unwrap();
@@ -196,7 +196,7 @@ fn work_anywhere(journal: &LocalJournal, acknowledged: &mut Acknowledged) -> Res
         let time_ms = journal.head().time_ms.max(1_000);
         let events = vec![number; (number * 17 % 90) as usize];
         let appended = append_blocking(journal, vec![draft(&stream, expected, time_ms, &events)])?;
-        acknowledged.extend(appended.entries);
+        acknowledged.extend_from_slice(appended.entries());
     }
     Ok(())
 }

@@ -185,7 +185,7 @@ fn command_ids_are_remembered_after_a_restart() {
     drop(journal);
     let (journal, _) = open(&disk, &store).unwrap();
     let again = append_blocking(&journal, vec![draft_with_id("machine/0", 1, 60, &[1], id)]).unwrap_err();
-    let position = first.entries[0].header.position;
+    let position = first.entries()[0].header.position;
     assert_eq!(again, AppendError::Repeated { command_id: id, position, same_content: true });
 }
 
