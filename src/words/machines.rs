@@ -121,6 +121,11 @@ impl Words for State {
             }
             Event::Engaged { set } => format!("replica set {set} counts on it"),
             Event::Disengaged { set } => format!("replica set {set} does without it"),
+            Event::StartedByOther { instance, nonce, .. } => {
+                format!(
+                    "instance {instance} was started by another control plane (its nonce is {nonce}) and is left alone"
+                )
+            }
             Event::InstanceLeft { effect, .. } => format!("it let go of instance {effect}, which stays"),
             Event::Adopted { instance, .. } => format!("it took over instance {}", instance.instance),
             Event::StrayFound { effect, instance, .. } => match instance {
@@ -236,6 +241,9 @@ fn reported(report: &Report) -> String {
         Report::NodeSilent { last_seen, .. } => format!("its agent is silent since {}", last_seen),
         Report::Progress { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
         Report::Joined { token, .. } => format!("its agent joined with token {token}"),
+        Report::StartedByOther { instance, nonce, .. } => {
+            format!("instance {instance} was started by another control plane: its nonce is {nonce}")
+        }
         Report::Drained { .. } => "nothing runs inside any more".into(),
         Report::StrayDeleted { effect, attempt } => format!("attempt {attempt} removed instance {effect}"),
         Report::StrayDeleteFailed { effect, attempt, fault } => {

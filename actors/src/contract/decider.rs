@@ -46,6 +46,10 @@ pub trait View: Clone + Default + fmt::Debug + Send + Unpin + 'static {
     fn apply(&mut self, entry: &Entry) -> Result<(), StoredError>;
 }
 
+/// The effect of whoever owes nothing to the world and is owed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoEffect {}
+
 /// The view of an entity: nothing but its own state decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoView;

@@ -6,7 +6,10 @@ use bailiwick_journal::{StreamId, Version};
 use uuid::Uuid;
 
 use super::{Code, Decider, Decision, Facts, NoView, Stored, Verdict};
-use crate::{policy::Document, vocab::Timestamp};
+use crate::{
+    policy::Document,
+    vocab::{Effort, Outlook, Timestamp},
+};
 
 /// The answer that is expected: a reason with events, or a rejection.
 pub(crate) type Then<D> = Result<(<D as Decider>::Reason, Vec<<D as Decider>::Event>), <D as Decider>::Rejection>;
@@ -16,6 +19,8 @@ pub(crate) struct Case<D: Decider> {
     pub(crate) past: Vec<D::Event>,
     pub(crate) command: D::Command,
     pub(crate) then: Then<D>,
+    /// When it is asked, if not when all others are.
+    pub(crate) now: Option<Timestamp>,
 }
 
 /// A case in one line.
@@ -24,7 +29,14 @@ pub(crate) fn case<D: Decider>(
     command: D::Command,
     then: Then<D>,
 ) -> Case<D> {
-    Case { past: past.into_iter().collect(), command, then }
+    Case { past: past.into_iter().collect(), command, then, now: None }
+}
+
+impl<D: Decider> Case<D> {
+    /// The same at another time.
+    pub(crate) fn at(self, now: Timestamp) -> Self {
+        Self { now: Some(now), ..self }
+    }
 }
 
 /// The state after some events, and its version.
@@ -64,9 +76,9 @@ pub(crate) fn hold<D>(
 {
     let mut seen = BTreeSet::new();
     let mut refused = BTreeSet::new();
-    for Case { past, command, then } in cases {
+    for Case { past, command, then, now: own } in cases {
         let given = after::<D>(&past);
-        let verdict = answer(stream, &given, &command, now, policy);
+        let verdict = answer(stream, &given, &command, own.unwrap_or(now), policy);
         match &then {
             Ok((reason, _)) => drop(seen.insert(reason.clone())),
             Err(rejection) => drop(refused.insert(rejection.code())),
@@ -117,4 +129,57 @@ pub(crate) fn walk<D: Decider<View = NoView>>(
         assert_eq!(after::<D>(&events), live, "a reload gives the same state");
         assert_eq!(live.0.pending(&NoView), live.0.clone().pending(&NoView), "what is owed follows from the state");
     }
+}
+
+/// What a kind of storage says of what takes long to be undone.
+pub(crate) struct Undoing<D: Decider> {
+    /// Being undone since 5 ms.
+    pub(crate) past: Vec<D::Event>,
+    pub(crate) wake: fn(Timestamp) -> D::Command,
+    pub(crate) wake_at: fn(Timestamp) -> D::Effect,
+    pub(crate) pauses: fn(Timestamp) -> D::Event,
+    pub(crate) overdue: fn(Timestamp) -> D::Event,
+    pub(crate) begins: D::Event,
+    /// Overdue, nothing waits, not due yet.
+    pub(crate) reasons: [D::Reason; 3],
+    pub(crate) status: fn(&D) -> &'static str,
+}
+
+/// The deadline of undoing is said once, also where the next attempt is due at the same time: the rule
+/// `contract::wake_to_undo`.
+pub(crate) fn is_said_to_be_blocked_once<D>(stream: &StreamId, kind: Undoing<D>)
+where
+    D: Decider<View = NoView>,
+    D::Reason: fmt::Debug,
+{
+    let Undoing { past, wake, wake_at, pauses, overdue, begins, reasons: [too_long, nothing_waits, not_due], status } =
+        kind;
+    let deadline = Timestamp(5 + 15 * 60_000);
+    let at = |given: &[D::Event], due, now| {
+        answer(stream, &after::<D>(given), &wake(due), now, &Document::default()).expect("done")
+    };
+    let owed = |given: &[D::Event]| after::<D>(given).0.pending(&NoView);
+    assert!(owed(&past).contains(&wake_at(deadline)), "it is waited for while it is tried");
+    let decision = at(&past, deadline, deadline);
+    assert_eq!((decision.reason, decision.events), (too_long, vec![overdue(deadline)]));
+    assert_eq!(at(&past, Timestamp(7), deadline).reason, nothing_waits, "something else was due");
+
+    let waiting: Vec<D::Event> = past.into_iter().chain([pauses(deadline.after(1))]).collect();
+    assert_eq!(owed(&waiting), [wake_at(deadline)].into(), "what comes first");
+    let both = at(&waiting, deadline, deadline.after(1));
+    assert_eq!(both.events, [overdue(deadline.after(1)), begins]);
+    let said: Vec<D::Event> = waiting.into_iter().chain([overdue(deadline)]).collect();
+    assert_eq!((status(&after::<D>(&said).0), owed(&said)), ("blocked", [wake_at(deadline.after(1))].into()));
+    assert_eq!(at(&said, deadline, deadline).reason, not_due, "it is said once");
+}
+
+/// Who waits is woken when its time comes; before that only at the deadline of what it undoes.
+pub(crate) fn is_woken<D: Decider<View = NoView>>(
+    state: &D,
+    (waits, undoing): (Option<&Effort>, Option<&Effort>),
+    wake_at: fn(Timestamp) -> D::Effect,
+) -> bool {
+    let Some(Outlook::Waiting { until, .. }) = waits.map(|effort| &effort.outlook) else { return true };
+    let deadline = undoing.and_then(Effort::deadline).filter(|deadline| deadline < until);
+    state.pending(&NoView).contains(&wake_at(deadline.unwrap_or(*until)))
 }

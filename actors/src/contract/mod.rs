@@ -15,7 +15,7 @@ mod stored;
 #[cfg(test)]
 pub(crate) mod given;
 
-pub use decider::{Decider, NoView, View};
+pub use decider::{Decider, NoEffect, NoView, View};
 pub use decision::{Code, Decision, Verdict};
 pub use entity::{Entity, Request};
 pub use facts::{Facts, Known, PolicyInForce};

@@ -222,14 +222,17 @@ where
     }
 }
 
-/// As [`wake`], for what undoes something: if its deadline is what was waited for, that is said first. (`woken` is what
-/// follows otherwise.)
+/// As [`wake`], for what has a deadline while it is undone: if that is what was waited for, it is said first.
 pub fn wake_to_undo<D: Decider>(
-    undoing: Option<&Effort>,
+    (effort, undoing): (Option<&Effort>, Option<&Effort>),
     (due, now): (Timestamp, Timestamp),
     overdue: (D::Reason, D::Event),
-    woken: Decision<D>,
-) -> Decision<D> {
+    begun: D::Event,
+) -> Decision<D>
+where
+    D::Reason: RetryReasons,
+{
+    let woken = wake(effort, now, begun);
     if !undoing.is_some_and(|effort| effort.deadline() == Some(due) && due <= now) {
         return woken;
     }

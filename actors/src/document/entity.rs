@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Content, Kind, check::check};
 use crate::{
-    contract::{Code, Decider, Decision, Facts, NoView, Stored, Verdict, is_news, reasons, stored_digest},
+    contract::{Code, Decider, Decision, Facts, NoEffect, NoView, Stored, Verdict, is_news, reasons, stored_digest},
     vocab::{Life, Uid},
 };
 
@@ -58,10 +58,6 @@ pub enum Event {
     },
     Removed,
 }
-
-/// A document owes nothing to the world and is owed nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NoEffect {}
 
 reasons! {
     /// Why.

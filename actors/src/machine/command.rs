@@ -7,7 +7,7 @@ use super::{BudgetSeen, InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
-    vocab::{Cited, ClassCopy, EffectId, Fault, Name, Timestamp, Zone},
+    vocab::{Cited, ClassCopy, EffectId, Fault, InstanceId, Name, Timestamp, Zone},
 };
 
 /// A command to a machine.
@@ -151,6 +151,12 @@ pub enum Report {
         effect: EffectId,
         token: String,
         node: Box<NodeFacts>,
+    },
+    /// What the provider shows under this id tells a nonce that is not ours.
+    StartedByOther {
+        effect: EffectId,
+        instance: InstanceId,
+        nonce: String,
     },
 }
 

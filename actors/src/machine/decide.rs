@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, containers, draining, eviction, foreign, hanging, health, hold, is_overdue, joining, made_from,
-    membership, progress, siting, start, volume_zones,
+    State, Step, answers, containers, draining, eviction, foreign, hanging, health, hold, is_overdue, joining,
+    made_from, membership, of_other, progress, siting, start, volume_zones,
 };
 use crate::{
-    contract::{self, Attempted, Decision, Next, RetryRule},
+    contract::{self, Decision},
     policy::WhenLost,
-    ports::{Condition, MachineInstance},
-    vocab::{EffectId, Effort, Fault, FaultCode, Life, Outlook, Timestamp},
+    ports::Condition,
+    vocab::{EffectId, Effort, Life, Outlook, Timestamp},
 };
 
 pub(super) type Facts<'a> = contract::Facts<'a, State>;
@@ -64,16 +64,19 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Disengage { set } => membership::disengage(state, set, facts),
         Command::RemoveStray { provider, instance } => foreign::remove_stray(state, provider, instance, facts),
         Command::Report(report) => match report {
-            Report::Created { attempt, instance } => report_created(state, *attempt, instance, facts),
-            Report::CreateFailed { attempt, fault } => report_create_failed(state, *attempt, fault, facts),
-            Report::Deleted { attempt } => report_deleted(state, *attempt, facts),
-            Report::DeleteFailed { attempt, fault } => report_delete_failed(state, *attempt, fault, facts),
+            Report::Created { attempt, instance } => answers::created(state, *attempt, instance, facts),
+            Report::CreateFailed { attempt, fault } => answers::create_failed(state, *attempt, fault, facts),
+            Report::Deleted { attempt } => answers::deleted(state, *attempt, facts),
+            Report::DeleteFailed { attempt, fault } => answers::delete_failed(state, *attempt, fault, facts),
             Report::Lost { effect } => report_lost(state, *effect, facts),
             Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
             Report::Joined { effect, token, node } => joining::report(state, *effect, token, node, facts),
             Report::Drained { effect } => draining::report_drained(state, *effect, facts),
             Report::Progress { effect, text, percent } => progress::report(state, *effect, text, *percent, facts),
+            Report::StartedByOther { effect, instance, nonce } => {
+                of_other::report(state, *effect, instance, nonce, facts)
+            }
             Report::StrayDeleted { effect, attempt } => foreign::report_deleted(state, *effect, *attempt),
             Report::StrayDeleteFailed { effect, attempt, fault } => {
                 foreign::report_delete_failed(state, *effect, *attempt, fault, facts)
@@ -193,6 +196,10 @@ pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
     match (&state.instance, why) {
         (Instance::None, _) => vec![Event::Died, Event::Removed],
         (Instance::Deleting { .. }, _) => vec![Event::Died],
+        (Instance::Creating(effort), _) if of_other::is_all_there_is(state, effort, facts) => {
+            let effect = state.effect_of(facts.stream, effort.intent);
+            vec![Event::Died, Event::InstanceLeft { effect, why: Leaving::OfOther }, Event::Removed]
+        }
         // What was never finished is nobody's, whatever is to become of instances.
         (Instance::Creating(_), _) | (Instance::Running { .. } | Instance::Lost { .. }, None) => {
             vec![Event::Died, Event::DeleteRequested { at: facts.now }]
@@ -274,70 +281,6 @@ pub(super) fn due(state: &State, now: Timestamp) -> Vec<Event> {
     waiting(state).filter(|(until, _)| *until <= now).map(|(_, event)| event).collect()
 }
 
-fn report_created(state: &State, attempt: u32, instance: &MachineInstance, facts: &Facts<'_>) -> Verdict {
-    let Instance::Creating(effort) = &state.instance else {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    };
-    let name = facts.stream.name();
-    if instance.effect != state.effect_of(facts.stream, effort.intent) || instance.machine.as_str() != name {
-        // A provider that answers with something else has not made what was asked for.
-        let text = format!("the provider answered with instance {} of machine {}", instance.instance, instance.machine);
-        return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);
-    }
-    if let Some(nonce) = foreign::other_nonce(instance, facts) {
-        // Another control plane has the same id. What is there is not ours, whatever it is called.
-        let text = format!("instance {} was started by somebody else: it reports the nonce {nonce}", instance.instance);
-        return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::PermissionDenied, text), facts);
-    }
-    if effort.attempt < attempt {
-        return Err(Rejection::UnknownAttempt { attempt });
-    }
-    // A late answer to an earlier attempt at the same intent is as good: it is the same instance.
-    let made = Event::Created { instance: instance.clone(), at: facts.now };
-    Ok(Decision::because(Reason::InstanceMade, [made, health::join_awaited(facts)]))
-}
-
-fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
-    let Instance::Creating(effort) = &state.instance else {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    };
-    if let Some(blamed) = siting::blame(state, effort, attempt, fault) {
-        return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
-    }
-    let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
-    after_failure((effort, Attempted::Making), attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
-}
-
-fn report_deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {
-    let Instance::Deleting { effort, .. } = &state.instance else {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    };
-    if effort.attempt < attempt {
-        return Err(Rejection::UnknownAttempt { attempt });
-    }
-    Ok(match state.life {
-        Life::Dead => Decision::because(Reason::InstanceAbsent, [Event::Deleted, Event::Removed]),
-        Life::Alive if state.hold.is_some() => {
-            let events = [Event::Deleted, Event::Withheld { step: Step::Create, at: facts.now }];
-            Decision::because(Reason::OnHold, events)
-        }
-        Life::Alive => {
-            let events = [Event::Deleted, Event::CreateRequested { at: facts.now }];
-            Decision::because(Reason::ReplacementDue, events)
-        }
-        // It is dying and waits for its attachments; no other instance is made for it.
-        Life::Dying | Life::Undeclared | Life::Removed => Decision::because(Reason::InstanceAbsent, [Event::Deleted]),
-    })
-}
-
-fn report_delete_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
-    let Instance::Deleting { effort, .. } = &state.instance else {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    };
-    let retry = |until, fault| Event::DeleteRetryScheduled { until, fault };
-    after_failure((effort, Attempted::Removing), attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
-}
-
 fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
     if state.running_effect(facts.stream) != Some(effect) {
         return Ok(Decision::nothing(Reason::StaleReport));
@@ -390,26 +333,4 @@ fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, fac
     // Nobody answers who could say that the workloads have ended.
     let drain = if state.is_draining() { draining::end(state, DrainOutcome::Silent, facts) } else { Vec::new() };
     Ok(Decision::because(Reason::NodeTooSilent, std::iter::once(stale).chain(health).chain(drain)))
-}
-
-/// What follows a failed attempt: another one later, or none.
-pub(super) fn after_failure(
-    (effort, work): (&Effort, Attempted),
-    attempt: u32,
-    fault: &Fault,
-    facts: &Facts<'_>,
-    retry: impl FnOnce(Timestamp, Fault) -> Event,
-    give_up: impl FnOnce(Fault) -> Event,
-) -> Verdict {
-    if !effort.is_trying(attempt) {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    }
-    let next = RetryRule::of_machine(facts.policy, work).after(effort, fault, facts.now);
-    let fault = fault.clone();
-    Ok(match next {
-        Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
-        Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [give_up(fault)]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault)]),
-    })
 }

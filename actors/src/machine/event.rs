@@ -250,6 +250,13 @@ pub enum Event {
         until: Timestamp,
     },
     EvictionAskedAgain,
+    /// What stands under this effect id was started by another control plane: nothing of it is touched.
+    StartedByOther {
+        effect: EffectId,
+        instance: InstanceId,
+        nonce: String,
+        at: Timestamp,
+    },
 }
 
 /// What a forced removal did not wait for.
@@ -276,6 +283,8 @@ pub enum Leaving {
     PolicySpares,
     /// An operator did not wait for its end.
     Forced,
+    /// It was started by another control plane.
+    OfOther,
 }
 
 impl Stored for Event {

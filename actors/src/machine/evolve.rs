@@ -41,7 +41,10 @@ fn change(state: &mut State, at: Version, event: &Event) {
         }
         Event::Created { instance, at: since } => {
             if let Instance::Creating(effort) = &state.instance {
-                state.instance = Instance::Running { intent: effort.intent, instance: instance.clone(), since: *since };
+                let intent = effort.intent;
+                state.instance = Instance::Running { intent, instance: instance.clone(), since: *since };
+                state.proven = Some(intent);
+                state.of_others.remove(&instance.effect);
             }
         }
         Event::CreateRetryScheduled { until, fault } | Event::DeleteRetryScheduled { until, fault } => {
@@ -136,7 +139,9 @@ fn change(state: &mut State, at: Version, event: &Event) {
         }
         Event::Adopted { instance, at: since } => {
             state.adopted = Some((at, instance.effect));
+            state.proven = Some(at);
             state.kept.remove(&instance.effect);
+            state.of_others.remove(&instance.effect);
             state.instance = Instance::Running { intent: at, instance: instance.clone(), since: *since };
             state.node = Node::Silent;
             state.joined = None;
@@ -148,6 +153,10 @@ fn change(state: &mut State, at: Version, event: &Event) {
         }
         Event::StrayGone { effect } => {
             state.strays.remove(effect);
+        }
+        Event::StartedByOther { effect, .. } => {
+            state.strays.remove(effect);
+            state.of_others.insert(*effect);
         }
         Event::StrayRetryScheduled { effect, until, fault } => {
             if let Some(stray) = state.strays.get_mut(effect) {
@@ -242,8 +251,8 @@ fn change(state: &mut State, at: Version, event: &Event) {
 fn declared(state: &mut State, at: Version, spec: Box<Spec>) {
     // What bears its name in the world goes on bearing it.
     let (strays, kept) = (std::mem::take(&mut state.strays), std::mem::take(&mut state.kept));
-    let spec = Some(spec);
-    *state = State { life: Life::Alive, declared_at: at, spec, strays, kept, ..State::default() };
+    let (spec, of_others) = (Some(spec), std::mem::take(&mut state.of_others));
+    *state = State { life: Life::Alive, declared_at: at, spec, strays, kept, of_others, ..State::default() };
 }
 
 /// Who waits for a class waits for the one that is declared now, and who is not being made right now is prepared for what is

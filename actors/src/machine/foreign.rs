@@ -5,7 +5,8 @@
 
 use super::{
     Event, Instance, Leaving, Reason, Rejection, State, Step,
-    decide::{Facts, Verdict, after_failure},
+    answers::after_failure,
+    decide::{Facts, Verdict},
     health,
 };
 use crate::{
@@ -45,7 +46,8 @@ pub(super) fn adopt(state: &State, provider: &Name, instance: &MachineInstance, 
         Instance::None | Instance::Creating(_) | Instance::Lost { .. } => {
             // What was, or may have been, made for the present intent is not wanted any more.
             let provider = provider.clone();
-            let left = own.filter(|own| *own != instance.effect).map(|effect| Event::StrayFound {
+            let is_other = |own: &EffectId| *own != instance.effect && !state.of_others.contains(own);
+            let left = own.filter(is_other).map(|effect| Event::StrayFound {
                 effect,
                 provider,
                 instance: None,
@@ -87,6 +89,9 @@ pub(super) fn remove_stray(state: &State, provider: &Name, instance: &MachineIns
     }
     if state.kept.contains(&effect) {
         return Ok(Decision::nothing(Reason::StrayKept));
+    }
+    if state.of_others.contains(&effect) {
+        return Ok(Decision::nothing(Reason::StartedByOther));
     }
     if state.strays.contains_key(&effect) {
         return Ok(Decision::nothing(Reason::StrayGoing));

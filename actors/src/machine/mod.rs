@@ -70,6 +70,7 @@
 //! both. The running machine shares their rules (`rules/`: which nodes are healthy, which time-outs are in force, whether
 //! the budget has room), not their passes: it moves by events, and waits for nobody.
 
+mod answers;
 mod command;
 mod containers;
 mod decide;
@@ -85,6 +86,7 @@ mod hold;
 mod joining;
 mod made_from;
 mod membership;
+mod of_other;
 mod phase;
 mod progress;
 pub mod provisioning;

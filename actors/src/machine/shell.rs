@@ -4,7 +4,7 @@ use bailiwick_journal::StreamId;
 
 use super::{Command, Effect, Report, State};
 use crate::{
-    ports::{CreateMachine, SecretData},
+    ports::{CreateMachine, MachineInstance, SecretData},
     shell::{AnyCommand, Call, Kind, MachineCall, Work},
     vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
 };
@@ -19,7 +19,7 @@ impl Kind for State {
             Effect::DeleteStray { effect, attempt } => {
                 let (stream, id, attempt) = (stream.clone(), *effect, *attempt);
                 let provider = self.strays.get(effect).map(|stray| stray.provider.clone());
-                let call = MachineCall::DeleteStray(id);
+                let call = MachineCall::DeleteStray;
                 return Work::Call(Box::new(Call::Machine { stream, provider, id, attempt, call }));
             }
         };
@@ -34,7 +34,8 @@ impl Kind for State {
                 let create = CreateMachine { id, machine, uid, spec, zone, class, secrets, start, config, nonce, join };
                 MachineCall::Create(Box::new(create))
             }
-            _ => MachineCall::Delete(id),
+            (Effect::Delete { of, .. }, ..) => MachineCall::Delete { is_proven: self.has_proof_of(*of) },
+            _ => MachineCall::Delete { is_proven: false },
         };
         Work::Call(Box::new(Call::Machine { stream: stream.clone(), provider, id, attempt, call }))
     }
@@ -44,8 +45,14 @@ impl Kind for State {
     }
 }
 
+/// What another control plane has started, as a command.
+pub(crate) fn started_by_other(seen: &MachineInstance, nonce: &str) -> AnyCommand {
+    let (effect, instance, nonce) = (seen.effect, seen.instance.clone(), nonce.to_owned());
+    AnyCommand::Machine(Command::Report(Report::StartedByOther { effect, instance, nonce }))
+}
+
 /// How a create went, as a command.
-pub(crate) fn created(attempt: u32, result: Result<crate::ports::MachineInstance, Fault>) -> AnyCommand {
+pub(crate) fn created(attempt: u32, result: Result<MachineInstance, Fault>) -> AnyCommand {
     AnyCommand::Machine(Command::Report(match result {
         Ok(instance) => Report::Created { attempt, instance },
         Err(fault) => Report::CreateFailed { attempt, fault },

@@ -56,6 +56,10 @@ pub struct State {
     pub strays: BTreeMap<EffectId, Stray>,
     /// Instances that an operator let go of: nobody removes them.
     pub kept: BTreeSet<EffectId>,
+    /// The intent whose instance was seen, and was ours.
+    pub proven: Option<Version>,
+    /// Effect ids under which stands what another control plane has started: nobody touches it.
+    pub of_others: BTreeSet<EffectId>,
 }
 
 /// Why nothing happens to a machine by itself.
@@ -177,9 +181,11 @@ impl State {
         self.intent().map(|intent| self.effect_of(stream, intent))
     }
 
-    /// All instances that are no orphans because of it: its own, those it is removing, and those that an operator kept.
+    /// All instances that are no orphans because of it: its own, those it is removing, those that an operator kept, and those
+    /// of another control plane.
     pub fn claims(&self, stream: &StreamId) -> BTreeSet<EffectId> {
-        self.own(stream).into_iter().chain(self.strays.keys().copied()).chain(self.kept.iter().copied()).collect()
+        let left_alone = self.kept.iter().chain(&self.of_others);
+        self.own(stream).into_iter().chain(self.strays.keys().copied()).chain(left_alone.copied()).collect()
     }
 
     /// Whether something would have happened to it and did not, because it is held.

@@ -4,6 +4,7 @@ mod draining;
 mod health;
 mod made_from;
 mod membership;
+mod of_other;
 mod operator;
 mod progress;
 mod siting;
@@ -274,6 +275,7 @@ fn table() -> Vec<Case<State>> {
     .chain(progress::table())
     .chain(draining::table())
     .chain(membership::table())
+    .chain(of_other::table())
     .collect()
 }
 
@@ -350,20 +352,6 @@ fn with_nonce(mut instance: MachineInstance, nonce: &str) -> MachineInstance {
 }
 
 #[test]
-fn what_somebody_else_has_started_under_the_same_id_is_not_taken_for_its_own() {
-    let created = |nonce: &Nonce| {
-        let given = after::<State>(&declared());
-        let instance = with_nonce(instance(2), nonce.as_str());
-        let command = Command::Report(Report::Created { attempt: 1, instance });
-        answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer").reason
-    };
-    let journal = uuid::Uuid::from_u128(1);
-    assert_eq!(created(&Nonce::of(journal, effect(2))), Reason::InstanceMade);
-    assert_eq!(created(&Nonce::of(journal, effect(3))), Reason::NotRetryable);
-    assert_eq!(created(&Nonce::of(uuid::Uuid::from_u128(2), effect(2))), Reason::NotRetryable);
-}
-
-#[test]
 fn all_attempts_share_one_intent_and_a_new_one_opens_only_after_confirmed_absence() {
     let wanted = |events: &[Event]| after::<State>(events).0.pending(&NoView);
     let again = [waiting(5), vec![Event::AttemptBegun]].concat();
@@ -400,7 +388,12 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     let stranger =
         if state.own(&stream()).is_some() && value.is_multiple_of(2) { made.clone() } else { instance(1_000) };
     let set = name(if value.is_multiple_of(2) { "db" } else { "files" });
-    match kind % 28 {
+    match kind % 29 {
+        28 => {
+            let nonce =
+                if value.is_multiple_of(5) { Nonce::of(uuid::Uuid::from_u128(1), effect).0 } else { "other:1".into() };
+            Command::Report(Report::StartedByOther { effect, instance: made.instance, nonce })
+        }
         26 => Command::Engage { set },
         27 => Command::Disengage { set },
         24 => Command::GiveUp { effect },
@@ -463,6 +456,9 @@ proptest! {
             let own = state.own(&stream());
             assert!(own.is_none_or(|own| !state.strays.contains_key(&own)), "its own instance is not a stray");
             assert!(state.strays.keys().all(|stray| !state.kept.contains(stray)), "what is kept is not removed");
+            let is_sure = |effect: &Effect| matches!(effect, Effect::Delete { of, .. } if state.has_proof_of(*of));
+            assert!(own.is_none_or(|own| !state.of_others.contains(&own) || !owed.iter().any(is_sure)), "no others' instance");
+            assert!(state.strays.keys().all(|stray| !state.of_others.contains(stray)), "what is of others is left alone");
             // A new instance is asked for only where none can be.
             if let (Instance::Creating(now), was) = (&state.instance, &before.instance) {
                 let fresh = matches!(was, Instance::Creating(then) if then.intent == now.intent);

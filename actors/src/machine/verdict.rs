@@ -93,6 +93,7 @@ reasons! {
         EvictionRefused = "eviction-refused", "too few of the others run well for its workloads to end now";
         EvictionForced = "eviction-forced", "its workloads were refused to end too often, so they end in any case";
         EvictionNotAsked = "eviction-not-asked", "nobody asks for its workloads to end";
+        StartedByOther = "started-by-other", "what is there was started by another control plane, so nothing of it is touched";
     }
 }
 

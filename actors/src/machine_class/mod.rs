@@ -27,14 +27,14 @@ mod tests;
 
 pub use command::Command;
 pub use event::Event;
-pub use state::{NoEffect, State};
+pub use state::State;
 pub use verdict::{Reason, Rejection};
 
 use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Verdict};
+use crate::contract::{Decider, Facts, NoEffect, NoView, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "machine-class";

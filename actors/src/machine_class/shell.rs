@@ -2,8 +2,9 @@
 
 use bailiwick_journal::StreamId;
 
-use super::{NoEffect, State};
+use super::State;
 use crate::{
+    contract::NoEffect,
     shell::{AnyCommand, Kind, Work},
     vocab::Timestamp,
 };

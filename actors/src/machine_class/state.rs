@@ -22,10 +22,6 @@ pub struct State {
     pub users: BTreeSet<Name>,
 }
 
-/// A class owes nothing to the world and is owed nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NoEffect {}
-
 impl State {
     /// The class's uid; meaningless before it was declared.
     pub fn uid(&self, stream: &StreamId) -> Uid {

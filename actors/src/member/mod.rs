@@ -27,7 +27,6 @@
 
 mod command;
 mod decide;
-mod effect;
 mod event;
 mod evolve;
 mod state;
@@ -39,7 +38,6 @@ pub(crate) mod shell;
 mod tests;
 
 pub use command::{Command, Part, Picture, Sighting, Task};
-pub use effect::NoEffect;
 pub use event::Event;
 pub use state::State;
 pub use verdict::{Reason, Rejection};
@@ -48,7 +46,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Verdict};
+use crate::contract::{Decider, Facts, NoEffect, NoView, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "member";

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{Document, DocumentV1, DocumentV2, pools};
 use crate::{
     contract::{
-        Code, Decider, Decision, Facts, NoView, PolicyInForce, Stored, StoredError, Verdict, is_news, reasons,
-        stored_digest,
+        Code, Decider, Decision, Facts, NoEffect, NoView, PolicyInForce, Stored, StoredError, Verdict, is_news,
+        reasons, stored_digest,
     },
     storage_rules::{PoolName, PoolSettings, StorageConfig, StorageKind},
 };
@@ -54,10 +54,6 @@ pub enum Event {
     DefaultPoolSet { kind: StorageKind, pool: Option<PoolName> },
     Revised { document: Box<Document> },
 }
-
-/// A policy owes nothing to the world and is owed nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NoEffect {}
 
 reasons! {
     /// Why.

@@ -8,5 +8,5 @@ mod pools;
 mod reconciliation;
 
 pub use document::*;
-pub use entity::{Command, Event, NoEffect, Reason, Rejection, State};
+pub use entity::{Command, Event, Reason, Rejection, State};
 pub use reconciliation::*;

@@ -55,9 +55,12 @@ pub enum Call {
 #[derive(Clone, Debug)]
 pub enum MachineCall {
     Create(Box<CreateMachine>),
-    Delete(EffectId),
-    /// An instance that bears the machine's name and is not its own.
-    DeleteStray(EffectId),
+    /// Its own instance; unless it was seen to be ours, that is looked at first.
+    Delete {
+        is_proven: bool,
+    },
+    /// An instance that bears the machine's name and is not its own; whether it is ours is looked at first.
+    DeleteStray,
 }
 
 /// What the engine of a replica set is asked.
@@ -141,8 +144,8 @@ impl Call {
     pub fn operation(&self) -> Operation {
         match self {
             Self::Machine { call: MachineCall::Create(_), .. } => Operation::CreateMachine,
-            Self::Machine { call: MachineCall::Delete(_), .. } => Operation::DeleteMachine,
-            Self::Machine { call: MachineCall::DeleteStray(_), .. } => Operation::DeleteStray,
+            Self::Machine { call: MachineCall::Delete { .. }, .. } => Operation::DeleteMachine,
+            Self::Machine { call: MachineCall::DeleteStray, .. } => Operation::DeleteStray,
             Self::Volume { call: VolumeCall::Create(_), .. } => Operation::CreateVolume,
             Self::Volume { call: VolumeCall::Import(_), .. } => Operation::ImportVolume,
             Self::Volume { call: VolumeCall::Destroy(_), .. } => Operation::DestroyVolume,

@@ -4,7 +4,7 @@ use bailiwick_journal::StreamId;
 
 use super::{Call, Services};
 use crate::{
-    contract::{Decider, Entity, NoView},
+    contract::{Decider, Entity, NoEffect, NoView},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     vocab::Timestamp,
     volume, volume_attachment,
@@ -82,7 +82,7 @@ impl AnyCommand {
 }
 
 impl Kind for document::State {
-    fn work(&self, _stream: &StreamId, effect: &document::NoEffect) -> Work {
+    fn work(&self, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
     }
 
@@ -92,7 +92,7 @@ impl Kind for document::State {
 }
 
 impl Kind for policy::State {
-    fn work(&self, _stream: &StreamId, effect: &policy::NoEffect) -> Work {
+    fn work(&self, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
     }
 

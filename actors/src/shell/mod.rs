@@ -11,6 +11,7 @@ mod group;
 mod growth;
 mod kinds;
 mod messages;
+mod ownership;
 mod perform;
 #[cfg(feature = "testing")]
 mod plant;

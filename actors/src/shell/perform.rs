@@ -8,18 +8,21 @@ use bailiwick_journal::{Position, StreamId};
 use super::{
     AnyCommand, Ask, AskError, Origin, Registry, Services,
     calls::{Call, Perform, ReplicaSetCall},
+    ownership,
     secrets::{self, Outfit},
     wishes,
 };
 use crate::{
     filesystem, filesystem_attachment, machine,
-    ports::{Answer, BulkAnswer, FilesystemProvider, ImportVolume, Lookup, Operation, replica_set::Outcome},
+    ports::{
+        Answer, BulkAnswer, FilesystemProvider, ImportVolume, Lookup, MachineProvider, Operation, replica_set::Outcome,
+    },
     replica_set,
     vocab::{EffectId, Fault, FaultCode, Name, derived_uuid},
     volume, volume_attachment,
 };
 
-type Batch = Vec<Perform>;
+pub(super) type Batch = Vec<Perform>;
 
 /// A report to be made: to whom, what, and from which entry and attempt it follows.
 pub(super) type Report = (StreamId, AnyCommand, Position);
@@ -50,16 +53,12 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
             let lookup = |ids| provider.lookup(ids);
             let outfit = Outfit::of(services);
             let make = |machines| secrets::create(&*provider, outfit, machines);
-            Making { wish: wishes::machine, lookup, make, command: machine::shell::created }.run(batch, limit).await
+            let making = Making { wish: wishes::machine, lookup, make, command: machine::shell::created };
+            let reports = making.run(batch, limit).await;
+            reports.into_iter().map(|report| ownership::told_apart(report, services.journal_id())).collect()
         }
-        (Operation::DeleteMachine, Some(provider), _) => {
-            let results = bulk(limit, batch.len(), provider.delete(ids(&batch))).await;
-            forget_tokens(services, &batch, &results);
-            reports(batch, results, machine::shell::deleted)
-        }
-        (Operation::DeleteStray, Some(provider), _) => {
-            let results = bulk(limit, batch.len(), provider.delete(ids(&batch))).await;
-            stray_reports(batch, results)
+        (Operation::DeleteMachine | Operation::DeleteStray, Some(provider), _) => {
+            delete_machines(services, &*provider, operation, batch, limit).await
         }
         (Operation::CreateVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_volumes(ids);
@@ -97,6 +96,25 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         (Operation::LookAtReplicaSet | Operation::StepReplicaSet, _, _) => replica_sets(services, batch, limit).await,
         (operation, _, _) => without_provider(operation, name.as_ref(), batch),
     }
+}
+
+/// Deletes instances, but for those that another control plane has started.
+async fn delete_machines(
+    services: &Services,
+    provider: &dyn MachineProvider,
+    operation: Operation,
+    batch: Batch,
+    limit: Duration,
+) -> Vec<Report> {
+    let asked = ownership::ask(services.journal_id(), provider, batch, limit).await;
+    let results = bulk(limit, asked.ours.len(), provider.delete(ids(&asked.ours))).await;
+    let deleted = if operation == Operation::DeleteStray {
+        stray_reports(asked.ours, results)
+    } else {
+        forget_tokens(services, &asked.ours, &results);
+        reports(asked.ours, results, machine::shell::deleted)
+    };
+    deleted.into_iter().chain(asked.told).collect()
 }
 
 /// As [`perform`], for filesystems and their attachments.
@@ -221,7 +239,7 @@ fn stray_reports(batch: Batch, results: Vec<Result<(), Fault>>) -> Vec<Report> {
     batch.into_iter().zip(results).map(report).collect()
 }
 
-fn ids(batch: &[Perform]) -> Vec<EffectId> {
+pub(super) fn ids(batch: &[Perform]) -> Vec<EffectId> {
     batch.iter().map(|item| item.call.id()).collect()
 }
 
@@ -237,7 +255,7 @@ fn cannot_import() -> Fault {
 }
 
 /// One bulk call within its time: exactly one answer per item, whatever the provider does.
-async fn bulk<T>(
+pub(super) async fn bulk<T>(
     limit: Duration,
     items: usize,
     call: Answer<'_, Result<Vec<Result<T, Fault>>, Fault>>,

@@ -33,7 +33,11 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
         Command::ReserveFilesystem { filesystem } => reserve_filesystem(state, filesystem),
         Command::ReleaseFilesystem { filesystem } => release_filesystem(state, filesystem, facts),
-        Command::Wake { due } => Ok(wake(state, *due, facts)),
+        Command::Wake { due } => {
+            let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
+            let efforts = (state.effort(), state.undoing());
+            Ok(contract::wake_to_undo(efforts, (*due, facts.now), overdue, Event::AttemptBegun))
+        }
         Command::Report(report) => match report {
             Report::Created { attempt, volume } => report_created(state, *attempt, volume, None, facts),
             Report::Made { attempt, volume, facts: told, attached } => {
@@ -196,13 +200,6 @@ fn after_death(state: &State, now: Timestamp) -> Vec<Event> {
         Storage::None => vec![Event::Removed],
         Storage::Creating(_) | Storage::Provisioned { .. } => vec![Event::DestroyRequested { at: now }],
     }
-}
-
-/// The next attempt is due, or the deadline of what is being undone.
-fn wake(state: &State, due: Timestamp, facts: &Facts<'_>) -> Decision<State> {
-    let woken = contract::wake(state.effort(), facts.now, Event::AttemptBegun);
-    let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
-    contract::wake_to_undo(state.undoing(), (due, facts.now), overdue, woken)
 }
 
 fn retry_provisioning(state: &State) -> Verdict {

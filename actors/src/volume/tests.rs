@@ -7,12 +7,12 @@ use super::{AtCreation, Command, Effect, Event, Place, Reason, Rejection, Report
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, after, answer, case, hold, walk},
+        given::{Case, Undoing, after, answer, case, hold, is_said_to_be_blocked_once, is_woken, walk},
     },
     policy::Document,
     ports::{AttachmentInfo, ProvisionedVolume},
     storage_rules::FromPool,
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SizeMib, SkippedStorage, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SizeMib, SkippedStorage, Timestamp},
 };
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -486,9 +486,12 @@ fn every_reason_and_rejection_has_its_case() {
         "unknown-attempt",
         "holds-filesystem",
     ];
-    // What takes too long has a test of its own: it is not so yet at this time.
-    let reasons: Vec<Reason> = Reason::ALL.iter().filter(|reason| **reason != Reason::Overdue).cloned().collect();
-    hold(&stream(), NOW, &policy, table(), &reasons, &rejections);
+    // What takes too long is so at a later time than all else.
+    let deadline = Timestamp(5 + 15 * 60_000);
+    let said = Ok((Reason::Overdue, vec![Event::Overdue { at: deadline }]));
+    let overdue = case(dead(), Command::Wake { due: deadline }, said).at(deadline);
+    let cases = table().into_iter().chain([overdue]).collect();
+    hold(&stream(), NOW, &policy, cases, Reason::ALL, &rejections);
 }
 
 #[test]
@@ -568,36 +571,23 @@ proptest! {
             assert!(state.life != Removed || state.storage == Storage::None);
             assert!(!matches!(state.life, Dead | Removed) || state.filesystem.is_none(), "gone before its filesystem");
             let being_made = matches!(state.storage, Storage::Creating(_));
-            let waits = state.effort().filter(|_| !being_made || state.life == Alive).and_then(|effort| match &effort.outlook {
-                Outlook::Waiting { until, .. } => Some(*until),
-                Outlook::Trying | Outlook::GivenUp { .. } => None,
-            });
-            assert!(waits.is_none_or(|until| state.pending(&NoView).iter().any(|owed| matches!(owed, Effect::WakeAt(at) if *at <= until))), "who waits is woken");
+            let waits = state.effort().filter(|_| !being_made || state.life == Alive);
+            assert!(is_woken(state, (waits, state.undoing()), Effect::WakeAt), "who waits is woken");
         });
     }
 }
 
 #[test]
 fn what_takes_too_long_to_be_undone_is_said_to_be_blocked_once() {
-    let deadline = Timestamp(5 + 15 * 60_000);
-    let at = |given: &[Event], due, now| {
-        let command = Command::Wake { due };
-        answer(&stream(), &after::<State>(given), &command, now, &Document::default()).expect("done")
+    let undoing = Undoing::<State> {
+        past: dead(),
+        wake: |due| Command::Wake { due },
+        wake_at: Effect::WakeAt,
+        pauses: |until| Event::DestroyRetryScheduled { until, fault: fault(FaultCode::Unavailable) },
+        overdue: |at| Event::Overdue { at },
+        begins: Event::AttemptBegun,
+        reasons: [Reason::Overdue, Reason::NothingWaits, Reason::NotDueYet],
+        status: State::status,
     };
-    let owed = |given: &[Event]| after::<State>(given).0.pending(&NoView);
-    let given = dead();
-    assert!(owed(&given).contains(&Effect::WakeAt(deadline)), "it is waited for while it is tried");
-    let decision = at(&given, deadline, deadline);
-    assert_eq!((decision.reason, decision.events), (Reason::Overdue, vec![Event::Overdue { at: deadline }]));
-    assert_eq!(at(&given, Timestamp(7), deadline).reason, Reason::NothingWaits, "something else was due");
-
-    let pausing = Event::DestroyRetryScheduled { until: deadline.after(1), fault: fault(FaultCode::Unavailable) };
-    let waiting = [given, vec![pausing]].concat();
-    assert_eq!(owed(&waiting), [Effect::WakeAt(deadline)].into(), "what comes first");
-    let both = at(&waiting, deadline, deadline.after(1));
-    assert_eq!(both.events, [Event::Overdue { at: deadline.after(1) }, Event::AttemptBegun]);
-    let said = [waiting, vec![Event::Overdue { at: deadline }]].concat();
-    let state = after::<State>(&said).0;
-    assert_eq!((state.status(), owed(&said)), ("blocked", [Effect::WakeAt(deadline.after(1))].into()));
-    assert_eq!(at(&said, deadline, deadline).reason, Reason::NotDueYet, "it is said once");
+    is_said_to_be_blocked_once(&stream(), undoing);
 }

@@ -4,7 +4,7 @@ use super::{Command, Event, Link, Reason, Rejection, Report, Spec, State, Target
 use crate::{
     contract::{self, Decision, Failed, RetryRule},
     ports::AttachmentInfo,
-    vocab::{EffectId, Fault, Life, SkippedStorage, Timestamp},
+    vocab::{EffectId, Fault, Life, SkippedStorage},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -20,7 +20,11 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Detach { machine_effect } => detach(state, *machine_effect, facts),
         Command::TakeOver { target, info } => take_over(state, target, info),
         Command::Reattach => reattach(state, facts),
-        Command::Wake { due } => Ok(wake(state, *due, facts)),
+        Command::Wake { due } => {
+            let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
+            let efforts = (state.effort(), state.undoing());
+            Ok(contract::wake_to_undo(efforts, (*due, facts.now), overdue, Event::AttemptBegun))
+        }
         Command::Report(report) => match report {
             Report::Attached { attempt, info } => report_attached(state, *attempt, info),
             Report::AttachFailed { attempt, fault } => report_attach_failed(state, *attempt, fault, facts),
@@ -89,13 +93,6 @@ fn parting(state: &State, facts: &Facts<'_>) -> Vec<Event> {
         Link::Attaching { .. } | Link::Attached { .. } => vec![Event::DetachRequested { at: facts.now }],
         Link::Detaching { .. } => Vec::new(),
     }
-}
-
-/// The next attempt is due, or the deadline of what is being undone.
-fn wake(state: &State, due: Timestamp, facts: &Facts<'_>) -> Decision<State> {
-    let woken = contract::wake(state.effort(), facts.now, Event::AttemptBegun);
-    let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
-    contract::wake_to_undo(state.undoing(), (due, facts.now), overdue, woken)
 }
 
 fn retry(state: &State) -> Verdict {

@@ -7,11 +7,11 @@ use super::{Command, Effect, Event, Link, Reason, Rejection, Report, Spec, State
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, after, case, hold, walk},
+        given::{Case, Undoing, after, case, hold, is_said_to_be_blocked_once, is_woken, walk},
     },
     policy::Document,
     ports::AttachmentInfo,
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SkippedStorage, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SkippedStorage, Timestamp},
 };
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -223,9 +223,12 @@ fn every_reason_and_rejection_has_its_case() {
     let mut policy = Document::default();
     policy.storage.attempts_max = 2;
     let rejections = ["not-declared", "leaving", "immutable", "unknown-attempt"];
-    // What takes too long has a test of its own: it is not so yet at this time.
-    let reasons: Vec<Reason> = Reason::ALL.iter().filter(|reason| **reason != Reason::Overdue).cloned().collect();
-    hold(&stream(), NOW, &policy, table(), &reasons, &rejections);
+    // What takes too long is so at a later time than all else.
+    let deadline = Timestamp(5 + 15 * 60_000);
+    let said = Ok((Reason::Overdue, vec![Event::Overdue { at: deadline }]));
+    let overdue = case(dying(), Command::Wake { due: deadline }, said).at(deadline);
+    let cases = table().into_iter().chain([overdue]).collect();
+    hold(&stream(), NOW, &policy, cases, Reason::ALL, &rejections);
 }
 
 #[test]
@@ -280,37 +283,23 @@ proptest! {
                 assert!(same || before.link == Link::Waiting);
             }
             let being_made = matches!(state.link, Link::Attaching { .. });
-            let waits = state.effort().filter(|_| !being_made || state.life == Alive).and_then(|effort| match &effort.outlook {
-                Outlook::Waiting { until, .. } => Some(*until),
-                Outlook::Trying | Outlook::GivenUp { .. } => None,
-            });
-            assert!(waits.is_none_or(|until| state.pending(&NoView).iter().any(|owed| matches!(owed, Effect::WakeAt(at) if *at <= until))), "who waits is woken");
+            let waits = state.effort().filter(|_| !being_made || state.life == Alive);
+            assert!(is_woken(state, (waits, state.undoing()), Effect::WakeAt), "who waits is woken");
         });
     }
 }
 
 #[test]
 fn what_takes_too_long_to_be_undone_is_said_to_be_blocked_once() {
-    let deadline = Timestamp(5 + 15 * 60_000);
-    let at = |given: &[Event], due, now| {
-        let command = Command::Wake { due };
-        crate::contract::given::answer(&stream(), &after::<State>(given), &command, now, &Document::default())
-            .expect("done")
+    let undoing = Undoing::<State> {
+        past: dying(),
+        wake: |due| Command::Wake { due },
+        wake_at: Effect::WakeAt,
+        pauses: |until| Event::DetachRetryScheduled { until, fault: fault(FaultCode::Unavailable) },
+        overdue: |at| Event::Overdue { at },
+        begins: Event::AttemptBegun,
+        reasons: [Reason::Overdue, Reason::NothingWaits, Reason::NotDueYet],
+        status: State::status,
     };
-    let owed = |given: &[Event]| after::<State>(given).0.pending(&NoView);
-    let given = dying();
-    assert!(owed(&given).contains(&Effect::WakeAt(deadline)), "it is waited for while it is tried");
-    let decision = at(&given, deadline, deadline);
-    assert_eq!((decision.reason, decision.events), (Reason::Overdue, vec![Event::Overdue { at: deadline }]));
-    assert_eq!(at(&given, Timestamp(7), deadline).reason, Reason::NothingWaits, "something else was due");
-
-    let pausing = Event::DetachRetryScheduled { until: deadline.after(1), fault: fault(FaultCode::Unavailable) };
-    let waiting = [given, vec![pausing]].concat();
-    assert_eq!(owed(&waiting), [Effect::WakeAt(deadline)].into(), "what comes first");
-    let both = at(&waiting, deadline, deadline.after(1));
-    assert_eq!(both.events, [Event::Overdue { at: deadline.after(1) }, Event::AttemptBegun]);
-    let said = [waiting, vec![Event::Overdue { at: deadline }]].concat();
-    let state = after::<State>(&said).0;
-    assert_eq!((state.status(), owed(&said)), ("blocked", [Effect::WakeAt(deadline.after(1))].into()));
-    assert_eq!(at(&said, deadline, deadline).reason, Reason::NotDueYet, "it is said once");
+    is_said_to_be_blocked_once(&stream(), undoing);
 }

@@ -2,10 +2,11 @@
 
 use bailiwick_actors::{
     machine::{self, Report},
+    ports::{InstanceStatus, MachineInstance},
     shell::{AnyCommand, AskGroup, Origin},
-    vocab::{Fault, FaultCode, derived_uuid},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, derived_uuid},
 };
-use bailiwick_journal::Outcome;
+use bailiwick_journal::{Outcome, Version};
 
 use crate::support::{Bench, Mood, after_ms, ask, codes, machine_of, on_a_system, stream, told};
 
@@ -83,7 +84,69 @@ fn a_call_that_nobody_wants_any_more_is_cut_short() {
         assert_eq!(codes(&bench.journal, "machine/n").last().unwrap(), "instance-made");
         let state = bench.provider("a").state();
         let calls: Vec<&str> = state.calls.iter().map(|(name, _)| *name).collect();
-        assert_eq!(calls, ["create", "delete", "lookup", "create"]);
+        // What may have been made was not seen yet, so it is looked at before it is deleted.
+        assert_eq!(calls, ["create", "lookup", "delete", "lookup", "create"]);
+    });
+}
+
+/// The instance that another control plane has made under the first id of a machine.
+fn of_another(machine: &str) -> MachineInstance {
+    let (effect, instance) = (EffectId::of(&stream(&format!("machine/{machine}")), Version(2)), "theirs".into());
+    let facts = [(MachineInstance::NONCE.to_owned(), "supervisor/machines:theirs".to_owned())].into();
+    let (instance, machine) = (InstanceId(instance), machine.parse().unwrap());
+    MachineInstance { effect, instance, machine, facts, status: InstanceStatus::Running }
+}
+
+#[test]
+fn what_another_control_plane_has_started_is_never_deleted() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let theirs = of_another("m");
+        bench.provider("a").state().instances.insert(theirs.effect, theirs.clone());
+        let node = bench.start().await;
+        let remove = || AnyCommand::Machine(machine::Command::Remove);
+        // Its create is refused, and then it is removed.
+        declare(&node, &["m".to_owned()], "a").await;
+        after_ms(10).await;
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "started-by-other");
+        told(&node, ask("machine/m", remove(), "go")).await.unwrap();
+        after_ms(10).await;
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "instance-spared");
+        // It is taken for an orphan.
+        let stray = of_another("n");
+        bench.provider("a").state().instances.insert(stray.effect, stray.clone());
+        let found = machine::Command::RemoveStray { provider: "a".parse().unwrap(), instance: stray.clone() };
+        told(&node, ask("machine/n", AnyCommand::Machine(found), "stray")).await.unwrap();
+        after_ms(10).await;
+        assert_eq!(codes(&bench.journal, "machine/n").last().unwrap(), "started-by-other");
+        let state = bench.provider("a").state();
+        assert_eq!(state.instances.len(), 2);
+        assert!(state.calls.iter().all(|(call, _)| *call != "delete"), "{:?}", state.calls);
+    });
+}
+
+#[test]
+fn whose_it_is_is_looked_at_before_what_may_have_been_made_is_deleted() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let theirs = of_another("m");
+        bench.provider("a").state().instances.insert(theirs.effect, theirs);
+        bench.provider("a").set(Mood::Hanging);
+        let node = bench.start().await;
+        declare(&node, &["m".to_owned()], "a").await;
+        after_ms(10).await;
+        // It is removed while nobody knows how its create went.
+        bench.provider("a").set(Mood::Failing(FaultCode::Unavailable));
+        told(&node, ask("machine/m", AnyCommand::Machine(machine::Command::Remove), "go")).await.unwrap();
+        after_ms(10).await;
+        // Where nobody can tell, nothing is deleted.
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "worth-retrying");
+        bench.provider("a").set(Mood::Willing);
+        after_ms(60_000).await;
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "started-by-other");
+        let state = bench.provider("a").state();
+        assert_eq!(state.instances.len(), 1);
+        assert!(state.calls.iter().all(|(call, _)| *call != "delete"), "{:?}", state.calls);
     });
 }
 

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use bailiwick_actors::{
-    shell::{Running, StartSchedule, Upcoming},
+    machine::Command,
+    shell::{AnyCommand, Running, StartSchedule, Upcoming},
     vocab::{FaultCode, Timestamp},
 };
 use bailiwick_journal::StreamId;
@@ -111,5 +112,30 @@ fn a_due_time_is_never_early() {
         let tried = ends.iter().filter(|(_, code)| *code == "retry-due").map(|(time, _)| *time);
         let waits: Vec<u64> = failed.zip(tried).map(|(failed, tried)| tried - failed).collect();
         assert_eq!(waits[..3], [10_000, 20_000, 40_000]);
+    });
+}
+
+#[test]
+fn of_two_wake_ups_of_one_entity_the_first_is_armed_and_then_the_other() {
+    on_a_system(async {
+        let bench = Bench::new();
+        let node = bench.start().await;
+        // Given a machine that may take twenty minutes to become well,
+        told(&node, ask("machine/m", machine_of("a"), "1")).await.unwrap();
+        after_ms(10).await;
+        let [(joins, _)] = upcoming(&node).await[..] else { panic!("one thing is due") };
+        // when it is held for one of them,
+        let until = Timestamp(EPOCH_MS + 60_000);
+        let hold = Command::Hold { reason: "looked at".into(), until: Some(until) };
+        told(&node, ask("machine/m", AnyCommand::Machine(hold), "2")).await.unwrap();
+        after_ms(10).await;
+        // then the end of the hold comes first,
+        assert_eq!(upcoming(&node).await, [(until, "machine/m".parse().unwrap())]);
+        after_ms(60_000).await;
+        assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "hold-over");
+        // and what is due later is not forgotten.
+        assert_eq!(upcoming(&node).await, [(joins, "machine/m".parse().unwrap())]);
+        after_ms(20 * 60_000).await;
+        assert!(codes(&bench.journal, "machine/m").contains(&"time-over".to_owned()));
     });
 }

@@ -64,6 +64,11 @@ pub(crate) fn machine() -> Forms {
             Command::ReleaseMount { filesystem: name("files") },
             Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
             Command::Report(Report::Joined { effect: effect(1), token: "1f".into(), node: node() }),
+            Command::Report(Report::StartedByOther {
+                effect: effect(1),
+                instance: InstanceId("i-9".into()),
+                nonce: "somebody:else".into(),
+            }),
             Command::TakeClass { effect: effect(1), copy: copy() },
             Command::Prepare { asked: Version(1), parameters: parameters(), cited: cited() },
             Command::Assign { application: name("shop") },
@@ -112,6 +117,13 @@ pub(crate) fn machine() -> Forms {
             Event::InstanceLeft { effect: effect(1), why: Leaving::OperatorKeeps },
             Event::InstanceLeft { effect: effect(1), why: Leaving::PolicySpares },
             Event::InstanceLeft { effect: effect(1), why: Leaving::Forced },
+            Event::InstanceLeft { effect: effect(1), why: Leaving::OfOther },
+            Event::StartedByOther {
+                effect: effect(1),
+                instance: InstanceId("i-9".into()),
+                nonce: "somebody:else".into(),
+                at: AT,
+            },
             Event::Adopted { instance: instance(InstanceStatus::Running), at: AT },
             Event::StrayFound {
                 effect: effect(1),

@@ -1,0 +1,98 @@
+//! What follows from how a provider's call for a machine's own instance went.
+
+use super::{
+    Event, Instance, Reason, Rejection, State, Step,
+    decide::{Facts, Verdict},
+    foreign, health, siting,
+};
+use crate::{
+    contract::{Attempted, Decision, Next, RetryRule},
+    ports::MachineInstance,
+    vocab::{Effort, Fault, FaultCode, Life, Timestamp},
+};
+
+pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, facts: &Facts<'_>) -> Verdict {
+    let Instance::Creating(effort) = &state.instance else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    let name = facts.stream.name();
+    if instance.effect != state.effect_of(facts.stream, effort.intent) || instance.machine.as_str() != name {
+        // A provider that answers with something else has not made what was asked for.
+        let text = format!("the provider answered with instance {} of machine {}", instance.instance, instance.machine);
+        return create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);
+    }
+    if let Some(nonce) = foreign::other_nonce(instance, facts) {
+        // Another control plane has the same id. What is there is not ours, whatever it is called.
+        let text = format!("instance {} was started by somebody else: it reports the nonce {nonce}", instance.instance);
+        return create_failed(state, effort.attempt, &Fault::new(FaultCode::PermissionDenied, text), facts);
+    }
+    if effort.attempt < attempt {
+        return Err(Rejection::UnknownAttempt { attempt });
+    }
+    // A late answer to an earlier attempt at the same intent is as good: it is the same instance.
+    let made = Event::Created { instance: instance.clone(), at: facts.now };
+    Ok(Decision::because(Reason::InstanceMade, [made, health::join_awaited(facts)]))
+}
+
+pub(super) fn create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
+    let Instance::Creating(effort) = &state.instance else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if let Some(blamed) = siting::blame(state, effort, attempt, fault) {
+        return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
+    }
+    let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
+    after_failure((effort, Attempted::Making), attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
+}
+
+pub(super) fn deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {
+    let Instance::Deleting { effort, .. } = &state.instance else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if effort.attempt < attempt {
+        return Err(Rejection::UnknownAttempt { attempt });
+    }
+    Ok(match state.life {
+        Life::Dead => Decision::because(Reason::InstanceAbsent, [Event::Deleted, Event::Removed]),
+        Life::Alive if state.hold.is_some() => {
+            let events = [Event::Deleted, Event::Withheld { step: Step::Create, at: facts.now }];
+            Decision::because(Reason::OnHold, events)
+        }
+        Life::Alive => {
+            let events = [Event::Deleted, Event::CreateRequested { at: facts.now }];
+            Decision::because(Reason::ReplacementDue, events)
+        }
+        // It is dying and waits for its attachments; no other instance is made for it.
+        Life::Dying | Life::Undeclared | Life::Removed => Decision::because(Reason::InstanceAbsent, [Event::Deleted]),
+    })
+}
+
+pub(super) fn delete_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
+    let Instance::Deleting { effort, .. } = &state.instance else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    let retry = |until, fault| Event::DeleteRetryScheduled { until, fault };
+    after_failure((effort, Attempted::Removing), attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
+}
+
+/// What follows a failed attempt: another one later, or none.
+pub(super) fn after_failure(
+    (effort, work): (&Effort, Attempted),
+    attempt: u32,
+    fault: &Fault,
+    facts: &Facts<'_>,
+    retry: impl FnOnce(Timestamp, Fault) -> Event,
+    give_up: impl FnOnce(Fault) -> Event,
+) -> Verdict {
+    if !effort.is_trying(attempt) {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let next = RetryRule::of_machine(facts.policy, work).after(effort, fault, facts.now);
+    let fault = fault.clone();
+    Ok(match next {
+        Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
+        Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
+        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [give_up(fault)]),
+        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault)]),
+    })
+}

@@ -1,0 +1,60 @@
+//! What stands under an effect id of ours and was started by another control plane: nothing of it is touched.
+//!
+//! Two control planes can have the same ids: one of them was started from a copy of the other's journal. What is there then
+//! tells another nonce. It is neither taken for the machine's own, nor deleted, nor harvested. Whoever has not seen its
+//! instance with the right nonce yet has the provider asked first, right before anything is deleted
+//! ([`State::has_proof_of`]).
+
+use bailiwick_journal::Version;
+
+use super::{
+    Event, Instance, Reason, State, answers,
+    decide::{Facts, Verdict},
+};
+use crate::{
+    contract::Decision,
+    vocab::{EffectId, Effort, Fault, FaultCode, InstanceId, Nonce, Outlook},
+};
+
+impl State {
+    /// Whether what was made, or taken over, at a version was seen, and was ours.
+    pub fn has_proof_of(&self, intent: Version) -> bool {
+        self.proven == Some(intent)
+    }
+}
+
+/// The provider shows an instance of somebody else under this id.
+pub(super) fn report(
+    state: &State,
+    effect: EffectId,
+    instance: &InstanceId,
+    nonce: &str,
+    facts: &Facts<'_>,
+) -> Verdict {
+    if nonce == Nonce::of(facts.journal, effect).as_str() {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let (instance, nonce) = (instance.clone(), nonce.to_owned());
+    let text = format!("instance {instance} was started by somebody else: it reports the nonce {nonce}");
+    let seen = Event::StartedByOther { effect, instance, nonce, at: facts.now };
+    let is_own = state.own(facts.stream) == Some(effect);
+    let rest = match &state.instance {
+        _ if state.strays.contains_key(&effect) => Vec::new(),
+        Instance::Creating(effort) if is_own && effort.outlook == Outlook::Trying => {
+            vec![Event::CreateGivenUp { fault: Fault::new(FaultCode::PermissionDenied, text) }]
+        }
+        // There is nothing of its own.
+        Instance::Deleting { effort, .. } if is_own => answers::deleted(state, effort.attempt, facts)?.events,
+        Instance::Creating(_) | Instance::Deleting { .. } => return Ok(Decision::nothing(Reason::StaleReport)),
+        Instance::None | Instance::Running { .. } | Instance::Lost { .. } => {
+            return Ok(Decision::nothing(Reason::StaleReport));
+        }
+    };
+    Ok(Decision::because(Reason::StartedByOther, std::iter::once(seen).chain(rest)))
+}
+
+/// Whether nothing of its own can be there: making it was given up because of what stands in its place.
+pub(super) fn is_all_there_is(state: &State, effort: &Effort, facts: &Facts<'_>) -> bool {
+    let effect = state.effect_of(facts.stream, effort.intent);
+    effort.outlook != Outlook::Trying && state.of_others.contains(&effect)
+}
