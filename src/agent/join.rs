@@ -42,7 +42,7 @@ pub(super) async fn token(
             let is_gone = matches!(directory.presence(), Ok(Presence::Absent));
             return Ok((!is_gone).then(String::new));
         };
-        let join = Join { effect: tag.effect, nonce: tag.nonce.clone(), token, node: node.told() };
+        let join = Join { effect: tag.effect, nonce: tag.nonce.clone(), token, node: node.told.clone() };
         match client.send_json::<_, Joined>(Method::POST, &path, &join, None).await {
             Ok(Joined { token }) => {
                 // In this order: whoever has neither could never join again.

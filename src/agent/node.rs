@@ -3,11 +3,11 @@
 //! Labels, annotations and taints that are declared are written there, and what was written last is kept beside them: what
 //! is not declared any more is taken away, and what somebody else has written there stays.
 
-use std::{collections::BTreeMap, io, path::Path, thread::available_parallelism};
+use std::{io, path::Path, thread::available_parallelism};
 
 use bailiwick_actors::{
     machine::rules::template::{self, NodeTemplate},
-    vocab::{SizeMib, Taint},
+    vocab::SizeMib,
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +17,9 @@ use crate::api::wire::agent::NodeInfo;
 /// The content of `node.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeFile {
-    pub agent_version: String,
-    pub arch: String,
-    pub cores: u32,
-    pub memory_mib: SizeMib,
-    pub disk_mib: SizeMib,
-    pub labels: BTreeMap<String, String>,
-    pub annotations: BTreeMap<String, String>,
-    pub taints: Vec<Taint>,
+    /// As the node is told.
+    #[serde(flatten)]
+    pub told: NodeInfo,
     /// What of these was declared when it was written last.
     pub last_applied: NodeTemplate,
 }
@@ -36,14 +31,15 @@ impl NodeFile {
     /// If it cannot be written.
     pub fn begin(directory: &MachineDir, declared: &NodeTemplate) -> io::Result<Self> {
         let known = files::read_json::<Self>(&directory.node()).ok().flatten().unwrap_or_default();
-        let mut node = Self {
+        let told = NodeInfo {
             agent_version: env!("CARGO_PKG_VERSION").to_owned(),
             arch: std::env::consts::ARCH.to_owned(),
             cores: available_parallelism().ok().and_then(|cores| u32::try_from(cores.get()).ok()).unwrap_or(0),
             memory_mib: SizeMib(pressure::memory().map(|(total, _)| total / 1024).unwrap_or(0)),
             disk_mib: SizeMib(disk_mib(directory.path())),
-            ..known
+            ..known.told
         };
+        let mut node = Self { told, ..known };
         node.apply(declared);
         files::replace_json(&directory.node(), &node)?;
         Ok(node)
@@ -60,26 +56,12 @@ impl NodeFile {
     }
 
     fn apply(&mut self, declared: &NodeTemplate) -> bool {
-        let (record, mut changed) = (&self.last_applied, [false; 3]);
-        (changed[0], self.labels) = template::map(&declared.labels, &record.labels, &self.labels);
-        (changed[1], self.annotations) = template::map(&declared.annotations, &record.annotations, &self.annotations);
-        (changed[2], self.taints) = template::taints(&declared.taints, &record.taints, &self.taints);
+        let (record, told, mut changed) = (&self.last_applied, &mut self.told, [false; 3]);
+        (changed[0], told.labels) = template::map(&declared.labels, &record.labels, &told.labels);
+        (changed[1], told.annotations) = template::map(&declared.annotations, &record.annotations, &told.annotations);
+        (changed[2], told.taints) = template::taints(&declared.taints, &record.taints, &told.taints);
         self.last_applied = declared.clone();
         changed.contains(&true)
-    }
-
-    /// The same, as the node is told.
-    pub fn told(&self) -> NodeInfo {
-        NodeInfo {
-            agent_version: self.agent_version.clone(),
-            arch: self.arch.clone(),
-            cores: self.cores,
-            memory_mib: self.memory_mib,
-            disk_mib: self.disk_mib,
-            labels: self.labels.clone(),
-            annotations: self.annotations.clone(),
-            taints: self.taints.clone(),
-        }
     }
 }
 
@@ -89,6 +71,8 @@ fn disk_mib(path: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn template(labels: &[(&str, &str)]) -> NodeTemplate {
@@ -102,16 +86,17 @@ mod tests {
         let effect = bailiwick_actors::vocab::EffectId(uuid::Uuid::from_u128(1));
         let directory = MachineDir::new(scratch.path().to_owned(), effect);
         let node = NodeFile::begin(&directory, &template(&[("tier", "front"), ("old", "1")])).unwrap();
-        assert!(0 < node.cores && 0 < node.memory_mib.0 && 0 < node.disk_mib.0 && !node.agent_version.is_empty());
+        let told = &node.told;
+        assert!(0 < told.cores && 0 < told.memory_mib.0 && 0 < told.disk_mib.0 && !told.agent_version.is_empty());
         let read = || files::read_json::<NodeFile>(&directory.node()).unwrap().expect("it is there");
         assert_eq!(read(), node);
         let mut by_others = node;
-        by_others.labels.insert("theirs".into(), "1".into());
+        by_others.told.labels.insert("theirs".into(), "1".into());
         files::replace_json(&directory.node(), &by_others).unwrap();
         NodeFile::follow(&directory, &template(&[("tier", "back")])).unwrap();
         let labels = BTreeMap::from([("theirs", "1"), ("tier", "back")]);
         assert_eq!(
-            read().labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect::<BTreeMap<_, _>>(),
+            read().told.labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect::<BTreeMap<_, _>>(),
             labels
         );
     }

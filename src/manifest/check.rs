@@ -11,6 +11,7 @@ use bailiwick_journal::StreamId;
 
 use super::{
     claims::{self, Claim},
+    fields::{Field, Reading},
     hint::nearest,
     managed, mounts, pools,
     problem::{Code, Place, Problem, Problems},
@@ -69,6 +70,21 @@ pub(super) struct Reference {
     pub name: Name,
     pub place: Place,
     pub field: String,
+}
+
+impl Reference {
+    /// The name in this field, which is to be that of something else, and is noted as such.
+    pub(super) fn named(
+        kind: &'static str,
+        field: &Field<'_>,
+        references: &mut Vec<Self>,
+        reading: &mut Reading<'_>,
+    ) -> Option<Name> {
+        let name = field.name(reading)?;
+        let place = reading.place(field.node.at);
+        references.push(Self { kind, name: name.clone(), place, field: field.path.clone() });
+        Some(name)
+    }
 }
 
 /// Finds doubles and dangling references. Two attachments of one volume are no matter for this place: the volume itself

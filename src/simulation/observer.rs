@@ -203,6 +203,7 @@ impl Observer {
         let mut claims = Claims::default();
         for (name, folded) in self.machines.iter() {
             claims.instances.extend(folded.state.claims(&stream::<machine::State>(name)));
+            claims.kept.extend(&folded.state.kept);
         }
         for (name, folded) in self.volumes.iter() {
             let intent = match &folded.state.storage {

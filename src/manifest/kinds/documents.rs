@@ -41,8 +41,9 @@ fn space(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<Space> {
 fn subnet(spec: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<Subnet> {
     let fields = Fields::of(spec, &["cidr", "zones", "space", "providerId"], reading)?;
     let cidr = required_word("cidr", "10.0.1.0/24", &fields, reading);
-    let space =
-        fields.require("space", "some-space", reading).and_then(|field| named("space", &field, references, reading));
+    let space = fields
+        .require("space", "some-space", reading)
+        .and_then(|field| Reference::named("space", &field, references, reading));
     let zones: BTreeSet<Zone> = match fields.get("zones") {
         None => BTreeSet::new(),
         Some(field) => {
@@ -89,7 +90,7 @@ fn application(spec: &Field<'_>, references: &mut Vec<Reference>, reading: &mut 
     let mut said = Application::default();
     if let Some(field) = fields.get("machines") {
         for item in field.items(limits::UNITS_MAX, reading)? {
-            said.machines.insert(named("machine", &item, references, reading)?);
+            said.machines.insert(Reference::named("machine", &item, references, reading)?);
         }
     }
     if let Some(field) = fields.get("bindings") {
@@ -113,7 +114,7 @@ fn bindings(
     let mut bindings = BTreeMap::new();
     for (key, value) in field.entries(limits::BINDINGS_MAX, reading)? {
         let endpoint = label_name(&key.text, key.at, &value.path, reading)?;
-        bindings.insert(endpoint, named("space", &value, references, reading)?);
+        bindings.insert(endpoint, Reference::named("space", &value, references, reading)?);
     }
     Some(bindings)
 }
@@ -156,18 +157,6 @@ fn model(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<Model> {
             Some(field) => field.truth(reading)?,
         },
     })
-}
-
-fn named(
-    kind: &'static str,
-    field: &Field<'_>,
-    references: &mut Vec<Reference>,
-    reading: &mut Reading<'_>,
-) -> Option<Name> {
-    let name = field.name(reading)?;
-    let place = reading.place(field.node.at);
-    references.push(Reference { kind, name: name.clone(), place, field: field.path.clone() });
-    Some(name)
 }
 
 fn required_word(what: &str, example: &str, fields: &Fields<'_>, reading: &mut Reading<'_>) -> Option<String> {

@@ -202,10 +202,7 @@ fn class_of(fields: &Fields<'_>, references: &mut Vec<Reference>, reading: &mut 
         reading.note(kind.node.at, &kind.path, text);
     }
     let field = class.require("name", "some-class", reading)?;
-    let name = field.name(reading)?;
-    let place = reading.place(field.node.at);
-    references.push(Reference { kind: "machine-class", name: name.clone(), place, field: field.path.clone() });
-    Some(name)
+    Reference::named("machine-class", &field, references, reading)
 }
 
 /// What the machine's node shall have, which are the machine's own labels, annotations and taints here.

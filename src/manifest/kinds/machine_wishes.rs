@@ -51,21 +51,13 @@ pub(super) fn wishes(
         note(jobs(&field, reading).map(|jobs| spec.jobs = jobs));
     }
     if let Some(field) = fields.get("parent") {
-        note(field.name(reading).map(|name| {
-            let place = reading.place(field.node.at);
-            references.push(Reference { kind: "machine", name: name.clone(), place, field: field.path.clone() });
-            spec.parent = Some(name);
-        }));
+        note(Reference::named("machine", &field, references, reading).map(|name| spec.parent = Some(name)));
     }
     if let Some(field) = fields.get("zone") {
         note(zone(&field, reading).map(|zone| spec.zone = Some(zone)));
     }
     if let Some(field) = fields.get("class") {
-        note(field.name(reading).map(|name| {
-            let place = reading.place(field.node.at);
-            references.push(Reference { kind: "machine-class", name: name.clone(), place, field: field.path.clone() });
-            spec.class = Some(name);
-        }));
+        note(Reference::named("machine-class", &field, references, reading).map(|name| spec.class = Some(name)));
     }
     if let Some(field) = fields.get("spread") {
         note(spread(&field, &spec, reading).map(|label| spec.spread = Some(label)));

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     replica_set::{Rhythm, Seat, Spec},
-    vocab::{Address, Name, Scope},
+    vocab::{Address, Scope},
 };
 
 use crate::manifest::{
@@ -18,8 +18,9 @@ pub(super) fn replica_set(
     reading: &mut Reading<'_>,
 ) -> Option<Spec> {
     let fields = Fields::of(spec, &["engine", "servers", "seats", "oneHost", "space"], reading)?;
-    let engine =
-        fields.require("engine", "etcd", reading).and_then(|field| reference("engine", &field, references, reading));
+    let engine = fields
+        .require("engine", "etcd", reading)
+        .and_then(|field| Reference::named("engine", &field, references, reading));
     let servers = match fields.get("servers") {
         None => Some(1),
         Some(field) => servers(&field, reading),
@@ -57,7 +58,7 @@ fn seat(item: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading
     let fields = Fields::of(item, &["machine", "address", "addresses", "peerPort", "clientPort"], reading)?;
     let machine = fields
         .require("machine", "some-machine", reading)
-        .and_then(|field| reference("machine", &field, references, reading));
+        .and_then(|field| Reference::named("machine", &field, references, reading));
     let addresses = match (fields.get("addresses"), fields.get("address")) {
         (Some(field), None) => addresses(&field, reading),
         (Some(field), Some(_)) => {
@@ -75,19 +76,6 @@ fn seat(item: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading
         Some(field) => port(&field, reading),
     };
     Some(Seat { machine: machine?, addresses: addresses?, peer_port: peer_port?, client_port: client_port? })
-}
-
-/// The name of something else, which is to be there.
-fn reference(
-    kind: &'static str,
-    field: &Field<'_>,
-    references: &mut Vec<Reference>,
-    reading: &mut Reading<'_>,
-) -> Option<Name> {
-    let name = field.name(reading)?;
-    let place = reading.place(field.node.at);
-    references.push(Reference { kind, name: name.clone(), place, field: field.path.clone() });
-    Some(name)
 }
 
 fn addresses(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<Address>> {

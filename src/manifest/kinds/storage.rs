@@ -98,9 +98,7 @@ fn named(
     reading: &mut Reading<'_>,
 ) -> Option<Name> {
     let field = fields.require(kind, &format!("some-{kind}"), reading)?;
-    let name = field.name(reading)?;
-    references.push(Reference { kind, name: name.clone(), place: reading.place(field.node.at), field: field.path });
-    Some(name)
+    Reference::named(kind, &field, references, reading)
 }
 
 /// The name of another entity, if one is given; the outer none says that it makes no sense.

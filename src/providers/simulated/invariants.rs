@@ -13,6 +13,8 @@ use super::WorldState;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     pub instances: BTreeSet<EffectId>,
+    /// Those of them that an operator had their machines let go of: another one may be made beside them.
+    pub kept: BTreeSet<EffectId>,
     pub volumes: BTreeSet<EffectId>,
     pub attachments: BTreeSet<EffectId>,
     pub filesystems: BTreeSet<EffectId>,
@@ -22,6 +24,8 @@ pub struct Claims {
 /// What is wrong: orphans (made, and claimed by no journal), duplicates, and double attachments. Empty if nothing is.
 pub fn check(world: &WorldState, claims: &Claims) -> Vec<String> {
     let mut wrong = world.violations.clone();
+    let twins = world.twins.iter().filter(|(of, _)| !claims.kept.contains(of));
+    wrong.extend(twins.map(|(_, text)| text.clone()));
     for instance in world.instances.values() {
         if !claims.instances.contains(&instance.seen.effect) {
             wrong.push(format!("orphan: instance {} of {}", instance.seen.instance, instance.seen.machine));
@@ -48,14 +52,15 @@ pub fn check(world: &WorldState, claims: &Claims) -> Vec<String> {
             wrong.push(format!("orphan: mount of {} on {}", mount.made.filesystem, mount.made.machine));
         }
     }
-    wrong.extend(duplicates(world));
+    wrong.extend(duplicates(world, &claims.kept));
     wrong
 }
 
-fn duplicates(world: &WorldState) -> Vec<String> {
+fn duplicates(world: &WorldState, kept: &BTreeSet<EffectId>) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut machines: BTreeMap<Uid, u32> = BTreeMap::new();
-    for instance in world.instances.values().filter(|instance| instance.seen.status == InstanceStatus::Running) {
+    let running = world.instances.values().filter(|instance| instance.seen.status == InstanceStatus::Running);
+    for instance in running.filter(|instance| !kept.contains(&instance.seen.effect)) {
         *machines.entry(instance.uid).or_default() += 1;
     }
     let mut volumes: BTreeMap<(Uid, &Name), u32> = BTreeMap::new();
@@ -73,4 +78,52 @@ fn duplicates(world: &WorldState) -> Vec<String> {
     wrong
         .extend(attached.iter().filter(|(_, count)| **count > 1).map(|(id, _)| format!("attached twice: volume {id}")));
     wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use bailiwick_actors::{
+        machine::Spec,
+        ports::{CreateMachine, MachineInstance, SecretData},
+        vocab::InstanceId,
+    };
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::providers::simulated::{Thing, World};
+
+    fn made(number: u128) -> Thing {
+        let (id, provider): (_, Name) = (EffectId(Uuid::from_u128(number)), "simulated".parse().expect("a name"));
+        let machine: Name = "web".parse().expect("a name");
+        let asked = CreateMachine {
+            id,
+            machine: machine.clone(),
+            uid: Uid(Uuid::nil()),
+            spec: Box::new(Spec::with_provider(provider.clone())),
+            zone: None,
+            class: None,
+            secrets: SecretData::default(),
+            start: None,
+            config: None,
+            nonce: None,
+            join: None,
+        };
+        let (facts, status) = (BTreeMap::new(), InstanceStatus::Running);
+        let seen = MachineInstance { effect: id, instance: InstanceId(number.to_string()), machine, facts, status };
+        Thing::Machine { provider, asked, made: Some(seen) }
+    }
+
+    #[test]
+    fn a_machine_has_one_instance_beside_those_that_an_operator_keeps() {
+        let world = World::with(1, [made(1), made(2)]).snapshot();
+        let both: BTreeSet<EffectId> = world.instances.keys().copied().collect();
+        let claims = Claims { instances: both.clone(), ..Claims::default() };
+        let uid = Uuid::nil();
+        assert_eq!(
+            check(&world, &claims),
+            ["machine web has 1 and i-1000002".to_owned(), format!("duplicate: machine {uid}")]
+        );
+        let first = both.first().copied().into_iter().collect();
+        assert_eq!(check(&world, &Claims { kept: first, ..claims }), Vec::<String>::new());
+    }
 }

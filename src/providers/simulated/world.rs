@@ -49,6 +49,9 @@ pub struct WorldState {
     made: u64,
     /// What must never be, as it was found.
     pub violations: Vec<String>,
+    /// Instances that were there when another one was made for their machine, and how that is said: nothing is wrong with
+    /// those that their machine was to let go of.
+    pub twins: Vec<(EffectId, String)>,
 }
 
 /// An instance that some provider made.
@@ -99,6 +102,7 @@ impl World {
             earlier_lists: BTreeMap::new(),
             made: 0,
             violations: Vec::new(),
+            twins: Vec::new(),
         })))
     }
 
@@ -367,7 +371,8 @@ impl WorldState {
         };
         let twin = self.instances.values().find(|other| other.uid == create.uid && other.provider == provider);
         if let Some(twin) = twin {
-            self.violations.push(format!("machine {} has {} and {}", seen.machine, twin.seen.instance, seen.instance));
+            let text = format!("machine {} has {} and {}", seen.machine, twin.seen.instance, seen.instance);
+            self.twins.push((twin.seen.effect, text));
         }
         self.instances.insert(create.id, SimulatedInstance { provider, uid: create.uid, seen });
     }

@@ -104,6 +104,30 @@ fn sleeps(lab: &Lab, machine: &Value) -> usize {
     processes_where(|pid, _| is_its(pid)).expect("a list of processes").len()
 }
 
+/// How often the workloads of machine a were refused to end, by what `describe` says.
+fn refusals(lab: &Lab) -> u32 {
+    let detail = describe(lab, "machine/a")["detail"].to_string();
+    let told = detail.split_once("application shop needs 1 of its other machines, and 0 run well (refused ");
+    told.and_then(|(_, rest)| rest.split_once(' ')?.0.parse().ok()).unwrap_or(0)
+}
+
+/// Everything that happened to machine a, in words.
+fn happened(lab: &Lab) -> Vec<String> {
+    let lines = json(&lab.run(&["log", "machine/a", "--limit", "500", "-o", "json"]).code(0));
+    let lines = lines.as_array().expect("lines").iter();
+    let texts = lines.flat_map(|line| line["happened"].as_array().cloned().unwrap_or_default());
+    texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+/// The one thing of this kind that happened to machine a.
+#[track_caller]
+fn only(lab: &Lab, words: &str) -> String {
+    let all = happened(lab);
+    let found: Vec<&String> = all.iter().filter(|text| text.contains(words)).collect();
+    let [one] = found[..] else { panic!("{words} happened {} times: {all:?}", found.len()) };
+    one.clone()
+}
+
 #[test]
 fn workloads_go_on_until_their_disruption_budget_has_room() {
     let lab = Lab::new();
@@ -114,11 +138,7 @@ fn workloads_go_on_until_their_disruption_budget_has_room() {
     assert!(other.signal(Signal::STOP).expect("it is ours"));
     eventually("the other one is silent", || describe(&lab, "machine/b")["status"] == "stale");
     lab.run(&["remove", "machine/a"]).code(0);
-    eventually("it was refused, and asked for again", || {
-        let detail = describe(&lab, "machine/a")["detail"].to_string();
-        let is_refused = detail.contains("application shop needs 1 of its other machines, and 0 run well (refused ");
-        is_refused && !detail.contains("(refused 1 time)")
-    });
+    eventually("it was refused, and asked for again", || 2 <= refusals(&lab));
     assert_eq!(sleeps(&lab, &a), 1, "its workload goes on");
     assert!(other.signal(Signal::CONT).expect("it is ours"));
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
@@ -139,6 +159,63 @@ fn a_budget_that_never_has_room_holds_nobody_longer_than_the_drain_may_take() {
     let log = lab.run(&["log", "machine/a", "--limit", "100"]).code(0).out;
     assert!(log.contains("did not end in time"), "{log}");
     eventually("nothing is left of it", || sleeps(&lab, &a) == 0);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
+    let lab = Lab::new();
+    let node = with_budget(&lab, 1, "120s");
+    let (a, b) = (describe(&lab, "machine/a"), describe(&lab, "machine/b"));
+    let pid = b["facts"]["pid"].as_str().and_then(|pid| pid.parse().ok()).expect("a process");
+    let other = ProcessMark::of(pid).expect("it runs");
+    assert!(other.signal(Signal::STOP).expect("it is ours"));
+    eventually("the other one is silent", || describe(&lab, "machine/b")["status"] == "stale");
+    lab.run(&["remove", "machine/a"]).code(0);
+    eventually("it was refused", || 1 <= refusals(&lab));
+    node.kill();
+    let (before, began) = (refusals(&lab), only(&lab, "its workloads are to end"));
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    eventually("it is refused again", || before < refusals(&lab));
+    assert_eq!(sleeps(&lab, &a), 1, "its workload goes on");
+    let detail = describe(&lab, "machine/a")["detail"].to_string();
+    let deadline = began.rsplit(' ').next().expect("a time");
+    assert!(detail.contains(&format!("not waited for after {deadline}")), "{detail}, and before: {began}");
+    assert!(other.signal(Signal::CONT).expect("it is ours"));
+    eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
+    assert_eq!(only(&lab, "its workloads are to end"), began, "the drain began once");
+    only(&lab, "its workloads may end now");
+    only(&lab, "its workloads have ended");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn an_eviction_that_is_under_way_is_finished_after_a_kill_and_not_begun_again() {
+    let lab = Lab::new();
+    let said = lab.manifest("said", "");
+    let words =
+        format!("trap 'echo end >> {said}; sleep 3; exit 0' TERM; echo begin >> {said}; while :; do sleep 0.1; done");
+    let slow = shop(1).replacen("[sleep, '600']", &format!("[sh, -c, \"{words}\"]"), 1);
+    let health = "  health: {evictionRetry: 300ms, drainTimeout: 120s}\n  storage:";
+    let quick = lab.manifest("quick.yaml", QUICK.replace("  storage:", health));
+    let node = lab.start(&["up", &quick, &lab.manifest("it.yaml", slow), "--timeout", "60s"]);
+    node.says("everything is so");
+    let has_said = |text: &str| std::fs::read_to_string(&said).is_ok_and(|all| all == text);
+    eventually("its workload runs", || has_said("begin\n"));
+    lab.run(&["remove", "machine/a"]).code(0);
+    eventually("its workload is told to end", || has_said("begin\nend\n"));
+    node.kill();
+    let began = only(&lab, "its workloads are to end");
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
+    assert!(has_said("begin\nend\n"), "it was told once, and not started again");
+    assert_eq!(only(&lab, "its workloads are to end"), began, "the drain began once");
+    only(&lab, "its workloads may end now");
+    only(&lab, "its workloads have ended");
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
