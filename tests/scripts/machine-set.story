@@ -63,13 +63,13 @@
 00:05:00.000    55 supervisor/machine-sets      issued to web-6: declare, issued to web-7: declare, because something follows from what is seen (supervisor/machine-sets, after 54)
 00:05:00.000    56 machine/web-6                declared, create requested, because it was declared and has no instance yet (supervisor/machine-sets, after 55)
 00:05:00.000    57 machine/web-7                declared, create requested, because it was declared and has no instance yet (supervisor/machine-sets, after 55)
-00:05:00.000    58 supervisor/machines          issued to web-6: site, issued to web-7: site, because something follows from what is seen (supervisor/machines, after 57)
-00:05:00.000    59 supervisor/machine-sets      issued to web: report batch, because something follows from what is seen (supervisor/machine-sets, after 58)
-00:05:00.000    60 machine/web-7                sited, because the zone for its instance was chosen (supervisor/machines, after 58)
-00:05:00.000    61 machine/web-6                sited, because the zone for its instance was chosen (supervisor/machines, after 58)
-00:05:00.000    62 machine-set/web              pass, pass, because a batch of machines was declared (supervisor/machine-sets, after 59)
-00:05:00.012    63 machine/web-6                created i-0014, join awaited until 00:25:00.012, because the provider has made its instance (executor, after 61)
-00:05:00.012    64 machine/web-7                created i-0015, join awaited until 00:25:00.012, because the provider has made its instance (executor, after 60)
+00:05:00.000    58 supervisor/machine-sets      issued to web: report batch, because something follows from what is seen (supervisor/machine-sets, after 57)
+00:05:00.000    59 supervisor/machines          issued to web-6: site, issued to web-7: site, because something follows from what is seen (supervisor/machines, after 58)
+00:05:00.000    60 machine-set/web              pass, pass, because a batch of machines was declared (supervisor/machine-sets, after 58)
+00:05:00.000    61 machine/web-7                sited, because the zone for its instance was chosen (supervisor/machines, after 59)
+00:05:00.000    62 machine/web-6                sited, because the zone for its instance was chosen (supervisor/machines, after 59)
+00:05:00.012    63 machine/web-6                created i-0014, join awaited until 00:25:00.012, because the provider has made its instance (executor, after 62)
+00:05:00.012    64 machine/web-7                created i-0015, join awaited until 00:25:00.012, because the provider has made its instance (executor, after 61)
 00:05:00.014    65 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 64)
 00:05:00.033    66 machine/web-5                created i-0016, join awaited until 00:25:00.033, because the provider has made its instance (executor, after 53)
 00:05:05.030    67 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines, after 66)
@@ -130,4 +130,4 @@ converged after 1830.000 s: 111 entries, 378 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 4bec16df2cdf68432595e0fdfe3cce611df98c1d502724ac7a54384d42941b4e
+journal 25ac5305d9eb17f45629446d206ce736922e2b51177a3ac9ca658a107e24488d

@@ -27,17 +27,17 @@
 00:20:00.021    21 supervisor/machines          observed unclaimed and unclaimed, issued to nobody: remove stray, issued to alpha: remove stray, because the world differs from what was seen last (supervisor/machines, after 20)
 00:20:00.021    22 machine/alpha                stray found, withheld, because an instance bears its name that nobody knows, and the policy removes such instances (supervisor/machines, after 21)
 00:20:00.021    23 machine/nobody               stray found, because an instance bears its name that nobody knows, and the policy removes such instances (supervisor/machines, after 21)
-00:20:00.048    24 machine/nobody               stray gone, because the provider confirmed that an instance that was not its own is gone (executor, after 23)
-00:20:05.045    25 supervisor/machines          observed vanished and claimed, because the world differs from what was seen last (supervisor/machines, after 24)
-00:20:10.022    26 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 25)
+00:20:00.086    24 machine/nobody               stray gone, because the provider confirmed that an instance that was not its own is gone (executor, after 23)
+00:20:05.027    25 supervisor/machines          observed vanished and claimed, because the world differs from what was seen last (supervisor/machines, after 24)
+00:20:10.042    26 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 25)
 00:45:00.000    27 machine/alpha                hold ended, because the time of its hold is over (schedule)
-00:45:00.023    28 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 27)
-00:45:00.029    29 machine/alpha                stray gone, because the provider confirmed that an instance that was not its own is gone (executor, after 27)
-00:45:05.025    30 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 29)
+00:45:00.054    28 machine/alpha                stray gone, because the provider confirmed that an instance that was not its own is gone (executor, after 27)
+00:45:05.014    29 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 28)
+00:45:10.042    30 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 29)
 01:30:00.000     --- all providers behave from now on
 
-converged after 5430.000 s: 30 entries, 1089 provider calls, 0 crashes, seed 21
+converged after 5430.000 s: 30 entries, 1091 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal b992d9a21a4c6adffc0270be8af3a7f8dad365143ac8d4b863ca83697173230a
+journal 4d26631979c256726bcb0e266677430b2e7147fa15618a6288b2c752fa64cbcc

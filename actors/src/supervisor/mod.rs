@@ -13,8 +13,6 @@ pub mod replica_sets;
 pub mod storage;
 
 #[cfg(feature = "shell")]
-mod sending;
-#[cfg(feature = "shell")]
 pub(crate) mod shell;
 
 pub use order::{Order, Orders};

@@ -1,5 +1,7 @@
 //! A supervisor with a mailbox: follows the journal, decides on what it sees, and sends its orders.
 
+mod sending;
+
 use std::{
     collections::{BTreeSet, VecDeque},
     fmt,
@@ -9,13 +11,9 @@ use std::{
 use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, WrapFuture};
 use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, crash, digest};
 
-use super::{
-    Orders, decision_id, machine_sets, machines,
-    order::ORDERS_MAX,
-    replica_sets,
-    sending::{AGAIN, Sending},
-    storage,
-};
+use sending::{AGAIN, Sending};
+
+use super::{Orders, decision_id, machine_sets, machines, order::ORDERS_MAX, replica_sets, storage};
 use crate::{
     contract::{Decider, Entity, Request, Stored, View},
     shell::{Registry, Services},
@@ -69,7 +67,7 @@ pub struct SupervisorActor<S: Supervise> {
     /// A decision is on its way into the journal; the next one waits until the view has seen it.
     deciding: Option<Position>,
     appending: bool,
-    pub(super) sending: Sending,
+    sending: Sending,
 }
 
 impl<S: Supervise> SupervisorActor<S> {

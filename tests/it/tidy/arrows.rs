@@ -113,7 +113,7 @@ fn room_of(path: &str) -> Option<String> {
     if rest == "lib.rs" {
         return None;
     }
-    if is_actors && rest.ends_with("/shell.rs") {
+    if is_actors && (rest.ends_with("/shell.rs") || rest.contains("/shell/")) {
         return Some("shell".to_owned());
     }
     if is_actors && (rest.ends_with("/spec.rs") || SETTINGS.contains(&rest)) {

@@ -116,7 +116,7 @@ fn is_bench(path: &str) -> bool {
 }
 
 fn is_decider(path: &str) -> bool {
-    path.starts_with("actors/src/") && !path.starts_with("actors/src/shell/") && !path.ends_with("/shell.rs")
+    path.starts_with("actors/src/") && !path.contains("/shell/") && !path.ends_with("/shell.rs")
 }
 
 pub(super) fn faults(source: &Source) -> Vec<Fault> {

@@ -6,12 +6,14 @@ use actix::{AsyncContext, Context, Handler, Message};
 use bailiwick_journal::{Position, crash};
 use uuid::Uuid;
 
-use super::{
-    Order,
-    order::{Issued, Orders},
-    shell::{Supervise, SupervisorActor},
+use super::{Supervise, SupervisorActor};
+use crate::{
+    shell::{AnyCommand, Ask, AskError, Origin},
+    supervisor::{
+        Order,
+        order::{Issued, Orders},
+    },
 };
-use crate::shell::{AnyCommand, Ask, AskError, Origin};
 
 /// How long after an overload an order is sent again.
 pub(super) const AGAIN: Duration = Duration::from_millis(500);
