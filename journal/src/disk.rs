@@ -125,6 +125,8 @@ pub enum LockError {
     Held {
         holder: String,
     },
+    /// Nobody has it, but somebody reads.
+    Read,
     Io(io::Error),
 }
 

@@ -12,6 +12,9 @@ pub enum OpenError {
     /// Another process has it.
     #[error("the journal in {path:?} is in use by process {holder}")]
     InUse { path: PathBuf, holder: String },
+    /// Somebody reads it while nobody has it: it can be opened once that is over.
+    #[error("the journal in {path:?} is being read by another process")]
+    BeingRead { path: PathBuf },
     /// The directory is no journal, or one that this version cannot read.
     #[error("{path:?} is no journal that this version can open: {problem}")]
     Foreign { path: PathBuf, problem: String },

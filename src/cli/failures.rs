@@ -24,6 +24,9 @@ impl From<OpenError> for CliError {
             OpenError::InUse { .. } => Self::new(Exit::Refused, "in-use", message).next(
                 "leave the directory out to ask the running node (`get`, `why`, `audit replay`), or stop it first",
             ),
+            OpenError::BeingRead { .. } => {
+                Self::new(Exit::Refused, "in-use", message).next("wait until whoever reads it has ended, and try again")
+            }
             OpenError::Foreign { .. } => Self::new(Exit::Error, "foreign-directory", message)
                 .next("name another directory with --data-dir DIR; nothing was changed in this one"),
             OpenError::Integrity { path, report } => Self {

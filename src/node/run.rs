@@ -16,7 +16,7 @@ use bailiwick_actors::{
     supervisor::machines,
     vocab::{Name, SizeMib},
 };
-use bailiwick_journal::{Journal, LocalJournal};
+use bailiwick_journal::{Journal, LocalJournal, OpenError, OpenReport};
 use tokio::sync::{mpsc as mpsc_async, oneshot};
 
 use super::{StartError, Started, StopError};
@@ -42,6 +42,9 @@ type Ready = mpsc::SyncSender<Result<(Handle, Started), StartError>>;
 
 /// How often a stopping node looks whether its provider calls have ended.
 const DRAIN_POLL: Duration = Duration::from_millis(20);
+/// How often, and how many times, a starting node looks whether whoever reads the journal has ended: 5 s in all.
+const READERS_POLL: Duration = Duration::from_millis(20);
+const READERS_POLLS_MAX: u32 = 250;
 
 pub(super) fn run(config: Config, ready: &Ready, stop: oneshot::Receiver<()>) -> Result<(), StopError> {
     let system = actix::System::new();
@@ -83,8 +86,13 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let clock: Arc<dyn Clock> = config.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::new()));
     let dir = journal_dir(&config.data_dir);
     let settings = config.journal.clone();
-    let (journal, report) =
-        LocalJournal::open(bailiwick_journal::Config { dir, now_ms: clock.now().0, id: None, settings })?;
+    let (journal, report) = open_journal(|| bailiwick_journal::Config {
+        dir: dir.clone(),
+        now_ms: clock.now().0,
+        id: None,
+        settings: settings.clone(),
+    })
+    .await?;
     let machines = local_dir(&config.data_dir).join("machines");
     if report.created && fs::read_dir(&machines).is_ok_and(|mut machines| machines.next().is_some()) {
         return Err(StartError::JournalGone { machines });
@@ -123,6 +131,17 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
         socket: config.listen.then(|| config.data_dir.join("node.sock")),
     };
     Ok(Parts { handle, started, running, server, journal, socket: Some(socket) })
+}
+
+/// Opens the journal. Somebody may be reading it while no node runs (`get`, `why`): a start waits until that is over.
+async fn open_journal(config: impl Fn() -> bailiwick_journal::Config) -> Result<(LocalJournal, OpenReport), OpenError> {
+    for _ in 0..READERS_POLLS_MAX {
+        match LocalJournal::open(config()) {
+            Err(OpenError::BeingRead { .. }) => tokio::time::sleep(READERS_POLL).await,
+            opened => return opened,
+        }
+    }
+    LocalJournal::open(config())
 }
 
 fn make_private_dir(path: &PathBuf) -> Result<(), StartError> {

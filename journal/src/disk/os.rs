@@ -140,9 +140,18 @@ fn make_dir(path: &Path) -> io::Result<()> {
 fn lock_exclusive(path: &Path) -> Result<Lock, LockError> {
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
     let mut file = opened.map_err(LockError::Io)?;
-    taken(&mut file, File::try_lock)?;
+    taken(&mut file, File::try_lock).map_err(|error| if_read(&file, error))?;
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(LockError::Io)?;
     Ok(Lock { _held: Box::new(Locked(file)) })
+}
+
+/// Who could read beside those that hold it knows that they only read.
+fn if_read(file: &File, error: LockError) -> LockError {
+    match error {
+        // The lock goes with the file, which is closed before the caller has the answer.
+        LockError::Held { .. } if file.try_lock_shared().is_ok() => LockError::Read,
+        error => error,
+    }
 }
 
 fn lock_shared(path: &Path) -> Result<Lock, LockError> {

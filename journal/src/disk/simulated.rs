@@ -197,9 +197,11 @@ impl Disk for SimulatedDisk {
 
     fn lock(&self, how: LockMode) -> Result<Lock, LockError> {
         let mut state = self.state();
-        let refused = state.exclusive || (how == LockMode::Exclusive && state.shared > 0);
-        if refused {
+        if state.exclusive {
             return Err(LockError::Held { holder: "simulated".into() });
+        }
+        if how == LockMode::Exclusive && state.shared > 0 {
+            return Err(LockError::Read);
         }
         match how {
             LockMode::Exclusive => state.exclusive = true,

@@ -56,6 +56,7 @@ fn known_id(disk: &dyn Disk) -> Result<Option<(Uuid, bool)>, OpenError> {
 pub(crate) fn take_lock(disk: &dyn Disk, how: LockMode) -> Result<Lock, OpenError> {
     disk.lock(how).map_err(|error| match error {
         LockError::Held { holder } => OpenError::InUse { path: disk.path(), holder },
+        LockError::Read => OpenError::BeingRead { path: disk.path() },
         LockError::Io(source) => OpenError::Io { action: "lock", path: disk.path(), source },
     })
 }

@@ -1,12 +1,13 @@
 //! Ctrl-C, SIGTERM, and two nodes on one directory.
 
-use std::os::unix::process::CommandExt;
+use std::{fs, os::unix::process::CommandExt};
 
+use bailiwick::{config::journal_dir, journal::ReadOnlyJournal};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{
     observe::settled,
-    support::{Lab, Running},
+    support::{Lab, Running, eventually},
 };
 
 #[test]
@@ -75,4 +76,33 @@ fn a_second_node_is_refused_with_the_holder() {
     node.signal(Signal::TERM);
     node.ended().code(0);
     settled(&lab);
+}
+
+/// Whether the thread of a process's node has waited for something that often.
+fn has_waited(pid: u32, times: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.into_iter().any(|task| {
+        let read = |file: &str| fs::read_to_string(task.path().join(file)).unwrap_or_default();
+        let status = read("status");
+        let waits = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        read("comm").trim() == "bailiwick-node" && waits.and_then(|waits| waits.trim().parse().ok()) > Some(times)
+    })
+}
+
+#[test]
+fn a_start_waits_for_whoever_reads_the_journal() {
+    let lab = Lab::new();
+    let serve = || lab.start(&["serve"]);
+    let node = serve();
+    node.says("listening on");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+    let reader = ReadOnlyJournal::open(&journal_dir(lab.data())).expect("readable");
+    let mut node = serve();
+    eventually("it has waited a while", || has_waited(node.pid(), 10) || node.is_over());
+    assert!(!node.is_over(), "it waits");
+    drop(reader);
+    node.says("listening on");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
 }

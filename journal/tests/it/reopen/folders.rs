@@ -125,7 +125,9 @@ fn a_second_opening_is_refused_with_the_holders_process() {
     journal.close().unwrap();
     let reader = ReadOnlyJournal::open(dir.path()).unwrap();
     assert_eq!(reader.head(), journal.head());
-    assert!(matches!(LocalJournal::open(config(dir.path())), Err(OpenError::InUse { .. })), "readers hold it too");
+    assert!(matches!(LocalJournal::open(config(dir.path())), Err(OpenError::BeingRead { .. })), "readers hold it too");
+    drop(reader);
+    LocalJournal::open(config(dir.path())).unwrap();
 }
 
 #[test]
