@@ -164,35 +164,6 @@ fn a_budget_that_never_has_room_holds_nobody_longer_than_the_drain_may_take() {
 }
 
 #[test]
-fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
-    let lab = Lab::new();
-    let node = with_budget(&lab, 1, "120s");
-    let (a, b) = (describe(&lab, "machine/a"), describe(&lab, "machine/b"));
-    let pid = b["facts"]["pid"].as_str().and_then(|pid| pid.parse().ok()).expect("a process");
-    let other = ProcessMark::of(pid).expect("it runs");
-    assert!(other.signal(Signal::STOP).expect("it is ours"));
-    eventually("the other one is silent", || describe(&lab, "machine/b")["status"] == "stale");
-    lab.run(&["remove", "machine/a"]).code(0);
-    eventually("it was refused", || 1 <= refusals(&lab));
-    node.kill();
-    let (before, began) = (refusals(&lab), only(&lab, "its workloads are to end"));
-    let node = lab.start(&["serve"]);
-    node.says("listening on");
-    eventually("it is refused again", || before < refusals(&lab));
-    assert_eq!(sleeps(&lab, &a), 1, "its workload goes on");
-    let detail = describe(&lab, "machine/a")["detail"].to_string();
-    let deadline = began.rsplit(' ').next().expect("a time");
-    assert!(detail.contains(&format!("not waited for after {deadline}")), "{detail}, and before: {began}");
-    assert!(other.signal(Signal::CONT).expect("it is ours"));
-    eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
-    assert_eq!(only(&lab, "its workloads are to end"), began, "the drain began once");
-    only(&lab, "its workloads may end now");
-    only(&lab, "its workloads have ended");
-    node.signal(Signal::TERM);
-    node.ended().code(0);
-}
-
-#[test]
 fn an_eviction_that_is_under_way_is_finished_after_a_kill_and_not_begun_again() {
     let lab = Lab::new();
     let said = lab.manifest("said", "");
