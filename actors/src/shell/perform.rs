@@ -107,6 +107,9 @@ async fn delete_machines(
     limit: Duration,
 ) -> Vec<Report> {
     let asked = ownership::ask(services.journal_id(), provider, batch, limit).await;
+    if asked.ours.is_empty() {
+        return asked.told;
+    }
     let results = bulk(limit, asked.ours.len(), provider.delete(ids(&asked.ours))).await;
     let deleted = if operation == Operation::DeleteStray {
         stray_reports(asked.ours, results)

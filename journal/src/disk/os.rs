@@ -145,7 +145,7 @@ fn lock_exclusive(path: &Path) -> Result<Lock, LockError> {
     Ok(Lock { _held: Box::new(Locked(file)) })
 }
 
-/// Who could read beside those that hold it knows that they only read.
+/// Whoever can read beside the holders knows that these only read, too.
 fn if_read(file: &File, error: LockError) -> LockError {
     match error {
         // The lock goes with the file, which is closed before the caller has the answer.
