@@ -36,6 +36,10 @@ use bailiwick::{
 use tokio::sync::watch;
 use uuid::Uuid;
 
+/// As the binary has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const ATTACHMENTS: usize = 10_000;
 const MACHINES: usize = 100;
 /// Documents in one request.

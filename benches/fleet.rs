@@ -33,6 +33,10 @@ use bailiwick::{
 };
 use uuid::Uuid;
 
+/// As the binary has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Changes of which the median is told.
 const CHANGES: usize = 2_001;
 

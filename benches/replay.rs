@@ -14,6 +14,10 @@ use bailiwick::{
 };
 use uuid::Uuid;
 
+/// As the binary has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Machines, each with an attached volume.
 const MACHINES: usize = 2_000;
 /// How often each is relabelled.

@@ -9,6 +9,10 @@ use bailiwick::{
     simulation::{Happening, Planned, Simulation},
 };
 
+/// As the binary has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let text: Vec<String> = (0..100)
         .map(|number| {

@@ -31,6 +31,10 @@ use std::{error::Error, path::PathBuf, process::ExitCode, time::Duration};
 
 use table::Table;
 
+/// As the binary has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
 /// What was asked for.

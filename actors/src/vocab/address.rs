@@ -37,11 +37,7 @@ pub enum Scope {
 impl Address {
     /// The IP address, if it is one; a zone makes it a host name.
     pub fn ip(&self) -> Option<IpAddr> {
-        if self.value.contains(':') {
-            self.value.parse::<Ipv6Addr>().ok().map(IpAddr::V6)
-        } else {
-            self.value.parse::<Ipv4Addr>().ok().map(IpAddr::V4)
-        }
+        ip(&self.value)
     }
 
     /// Whether it is an IPv4 address, perhaps written as a mapped IPv6 address.
@@ -92,6 +88,15 @@ impl Address {
         let port = write!(text, "{}", self.port.unwrap_or(port));
         port.expect("a text takes any number");
         text
+    }
+}
+
+/// The IP address that a text is. Only one of the two kinds has a colon, so only that one is tried.
+pub(crate) fn ip(text: &str) -> Option<IpAddr> {
+    if text.contains(':') {
+        text.parse::<Ipv6Addr>().ok().map(IpAddr::V6)
+    } else {
+        text.parse::<Ipv4Addr>().ok().map(IpAddr::V4)
     }
 }
 

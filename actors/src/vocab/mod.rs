@@ -1,6 +1,6 @@
 //! Words that all kinds share.
 
-mod address;
+pub(crate) mod address;
 mod cited;
 mod class;
 mod effort;

@@ -300,17 +300,22 @@ impl<'a> Target<'a> {
         (verdict.changed, verdict.steps, verdict.held) = (plan.changed, plan.steps, plan.held);
         let loses_vote = |(seat, goal): (&Seat<'_>, &Goal)| seat.is_primary() && !goal.votes();
         verdict.step_down_primary = roll.seats.iter().zip(&goals).any(loses_vote);
-        let mut members: Vec<(usize, Member)> = Vec::with_capacity(goals.len() + newcomers.len());
-        members.extend(newcomers.into_iter().map(|newcomer| (newcomer.machine, newcomer.member)));
+        // A machine has one member at most, so each has its place and nothing needs to be sorted.
+        let mut of_machine: Vec<Option<Member>> = roll.machines.iter().map(|_| None).collect();
+        newcomers.into_iter().for_each(|newcomer| of_machine[newcomer.machine] = Some(newcomer.member));
+        let mut of_none: Vec<Member> = Vec::new();
         for (seat, goal) in roll.seats.iter().zip(goals) {
-            let place = if let Owner::Machine(machine) = seat.owner { machine } else { usize::MAX };
-            members.extend(goal.member.map(|member| (place, member)));
+            match (seat.owner, goal.member) {
+                (_, None) => (),
+                (Owner::Machine(machine), member) => of_machine[machine] = member,
+                (Owner::SecondOf(_) | Owner::Nobody | Owner::Gone, Some(member)) => of_none.push(member),
+            }
         }
-        members.sort_by_key(|(place, _)| *place);
-        let is_machine = |(place, _): &&(usize, Member)| *place != usize::MAX;
-        let vote = |(place, member): &(usize, Member)| (roll.machines[*place].id.clone(), member.is_voter());
-        verdict.voting = members.iter().filter(is_machine).map(vote).collect();
-        verdict.members = members.into_iter().map(|(_, member)| member).collect();
+        let vote = |(machine, member): (&&Machine, &Option<Member>)| {
+            member.as_ref().map(|member| (machine.id.clone(), member.is_voter()))
+        };
+        verdict.voting = roll.machines.iter().zip(&of_machine).filter_map(vote).collect();
+        verdict.members = of_machine.into_iter().flatten().chain(of_none).collect();
         verdict
     }
 

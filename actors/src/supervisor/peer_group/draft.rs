@@ -121,11 +121,18 @@ impl<'a> Draft<'a> {
         newcomers: &'a [Newcomer],
         rules: &'a EngineRules,
     ) -> Self {
-        let mut slots: Vec<Slot<'a>> = Vec::with_capacity(goals.len() + newcomers.len());
-        slots.extend(goals.iter().enumerate().map(|(at, goal)| present(at, &roll.seats[at], now[at], goal)));
-        slots.extend(newcomers.iter().map(joining));
-        // In the order of machines, so that the order of the configuration makes no difference.
-        slots.sort_by_key(|slot| (slot.order, slot.id));
+        // In the order of machines, so that the order of the configuration makes no difference. Their places are sorted
+        // before they are made: a slot is large.
+        let known = goals.iter().enumerate().map(|(at, _)| (order_of(&roll.seats[at]), roll.seats[at].member.id, at));
+        let new = newcomers.iter().zip(goals.len()..);
+        let new = new.map(|(newcomer, at)| (newcomer.machine, newcomer.member.id, at));
+        let mut places: Vec<(usize, MemberId, usize)> = known.chain(new).collect();
+        places.sort_unstable();
+        let slot = |(_, _, at): (usize, MemberId, usize)| match goals.get(at) {
+            Some(goal) => present(at, &roll.seats[at], now[at], goal),
+            None => joining(&newcomers[at - goals.len()]),
+        };
+        let mut slots: Vec<Slot<'a>> = places.into_iter().map(slot).collect();
         wait_for_others(&mut slots, roll);
         let primary = primary(roll).map(|id| slots.iter().position(|slot| slot.id == id).expect("it has a slot"));
         let held = vec![0; hosts + 1];
@@ -218,16 +225,21 @@ fn wait_for_others(slots: &mut [Slot<'_>], roll: &Roll<'_>) {
     }
 }
 
+/// The place of its machine; who has none comes last.
+fn order_of(seat: &Seat<'_>) -> usize {
+    match seat.owner {
+        Owner::Machine(machine) | Owner::SecondOf(machine) => machine,
+        Owner::Nobody | Owner::Gone => usize::MAX,
+    }
+}
+
 fn present<'a>(at: usize, seat: &Seat<'_>, host: usize, goal: &'a Goal) -> Slot<'a> {
     let member = seat.member;
     let votes = member.votes.unwrap_or(1);
     let uneven = votes == 0 && member.priority != Some(Priority::NONE);
     Slot {
         id: member.id,
-        order: match seat.owner {
-            Owner::Machine(machine) | Owner::SecondOf(machine) => machine,
-            Owner::Nobody | Owner::Gone => usize::MAX,
-        },
+        order: order_of(seat),
         seat: Some(at),
         is_second: matches!(seat.owner, Owner::SecondOf(_)),
         goal: goal.member.as_ref(),
