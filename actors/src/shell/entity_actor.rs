@@ -31,6 +31,8 @@ pub struct EntityActor<D: Kind> {
     /// Effects that were pending when the actor was built from the journal: they may have been begun before.
     perhaps_begun: BTreeSet<D::Effect>,
     intake_of_reports: Intake,
+    /// Whether the schedule was told that nothing is due: then it need not be told again.
+    is_unscheduled: bool,
 }
 
 /// One command.
@@ -93,6 +95,7 @@ impl<D: Kind> EntityActor<D> {
             in_flight: BTreeSet::new(),
             perhaps_begun: BTreeSet::new(),
             intake_of_reports: Intake::Report,
+            is_unscheduled: false,
         }
     }
 
@@ -138,8 +141,9 @@ impl<D: Kind> EntityActor<D> {
                 }
             }
         }
-        if let Some(schedule) = self.schedule.upgrade() {
-            schedule.try_send(ScheduledWake { stream, due: wake }).ok();
+        if let Some(schedule) = self.schedule.upgrade().filter(|_| wake.is_some() || !self.is_unscheduled) {
+            let is_told = schedule.try_send(ScheduledWake { stream, due: wake }).is_ok();
+            self.is_unscheduled = is_told && wake.is_none();
         }
     }
 

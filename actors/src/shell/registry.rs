@@ -1,7 +1,7 @@
 //! Finds the actor of a stream, or starts it; one actor per stream.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     rc::Rc,
 };
 
@@ -37,7 +37,8 @@ pub struct Registry {
     pub(super) services: Rc<Services>,
     executor: Option<Addr<Executor>>,
     schedule: Addr<ScheduleActor>,
-    slots: BTreeMap<StreamId, Slot>,
+    /// Each is looked up several times for every command, and never in order.
+    slots: HashMap<StreamId, Slot>,
     /// Idle actors by when they were used last.
     idle: BTreeMap<u64, StreamId>,
     crashes: BTreeMap<StreamId, VecDeque<Timestamp>>,
@@ -80,7 +81,7 @@ impl Registry {
             services,
             executor: None,
             schedule,
-            slots: BTreeMap::new(),
+            slots: HashMap::new(),
             idle: BTreeMap::new(),
             crashes: BTreeMap::new(),
             quarantined: BTreeSet::new(),

@@ -73,6 +73,8 @@ pub struct Orders {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Issued {
     pub order: Order,
+    /// Whom it is for.
+    pub target: StreamId,
     /// The position of the entry that issued it.
     pub by: Position,
 }
@@ -86,9 +88,10 @@ impl Orders {
     /// An order was issued.
     pub fn issued(&mut self, supervisor: &StreamId, at: Version, by: Position, order: Order) {
         let id = Self::command_id(supervisor, at);
-        self.by_target.entry(order.target()).or_default().insert(id);
+        let target = order.target();
+        self.by_target.entry(target.clone()).or_default().insert(id);
         self.by_entry.insert((by, id));
-        self.open.insert(id, Issued { order, by });
+        self.open.insert(id, Issued { order, target, by });
     }
 
     /// Some entry was written: if it answers an order, that order is done with.
@@ -98,11 +101,10 @@ impl Orders {
             return;
         };
         self.by_entry.remove(&(issued.by, header.meta.command_id));
-        let target = issued.order.target();
-        if let Some(ids) = self.by_target.get_mut(&target) {
+        if let Some(ids) = self.by_target.get_mut(&issued.target) {
             ids.remove(&header.meta.command_id);
             if ids.is_empty() {
-                self.by_target.remove(&target);
+                self.by_target.remove(&issued.target);
             }
         }
         if header.meta.outcome != Outcome::Done {

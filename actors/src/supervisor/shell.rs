@@ -150,11 +150,10 @@ impl<S: Supervise> SupervisorActor<S> {
             let (command, about) = match self.queue.pop_front() {
                 Some(waiting) => waiting,
                 None => {
-                    let about: BTreeSet<StreamId> = self.changed.iter().take(LOOK_MAX).cloned().collect();
+                    let about = first_of(&mut self.changed, LOOK_MAX);
                     if about.is_empty() {
                         return;
                     }
-                    self.changed.retain(|stream| !about.contains(stream));
                     match S::look(&about) {
                         Some(command) => (command, Some(about)),
                         None => continue,
@@ -250,6 +249,17 @@ impl<S: Supervise> Actor for SupervisorActor<S> {
         self.changed = everything(&self.services, S::View::wants);
         S::watching(self, ctx);
         self.advance_and_act(ctx);
+    }
+}
+
+/// Takes the first so many out.
+fn first_of(changed: &mut BTreeSet<StreamId>, max: usize) -> BTreeSet<StreamId> {
+    match changed.iter().nth(max).cloned() {
+        None => std::mem::take(changed),
+        Some(next) => {
+            let rest = changed.split_off(&next);
+            std::mem::replace(changed, rest)
+        }
     }
 }
 

@@ -163,6 +163,8 @@ impl contract::View for View {
             }
             _ => (),
         }
+        // What an attachment of a volume hangs on is in its name, and noted for as long as it is known.
+        let is_noted = stream.kind() == volume_attachment::State::KIND && self.attachments.get(name).is_some();
         self.machines.apply(entry)?;
         self.volumes.apply(entry)?;
         self.attachments.apply(entry)?;
@@ -170,7 +172,9 @@ impl contract::View for View {
         self.filesystem_attachments.apply(entry)?;
         self.orders.answered(entry);
         self.note_attached(entry)?;
-        self.note_dependents(stream);
+        if !is_noted {
+            self.note_dependents(stream);
+        }
         match stream.kind() {
             volume::State::KIND if self.volumes.get(name).is_some_and(|v| v.life == Life::Removed) => {
                 self.volumes.remove(name);
@@ -178,8 +182,8 @@ impl contract::View for View {
             }
             _ => (),
         }
-        for (machine, volume) in touched(entry)? {
-            self.forget_if_over(&machine, &volume);
+        for attachment in touched(entry)? {
+            self.forget_if_over(&attachment);
         }
         self.forget_filesystems_if_over(stream);
         self.forget_machine_if_over(stream);

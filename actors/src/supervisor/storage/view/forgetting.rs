@@ -1,5 +1,7 @@
 //! What the view keeps no longer: what is gone, once everybody who has to hear of it has.
 
+use std::borrow::Cow;
+
 use bailiwick_journal::{Entry, StreamId};
 
 use super::View;
@@ -26,10 +28,12 @@ impl View {
         self.fresh.remove(stream);
     }
 
-    /// An attachment that is removed, and that neither side holds any more, is of no further interest.
-    pub(super) fn forget_if_over(&mut self, machine: &str, volume: &str) {
-        let name = format!("{machine}:{volume}");
-        let removed = self.attachments.get(&name).is_some_and(|attachment| attachment.life == Life::Removed);
+    /// An attachment (`machine:volume`) that is removed, and that neither side holds any more, is of no further interest.
+    pub(super) fn forget_if_over(&mut self, name: &str) {
+        if self.attachments.get(name).is_none_or(|attachment| attachment.life != Life::Removed) {
+            return;
+        }
+        let Some((machine, volume)) = name.split_once(':') else { return };
         let held = |name: &Name, other: &str| name.as_str() == other;
         let present = self.machines.get(machine).filter(|state| state.life != Life::Removed);
         let machine_holds = present.is_some_and(|state| state.attachments.iter().any(|name| held(name, volume)));
@@ -37,9 +41,9 @@ impl View {
             .volumes
             .get(volume)
             .is_some_and(|state| state.attached_to.as_ref().is_some_and(|name| held(name, machine)));
-        if removed && !machine_holds && !volume_holds {
-            self.attachments.remove(&name);
-            if let Ok(stream) = StreamId::new(volume_attachment::State::KIND, &name) {
+        if !machine_holds && !volume_holds {
+            self.attachments.remove(name);
+            if let Ok(stream) = StreamId::new(volume_attachment::State::KIND, name) {
                 self.forget_dependent(&stream, &[(machine::State::KIND, machine), (volume::State::KIND, volume)]);
             }
         }
@@ -137,26 +141,23 @@ impl View {
     }
 }
 
-/// The attachments, as machine and volume, that an entry may have been the last word about.
-pub(super) fn touched(entry: &Entry) -> Result<Vec<(String, String)>, StoredError> {
-    let stream = &entry.header.stream;
-    let own = stream.name().to_owned();
+/// The attachments, as `machine:volume`, that an entry may have been the last word about.
+pub(super) fn touched(entry: &Entry) -> Result<Vec<Cow<'_, str>>, StoredError> {
+    let own = entry.header.stream.name();
     let mut touched = Vec::new();
-    match stream.kind() {
-        volume_attachment::State::KIND => {
-            touched.extend(own.split_once(':').map(|(machine, volume)| (machine.to_owned(), volume.to_owned())));
-        }
+    match entry.header.stream.kind() {
+        volume_attachment::State::KIND => touched.push(own.into()),
         machine::State::KIND => {
             for body in &entry.events {
                 if let machine::Event::AttachmentReleased { volume } = machine::Event::load(body)? {
-                    touched.push((own.clone(), volume.to_string()));
+                    touched.push(format!("{own}:{volume}").into());
                 }
             }
         }
         volume::State::KIND => {
             for body in &entry.events {
                 if let volume::Event::AttachmentReleased { machine } = volume::Event::load(body)? {
-                    touched.push((machine.to_string(), own.clone()));
+                    touched.push(format!("{machine}:{own}").into());
                 }
             }
         }
