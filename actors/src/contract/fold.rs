@@ -8,7 +8,7 @@ use super::{Decider, Stored, StoredError};
 use crate::vocab::Timestamp;
 
 /// One entity in a fold.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Folded<D> {
     pub state: D,
     pub version: Version,
@@ -45,11 +45,11 @@ impl<D: Decider> Fold<D> {
         }
         let events: Vec<D::Event> = entry.events.iter().map(D::Event::load).collect::<Result<_, _>>()?;
         let name = entry.header.stream.name();
-        if !self.0.contains_key(name) {
-            let folded = Folded { state: D::default(), version: Version::ZERO, changed: Timestamp::default() };
-            self.0.insert(name.to_owned(), folded);
-        }
-        let folded = self.0.get_mut(name).expect("it was just put there");
+        // Looked up by a borrowed name, which is copied only for the first entry of all.
+        let folded = match self.0.get_mut(name) {
+            Some(folded) => folded,
+            None => self.0.entry(name.to_owned()).or_default(),
+        };
         for (event, index) in events.iter().zip(0..) {
             folded.version = entry.header.first_version.plus(index);
             folded.state.evolve(folded.version, event);

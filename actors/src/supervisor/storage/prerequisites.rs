@@ -9,8 +9,9 @@ use crate::{
     contract::Decider, filesystem, filesystem_attachment, supervisor::Order, vocab::Name, volume, volume_attachment,
 };
 
-/// The orders that follow for these entities and for those that hang on them, in the order of their streams.
-pub(super) fn orders(view: &View, about: &BTreeSet<StreamId>) -> Vec<Order> {
+/// The orders that follow for these entities and for those that hang on them, in the order of their streams; the first so
+/// many of them.
+pub(super) fn orders(view: &View, about: &BTreeSet<StreamId>, max: usize) -> Vec<Order> {
     let mut subjects: BTreeSet<&StreamId> = about.iter().collect();
     let mut open: Vec<&StreamId> = about.iter().collect();
     while let Some(stream) = open.pop() {
@@ -20,7 +21,7 @@ pub(super) fn orders(view: &View, about: &BTreeSet<StreamId>) -> Vec<Order> {
             }
         }
     }
-    subjects.into_iter().flat_map(|stream| orders_for(view, stream)).collect()
+    subjects.into_iter().flat_map(|stream| orders_for(view, stream)).take(max).collect()
 }
 
 fn orders_for(view: &View, stream: &StreamId) -> Vec<Order> {

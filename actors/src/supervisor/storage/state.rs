@@ -188,7 +188,7 @@ fn look(state: &State, about: &[StreamId], view: &View) -> Decision<State> {
         return Decision::because(Reason::AwaitsPolicy, [Event::PutOff { about }]);
     }
     let about: BTreeSet<StreamId> = about.iter().chain(&state.put_off).cloned().collect();
-    let mut orders = prerequisites::orders(view, &about);
+    let mut orders = prerequisites::orders(view, &about, ORDERS_MAX + 1);
     // What was put off stays so until everything that follows fits into one entry.
     let are_all = orders.len() <= ORDERS_MAX;
     orders.truncate(ORDERS_MAX);

@@ -57,8 +57,10 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
     if folded.state.life == Life::Removed {
         return releases(view, machine, volume);
     }
-    let noted = zone_noted(view, machine, volume).filter(|_| folded.state.life == Life::Alive);
-    let Some(command) = next(view, &folded.state, stream, machine, volume) else {
+    let volume_state = view.volumes.get(volume.as_str());
+    let noted = volume_state.filter(|_| folded.state.life == Life::Alive);
+    let noted = noted.and_then(|state| zone_noted(view, machine, volume, state));
+    let Some(command) = next(view, &folded.state, stream, machine, volume_state) else {
         return noted.into_iter().collect();
     };
     if matches!(command, Command::Remove)
@@ -73,8 +75,8 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
 }
 
 /// A machine is told where its volume came to be, so that a later instance is made there too.
-fn zone_noted(view: &View, machine: &Name, volume: &Name) -> Option<Order> {
-    let zone = view.volumes.get(volume.as_str())?.zone.clone()?;
+fn zone_noted(view: &View, machine: &Name, volume: &Name, made: &volume::State) -> Option<Order> {
+    let zone = made.zone.clone()?;
     let state = view.machines.get(machine.as_str()).filter(|state| state.life == Life::Alive)?;
     let is_here = view.running(machine)?.zone().as_ref() == Some(&zone);
     let is_known = state.volume_zones.of(volume) == Some(&zone) || !state.attachments.contains(volume);
@@ -87,6 +89,7 @@ fn zone_noted(view: &View, machine: &Name, volume: &Name) -> Option<Order> {
 /// Whether it is attached, and is to be made sure of.
 pub(super) fn is_to_be_reattached(view: &View, stream: &StreamId, machine: &Name, volume: &Name) -> bool {
     let state = view.attachments.get(stream.name());
+    let volume = view.volumes.get(volume.as_str());
     state.is_some_and(|state| matches!(next(view, state, stream, machine, volume), Some(Command::Reattach)))
 }
 
@@ -96,9 +99,8 @@ fn next(
     attachment: &volume_attachment::State,
     stream: &StreamId,
     machine: &Name,
-    volume: &Name,
+    volume_state: Option<&volume::State>,
 ) -> Option<Command> {
-    let volume_state = view.volumes.get(volume.as_str());
     let provider = attachment.target().map(|target| &target.provider);
     let provider = provider.or_else(|| volume_state.and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider));
     let is_static = provider.is_some_and(|provider| view.is_static(provider));
