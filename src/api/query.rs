@@ -221,8 +221,8 @@ impl Query {
                 }
             }
             Self::WhyNot { entity, wanted, .. } => {
-                if !view::WANTED.contains(&wanted.as_str()) || entity.kind() != "machine" {
-                    let next = "ask about a machine: running or removed";
+                if !view::can_be_asked(entity.kind(), wanted) {
+                    let next = "ask about a machine (running, removed or replaced) or about storage (removed)";
                     return Err(not_found(&format!("nobody knows why {entity} would be {wanted:?}"), next));
                 }
                 match view::why_not(fleet, entity, wanted) {

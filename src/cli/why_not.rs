@@ -9,7 +9,10 @@ use super::{
     output::{Column, Table},
     session,
 };
-use crate::{api::query::Query, view::WANTED};
+use crate::{
+    api::query::Query,
+    view::{WANTED, can_be_asked},
+};
 
 #[derive(Debug, Args)]
 pub(super) struct WhyNotArgs {
@@ -26,10 +29,13 @@ pub(super) struct WhyNotArgs {
 
 pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> {
     let entity = entity(&args.entity)?;
-    let is_stored = ["volume", "volume-attachment", "filesystem", "filesystem-attachment"].contains(&entity.kind());
-    if entity.kind() != "machine" && !(is_stored && args.wanted == "removed") {
-        let message = format!("{entity} is no machine, nor storage that could be removed");
-        return Err(CliError::usage(message).next(format!("`bailiwick describe {entity}` says how it is")));
+    if !can_be_asked(entity.kind(), &args.wanted) {
+        let message = format!("nobody knows why {entity} would be {}", args.wanted);
+        let next = format!(
+            "ask about a machine (running, removed or replaced) or about storage (removed); `bailiwick describe {entity}` \
+             says how it is"
+        );
+        return Err(CliError::usage(message).next(next));
     }
     let query = Query::WhyNot { entity, wanted: args.wanted, at: session::at(args.at.as_deref())? };
     let answer = session::ask(global, &query)?;

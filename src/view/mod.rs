@@ -48,4 +48,4 @@ pub use rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachments, mac
 pub use status::{Count, Pending, Status, Trouble, declared, near_matches, pending, status};
 pub use storage_rows::{StorageRow, storage};
 pub use upcoming::{Upcoming, upcoming};
-pub use why_not::{Unmet, WANTED, WhyNot, why_not};
+pub use why_not::{Unmet, WANTED, WhyNot, can_be_asked, why_not};

@@ -9,11 +9,20 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
-use super::{Fleet, blockers, why_not_storage::storage_removed};
+use super::{
+    Fleet, blockers,
+    why_not_storage::{is_storage, storage_removed},
+};
 use crate::words::{caused, withheld, withholding};
 
 /// What machines can be asked about.
 pub const WANTED: [&str; 3] = ["running", "removed", "replaced"];
+
+/// Whether somebody can say why an entity of this kind is not so: machines can be asked about all that is [`WANTED`],
+/// storage about its removal.
+pub fn can_be_asked(kind: &str, wanted: &str) -> bool {
+    WANTED.contains(&wanted) && (kind == machine::State::KIND || (wanted == "removed" && is_storage(kind)))
+}
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

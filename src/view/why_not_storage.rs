@@ -10,6 +10,17 @@ use bailiwick_journal::StreamId;
 
 use super::{Blocker, Fleet, blockers, why_not::Unmet};
 
+/// Whether entities of this kind are storage, or attach it.
+pub(super) fn is_storage(kind: &str) -> bool {
+    let kinds = [
+        volume::State::KIND,
+        volume_attachment::State::KIND,
+        filesystem::State::KIND,
+        filesystem_attachment::State::KIND,
+    ];
+    kinds.contains(&kind)
+}
+
 /// What is missing for its removal, the inner none if it is gone; none at all if nothing was ever heard of it.
 #[allow(clippy::option_option, reason = "not known is something else than gone")]
 pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option<Unmet>> {

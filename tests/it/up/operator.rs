@@ -22,6 +22,10 @@ fn one() -> (Lab, Running) {
     (lab, node)
 }
 
+fn why_not(lab: &Lab, entity: &str, wanted: &str) -> Value {
+    json(&lab.run(&["why-not", entity, wanted, "-o", "json"]).code(0))
+}
+
 fn describe(lab: &Lab) -> Value {
     json(&lab.run(&["describe", "machine/a", "-o", "json"]).code(0))
 }
@@ -107,6 +111,29 @@ fn an_unknown_instance_is_stopped_when_the_policy_says_so_while_the_node_runs() 
     eventually("nobody is unknown any more", || dry()["unknown"] == serde_json::json!([]));
     let log = lab.run(&["log", "--limit", "50"]).code(0);
     assert!(log.out.contains("stray-unknown") || log.out.contains("which nobody knows"), "{}", log.out);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn storage_can_be_asked_why_it_is_not_gone() {
+    let (lab, node) = one();
+    let volume = "apiVersion: bailiwick/v1\nkind: Volume\nmetadata: {name: v}\nspec: {provider: local, size: 1M}\n";
+    let volume = lab.manifest("volume.yaml", volume);
+    lab.run(&["apply", &volume]).code(0);
+    lab.run(&["wait", "volume/v", "--timeout", "60s"]).code(0);
+    let why = why_not(&lab, "volume/v", "removed");
+    assert_eq!(why["unmet"]["because"], "nobody asked for it");
+    // The provider cannot let go of it and keep the data, so it stays, and says what there is to do.
+    lab.run(&["release", "volume/v"]).code(0);
+    let helps = |text: &str| {
+        let why = why_not(&lab, "volume/v", "removed");
+        why["unmet"]["satisfiedBy"].as_str().is_some_and(|by| by.contains(text))
+    };
+    eventually("it was given up", || helps("`bailiwick retry volume/v`") && helps("--force"));
+    lab.run(&["why-not", "volume/v", "running"]).code(64).says("or about storage (removed)");
+    lab.run(&["delete", "volume/v", "--force"]).code(0);
+    eventually("it has gone", || why_not(&lab, "volume/v", "removed")["holds"] == true);
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
