@@ -107,8 +107,8 @@ pub enum SweepError {
 struct Boundary {
     header: Header,
     remembered: Remembered,
-    /// What was given up by then: it stays as it is until somebody asks.
-    given_up: BTreeSet<StreamId>,
+    /// What was given up, or is an operator's to set going again: it need not become ready.
+    at_rest: BTreeSet<StreamId>,
 }
 
 /// Starts a node over every prefix. `tell` is called after each start with how many are done, of how many.
@@ -165,8 +165,8 @@ fn boundaries(journal: &ReadOnlyJournal, prefixes: &Prefixes, setup: Setup) -> R
         remembered.apply(&entry)?;
         observer.take_in(&entry)?;
         if ends.contains(&entry.header.position) {
-            let given_up = observer.given_up().into_iter().collect();
-            boundaries.push(Boundary { header: entry.header.clone(), remembered: remembered.clone(), given_up });
+            let at_rest = observer.given_up().into_iter().chain(observer.left_to_operators()).collect();
+            boundaries.push(Boundary { header: entry.header.clone(), remembered: remembered.clone(), at_rest });
         }
     }
     Ok(boundaries)
@@ -202,7 +202,7 @@ impl Boundary {
         let stuck: Vec<String> = report
             .unready
             .iter()
-            .filter(|stream| !self.given_up.contains(*stream))
+            .filter(|stream| !self.at_rest.contains(*stream))
             .map(|stream| {
                 let status = report.statuses.get(stream.as_str()).copied().unwrap_or("undeclared");
                 format!("{stream} is {status}")

@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use bailiwick_actors::machine;
 use bailiwick_journal::{Config, Draft, Entry, Journal, LocalJournal, Position, ReadOnlyJournal, Settings};
 
 use super::{Ending, Setup, Sweep, sweep};
@@ -31,6 +32,19 @@ fn a_node_converges_from_every_prefix_of_an_honest_journal() {
     assert!(sweep.is_good(), "{:?}", sweep.trials.iter().filter(|t| t.ending != Ending::Converged).collect::<Vec<_>>());
     assert!(sweep.boundaries > 30 && sweep.converged > sweep.boundaries, "{sweep:?}");
     assert_eq!(sweep.trials.len(), sweep.converged);
+}
+
+#[test]
+fn a_machine_that_an_operator_let_go_is_not_stuck() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let journal = open(scratch.path());
+    let mut desk = busy(&journal);
+    desk.machine("db", machine::Command::Disown);
+    desk.settle();
+    drop((desk, journal));
+    let journal = ReadOnlyJournal::open(scratch.path()).expect("a closed journal");
+    let sweep = sweep(&journal, Setup::default(), &|_, _| ()).expect("it can be swept");
+    assert!(sweep.is_good(), "{:?}", sweep.trials.iter().filter(|t| t.ending != Ending::Converged).collect::<Vec<_>>());
 }
 
 #[test]

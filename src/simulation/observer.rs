@@ -193,6 +193,24 @@ impl Observer {
         streams
     }
 
+    /// What only an operator sets going again: machines without an instance because they were told to let go of it, those
+    /// held until somebody says otherwise, and what is attached to them.
+    pub fn left_to_operators(&self) -> Vec<StreamId> {
+        let is_left = |state: &machine::State| {
+            let is_held = state.hold.as_ref().is_some_and(|hold| hold.until.is_none());
+            state.life == Life::Alive && (state.instance == machine::Instance::None || is_held)
+        };
+        let machines: Vec<&str> =
+            self.machines.iter().filter(|(_, folded)| is_left(&folded.state)).map(|(name, _)| name).collect();
+        let is_there = |name: &str| name.split_once(':').is_some_and(|(machine, _)| machines.contains(&machine));
+        let mut streams: Vec<StreamId> = machines.iter().map(|name| stream::<machine::State>(name)).collect();
+        let attachments = self.attachments.iter().filter(|(name, _)| is_there(name));
+        streams.extend(attachments.map(|(name, _)| stream::<volume_attachment::State>(name)));
+        let mounts = self.mounts.iter().filter(|(name, _)| is_there(name));
+        streams.extend(mounts.map(|(name, _)| stream::<filesystem_attachment::State>(name)));
+        streams
+    }
+
     /// The instance that is a machine's own.
     pub fn own(&self, machine: &Name) -> Option<EffectId> {
         self.machines.get(machine.as_str())?.own(&stream::<machine::State>(machine.as_str()))

@@ -109,7 +109,9 @@ impl Table {
         let shown: Vec<usize> =
             (0..self.columns.len()).filter(|index| wide || !self.columns[*index].wide_only).collect();
         let titles: Vec<Cell> = self.columns.iter().map(|column| Cell::styled(column.title, style::HEADING)).collect();
-        let lines: Vec<&Vec<Cell>> = std::iter::once(&titles).chain(&self.rows).collect();
+        // Where no column has a title there is no line of them.
+        let titles = Some(&titles).filter(|titles| titles.iter().any(|title| !title.text.is_empty()));
+        let lines: Vec<&Vec<Cell>> = titles.into_iter().chain(&self.rows).collect();
         let widths: Vec<usize> =
             shown.iter().map(|index| lines.iter().map(|cells| cells[*index].text.width()).max().unwrap_or(0)).collect();
         for cells in lines {
@@ -157,6 +159,15 @@ mod tests {
     #[test]
     fn a_table_without_rows_has_its_titles() {
         assert_eq!(printed(&[], false), "NAME  STATE\n");
+    }
+
+    #[test]
+    fn columns_without_titles_have_no_line_of_titles() {
+        let mut table = Table::of([Column::always(""), Column::always("")]);
+        table.add(["needed", "a disk"].map(Cell::from));
+        let mut out = Vec::new();
+        table.write_to(&mut out, false).expect("written");
+        assert_eq!(String::from_utf8(out).expect("text"), "needed  a disk\n");
     }
 
     #[test]
