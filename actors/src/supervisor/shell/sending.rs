@@ -17,9 +17,10 @@ use crate::{
 
 /// How long after an overload an order is sent again.
 pub(super) const AGAIN: Duration = Duration::from_millis(500);
-/// Orders of one supervisor that are on their way at one time. It leaves room for what others have to say (the node takes
-/// 4,096 commands at a time), so none comes back because there were too many of them.
-const ON_THEIR_WAY_MAX: usize = 512;
+/// Orders of one supervisor that are on their way at one time: half of the 4,096 commands that the node takes at a time, so
+/// that none comes back because there were too many of them, and that others have their say. As many as that, so that what
+/// is ordered is under way before the reports of what was ordered first are all taken in.
+const ON_THEIR_WAY_MAX: usize = 2_048;
 
 /// When an order was issued: by which entry, and its command id. This is the order in which they are sent.
 type Place = (Position, Uuid);
