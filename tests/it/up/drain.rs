@@ -104,6 +104,12 @@ fn sleeps(lab: &Lab, machine: &Value) -> usize {
     processes_where(|pid, _| is_its(pid)).expect("a list of processes").len()
 }
 
+/// Whether a process is stopped, as by SIGSTOP.
+fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it is there");
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
+}
+
 /// How often the workloads of machine a were refused to end, by what `describe` says.
 fn refusals(lab: &Lab) -> u32 {
     let detail = describe(lab, "machine/a")["detail"].to_string();
@@ -159,6 +165,36 @@ fn a_budget_that_never_has_room_holds_nobody_longer_than_the_drain_may_take() {
     let log = lab.run(&["log", "machine/a", "--limit", "100"]).code(0).out;
     assert!(log.contains("did not end in time"), "{log}");
     eventually("nothing is left of it", || sleeps(&lab, &a) == 0);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
+    let lab = Lab::new();
+    let node = with_budget(&lab, 1, "120s");
+    let (a, b) = (describe(&lab, "machine/a"), describe(&lab, "machine/b"));
+    let pid = b["facts"]["pid"].as_str().and_then(|pid| pid.parse().ok()).expect("a process");
+    let other = ProcessMark::of(pid).expect("it runs");
+    assert!(other.signal(Signal::STOP).expect("it is ours"));
+    eventually("the other one is silent", || describe(&lab, "machine/b")["status"] == "stale");
+    lab.run(&["remove", "machine/a"]).code(0);
+    eventually("it was refused", || 1 <= refusals(&lab));
+    node.kill();
+    let (before, began) = (refusals(&lab), only(&lab, "its workloads are to end"));
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    assert!(is_stopped(pid), "the node's end sets nobody free");
+    eventually("it is refused again", || before < refusals(&lab));
+    assert_eq!(sleeps(&lab, &a), 1, "its workload goes on");
+    let kept = format!("not waited for after {}", began.rsplit(' ').next().expect("a time"));
+    let keeps = || describe(&lab, "machine/a")["detail"].to_string().contains(&kept);
+    eventually("it is refused with the deadline that it had", keeps);
+    assert!(other.signal(Signal::CONT).expect("it is ours"));
+    eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
+    assert_eq!(only(&lab, "its workloads are to end"), began, "the drain began once");
+    only(&lab, "its workloads may end now");
+    only(&lab, "its workloads have ended");
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
