@@ -57,15 +57,19 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
     if folded.state.life == Life::Removed {
         return releases(view, machine, volume);
     }
-    let noted = zone_noted(view, machine, volume).filter(|_| folded.state.life == Life::Alive);
+    let zone = zone_noted(view, machine, volume).filter(|_| folded.state.life == Life::Alive);
+    let noted = zone.or_else(|| detachment_noted(view, &folded.state, machine, volume));
     let Some(command) = next(view, &folded.state, stream, machine, volume) else {
         return noted.into_iter().collect();
     };
-    if matches!(command, Command::Remove)
-        && let Some((filesystem, state)) = mounted(view, machine, volume)
-    {
-        // What is mounted from it goes first.
-        return state.into_iter().flat_map(|()| unmount(view, machine, &filesystem)).collect();
+    // What is mounted from it goes first.
+    match (&command, mounted(view, machine, volume)) {
+        (Command::Remove, Some((filesystem, state))) => {
+            return state.into_iter().flat_map(|()| unmount(view, machine, &filesystem)).collect();
+        }
+        // It is unmounted by itself.
+        (Command::Detach { .. }, Some(_)) if is_let_go(view, machine, volume) => return Vec::new(),
+        _ => (),
     }
     let order = Order::VolumeAttachment { machine: machine.clone(), volume: volume.clone(), command };
     let order = view.orders.is_news(&order, folded.version).then_some(order);
@@ -84,6 +88,26 @@ fn zone_noted(view: &View, machine: &Name, volume: &Name) -> Option<Order> {
     (is_here && !is_known && is_news).then_some(order)
 }
 
+/// A machine that waits until a volume has left it is told so. What can only leave with its instance is not waited for.
+fn detachment_noted(
+    view: &View,
+    attachment: &volume_attachment::State,
+    machine: &Name,
+    volume: &Name,
+) -> Option<Order> {
+    let folded = view.machines.folded(machine.as_str()).filter(|folded| folded.state.awaits_detachment_of(volume))?;
+    let effect = view.running(machine)?.effect;
+    let has_left = !attachment.may_be_attached() || is_static(view, attachment, volume);
+    let command = machine::Command::NoteDetached { effect, volume: volume.clone() };
+    let order = Order::Machine { machine: machine.clone(), command };
+    (has_left && view.orders.is_news(&order, folded.version)).then_some(order)
+}
+
+/// Whether a machine is drained, and who used the volume there has ended.
+pub(super) fn is_let_go(view: &View, machine: &Name, volume: &Name) -> bool {
+    view.machines.get(machine.as_str()).is_some_and(|state| state.lets_go_of(volume))
+}
+
 /// Whether it is attached, and is to be made sure of.
 pub(super) fn is_to_be_reattached(view: &View, stream: &StreamId, machine: &Name, volume: &Name) -> bool {
     let state = view.attachments.get(stream.name());
@@ -99,9 +123,7 @@ fn next(
     volume: &Name,
 ) -> Option<Command> {
     let volume_state = view.volumes.get(volume.as_str());
-    let provider = attachment.target().map(|target| &target.provider);
-    let provider = provider.or_else(|| volume_state.and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider));
-    let is_static = provider.is_some_and(|provider| view.is_static(provider));
+    let is_static = is_static(view, attachment, volume);
     match attachment.life {
         Life::Alive => (),
         // It was told already, unless it came to be dying in another way.
@@ -110,9 +132,17 @@ fn next(
         Life::Undeclared | Life::Dying | Life::Dead | Life::Removed => return None,
     }
     let machine_state = view.machines.get(machine.as_str());
-    // What runs on it still uses the volume.
-    if machine_state.is_some_and(machine::State::is_draining) {
-        return None;
+    if let Some(drained) = machine_state.filter(|state| state.is_draining()) {
+        // What runs on it still uses the volume, unless its turn to leave has come.
+        if !drained.lets_go_of(volume) {
+            return None;
+        }
+        // Who is only replaced gets it back.
+        if drained.life == Life::Alive {
+            let target =
+                attachment.target().filter(|_| !is_static && !matches!(attachment.link, Link::Detaching { .. }));
+            return target.map(|target| Command::Detach { machine_effect: target.machine_effect });
+        }
     }
     let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
     if leaving(machine_state.map(|m| m.life)) || leaving(volume_state.map(|v| v.life)) {
@@ -163,6 +193,14 @@ fn next(
         }
         Link::Detaching { .. } => None,
     }
+}
+
+/// Whether its provider only works while a machine is started.
+fn is_static(view: &View, attachment: &volume_attachment::State, volume: &Name) -> bool {
+    let declared =
+        || view.volumes.get(volume.as_str()).and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider);
+    let provider = attachment.target().map(|target| &target.provider).or_else(declared);
+    provider.is_some_and(|provider| view.is_static(provider))
 }
 
 /// Whether it is attached only for the filesystem that it is there for, and that is not to be mounted on this machine.
