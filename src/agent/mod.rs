@@ -1,6 +1,6 @@
 //! What runs inside a local machine: `bailiwick agent`.
 //!
-//! The agent is the machine: it lives as long as the machine's instance does, in a process group of its own, in the
+//! The agent is the machine: it lives as long as the machine's instance does, in a session of its own ([`process`]), in the
 //! machine's directory ([`directory`]). It reports to the node how things are and runs the workloads that the node asks
 //! for. It outlives the node: while nobody answers, everything goes on as it was last wished for.
 //!
@@ -118,6 +118,10 @@ pub fn main(args: AgentArgs, make_hands: MakeHands) -> u8 {
             return 1;
         }
     };
+    if let Err(error) = process::lead_session() {
+        // It would only be less on its own than it should be.
+        warn!(%error, "stays in the session of whoever started it");
+    }
     let ran = runtime.block_on(run(args.into(), make_hands));
     // A check that hangs on a dead disk must not keep the machine from ending.
     runtime.shutdown_timeout(Duration::from_millis(200));

@@ -1,8 +1,9 @@
-//! Which process is meant: a pid alone is not enough, because pids are used again.
+//! Which process is meant: a pid alone is not enough, because pids are used again. And how a process comes to stand on its
+//! own.
 
 use std::{fs, io, path::Path};
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, getpgid, getppid, pidfd_open, pidfd_send_signal, setpgid, setsid};
 use serde::{Deserialize, Serialize};
 
 /// Names one process for ever: its pid, when it started, and in which run of the kernel.
@@ -19,6 +20,7 @@ pub struct ProcessMark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
     pub group: u32,
+    pub session: u32,
     pub start_ticks: u64,
     /// It has ended and only waits to be reaped.
     pub ended: bool,
@@ -72,6 +74,23 @@ impl ProcessMark {
     }
 }
 
+/// Makes this process lead a session of its own, so that the end of whoever started it says nothing to it.
+///
+/// A process group whose last tie to its session ends is told so by the kernel: all in it get SIGHUP, and whoever was
+/// stopped goes on. A node that is killed would set free an agent that somebody has halted.
+///
+/// # Errors
+/// If the process stays in the session that it was in. So does one whose starter has ended already; there the tie has ended.
+pub fn lead_session() -> io::Result<()> {
+    if setsid().is_ok() {
+        return Ok(());
+    }
+    // Whoever leads a group cannot lead a session: it steps back into its starter's group for this one moment.
+    setpgid(None, Some(getpgid(getppid())?))?;
+    setsid()?;
+    Ok(())
+}
+
 /// The marks of all processes that run now and satisfy a test.
 pub fn processes_where(mut test: impl FnMut(u32, &Stat) -> bool) -> io::Result<Vec<ProcessMark>> {
     let kernel_boot = kernel_boot()?;
@@ -119,6 +138,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
     Some(Stat {
         ended: matches!(*fields.first()?, "Z" | "X" | "x"),
         group: fields.get(2)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
         start_ticks: fields.get(19)?.parse().ok()?,
     })
 }
@@ -136,7 +156,7 @@ mod tests {
     #[test]
     fn a_hostile_program_name_does_not_move_the_fields() {
         let text = "7 (a) S 1 2) R 1 99 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 6 7";
-        assert_eq!(parse_stat(text), Some(Stat { group: 99, start_ticks: 12345, ended: false }));
+        assert_eq!(parse_stat(text), Some(Stat { group: 99, session: 7, start_ticks: 12345, ended: false }));
         assert_eq!(parse_stat("7 (a"), None);
     }
 

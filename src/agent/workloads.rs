@@ -23,7 +23,8 @@ const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 /// The workloads of one machine, each kept by a task of its own.
 ///
 /// A workload starts as soon as it is wished for, whether or not all volumes are attached by then. Its environment tells
-/// which are; when that changes (or its own declaration does), it is stopped and started again.
+/// which are; when that changes (or its own declaration does), it is stopped and started again. One that names the volumes
+/// that it uses is told of no others, nor of filesystems on others: what becomes of them does not concern it.
 #[derive(Debug)]
 pub struct Workloads {
     directory: MachineDir,
@@ -113,8 +114,11 @@ impl Workloads {
         env.insert("BAILIWICK_MACHINE".to_owned(), self.machine.to_string());
         env.insert(MACHINE_VARIABLE.to_owned(), self.directory.path().to_string_lossy().into_owned());
         env.insert("BAILIWICK_VOLUMES".to_owned(), self.directory.volumes().to_string_lossy().into_owned());
-        let volumes = volumes.iter().map(|volume| ("VOLUME", &volume.name, &volume.path, volume.read_only));
-        let mounts = filesystems.iter().map(|mounted| ("FILESYSTEM", &mounted.name, &mounted.path, mounted.read_only));
+        let uses = |volume: &Name| workload.volumes.is_empty() || workload.volumes.contains(volume);
+        let volumes = volumes.iter().filter(|volume| uses(&volume.name));
+        let filesystems = filesystems.iter().filter(|mounted| mounted.volume.as_ref().is_none_or(uses));
+        let volumes = volumes.map(|volume| ("VOLUME", &volume.name, &volume.path, volume.read_only));
+        let mounts = filesystems.map(|mounted| ("FILESYSTEM", &mounted.name, &mounted.path, mounted.read_only));
         for (what, name, path, is_read_only) in volumes.chain(mounts) {
             let variable = variable_of(what, name);
             if is_read_only {

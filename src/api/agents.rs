@@ -129,11 +129,12 @@ async fn report(
         return Err(Failure::new(StatusCode::BAD_REQUEST, "too-many", "a report holds at most 128 conditions"));
     }
     let conditions = report.conditions.iter().map(condition).collect();
-    // An agent that has not heard yet that it is to run nothing may be about to start something.
-    let is_empty = report.workloads.is_empty() && shared.node.was_told_to_run_nothing(&machine);
-    let heartbeat = AgentReport { machine: machine.clone(), effect: report.effect, conditions, is_empty };
+    // What an agent has not heard yet that it is to end, it may be about to start.
+    let runs = report.workloads.into_iter().map(|workload| workload.name);
+    let running = shared.node.told_to_run(&machine).map(|told| told.into_iter().chain(runs).collect());
+    let heartbeat = AgentReport { machine: machine.clone(), effect: report.effect, conditions, running };
     match shared.node.agent_report(heartbeat).await? {
-        Heartbeat::Welcome | Heartbeat::Drain => {
+        Heartbeat::Welcome | Heartbeat::Drain { .. } => {
             shared.node.devices_seen(&machine, report.effect, report.devices);
             let answer = shared.node.tell_agent(&machine, report.effect)?;
             Ok(web::Json(answer.ok_or_else(denied)?))

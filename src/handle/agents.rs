@@ -1,7 +1,7 @@
 //! What the agents inside machines say, and what they are told.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, MutexGuard, PoisonError},
 };
 
@@ -9,7 +9,7 @@ use bailiwick_actors::{
     contract::Decider,
     machine::{self, Instance, NodeFacts, rules::template::NodeTemplate},
     shell::{AgentReport, AnyCommand, Ask, AskError, DevicesSeen, Heartbeat, Origin},
-    supervisor::{machines::waits_for_budget, storage::Sighted},
+    supervisor::{machines::waits_for_eviction, storage::Sighted},
     vocab::{EffectId, Name, Nonce},
 };
 use bailiwick_journal::{Journal, ReadError, StreamId};
@@ -98,9 +98,10 @@ impl Handle {
         }
     }
 
-    /// Whether the agent of a machine was told by this node, and last, to run nothing.
-    pub fn was_told_to_run_nothing(&self, machine: &Name) -> bool {
-        self.told().get(machine).is_some_and(|answer| answer.workloads.is_empty())
+    /// The workloads that the agent of a machine was told to run last; none if this node has not told it anything.
+    pub fn told_to_run(&self, machine: &Name) -> Option<BTreeSet<Name>> {
+        let told = self.told();
+        told.get(machine).map(|answer| answer.workloads.iter().map(|workload| workload.name.clone()).collect())
     }
 
     pub(super) fn told(&self) -> MutexGuard<'_, BTreeMap<Name, agent::Answer>> {
@@ -121,11 +122,13 @@ pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<
         name: workload.name.clone(),
         command: workload.command.clone(),
         env: workload.env.clone(),
+        volumes: workload.volumes.clone(),
     };
-    // Whoever is being drained, or was, runs nothing any more; but for whom a disruption budget has no room yet.
-    let keeps = state.drain.is_none() || waits_for_budget(state, &fleet.documents);
-    let runs = state.spec.iter().filter(|_| keeps);
-    let workloads = runs.flat_map(|spec| &spec.workloads).map(workload).collect();
+    // Whoever is being drained, or was, runs nothing any more; but for who may not end yet, and whose turn is still to come.
+    let keeps = state.drain.is_none() || waits_for_eviction(state, &fleet.documents);
+    let going_on = state.going_on();
+    let runs = |workload: &&machine::Workload| keeps || going_on.contains(&workload.name);
+    let workloads = state.spec.iter().flat_map(|spec| &spec.workloads).filter(runs).map(workload).collect();
     let volume = |volume: &Name| {
         let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;
         let (target, info) = attachment.attached()?;
@@ -143,6 +146,7 @@ pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<
             name: filesystem.clone(),
             path: info.mount_point.clone().into(),
             read_only: info.read_only,
+            volume: target.backing.as_ref().map(|backing| backing.volume.clone()),
         })
     };
     let filesystems: Vec<_> = state.mounts.iter().filter_map(mounted).collect();

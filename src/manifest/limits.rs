@@ -25,6 +25,8 @@ pub const WORKLOADS_MAX: usize = 64;
 pub const ARGUMENTS_MAX: usize = 256;
 /// The environment variables of one workload.
 pub const VARIABLES_MAX: usize = 256;
+/// The volumes that one workload uses.
+pub const VOLUMES_USED_MAX: usize = 64;
 /// The labels of one machine.
 pub const LABELS_MAX: usize = 64;
 /// The longest label name, in bytes.

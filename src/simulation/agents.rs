@@ -1,11 +1,15 @@
 //! What would run inside the simulated instances.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use bailiwick_actors::{
     ports::{Clock, Condition},
     shell::{AgentReport, Heartbeat, Supervisors},
-    vocab::EffectId,
+    vocab::{EffectId, Name},
 };
 
 use super::SimulatedClock;
@@ -19,7 +23,7 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 pub(super) async fn report_all(world: World, clock: Arc<SimulatedClock>, supervisors: Supervisors) {
     let machines = supervisors.machines.downgrade();
     drop(supervisors);
-    let mut ending: BTreeSet<EffectId> = BTreeSet::new();
+    let mut left: BTreeMap<EffectId, BTreeSet<Name>> = BTreeMap::new();
     loop {
         tokio::time::sleep(HEARTBEAT).await;
         for (machine, effect) in world.reporting(clock.now()) {
@@ -27,10 +31,10 @@ pub(super) async fn report_all(world: World, clock: Arc<SimulatedClock>, supervi
                 return;
             };
             let conditions = vec![Condition { kind: "DiskPressure".into(), healthy: true, text: "enough".into() }];
-            let is_empty = ending.contains(&effect) && !world.clings(&machine);
-            match supervisor.send(AgentReport { machine, effect, conditions, is_empty }).await {
-                Ok(Heartbeat::Drain) => drop(ending.insert(effect)),
-                Ok(Heartbeat::Welcome | Heartbeat::Stranger) => drop(ending.remove(&effect)),
+            let running = left.get(&effect).filter(|_| !world.clings(&machine)).cloned();
+            match supervisor.send(AgentReport { machine, effect, conditions, running }).await {
+                Ok(Heartbeat::Drain { but }) => drop(left.insert(effect, but)),
+                Ok(Heartbeat::Welcome | Heartbeat::Stranger) => drop(left.remove(&effect)),
                 Err(_) => return,
             }
         }

@@ -203,8 +203,10 @@ fn first_key(value: &Value) -> String {
     }
 }
 
-/// `CreateRequested` as `create requested`.
+/// `CreateRequested` as `create requested`; in which form it is stored makes no other story.
 fn words(name: &str) -> String {
+    let unnumbered = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let name = unnumbered.strip_suffix('V').filter(|_| unnumbered != name).unwrap_or(name);
     let mut text = String::new();
     for (index, letter) in name.chars().enumerate() {
         if letter.is_ascii_uppercase() && index > 0 {

@@ -1,12 +1,12 @@
 //! What stands in a machine's way, in words, and how people call it.
 
-use bailiwick_actors::machine::{self, Eviction, Health, Instance, Node};
+use bailiwick_actors::machine::{self, Eviction, Health, Instance, Node, TurnStep};
 
 use super::{
     Fleet,
     rows::{effort_detail, told},
 };
-use crate::words::{count, withheld};
+use crate::words::{count, join, withheld};
 
 pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
     let held = state.hold.as_ref().map(|hold| {
@@ -57,7 +57,8 @@ fn own_detail(state: &machine::State) -> Option<String> {
                 drain.until
             ),
             Eviction::Asked { .. } | Eviction::Allowed { .. } => {
-                format!("its workloads are ending, and are waited for until {}", drain.until)
+                let turn = turn(&drain.turns).map(|turn| format!("; {turn}")).unwrap_or_default();
+                format!("its workloads are ending, and are waited for until {}{turn}", drain.until)
             }
         });
     }
@@ -76,6 +77,20 @@ fn own_detail(state: &machine::State) -> Option<String> {
         }
         (Instance::None | Instance::Creating(_) | Instance::Deleting { .. }, _) => None,
     }
+}
+
+/// Whose turn it is among the workloads that end one after the other, what is waited for, and who comes next.
+fn turn(turns: &machine::Turns) -> Option<String> {
+    let turn = turns.current.as_ref()?;
+    let (workload, until) = (&turn.workload, turn.until);
+    let now = match &turn.step {
+        TurnStep::Ending { .. } => format!("it is the turn of {workload}, which is waited for until {until}"),
+        TurnStep::Detaching { volumes } => {
+            format!("it is the turn of {workload}, which has ended; its volumes leave until {until}: {}", join(volumes))
+        }
+    };
+    let next = (!turns.waiting.is_empty()).then(|| join(turns.waiting.iter().map(|plan| &plan.workload)));
+    Some(next.map_or_else(|| now.clone(), |next| format!("{now}; then comes {next}")))
 }
 
 /// How long whoever is not well has left.

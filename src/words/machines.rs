@@ -3,9 +3,10 @@
 use bailiwick_actors::{
     machine::{
         Cause, Command, DrainOutcome, Event, Removal, Report, Siting, Skipped, Spec, StartParameters, State, Step,
+        TurnOutcome,
     },
     ports::Condition,
-    vocab::{Cited, Timestamp, Zone},
+    vocab::{Cited, Name, Timestamp, Zone},
 };
 
 use super::{Words, count};
@@ -14,6 +15,7 @@ impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
             Command::Declare(spec) => format!("be declared {}", declared(spec)),
+            Command::DeclareV2(spec) => format!("be declared {}", declared(&(**spec).clone().into())),
             Command::DeclareV1(spec) => format!("be declared {}", declared(&spec.clone().into())),
             Command::Site { zone, .. } => format!("be made {}", site(zone.as_ref())),
             Command::TakeClass { copy, .. } => format!("be made from class {copy}"),
@@ -22,6 +24,7 @@ impl Words for State {
             Command::RefuseEviction { budget, .. } => {
                 format!("keep its workloads, for application {}", budget.application)
             }
+            Command::NoteDetached { volume, .. } => format!("take in that volume {volume} is detached"),
             Command::RefuseStart { why, .. } => format!("wait, for {why}"),
             Command::Assign { application } => format!("have a unit of application {application}"),
             Command::Unassign { application } => format!("have no unit of application {application}"),
@@ -54,6 +57,8 @@ impl Words for State {
     fn happened(event: &Event) -> String {
         match event {
             Event::Declared { spec } => format!("it was declared {}", declared(spec)),
+            Event::DeclaredV2 { spec } => format!("it was declared {}", declared(&(**spec).clone().into())),
+            Event::SpecChangedV2 { spec } => format!("it is now declared {}", declared(&(**spec).clone().into())),
             Event::DeclaredV1 { spec } => format!("it was declared {}", declared(&spec.clone().into())),
             Event::SpecChangedV1 { spec } => format!("it is now declared {}", declared(&spec.clone().into())),
             Event::Progressed { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
@@ -148,10 +153,42 @@ impl Words for State {
                 "its workloads may not end yet: application {} needs {} of its other machines, and {} run well; asked again at {until}",
                 budget.application, budget.needed, budget.available
             ),
+            Event::TurnsPlanned { turns } => {
+                format!(
+                    "these of its workloads end one after the other: {}",
+                    join(turns.iter().map(|turn| &turn.workload))
+                )
+            }
+            Event::TurnBegan { workload, until } => {
+                format!("workload {workload} is to end and its volumes are to leave, waited for until {until}")
+            }
+            Event::WorkloadEnded { workload, volumes } if volumes.is_empty() => {
+                format!("workload {workload} has ended")
+            }
+            Event::WorkloadEnded { workload, volumes } => {
+                format!("workload {workload} has ended, and its volumes leave: {}", join(volumes))
+            }
+            Event::VolumeDetached { volume } => format!("volume {volume} has left"),
+            Event::TurnEnded { workload, outcome } => turn_over(workload, *outcome),
             Event::EvictionAskedAgain => "its workloads are asked to end again".into(),
             Event::DrainBegan { until, .. } => format!("its workloads are to end, and are waited for until {until}"),
             Event::DrainEnded { outcome } => drained(*outcome).into(),
             Event::StrayAttemptBegun { effect } => format!("the next attempt at removing instance {effect} began"),
+        }
+    }
+}
+
+/// Names in a row.
+pub fn join<'a>(names: impl IntoIterator<Item = &'a Name>) -> String {
+    names.into_iter().map(Name::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn turn_over(workload: &Name, outcome: TurnOutcome) -> String {
+    match outcome {
+        TurnOutcome::Done => format!("the turn of workload {workload} is over"),
+        TurnOutcome::WorkloadStayed => format!("workload {workload} did not end in time, and is not waited for"),
+        TurnOutcome::VolumesStayed => {
+            format!("volumes of workload {workload} were not detached in time, and are not waited for")
         }
     }
 }
@@ -244,6 +281,7 @@ fn reported(report: &Report) -> String {
         Report::StartedByOther { instance, nonce, .. } => {
             format!("instance {instance} was started by another control plane: its nonce is {nonce}")
         }
+        Report::WorkloadEnded { workload, .. } => format!("workload {workload} does not run any more"),
         Report::Drained { .. } => "nothing runs inside any more".into(),
         Report::StrayDeleted { effect, attempt } => format!("attempt {attempt} removed instance {effect}"),
         Report::StrayDeleteFailed { effect, attempt, fault } => {

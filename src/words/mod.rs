@@ -30,7 +30,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind};
 use serde::Serialize;
 
-pub use machines::{caused, progress, started_with, withheld};
+pub use machines::{caused, join, progress, started_with, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use replica_sets::{reason_in_words, step_in_words};
 pub use supervisors::{ordered, withholding};

@@ -67,12 +67,12 @@ async fn a_machine_keeps_what_it_was_started_with() {
 }
 
 #[tokio::test]
-async fn an_agent_leads_a_group_of_its_own() {
+async fn an_agent_leads_a_group_and_a_session_of_its_own() {
     let ground = Ground::new();
     create(&ground.provider(), 1).await;
     let agent = ground.agent(effect(1));
-    let leads = processes_where(|pid, stat| pid == agent.pid && stat.group == pid).unwrap();
-    assert_eq!(leads, [agent], "Ctrl-C at the node's terminal does not reach it");
+    let leads = processes_where(|pid, stat| pid == agent.pid && stat.group == pid && stat.session == pid).unwrap();
+    assert_eq!(leads, [agent], "neither Ctrl-C at the node's terminal nor the node's end reaches it");
 }
 
 #[tokio::test]

@@ -66,6 +66,7 @@ impl Node {
             name: name(title),
             command: ["sh", "-c", script].map(str::to_owned).into(),
             env: [("DECLARED".to_owned(), "yes".to_owned())].into(),
+            volumes: [].into(),
         };
         let volume =
             |(title, path): &(&str, &str)| AttachedVolume { name: name(title), path: path.into(), read_only: false };

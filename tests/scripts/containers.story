@@ -52,4 +52,4 @@
 converged after 1830.000 s: 45 entries, 374 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 6140d6aad99b7ef5167bad2c96b28bd0e6c7c5b1e02b26b3deb237642e71b575
+journal e1d9df17f9f007fac9456675295514c5dc0c4faa6d1f9d25120b6eacb700241b

@@ -63,4 +63,4 @@ converged after 150.000 s: 53 entries, 41 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal afb2775a485bcfc70bd3581789a307f0de81554dbe5a7e7697d392700c6e261d
+journal d4b0e3fcdb3cf22d3d78d8b955f879facc61b6498b2b73349973ab04bdf6ef6e

@@ -50,4 +50,4 @@ converged after 630.000 s: 40 entries, 129 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal a21fadbaa373d241c1d03539b7b71518a5ad8eda91475f749710b297696e2ea0
+journal e16654829ecad6d70b6b451290a260178cb6e79c4264cf98386d5b23ea62232e

@@ -63,4 +63,4 @@ converged after 5430.000 s: 48 entries, 1093 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 99e932342d377a4473e0c52fd071c51d5bc1a800851367e2fe0dc1f20fe76074
+journal 7ee111127ae08e0396d15c0b5c03c49734bc90efe005794cbe30a41bc97a5167

@@ -48,4 +48,4 @@ converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 53b3192ef5af26268ad57ed5c68eb1a72e92ee48fc3ad8af2c52df7fd4dff04c
+journal d586ffa85c0e4b70d4047f92ae0c6cb44d0ed8fb6a21b9624f751b725efea265

@@ -33,4 +33,4 @@
 
 converged after 3030.000 s: 24 entries, 609 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 30048faab2b98ef5713d029f5f83eb57262eec8904f76bb164a606180f6aeca0
+journal 50e1940f17098e11c438ac9c70954c18d5ec3734f1cac8f403556b23c7bf64c4

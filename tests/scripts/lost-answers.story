@@ -103,4 +103,4 @@ converged after 1830.000 s: 93 entries, 95 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal ddd3f4d9b3c642218a714b6e7c628ea5f09796ebb1915d824aeed617ed67f384
+journal 5fa08b74f26e3ffcdc7bf1c758ba06a8c538a3a9af778841416e5adc9bc8ac9d

@@ -50,4 +50,4 @@ converged after 3630.000 s: 38 entries, 729 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 68903e0953e46f737c7ab7109bc285b5210b2665b9a15952cae403444aa81965
+journal 3162c4b835b951476036f44868323fe72800b67fa71b3e49e80bb184fafb74b1

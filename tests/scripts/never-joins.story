@@ -28,4 +28,4 @@
 
 converged after 5430.000 s: 24 entries, 1091 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 3a8c10ee574b7dac4e1b67dee63f9f8c39801a4e4ce2a33977d5b444f255160d
+journal 05bca1cbce5925db928288131e8ee10fdabfb0af20986bceb69a31f7743e3a2e

@@ -49,4 +49,4 @@ converged after 30.018 s: 37 entries, 13 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 829a1ea5080b952f3a00a77ff5569bbf73c55181180010c9c8a6b0d3a18698f1
+journal 759336b882fedf554963cb88051cd9a7c9ca5050ea50e83234ad9d9ca340fb5f

@@ -10,4 +10,4 @@
 
 converged after 51.000 s: 7 entries, 3 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 3f668663596362d5bfa8a49a4b74c60f940e51890be5693b42966c5e12cb2e7c
+journal 5e4c171ea6f2aa7e2f0471240b77bf8ac36a2841329c7d5bb82759d1a20549b8

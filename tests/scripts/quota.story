@@ -63,4 +63,4 @@ converged after 2430.000 s: 52 entries, 503 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 99d7b32fe83fc49168abeeb87526b7549dd8cf7bd7ea743c9d53c9d6834398c5
+journal 5eb758deca23be53d7eace68fbcf3dda2494f8a661f2ae7db29b065e02ed0083

@@ -42,4 +42,4 @@ converged after 1230.000 s: 30 entries, 249 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal d0cc230cc6d344b372bd80f51afc9a0a2c0d0cf5bfea09973834ce6ccf6d8d6d
+journal c9e2d5ed95c7efa592dbe9f215a6254c5271808c127d40bf5aae531b6ca9e955

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal 4ba6912cd8973a0879bb6548ff3188b7c465f47ecfb45095e2a9dee78eb7c8ec
+journal 01d396d4b369e18dab890d61853809fed3e9d42e4273bdb5aa2f267001518d94

@@ -40,4 +40,4 @@ converged after 5430.000 s: 30 entries, 1091 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 4d26631979c256726bcb0e266677430b2e7147fa15618a6288b2c752fa64cbcc
+journal eff47b1fa39dee2fd92ee3928a35b30613614dd2179a96d27ff73342e7c781e9

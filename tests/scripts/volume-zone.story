@@ -86,4 +86,4 @@ converged after 1830.000 s: 73 entries, 378 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 219514033206d0ae718e7c10a604e6c7977c6436e848d07500101213ca03c7db
+journal 2277c4b84521db7bdf77a7205101bba98754f6585f61b653c79d6deff7e0e4b9

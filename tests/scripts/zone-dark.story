@@ -76,4 +76,4 @@ converged after 7230.000 s: 57 entries, 1449 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal c7830c5607f1bbd2c48fb98f6849b23df3ef6e49b21fb3573236d1b267b313f6
+journal ea6c6932d95639c3b396491ea071483435b0a4be511d484e410579f0eea28e9c

@@ -46,4 +46,4 @@ converged after 10830.000 s: 36 entries, 2169 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 3aea25701e5dff749ff1c63991c606fa60d637d71405a01e03c645b9a05b390e
+journal 62e43d942bbb317579a564c78b1d802a9f6cfc153421be7070c3e1127248a929

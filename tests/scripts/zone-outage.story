@@ -59,4 +59,4 @@ converged after 2490.000 s: 47 entries, 506 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 4dbd68a25cbe1b330733c2a361578cfaf9a393309b43521448e89463996e6f17
+journal 7296c77bc2025fc918183d4a015c9c6d69f92c91328bf6a51cb22554f19e1911

@@ -60,4 +60,4 @@ converged after 10830.000 s: 52 entries, 2173 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 3e14e66c6eb150c3f9b15a64f3207803a4f67436f2353ddc7c1b10e0ea57019c
+journal 711ab294ce8bc713747f9d55f8780724e95e1b1dd088a91c01116be3b6fcd6b6

@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetSeen, InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters, Unstartable};
+use super::{BudgetSeen, InstanceConfig, NodeFacts, Spec, SpecV1, SpecV2, StartParameters, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -52,8 +52,8 @@ pub enum Command {
     ReserveMount { filesystem: Name },
     /// The filesystem is not mounted here any more.
     ReleaseMount { filesystem: Name },
-    /// It shall exist, like this.
-    Declare(Box<Spec>),
+    /// It shall exist, like this. The second form.
+    DeclareV2(Box<SpecV2>),
     /// The instance of this intent is to be made in this zone, or in none where the provider has no zones. `round_is_new`:
     /// every zone that it may be in has failed once. A supervisor's order.
     Site { effect: EffectId, zone: Option<Zone>, round_is_new: bool },
@@ -80,6 +80,21 @@ pub enum Command {
     AllowEviction { effect: EffectId },
     /// This one has not. A supervisor's order.
     RefuseEviction { effect: EffectId, budget: BudgetSeen },
+    /// It shall exist, like this.
+    Declare(Box<Spec>),
+    /// The volume is not attached to this instance any more, and was waited for. A supervisor's order.
+    NoteDetached { effect: EffectId, volume: Name },
+}
+
+impl Command {
+    /// The declaration of a machine, in the oldest form that says all of it: what older releases could say stands in the
+    /// journal as they wrote it, and is decided as they did.
+    pub fn declare(spec: Box<Spec>) -> Self {
+        match spec.as_v2() {
+            Some(old) => Self::DeclareV2(Box::new(old)),
+            None => Self::Declare(spec),
+        }
+    }
 }
 
 /// In which way a machine goes.
@@ -157,6 +172,11 @@ pub enum Report {
         effect: EffectId,
         instance: InstanceId,
         nonce: String,
+    },
+    /// This workload does not run any more in this instance, whose workloads end one after the other.
+    WorkloadEnded {
+        effect: EffectId,
+        workload: Name,
     },
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
     State, Step, answers, containers, draining, eviction, foreign, hanging, health, hold, is_overdue, joining,
-    made_from, membership, of_other, progress, siting, start, volume_zones,
+    made_from, membership, of_other, progress, siting, start, turns, volume_zones,
 };
 use crate::{
     contract::{self, Decision},
@@ -22,6 +22,11 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Declare(spec) => {
             let spec = || spec.clone();
             declare(state, &spec(), [Event::Declared { spec: spec() }, Event::SpecChanged { spec: spec() }], facts)
+        }
+        Command::DeclareV2(old) => {
+            let spec = || old.clone();
+            let events = [Event::DeclaredV2 { spec: spec() }, Event::SpecChangedV2 { spec: spec() }];
+            declare(state, &(*spec()).into(), events, facts)
         }
         Command::DeclareV1(old) => {
             let spec = || old.clone();
@@ -40,6 +45,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         }
         Command::AllowEviction { effect } => eviction::allow(state, *effect, facts),
         Command::RefuseEviction { effect, budget } => eviction::refuse(state, *effect, budget, facts),
+        Command::NoteDetached { effect, volume } => turns::note_detached(state, *effect, volume, facts),
         Command::RefuseStart { asked, why, cited } => start::refuse(state, *asked, why, cited, facts),
         Command::Assign { application } => start::assign(state, application),
         Command::Unassign { application } => start::unassign(state, application),
@@ -73,6 +79,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
             Report::Joined { effect, token, node } => joining::report(state, *effect, token, node, facts),
             Report::Drained { effect } => draining::report_drained(state, *effect, facts),
+            Report::WorkloadEnded { effect, workload } => turns::report_ended(state, *effect, workload, facts),
             Report::Progress { effect, text, percent } => progress::report(state, *effect, text, *percent, facts),
             Report::StartedByOther { effect, instance, nonce } => {
                 of_other::report(state, *effect, instance, nonce, facts)
@@ -246,6 +253,9 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
     }
     if eviction::until(state).is_some_and(|until| until <= facts.now) {
         return Ok(Decision::because(Reason::RetryDue, [Event::EvictionAskedAgain]));
+    }
+    if turns::until(state).is_some_and(|until| until <= facts.now) {
+        return Ok(Decision::because(Reason::TurnTimedOut, turns::with_next(state, Vec::new(), facts)));
     }
     if let Some(overdue) = health::overdue(state, facts.now) {
         // Whatever else is due wakes it again.

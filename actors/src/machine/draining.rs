@@ -1,6 +1,7 @@
 //! A machine's workloads end before its instance goes, and before the volumes that they use go.
 //!
-//! Whatever runs inside is asked through the agent, which is told to run nothing any more and reports when nothing runs.
+//! Whatever runs inside is asked through the agent, which is told to run nothing any more and reports when nothing runs;
+//! workloads that name their volumes are told so one after the other (`turns.rs`).
 //! It is waited for as long as the policy says. Nobody is waited for where nobody answers: an agent that is silent, an
 //! instance that is gone, a machine without workloads. Force does not wait either. How it ended is recorded.
 //! Source: the removal flow of Gardener's machine controller; its time-out and what it skips.
@@ -8,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Eviction, Instance, Node, Reason, State,
+    Event, Eviction, Instance, Node, Reason, State, Turns,
     decide::{Facts, Verdict, death},
     rules::{InForce, Overrides},
 };
@@ -25,6 +26,8 @@ pub struct Drain {
     pub until: Timestamp,
     /// Whether they may, where budgets have a say in that.
     pub eviction: Eviction,
+    /// How those end that end one after the other.
+    pub turns: Turns,
     /// How it ended; none while it is under way.
     pub outcome: Option<DrainOutcome>,
 }
@@ -67,6 +70,9 @@ pub(super) fn until(state: &State) -> Option<Timestamp> {
 pub(super) fn report_drained(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
     if state.running_effect(facts.stream) != Some(effect) || !state.is_draining() {
         return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    if state.turn().is_some() {
+        return Ok(Decision::nothing(Reason::TurnUnderWay));
     }
     Ok(Decision::because(Reason::Drained, end(state, DrainOutcome::Empty, facts)))
 }

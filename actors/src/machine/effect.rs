@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use super::{Instance, State, Step, draining, eviction, health};
+use super::{Instance, State, Step, draining, eviction, health, turns};
 use crate::vocab::{EffectId, Effort, Outlook, Timestamp};
 
 /// Work in the outside world.
@@ -41,7 +41,7 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
         strays.partition(|effect| matches!(effect, Effect::DeleteStray { .. }));
     let call = calls.into_iter().next().filter(|_| !is_calling && state.hold.is_none());
     let mut pending: BTreeSet<Effect> = own.into_iter().chain(call).chain(wakes).collect();
-    let times = [health::until(state), draining::until(state), eviction::until(state)];
+    let times = [health::until(state), draining::until(state), eviction::until(state), turns::until(state)];
     let times = times.into_iter().flatten().map(Effect::WakeAt);
     if let Some(hold) = &state.hold {
         // Whoever is held waits for nothing that was noted already, only for the end of the hold.

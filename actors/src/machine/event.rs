@@ -1,9 +1,12 @@
 //! What happened to a machine.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, Spec, SpecV1, StartParameters, Step, Unstartable,
+    BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, Spec, SpecV1, SpecV2, StartParameters, Step,
+    TurnOutcome, TurnPlan, Unstartable,
 };
 use crate::{
     contract::Stored,
@@ -168,12 +171,12 @@ pub enum Event {
     MountReleased {
         filesystem: Name,
     },
-    /// It exists from now on, under a new uid.
-    Declared {
-        spec: Box<Spec>,
+    /// It exists from now on, under a new uid. The second form.
+    DeclaredV2 {
+        spec: Box<SpecV2>,
     },
-    SpecChanged {
-        spec: Box<Spec>,
+    SpecChangedV2 {
+        spec: Box<SpecV2>,
     },
     /// Its instance is to be made there; in no zone where its provider has none.
     Sited {
@@ -256,6 +259,35 @@ pub enum Event {
         instance: InstanceId,
         nonce: String,
         at: Timestamp,
+    },
+    /// It exists from now on, under a new uid.
+    Declared {
+        spec: Box<Spec>,
+    },
+    SpecChanged {
+        spec: Box<Spec>,
+    },
+    /// Its workloads with volumes end one after the other, in this order.
+    TurnsPlanned {
+        turns: Vec<TurnPlan>,
+    },
+    /// It is the turn of this workload, until then.
+    TurnBegan {
+        workload: Name,
+        until: Timestamp,
+    },
+    /// The workload whose turn it is does not run any more; these volumes of it leave now.
+    WorkloadEnded {
+        workload: Name,
+        volumes: BTreeSet<Name>,
+    },
+    /// A volume that was waited for is detached.
+    VolumeDetached {
+        volume: Name,
+    },
+    TurnEnded {
+        workload: Name,
+        outcome: TurnOutcome,
     },
 }
 

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Event, Reason, State,
     decide::{Facts, Verdict},
+    turns,
 };
 use crate::{
     contract::Decision,
@@ -72,7 +73,7 @@ pub(super) fn allow(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdi
     if state.running_effect(facts.stream) != Some(effect) || !state.asks_for_eviction() {
         return Ok(Decision::nothing(Reason::EvictionNotAsked));
     }
-    Ok(Decision::because(Reason::EvictionAllowed, [Event::EvictionAllowed { is_forced: false, at: facts.now }]))
+    Ok(Decision::because(Reason::EvictionAllowed, allowed(state, false, facts)))
 }
 
 /// There is none in this one.
@@ -85,11 +86,16 @@ pub(super) fn refuse(state: &State, effect: EffectId, budget: &BudgetSeen, facts
     }
     let rules = &facts.policy.reconciliation.drain;
     if rules.evictions_max <= *attempt {
-        let forced = Event::EvictionAllowed { is_forced: true, at: facts.now };
-        return Ok(Decision::because(Reason::EvictionForced, [forced]));
+        return Ok(Decision::because(Reason::EvictionForced, allowed(state, true, facts)));
     }
     let until = facts.now.after(rules.eviction_retry_ms);
     Ok(Decision::because(Reason::EvictionRefused, [Event::EvictionRefused { budget: budget.clone(), until }]))
+}
+
+/// Those without volumes end at once, and the first turn begins.
+fn allowed(state: &State, is_forced: bool, facts: &Facts<'_>) -> Vec<Event> {
+    let allowed = Event::EvictionAllowed { is_forced, at: facts.now };
+    std::iter::once(allowed).chain(turns::begin(state, facts)).collect()
 }
 
 /// When it is asked for again.

@@ -4,7 +4,7 @@ use bailiwick_journal::Version;
 
 use super::{
     Drain, Event, Eviction, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec,
-    Start, State, Stray,
+    Start, State, Stray, Turns,
 };
 use crate::{
     ports::Condition,
@@ -29,8 +29,10 @@ fn call(state: &State) -> Option<(Version, u32)> {
 fn change(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => declared(state, at, spec.clone()),
+        Event::DeclaredV2 { spec } => declared(state, at, Box::new((**spec).clone().into())),
         Event::DeclaredV1 { spec } => declared(state, at, Box::new(spec.clone().into())),
         Event::SpecChanged { spec } => changed(state, at, spec.clone()),
+        Event::SpecChangedV2 { spec } => changed(state, at, Box::new((**spec).clone().into())),
         Event::SpecChangedV1 { spec } => changed(state, at, Box::new(spec.clone().into())),
         Event::CreateRequested { at: since } => {
             state.instance = Instance::Creating(Effort::begun(at, *since));
@@ -98,6 +100,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::AttachmentReleased { volume } | Event::Skipped { what: Skipped::Attachment { volume } } => {
             state.attachments.remove(volume);
             state.volume_zones.forget(volume);
+            state.turns_evolve(event);
         }
         Event::VolumeIsIn { volume, zone } => state.volume_zones.note(volume, zone),
         Event::MountReserved { filesystem } => {
@@ -184,8 +187,9 @@ fn change(state: &mut State, at: Version, event: &Event) {
         // What follows is an event of its own.
         Event::GivenUp { .. } => (),
         Event::DrainBegan { at: since, until } => {
+            let eviction = Eviction::Asked { attempt: 1 };
             state.drain =
-                Some(Drain { since: *since, until: *until, eviction: Eviction::Asked { attempt: 1 }, outcome: None });
+                Some(Drain { since: *since, until: *until, eviction, turns: Turns::default(), outcome: None });
         }
         Event::EvictionAllowed { is_forced, .. } => state.is_evicted_as(Eviction::Allowed { is_forced: *is_forced }),
         Event::EvictionRefused { budget, until } => {
@@ -196,6 +200,11 @@ fn change(state: &mut State, at: Version, event: &Event) {
             let attempt = state.eviction_attempt().saturating_add(1);
             state.is_evicted_as(Eviction::Asked { attempt });
         }
+        Event::TurnsPlanned { .. }
+        | Event::TurnBegan { .. }
+        | Event::WorkloadEnded { .. }
+        | Event::VolumeDetached { .. }
+        | Event::TurnEnded { .. } => state.turns_evolve(event),
         Event::DrainEnded { outcome } => {
             if let Some(drain) = &mut state.drain {
                 drain.outcome = Some(*outcome);
@@ -273,6 +282,12 @@ impl State {
     fn is_evicted_as(&mut self, eviction: Eviction) {
         if let Some(drain) = &mut self.drain {
             drain.eviction = eviction;
+        }
+    }
+
+    fn turns_evolve(&mut self, event: &Event) {
+        if let Some(drain) = &mut self.drain {
+            drain.turns.evolve(event);
         }
     }
 

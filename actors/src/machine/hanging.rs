@@ -1,6 +1,6 @@
 //! What hangs on a machine: the attachments of volumes, and the filesystems that are mounted.
 
-use super::{Event, Reason, Rejection, Skipped, State, decide::death};
+use super::{Event, Reason, Rejection, Skipped, State, decide::death, turns};
 use crate::{
     contract::{self, Decision},
     vocab::{Life, Name},
@@ -69,5 +69,5 @@ fn release(state: &State, is_there: bool, released: Event, facts: &Facts<'_>) ->
         events.extend(death(state, facts));
         return Ok(Decision::because(Reason::LastAttachmentGone, events));
     }
-    Ok(Decision::because(Reason::AttachmentGone, events))
+    Ok(Decision::because(Reason::AttachmentGone, turns::with_next(state, events, facts)))
 }

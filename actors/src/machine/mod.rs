@@ -22,6 +22,8 @@
 //!
 //! eviction   asked ─▶ refused ─▶ asked … allowed: while a disruption budget has no room     (`eviction.rs`)
 //!
+//! turns      waiting ─▶ ending ─▶ its volumes leave ─▶ over, one workload after the other       (`turns.rs`)
+//!
 //! hold       none ◀─▶ held: what happens by itself is noted and waits                       (`hold.rs`)
 //!
 //! start      open | awaited ─▶ refused ─▶ prepared                                            (`start/`)
@@ -94,6 +96,7 @@ mod siting;
 mod spec;
 mod start;
 mod state;
+mod turns;
 mod verdict;
 mod volume_zones;
 
@@ -118,9 +121,10 @@ pub use made_from::MadeFrom;
 pub use phase::{juju_status, phase};
 pub use progress::Progress;
 pub use siting::{Site, SiteChoice};
-pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, SpecV1, Workload};
+pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, SpecV1, SpecV2, Workload, WorkloadV1};
 pub use start::{InstanceConfig, Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 pub use state::{Hold, Instance, Node, State, Step, Stray};
+pub use turns::{Turn, TurnOutcome, TurnPlan, TurnStep, Turns};
 pub use verdict::{Reason, Rejection};
 pub use volume_zones::VolumeZones;
 

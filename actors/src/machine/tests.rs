@@ -9,6 +9,7 @@ mod operator;
 mod progress;
 mod siting;
 mod starting;
+mod turns;
 mod volume_zones;
 
 use std::collections::BTreeMap;
@@ -274,6 +275,7 @@ fn table() -> Vec<Case<State>> {
     .chain(starting::table())
     .chain(progress::table())
     .chain(draining::table())
+    .chain(turns::table())
     .chain(membership::table())
     .chain(of_other::table())
     .collect()

@@ -94,6 +94,11 @@ reasons! {
         EvictionForced = "eviction-forced", "its workloads were refused to end too often, so they end in any case";
         EvictionNotAsked = "eviction-not-asked", "nobody asks for its workloads to end";
         StartedByOther = "started-by-other", "what is there was started by another control plane, so nothing of it is touched";
+        WorkloadEnded = "workload-ended", "the workload whose turn it was does not run any more";
+        VolumeDetached = "volume-detached", "a volume that was waited for is detached";
+        DetachmentNotAwaited = "detachment-not-awaited", "nobody waits for that volume";
+        TurnTimedOut = "turn-timed-out", "a workload or its volumes took too long, so they are not waited for";
+        TurnUnderWay = "turn-under-way", "its workloads end one after the other, and one of them still has its turn";
     }
 }
 

@@ -35,7 +35,7 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     if spec.replicas > Spec::REPLICAS_MAX {
         return Err(Rejection::TooMany { most: Spec::REPLICAS_MAX });
     }
-    if spec.template.set.is_some() || spec.template.parent.is_some() {
+    if spec.template.set.is_some() || spec.template.parent.is_some() || spec.template.has_turns() {
         return Err(Rejection::BadTemplate);
     }
     match (state.life, &state.spec) {

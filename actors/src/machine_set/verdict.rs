@@ -39,7 +39,9 @@ pub enum Rejection {
     Leaving { life: Life },
     #[error("a set has at most {most} machines")]
     TooMany { most: u32 },
-    #[error("its template names a set or a parent; machines of a set belong to it alone")]
+    #[error(
+        "its template names a set, a parent or volumes of workloads; machines of a set belong to it alone, and share no volume"
+    )]
     BadTemplate,
 }
 

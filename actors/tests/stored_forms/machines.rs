@@ -13,16 +13,20 @@ use crate::{Forms, forms};
 pub(crate) fn machine() -> Forms {
     use machine::{
         Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, SpecV1, Step,
-        Workload,
+        TurnOutcome, TurnPlan, Workload, WorkloadV1,
     };
-    let workload = Workload {
+    let workload = WorkloadV1 {
         name: name("app"),
         command: vec!["sleep".into(), "1".into()],
         env: [("A".to_owned(), "b".to_owned())].into(),
     };
     let labels = [("tier".to_owned(), "front".to_owned())].into();
     let old = SpecV1 { provider: name("local"), workloads: vec![workload], labels };
-    let spec = Box::new(machine_spec());
+    let second = Box::new(machine_spec().as_v2().expect("it names no volumes of workloads"));
+    let app =
+        Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [name("data")].into() };
+    let spec = Box::new(machine::Spec { workloads: vec![app], ..machine_spec() });
+    assert_eq!((spec.as_v2(), machine::Spec::from((*second).clone())), (None, machine_spec()));
     let zone = || Zone("b".into());
     let volume = || name("data");
     let mut all = forms(
@@ -51,7 +55,7 @@ pub(crate) fn machine() -> Forms {
             Command::Reprieve { effect: effect(1) },
             Command::Engage { set: name("db") },
             Command::Disengage { set: name("db") },
-            Command::Declare(spec.clone()),
+            Command::DeclareV2(second.clone()),
             Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
             Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
             Command::Report(Report::StrayDeleteFailed {
@@ -79,6 +83,9 @@ pub(crate) fn machine() -> Forms {
             Command::PrepareWith { asked: Version(1), parameters: parameters(), config: config(), cited: cited() },
             Command::AllowEviction { effect: effect(1) },
             Command::RefuseEviction { effect: effect(1), budget: budget() },
+            Command::Declare(spec.clone()),
+            Command::NoteDetached { effect: effect(1), volume: volume() },
+            Command::Report(Report::WorkloadEnded { effect: effect(1), workload: name("app") }),
         ]
         .into_iter()
         .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() })),
@@ -154,8 +161,8 @@ pub(crate) fn machine() -> Forms {
             Event::MountReserved { filesystem: name("files") },
             Event::MountReleased { filesystem: name("files") },
             Event::Skipped { what: Skipped::Mount { filesystem: name("files") } },
-            Event::Declared { spec: spec.clone() },
-            Event::SpecChanged { spec },
+            Event::DeclaredV2 { spec: second.clone() },
+            Event::SpecChangedV2 { spec: second },
             Event::Sited { zone: Some(zone()), at: AT },
             Event::Progressed { text: "booting".into(), percent: Some(40), at: AT },
             Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted) },
@@ -172,6 +179,15 @@ pub(crate) fn machine() -> Forms {
             Event::EvictionAskedAgain,
             Event::AgentJoined { token: "1f".into(), node: node(), at: AT },
             Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } },
+            Event::Declared { spec: spec.clone() },
+            Event::SpecChanged { spec },
+            Event::TurnsPlanned { turns: vec![TurnPlan { workload: name("app"), volumes: [volume()].into() }] },
+            Event::TurnBegan { workload: name("app"), until: AT },
+            Event::WorkloadEnded { workload: name("app"), volumes: [volume()].into() },
+            Event::VolumeDetached { volume: volume() },
+            Event::TurnEnded { workload: name("app"), outcome: TurnOutcome::Done },
+            Event::TurnEnded { workload: name("app"), outcome: TurnOutcome::WorkloadStayed },
+            Event::TurnEnded { workload: name("app"), outcome: TurnOutcome::VolumesStayed },
         ]
         .into_iter()
         .chain(unstartable().map(|why| Event::StartRefused { why, cited: cited(), at: AT })),

@@ -2,7 +2,11 @@
 //!
 //! The agent reports, the answer is what its machine should look like. Both sides ignore fields they do not know.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::PathBuf,
+};
 
 use bailiwick_actors::{
     machine::rules::template::NodeTemplate,
@@ -157,6 +161,9 @@ pub struct Workload {
     pub command: Vec<String>,
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// The volumes that it is told of, and the filesystems on them; none means all.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub volumes: BTreeSet<Name>,
 }
 
 /// One volume that workloads can use.
@@ -177,4 +184,7 @@ pub struct MountedFilesystem {
     pub path: PathBuf,
     #[serde(default)]
     pub read_only: bool,
+    /// The volume that it is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<Name>,
 }

@@ -1,8 +1,8 @@
 //! `kind: Machine`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_actors::machine::Workload;
+use bailiwick_actors::{machine::Workload, vocab::Name};
 
 use super::machine_wishes as wishes;
 use crate::{
@@ -74,7 +74,7 @@ fn workloads(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<Workloa
 }
 
 fn workload(item: &Field<'_>, reading: &mut Reading<'_>) -> Option<Workload> {
-    let fields = Fields::of(item, &["name", "command", "env"], reading)?;
+    let fields = Fields::of(item, &["name", "command", "env", "volumes"], reading)?;
     let name = fields.require("name", "some-name", reading).and_then(|field| field.name(reading));
     let example = r#"["sleep", "3600"]"#;
     let command = fields.require("command", example, reading).and_then(|field| command(&field, reading));
@@ -82,7 +82,29 @@ fn workload(item: &Field<'_>, reading: &mut Reading<'_>) -> Option<Workload> {
         None => BTreeMap::new(),
         Some(field) => environment(&field, reading)?,
     };
-    Some(Workload { name: name?, command: command?, env })
+    let volumes = match fields.get("volumes") {
+        None => BTreeSet::new(),
+        Some(field) => volumes(&field, reading)?,
+    };
+    Some(Workload { name: name?, command: command?, env, volumes })
+}
+
+/// The volumes that a workload uses; whether they are attached, and when, is not said here.
+fn volumes(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<BTreeSet<Name>> {
+    let mut volumes = BTreeSet::new();
+    let mut is_whole = true;
+    for item in field.items(limits::VOLUMES_USED_MAX, reading)? {
+        match item.name(reading) {
+            None => is_whole = false,
+            Some(volume) if volumes.contains(&volume) => {
+                let message = format!("this workload names volume `{volume}` already");
+                item.refuse::<()>(reading, Code::Duplicate, message, "name it once");
+                is_whole = false;
+            }
+            Some(volume) => drop(volumes.insert(volume)),
+        }
+    }
+    is_whole.then_some(volumes)
 }
 
 fn command(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<String>> {

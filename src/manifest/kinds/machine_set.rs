@@ -75,6 +75,13 @@ fn template_of(
         let message = "machines of a set stand in no other machine";
         return parent.refuse(reading, Code::UnknownField, message, "leave it out, or declare the machines one by one");
     }
+    if machine.has_turns()
+        && let Some(workloads) = Fields::of(&spec, &machine::FIELDS, reading)?.get("workloads")
+    {
+        let message = "workloads of a set's machines name no volumes: one volume cannot be attached to all of them";
+        let next = "leave `volumes` out, or declare the machines one by one";
+        return workloads.refuse(reading, Code::UnknownField, message, next);
+    }
     Some(machine::Spec { annotations, ..machine })
 }
 

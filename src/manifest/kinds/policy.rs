@@ -75,6 +75,8 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
         "drainTimeout",
         "evictionRetry",
         "evictionsMax",
+        "workloadEnd",
+        "volumeDetach",
     ];
     let Some(fields) = Fields::of(section, &known, reading) else { return };
     set(&fields, "creationTimeout", &mut settings.creation_timeout_ms, positive_period, reading);
@@ -84,6 +86,8 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     set(&fields, "zoneSilentMin", &mut settings.throttle.zone_silent_min, Field::number, reading);
     set(&fields, "evictionRetry", &mut settings.drain.eviction_retry_ms, positive_period, reading);
     set(&fields, "evictionsMax", &mut settings.drain.evictions_max, Field::number, reading);
+    set(&fields, "workloadEnd", &mut settings.drain.end_buffer_ms, positive_period, reading);
+    set(&fields, "volumeDetach", &mut settings.drain.volume_detach_ms, period, reading);
     set(&fields, "drainTimeout", &mut settings.drain.timeout_ms, period, reading);
 }
 

@@ -1,6 +1,6 @@
 //! Names and texts that somebody chose with care.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{machine::Workload, vocab::Name};
 
@@ -41,7 +41,7 @@ async fn named(bench: &mut Bench, text: &str) -> Judged {
 /// A machine with this workload comes and goes as any other.
 async fn working(bench: &mut Bench, command: Vec<String>, env: BTreeMap<String, String>) -> Judged {
     let mut wish = bench.wish();
-    wish.spec.workloads = vec![Workload { name: name("work")?, command, env }];
+    wish.spec.workloads = vec![Workload { name: name("work")?, command, env, volumes: BTreeSet::new() }];
     let made = bench.create(&wish).await?;
     bench.must_be_present(&made).await
 }
@@ -132,7 +132,7 @@ pub const CHECKS: &[Check] = &[
                 wish.spec.labels = traps.iter().map(|trap| (trap.clone(), trap.clone())).collect();
                 let command = ["true".to_owned()].into_iter().chain(traps.clone()).collect();
                 let env = traps.iter().enumerate().map(|(n, trap)| (format!("TRAP_{n}"), trap.clone())).collect();
-                wish.spec.workloads = vec![Workload { name: name("trap")?, command, env }];
+                wish.spec.workloads = vec![Workload { name: name("trap")?, command, env, volumes: BTreeSet::new() }];
                 bench.create(&wish).await?;
                 bench.delete(&[wish.id]).await?;
                 match dir.exists() {
@@ -150,7 +150,12 @@ pub const CHECKS: &[Check] = &[
                 let mut wish = bench.wish();
                 let workload = |n: usize| {
                     let command = vec!["true".to_owned(), "x".repeat(16 * 1024)];
-                    Ok(Workload { name: name(&format!("work-{n}"))?, command, env: BTreeMap::new() })
+                    Ok(Workload {
+                        name: name(&format!("work-{n}"))?,
+                        command,
+                        env: BTreeMap::new(),
+                        volumes: BTreeSet::new(),
+                    })
                 };
                 wish.spec.workloads = (0..16).map(workload).collect::<Result<_, Stop>>()?;
                 match bench.try_create(vec![wish.clone()]).await?.remove(0) {

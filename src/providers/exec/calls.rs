@@ -1,5 +1,7 @@
 //! Calls as their caller sees them: items on lines of bounded length, and one checked answer for each.
 
+use std::collections::BTreeSet;
+
 use bailiwick_actors::{
     ports::{InstanceStatus, Listing, Lookup, MachineInstance},
     shell::AgentReport,
@@ -111,7 +113,7 @@ impl ExecProvider {
             if instance.status == InstanceStatus::Running {
                 let (machine, effect) = (instance.machine.clone(), instance.effect);
                 // Nobody runs our workloads inside: a drain has nothing to wait for.
-                reports.push(AgentReport { machine, effect, conditions, is_empty: true });
+                reports.push(AgentReport { machine, effect, conditions, running: Some(BTreeSet::new()) });
             }
             items.push(instance);
         }

@@ -76,6 +76,7 @@ fn make(inner: &Inner, directory: &MachineDir, wish: &CreateMachine) -> io::Resu
         name: declared.name.clone(),
         command: declared.command.clone(),
         env: declared.env.clone(),
+        volumes: declared.volumes.clone(),
     };
     let tag = MachineTag {
         effect: wish.id,

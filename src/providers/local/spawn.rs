@@ -17,7 +17,7 @@ use crate::agent::{directory::MachineDir, output};
 /// Starts an agent in a machine's directory; the receiver hears how it ended, while this process lives.
 ///
 /// The agent is a child of the node but not bound to it: it has a process group of its own, so that Ctrl-C does not reach
-/// it, no terminal, no pipe to us, and nothing of our environment but `PATH`.
+/// it, and soon a session of its own (`agent::process`), no terminal, no pipe to us, and nothing of our environment but `PATH`.
 pub fn start_agent(config: &LocalConfig, directory: &MachineDir) -> Result<Receiver<ExitStatus>, Fault> {
     let Some((program, arguments)) = config.agent_command.split_first() else {
         return Err(Fault::new(FaultCode::InvalidArgument, "the local provider has no agent command"));

@@ -32,6 +32,11 @@ fn what_makes_no_sense_is_named_with_its_place() {
         ("spread: tier", "spread: tear", "dangling-reference 8:37 spec.template.spec.spread"),
         ("spread: tier", "parent: host", "unknown-field 8:37 spec.template.spec.parent"),
         ("{web-2: -1}", "{web-2: low}", "wrong-type 9:23 spec.priorities.web-2"),
+        (
+            "spread: tier",
+            "workloads: [{name: w, command: [w], volumes: [v]}]",
+            "unknown-field 8:40 spec.template.spec.workloads",
+        ),
         ("provider: cloud, ", "", "missing-field 8:11 spec.template.spec.provider"),
     ];
     for (was, is, expected) in cases {

@@ -37,6 +37,18 @@ fn spec(text: &str) -> Spec {
 }
 
 #[test]
+fn a_workload_names_the_volumes_that_it_uses_once() {
+    let with = |volumes: &str| {
+        let workload = format!("workloads: [{{name: db, command: [db], volumes: {volumes}}}]");
+        WHOLE.replace("jobs: [manage-model]", &workload)
+    };
+    let volumes = spec(&with("[logs, data]")).workloads.remove(0).volumes;
+    assert_eq!(volumes.iter().map(|volume| volume.as_str()).collect::<Vec<_>>(), ["data", "logs"]);
+    assert_eq!(problems(with("[data, data]")), ["duplicate 14:57 spec.workloads[0].volumes[1]"]);
+    assert_eq!(problems(with("[Data]")), ["bad-name 14:51 spec.workloads[0].volumes[0]"]);
+}
+
+#[test]
 fn a_machine_says_what_it_wishes_for() {
     let spec = spec(WHOLE);
     let zones = [Zone("a".into()), Zone("b".into())].into();

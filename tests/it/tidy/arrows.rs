@@ -58,10 +58,11 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 32] = [
+const DECLARED: [&str; 33] = [
     "Retries",
     "RetryBy",
     "Spec",
+    "SpecV2",
     "InstanceConfig",
     "Base",
     "Constraints",

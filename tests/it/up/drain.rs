@@ -96,12 +96,18 @@ fn describe(lab: &Lab, machine: &str) -> Value {
     json(&lab.run(&["describe", machine, "-o", "json"]).code(0))
 }
 
-/// The workload's processes of a machine.
-fn sleeps(lab: &Lab, machine: &Value) -> usize {
+/// The processes of a machine's workload that run in its directory.
+fn running(lab: &Lab, machine: &Value, workload: &str) -> usize {
     let effect = machine["effect"].as_str().expect("an instance").to_owned();
-    let works = lab.local().join("machines").join(effect).join("work/w");
+    let works = lab.local().join("machines").join(effect).join("work").join(workload);
     let is_its = |pid: u32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|home| home == works);
     processes_where(|pid, _| is_its(pid)).expect("a list of processes").len()
+}
+
+/// Whether a process is stopped, as by SIGSTOP.
+fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it is there");
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
 }
 
 /// How often the workloads of machine a were refused to end, by what `describe` says.
@@ -139,7 +145,7 @@ fn workloads_go_on_until_their_disruption_budget_has_room() {
     eventually("the other one is silent", || describe(&lab, "machine/b")["status"] == "stale");
     lab.run(&["remove", "machine/a"]).code(0);
     eventually("it was refused, and asked for again", || 2 <= refusals(&lab));
-    assert_eq!(sleeps(&lab, &a), 1, "its workload goes on");
+    assert_eq!(running(&lab, &a, "w"), 1, "its workload goes on");
     assert!(other.signal(Signal::CONT).expect("it is ours"));
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
     let log = lab.run(&["log", "machine/a", "--limit", "100"]).code(0).out;
@@ -158,7 +164,37 @@ fn a_budget_that_never_has_room_holds_nobody_longer_than_the_drain_may_take() {
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
     let log = lab.run(&["log", "machine/a", "--limit", "100"]).code(0).out;
     assert!(log.contains("did not end in time"), "{log}");
-    eventually("nothing is left of it", || sleeps(&lab, &a) == 0);
+    eventually("nothing is left of it", || running(&lab, &a, "w") == 0);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
+    let lab = Lab::new();
+    let node = with_budget(&lab, 1, "120s");
+    let (a, b) = (describe(&lab, "machine/a"), describe(&lab, "machine/b"));
+    let pid = b["facts"]["pid"].as_str().and_then(|pid| pid.parse().ok()).expect("a process");
+    let other = ProcessMark::of(pid).expect("it runs");
+    assert!(other.signal(Signal::STOP).expect("it is ours"));
+    eventually("the other one is silent", || describe(&lab, "machine/b")["status"] == "stale");
+    lab.run(&["remove", "machine/a"]).code(0);
+    eventually("it was refused", || 1 <= refusals(&lab));
+    node.kill();
+    let (before, began) = (refusals(&lab), only(&lab, "its workloads are to end"));
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    assert!(is_stopped(pid), "the node's end sets nobody free");
+    eventually("it is refused again", || before < refusals(&lab));
+    assert_eq!(running(&lab, &a, "w"), 1, "its workload goes on");
+    let kept = format!("not waited for after {}", began.rsplit(' ').next().expect("a time"));
+    let keeps = || describe(&lab, "machine/a")["detail"].to_string().contains(&kept);
+    eventually("it is refused with the deadline that it had", keeps);
+    assert!(other.signal(Signal::CONT).expect("it is ours"));
+    eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
+    assert_eq!(only(&lab, "its workloads are to end"), began, "the drain began once");
+    only(&lab, "its workloads may end now");
+    only(&lab, "its workloads have ended");
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
@@ -189,4 +225,89 @@ fn an_eviction_that_is_under_way_is_finished_after_a_kill_and_not_begun_again() 
     only(&lab, "its workloads have ended");
     node.signal(Signal::TERM);
     node.ended().code(0);
+}
+
+/// Two workloads with a volume each, which write down what they are told of; the first takes its time to end.
+const TURNS: &str = r#"apiVersion: bailiwick/v1
+kind: Machine
+metadata: {name: a}
+spec:
+  provider: local
+  workloads:
+    - name: db
+      volumes: [data]
+      command: [sh, -c, "trap 'sleep 3; exit 0' TERM; echo \"db ${BAILIWICK_VOLUME_DATA:-none} ${BAILIWICK_VOLUME_LOGS:-no}\" >> SAID; while :; do sleep 0.1; done"]
+    - name: web
+      volumes: [logs]
+      command: [sh, -c, "echo \"web ${BAILIWICK_VOLUME_LOGS:-none} ${BAILIWICK_VOLUME_DATA:-no}\" >> SAID; exec sleep 600"]
+---
+apiVersion: bailiwick/v1
+kind: Volume
+metadata: {name: data}
+spec: {provider: local, size: 8M}
+---
+apiVersion: bailiwick/v1
+kind: Volume
+metadata: {name: logs}
+spec: {provider: local, size: 8M}
+---
+apiVersion: bailiwick/v1
+kind: VolumeAttachment
+spec: {machine: a, volume: data}
+---
+apiVersion: bailiwick/v1
+kind: VolumeAttachment
+spec: {machine: a, volume: logs}
+"#;
+
+#[test]
+fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_changes_nothing() {
+    let lab = Lab::new();
+    let said = lab.manifest("said", "");
+    let quick = lab.manifest("quick.yaml", QUICK);
+    let node = lab.start(&["up", &quick, &lab.manifest("it.yaml", TURNS.replace("SAID", &said)), "--timeout", "60s"]);
+    node.says("everything is so");
+    let lines = || std::fs::read_to_string(&said).unwrap_or_default();
+    let is_told = |workload: &str| {
+        lines().lines().any(|line| line.starts_with(&format!("{workload} /")) && line.ends_with(" no"))
+    };
+    eventually("both run, and are told of their own volume alone", || is_told("db") && is_told("web"));
+    let began = lines();
+    let a = describe(&lab, "machine/a");
+    lab.run(&["remove", "machine/a"]).code(0);
+    eventually("it is the first one's turn", || detail(&lab).contains("it is the turn of db"));
+    assert!(detail(&lab).contains("then comes web"), "{}", detail(&lab));
+    node.kill();
+    assert!(running(&lab, &a, "web") == 1, "its turn has not come");
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
+    assert_eq!(lines(), began, "nobody was started again because a volume of another one had left");
+    let order = happened(&lab);
+    let place = |words: &str| {
+        order.iter().position(|text| text.contains(words)).unwrap_or_else(|| panic!("{words}: {order:?}"))
+    };
+    let steps = [
+        "these of its workloads end one after the other: db, web",
+        "workload db is to end",
+        "workload db has ended, and its volumes leave: data",
+        "it let go of volume data",
+        "the turn of workload db is over",
+        "workload web is to end",
+        "workload web has ended, and its volumes leave: logs",
+        "it let go of volume logs",
+        "the turn of workload web is over",
+        "its workloads have ended",
+        "its instance is to go",
+    ];
+    let places = steps.map(place);
+    assert!(places.is_sorted(), "{order:?}");
+    only(&lab, "these of its workloads end one after the other");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+/// What `describe` says of machine a.
+fn detail(lab: &Lab) -> String {
+    describe(lab, "machine/a")["detail"].to_string()
 }

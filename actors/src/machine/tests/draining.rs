@@ -19,7 +19,7 @@ fn then(past: Vec<Event>, more: impl IntoIterator<Item = Event>) -> Vec<Event> {
 
 /// It runs a workload, and its agent reports.
 fn busy() -> Vec<Event> {
-    let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into() };
+    let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [].into() };
     let spec = Box::new(Spec { workloads: vec![app], ..*spec("local") });
     let at = Timestamp(2);
     vec![

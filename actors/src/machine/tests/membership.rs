@@ -18,7 +18,7 @@ fn disengaged(set: &str) -> Event {
 /// It runs a server, its agent reports, and a set counts on it.
 fn serving() -> Vec<Event> {
     let at = Timestamp(2);
-    let server = Workload { name: name("server"), command: vec!["server".into()], env: [].into() };
+    let server = Workload { name: name("server"), command: vec!["server".into()], env: [].into(), volumes: [].into() };
     vec![
         Event::Declared { spec: Box::new(Spec { workloads: vec![server], ..*spec("local") }) },
         Event::CreateRequested { at },

@@ -2,6 +2,7 @@
 //!
 //! A budget counts the machines of its application that run well and keep their workloads, the one that asks left out. Whoever
 //! was allowed to end counts as gone from the moment it was said, so that two who ask at once do not both take the last room.
+//! Who ends its workloads one after the other begins when it is told so, budget or not.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +14,10 @@ use crate::{
     vocab::Name,
 };
 
-/// Whether the workloads of a machine wait for a budget's word, although it is drained.
-pub fn waits_for_budget(state: &machine::State, documents: &Documents) -> bool {
-    state.is_draining() && !state.is_evicted() && budgets(state, documents).next().is_some()
+/// Whether the workloads of a machine go on until this supervisor has said that they may end, although it is drained.
+pub fn waits_for_eviction(state: &machine::State, documents: &Documents) -> bool {
+    let has_turns = || state.spec.as_ref().is_some_and(|spec| spec.has_turns());
+    state.is_draining() && !state.is_evicted() && (has_turns() || budgets(state, documents).next().is_some())
 }
 
 /// The applications on a machine that have a budget, with what it needs.
@@ -34,7 +36,7 @@ pub(super) fn evictions(facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec<Ev
     let mut events = Vec::new();
     for name in machines {
         let Some(folded) = view.machines.folded(name.as_str()) else { continue };
-        let asks = folded.state.asks_for_eviction() && waits_for_budget(&folded.state, &view.documents);
+        let asks = folded.state.asks_for_eviction() && waits_for_eviction(&folded.state, &view.documents);
         let Some(effect) = folded.state.running_effect(&stream(name)).filter(|_| asks) else { continue };
         let short = budgets(&folded.state, &view.documents).find_map(|budget| lacks(view, name, budget, &allowed));
         let is_allowed = short.is_none();
@@ -75,7 +77,7 @@ fn is_available(view: &View, name: &Name) -> bool {
         .orders
         .open_to(&stream(name))
         .any(|order| matches!(order, Order::Machine { command: Command::AllowEviction { .. }, .. }));
-    let keeps = state.drain.is_none() || waits_for_budget(state, &view.documents);
+    let keeps = state.drain.is_none() || waits_for_eviction(state, &view.documents);
     let is_well = matches!(&state.node, machine::Node::Reporting { conditions, .. }
         if conditions.values().all(|condition| condition.healthy));
     matches!(state.instance, Instance::Running { .. }) && is_well && keeps && !is_told

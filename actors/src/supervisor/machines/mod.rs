@@ -27,7 +27,7 @@ pub(crate) mod shell;
 mod tests;
 
 pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
-pub use evicting::waits_for_budget;
+pub use evicting::waits_for_eviction;
 pub use observe::differences;
 pub use state::{
     Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed, Withholding,

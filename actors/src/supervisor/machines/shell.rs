@@ -9,7 +9,7 @@ use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture}
 use bailiwick_journal::{Position, StreamId};
 use tokio::time::Instant;
 
-use super::{Command, State, View, differences, view::stream, waits_for_budget};
+use super::{Command, State, View, differences, view::stream, waits_for_eviction};
 use crate::{
     contract::Decider,
     machine::{self, Instance, Node, Progress, Report},
@@ -57,16 +57,18 @@ pub struct AgentReport {
     /// The instance that it runs in.
     pub effect: EffectId,
     pub conditions: Vec<Condition>,
-    /// Whether it was told to run nothing, and nothing runs any more.
-    pub is_empty: bool,
+    /// The workloads that run inside, or are about to; none as long as that cannot be told.
+    pub running: Option<BTreeSet<Name>>,
 }
 
 /// What an agent is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heartbeat {
     Welcome,
-    /// It is to end what runs inside, and to say when nothing does.
-    Drain,
+    /// It is to end what runs inside but for these workloads, and to say when it has.
+    Drain {
+        but: BTreeSet<Name>,
+    },
     /// This instance is not, or not yet, the machine's.
     Stranger,
 }
@@ -288,7 +290,7 @@ impl Handler<AgentReport> for SupervisorActor<State> {
     type Result = actix::MessageResult<AgentReport>;
 
     fn handle(&mut self, report: AgentReport, ctx: &mut Self::Context) -> Self::Result {
-        let AgentReport { machine, effect, conditions, is_empty } = report;
+        let AgentReport { machine, effect, conditions, running } = report;
         let Some(folded) = self.view.machines.folded(machine.as_str()) else {
             return actix::MessageResult(Heartbeat::Stranger);
         };
@@ -303,15 +305,17 @@ impl Handler<AgentReport> for SupervisorActor<State> {
         self.watch.shown.insert(effect);
         let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
         let known = matches!(&folded.state.node, Node::Reporting { conditions, .. } if *conditions == seen);
-        // While a disruption budget has no room, what runs inside goes on.
-        let waits = waits_for_budget(&folded.state, &self.view.documents);
+        // Until somebody has said that it may end, what runs inside goes on.
+        let waits = waits_for_eviction(&folded.state, &self.view.documents);
         let is_draining = folded.state.is_draining() && !waits;
         let principal = format!("agent:machine/{machine}");
-        if is_draining && is_empty {
-            self.report(machine, Report::Drained { effect }, principal, ctx);
+        let but = folded.state.going_on();
+        let ended = running.filter(|_| is_draining).and_then(|running| folded.state.drain_report(effect, &running));
+        if let Some(ended) = ended {
+            self.report(machine, ended, principal, ctx);
         } else if !known {
             self.report(machine, Report::Node { effect, conditions }, principal, ctx);
         }
-        actix::MessageResult(if is_draining { Heartbeat::Drain } else { Heartbeat::Welcome })
+        actix::MessageResult(if is_draining { Heartbeat::Drain { but } } else { Heartbeat::Welcome })
     }
 }

@@ -2,7 +2,10 @@
 
 use bailiwick_journal::StreamId;
 
-use super::{View, volumes::version};
+use super::{
+    View,
+    volumes::{is_let_go, version},
+};
 use crate::{
     filesystem::{self, Storage},
     filesystem_attachment::{self, Command, Link, Target},
@@ -111,9 +114,18 @@ fn next(
         Life::Undeclared | Life::Dying | Life::Dead | Life::Removed => return None,
     }
     let machine_state = view.machines.get(machine.as_str());
-    // What runs on it still uses the filesystem.
-    if machine_state.is_some_and(machine::State::is_draining) {
-        return None;
+    if let Some(drained) = machine_state.filter(|state| state.is_draining()) {
+        // What runs on it still uses the filesystem, unless the turn of the volume beneath to leave has come.
+        let beneath = state.and_then(filesystem::State::backing);
+        if !beneath.is_some_and(|volume| is_let_go(view, machine, volume)) {
+            return None;
+        }
+        // Who is only replaced gets it back.
+        if drained.life == Life::Alive {
+            let target =
+                attachment.target().filter(|_| !is_static && !matches!(attachment.link, Link::Detaching { .. }));
+            return target.map(|target| Command::Detach { machine_effect: target.machine_effect });
+        }
     }
     let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
     if leaving(machine_state.map(|m| m.life)) || leaving(state.map(|f| f.life)) {

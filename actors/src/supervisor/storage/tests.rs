@@ -3,6 +3,7 @@
 mod devices;
 mod many;
 mod sessions;
+mod turns;
 mod zones;
 
 use std::collections::BTreeMap;

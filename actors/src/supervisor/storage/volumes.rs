@@ -57,17 +57,22 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
     if folded.state.life == Life::Removed {
         return releases(view, machine, volume);
     }
-    let volume_state = view.volumes.get(volume.as_str());
-    let noted = volume_state.filter(|_| folded.state.life == Life::Alive);
-    let noted = noted.and_then(|state| zone_noted(view, machine, volume, state));
-    let Some(command) = next(view, &folded.state, stream, machine, volume_state) else {
+    let made = view.volumes.get(volume.as_str());
+    let zone = made.filter(|_| folded.state.life == Life::Alive);
+    let zone = zone.and_then(|made| zone_noted(view, machine, volume, made));
+    let noted = zone.or_else(|| detachment_noted(view, &folded.state, machine, volume));
+    let Some(command) = next(view, &folded.state, stream, machine, volume, made) else {
         return noted.into_iter().collect();
     };
-    if matches!(command, Command::Remove)
-        && let Some((filesystem, state)) = mounted(view, machine, volume)
-    {
+    let mounted = || mounted(view, machine, volume);
+    match &command {
         // What is mounted from it goes first.
-        return state.into_iter().flat_map(|()| unmount(view, machine, &filesystem)).collect();
+        Command::Remove if let Some((filesystem, state)) = mounted() => {
+            return state.into_iter().flat_map(|()| unmount(view, machine, &filesystem)).collect();
+        }
+        // It is unmounted by itself.
+        Command::Detach { .. } if is_let_go(view, machine, volume) && mounted().is_some() => return Vec::new(),
+        _ => (),
     }
     let order = Order::VolumeAttachment { machine: machine.clone(), volume: volume.clone(), command };
     let order = view.orders.is_news(&order, folded.version).then_some(order);
@@ -86,11 +91,32 @@ fn zone_noted(view: &View, machine: &Name, volume: &Name, made: &volume::State) 
     (is_here && !is_known && is_news).then_some(order)
 }
 
+/// A machine that waits until a volume has left it is told so. What can only leave with its instance is not waited for.
+fn detachment_noted(
+    view: &View,
+    attachment: &volume_attachment::State,
+    machine: &Name,
+    volume: &Name,
+) -> Option<Order> {
+    let folded = view.machines.folded(machine.as_str()).filter(|folded| folded.state.awaits_detachment_of(volume))?;
+    let effect = view.running(machine)?.effect;
+    let made = view.volumes.get(volume.as_str());
+    let has_left = !attachment.may_be_attached() || is_static(view, attachment, made);
+    let command = machine::Command::NoteDetached { effect, volume: volume.clone() };
+    let order = Order::Machine { machine: machine.clone(), command };
+    (has_left && view.orders.is_news(&order, folded.version)).then_some(order)
+}
+
+/// Whether a machine is drained, and who used the volume there has ended.
+pub(super) fn is_let_go(view: &View, machine: &Name, volume: &Name) -> bool {
+    view.machines.get(machine.as_str()).is_some_and(|state| state.lets_go_of(volume))
+}
+
 /// Whether it is attached, and is to be made sure of.
 pub(super) fn is_to_be_reattached(view: &View, stream: &StreamId, machine: &Name, volume: &Name) -> bool {
     let state = view.attachments.get(stream.name());
-    let volume = view.volumes.get(volume.as_str());
-    state.is_some_and(|state| matches!(next(view, state, stream, machine, volume), Some(Command::Reattach)))
+    let made = view.volumes.get(volume.as_str());
+    state.is_some_and(|state| matches!(next(view, state, stream, machine, volume, made), Some(Command::Reattach)))
 }
 
 /// What an attachment that exists should do next, if anything.
@@ -99,11 +125,10 @@ fn next(
     attachment: &volume_attachment::State,
     stream: &StreamId,
     machine: &Name,
-    volume_state: Option<&volume::State>,
+    volume: &Name,
+    made: Option<&volume::State>,
 ) -> Option<Command> {
-    let provider = attachment.target().map(|target| &target.provider);
-    let provider = provider.or_else(|| volume_state.and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider));
-    let is_static = provider.is_some_and(|provider| view.is_static(provider));
+    let is_static = is_static(view, attachment, made);
     match attachment.life {
         Life::Alive => (),
         // It was told already, unless it came to be dying in another way.
@@ -112,22 +137,30 @@ fn next(
         Life::Undeclared | Life::Dying | Life::Dead | Life::Removed => return None,
     }
     let machine_state = view.machines.get(machine.as_str());
-    // What runs on it still uses the volume.
-    if machine_state.is_some_and(machine::State::is_draining) {
-        return None;
+    if let Some(drained) = machine_state.filter(|state| state.is_draining()) {
+        // What runs on it still uses the volume, unless its turn to leave has come.
+        if !drained.lets_go_of(volume) {
+            return None;
+        }
+        // Who is only replaced gets it back.
+        if drained.life == Life::Alive {
+            let target =
+                attachment.target().filter(|_| !is_static && !matches!(attachment.link, Link::Detaching { .. }));
+            return target.map(|target| Command::Detach { machine_effect: target.machine_effect });
+        }
     }
     let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
-    if leaving(machine_state.map(|m| m.life)) || leaving(volume_state.map(|v| v.life)) {
+    if leaving(machine_state.map(|m| m.life)) || leaving(made.map(|v| v.life)) {
         return Some(Command::Remove);
     }
     if is_static {
         return None;
     }
-    if volume_state.is_some_and(|state| is_unmounted(view, state, machine)) {
+    if made.is_some_and(|state| is_unmounted(view, state, machine)) {
         return Some(Command::Remove);
     }
     let running = view.running(machine);
-    let target = volume_state.zip(running).and_then(|(state, instance)| {
+    let target = made.zip(running).and_then(|(state, instance)| {
         let Storage::Provisioned { volume: provisioned, .. } = &state.storage else {
             return None;
         };
@@ -142,10 +175,10 @@ fn next(
     match &attachment.link {
         Link::Waiting => {
             let target = target?;
-            if volume_state.is_some_and(|state| elsewhere(&view.machines, state, machine).is_some()) {
+            if made.is_some_and(|state| elsewhere(&view.machines, state, machine).is_some()) {
                 return None;
             }
-            let at_creation = volume_state.and_then(|state| state.at_creation.as_ref().zip(state.place.as_ref()));
+            let at_creation = made.and_then(|state| state.at_creation.as_ref().zip(state.place.as_ref()));
             match at_creation {
                 Some((made, place)) if made.machine == *machine && place.machine_effect == target.machine_effect => {
                     Some(Command::TakeOver { target, info: made.info.clone() })
@@ -165,6 +198,13 @@ fn next(
         }
         Link::Detaching { .. } => None,
     }
+}
+
+/// Whether its provider only works while a machine is started.
+fn is_static(view: &View, attachment: &volume_attachment::State, made: Option<&volume::State>) -> bool {
+    let declared = || made.and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider);
+    let provider = attachment.target().map(|target| &target.provider).or_else(declared);
+    provider.is_some_and(|provider| view.is_static(provider))
 }
 
 /// Whether it is attached only for the filesystem that it is there for, and that is not to be mounted on this machine.

@@ -20,7 +20,7 @@ fn shop(min_available: Option<u32>) -> View {
     let says = Content::Application(Application { machines, min_available, ..Application::default() });
     put(&mut view, 1, "application/shop", 1, &[document::Event::Declared { content: Box::new(says) }]);
     for (position, machine) in (2..).zip(["a", "b", "c"]) {
-        let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into() };
+        let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [].into() };
         let spec = Box::new(Spec { workloads: vec![app], ..Spec::with_provider(name("local")) });
         let at = Timestamp(1);
         let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
@@ -84,10 +84,10 @@ fn who_has_no_budget_asks_nobody() {
     let mut view = shop(None);
     drains(&mut view, 10, "a");
     assert_eq!(answers(&view, &["a"]), [""; 0]);
-    assert!(!super::super::waits_for_budget(view.machines.get("a").unwrap(), &view.documents));
+    assert!(!super::super::waits_for_eviction(view.machines.get("a").unwrap(), &view.documents));
     let mut view = shop(Some(0));
     drains(&mut view, 10, "a");
-    assert!(super::super::waits_for_budget(view.machines.get("a").unwrap(), &view.documents));
+    assert!(super::super::waits_for_eviction(view.machines.get("a").unwrap(), &view.documents));
     assert_eq!(answers(&view, &["a"]), ["a: allowed"]);
 }
 
@@ -98,4 +98,21 @@ fn who_is_silent_or_ill_is_not_available() {
     put(&mut view, 11, "machine/b", 6, &[machine::Event::NodeWentStale { last_seen: Timestamp(1) }]);
     assert!(matches!(view.machines.get("b").unwrap().node, Node::Stale { .. }));
     assert_eq!(answers(&view, &["a"]), ["a: 1 of 2"]);
+}
+
+#[test]
+fn who_ends_its_workloads_one_after_the_other_is_told_to_begin_budget_or_not() {
+    let mut view = shop(None);
+    let app =
+        Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [name("data")].into() };
+    let spec = Box::new(Spec { workloads: vec![app], ..Spec::with_provider(name("local")) });
+    put(&mut view, 9, "machine/a", 6, &[machine::Event::SpecChanged { spec }]);
+    let began = machine::Event::DrainBegan { at: Timestamp(2), until: Timestamp(9_000) };
+    put(&mut view, 10, "machine/a", 7, &[began]);
+    let waits = |view: &View| super::super::waits_for_eviction(view.machines.get("a").unwrap(), &view.documents);
+    assert!(waits(&view), "nothing is told to end before that");
+    assert_eq!(answers(&view, &["a"]), ["a: allowed"]);
+    put(&mut view, 11, "machine/a", 8, &[machine::Event::EvictionAllowed { is_forced: false, at: Timestamp(3) }]);
+    assert!(!waits(&view));
+    assert_eq!(answers(&view, &["a"]), [""; 0]);
 }
