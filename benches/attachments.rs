@@ -122,6 +122,7 @@ impl VolumeProvider for Fake {
 }
 
 fn main() {
+    bailiwick::cli::allocator::settle();
     let scratch = tempfile::tempdir().expect("a directory");
     let data = scratch.path().join("data");
     let (run, may_run) = watch::channel(false);

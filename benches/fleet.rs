@@ -41,6 +41,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const CHANGES: usize = 2_001;
 
 fn main() {
+    bailiwick::cli::allocator::settle();
     let machines = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(10_000);
     for fleet in [1_000, 10_000, 100_000] {
         one_change(fleet);

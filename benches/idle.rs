@@ -33,10 +33,6 @@ use bailiwick::{
     journal::{Config, Intake, Journal, LocalJournal, StreamId},
 };
 
-/// As the binary has it.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// What the node may hold in memory.
 const RSS_KIB_MAX: u64 = 64 * 1024;
 /// Volumes that the decisions are about.

@@ -24,6 +24,7 @@ const MACHINES: usize = 2_000;
 const ROUNDS: usize = 20;
 
 fn main() {
+    bailiwick::cli::allocator::settle();
     let (journal, _) = LocalJournal::simulated(&SimulatedDisk::new(), Uuid::from_u128(7), 0).expect("a new journal");
     let journal: Arc<dyn Journal> = Arc::new(journal);
     let mut desk = Desk::new(journal.clone());

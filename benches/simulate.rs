@@ -14,6 +14,7 @@ use bailiwick::{
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
+    bailiwick::cli::allocator::settle();
     let text: Vec<String> = (0..100)
         .map(|number| {
             let metadata = format!("{{name: m-{number}}}");

@@ -1,7 +1,7 @@
 //! The command line: one file per subcommand.
 
 mod agent;
-mod allocator;
+pub mod allocator;
 mod apply;
 mod audit;
 mod chaos;

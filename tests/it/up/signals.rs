@@ -106,3 +106,16 @@ fn a_start_waits_for_whoever_reads_the_journal() {
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
+
+/// An allocator reads this when its process begins, so the node begins once more.
+#[test]
+fn a_node_has_its_allocator_give_back_what_is_free() {
+    let lab = Lab::new();
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    let environment = fs::read(format!("/proc/{}/environ", node.pid())).expect("its environment");
+    let has = |text: &str| environment.split(|byte| *byte == 0).any(|one| one == text.as_bytes());
+    assert!(has("MIMALLOC_PURGE_DELAY=0") && has("MIMALLOC_ARENA_EAGER_COMMIT=0"), "pages stay with the node");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
