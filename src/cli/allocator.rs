@@ -6,7 +6,7 @@ use std::{ffi::OsStr, os::unix::process::CommandExt, process::Command};
 /// whole journal would leave the node at twice its size for good. With these, what is free goes back to the system:
 /// mimalloc gives back pages at once and takes them one by one; glibc, which the C libraries in us use (and all of us
 /// without the feature `mimalloc`), gives back blocks from 16 KiB on and the end of each heap from 128 KiB on. Measured with
-/// `cargo bench --bench idle`, 100,000 entries: 116 MB without, 48 MB with; of glibc alone 87 MB and 51 MB.
+/// `cargo bench --bench idle`, 100,000 entries: 116 MB without, 52 MB with; of glibc alone 87 MB and 51 MB.
 const SETTINGS: [(&str, &str); 3] = [
     ("MIMALLOC_PURGE_DELAY", "0"),
     ("MIMALLOC_ARENA_EAGER_COMMIT", "0"),
