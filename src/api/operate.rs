@@ -78,7 +78,7 @@ fn found(fleet: &Fleet, entity: &StreamId, wanted: Option<&str>) -> Result<(Name
         Err(none) if none.is_empty() => {
             let message = format!("no provider has shown an instance for {entity} that could be taken over");
             Err(Failure::new(StatusCode::NOT_FOUND, "not-found", message)
-                .next("ask again after the next list of its provider, if it was let go of just now; `bailiwick harvest --dry-run` lists the instances that are nobody's"))
+                .next("`bailiwick harvest --dry-run` lists the instances that are nobody's; what was let go of just now is there after the next list of its provider"))
         }
         Err(several) => {
             let names: Vec<String> = several.iter().map(|(_, instance)| instance.instance.to_string()).collect();

@@ -101,6 +101,13 @@ pub(super) fn attach(global: &Global, args: AttachArgs) -> Result<Exit, CliError
         }
         spec["path"] = path.as_str().into();
     }
+    // Whoever names what is not there hears that, and what it may have meant, not of a manifest that nobody wrote.
+    session::require_node(global)?;
+    let machine =
+        StreamId::new("machine", args.machine.as_str()).map_err(|error| CliError::usage(error.to_string()))?;
+    for entity in [storage, machine] {
+        session::ask(global, &Query::Describe { entity, at: None })?;
+    }
     let document = serde_json::json!({ "apiVersion": "bailiwick/v1", "kind": kind, "spec": spec });
     // JSON is YAML.
     apply::add(global, document.to_string())?;

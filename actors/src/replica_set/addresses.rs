@@ -180,19 +180,6 @@ impl<'a> HostPort<'a> {
         })
     }
 
-    /// A number that is hardly ever that of another one. It is of this moment only: nothing is stored by it.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        // 31 for want of a better factor: what is told apart are a few dozen addresses that nobody chose to be alike.
-        let mixed = |bytes: &[u8], start: u64| {
-            bytes.iter().fold(start, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)))
-        };
-        match self {
-            Self::Ip(IpAddr::V4(ip), port) => mixed(port.as_bytes(), u32::from(*ip).into()),
-            Self::Ip(IpAddr::V6(ip), port) => mixed(port.as_bytes(), mixed(&ip.octets(), 0)),
-            Self::Text(text) => mixed(text.as_bytes(), 0),
-        }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Text(text) if text.is_empty())
     }

@@ -40,14 +40,8 @@ fn a_workload_ends_while_its_volume_is_still_attached() {
     let removed = lab.run(&["remove", "machine/a", "-o", "json"]).code(0);
     assert_eq!(json(&removed)["blocked"][0]["by"], "the workloads of machine/a", "{removed:?}");
     eventually("it has gone", || json(&lab.run(&["get", "machines", "-o", "json"]).code(0)) == Value::Array(vec![]));
-    let order: Vec<String> = json(&lab.run(&["log", "--limit", "100", "-o", "json"]).code(0))
-        .as_array()
-        .expect("lines")
-        .iter()
-        .flat_map(|line| line["happened"].as_array().cloned().unwrap_or_default())
-        .filter_map(|text| text.as_str().map(str::to_owned))
-        .collect();
-    let place = |words: &str| order.iter().position(|text| text.contains(words)).unwrap_or_else(|| panic!("{words}"));
+    let order = happened(&lab);
+    let place = |words: &str| place(&order, words);
     let ended = place("its workloads have ended");
     assert!(ended < place("it let go of volume v"), "{order:?}");
     assert!(place("it let go of volume v") < place("its instance is to go"), "{order:?}");
@@ -123,6 +117,12 @@ fn happened(lab: &Lab) -> Vec<String> {
     let lines = lines.as_array().expect("lines").iter();
     let texts = lines.flat_map(|line| line["happened"].as_array().cloned().unwrap_or_default());
     texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+/// Where the first of this kind stands in it.
+#[track_caller]
+fn place(order: &[String], words: &str) -> usize {
+    order.iter().position(|text| text.contains(words)).unwrap_or_else(|| panic!("{words}: {order:?}"))
 }
 
 /// The one thing of this kind that happened to machine a.
@@ -284,9 +284,7 @@ fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_chang
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
     assert_eq!(lines(), began, "nobody was started again because a volume of another one had left");
     let order = happened(&lab);
-    let place = |words: &str| {
-        order.iter().position(|text| text.contains(words)).unwrap_or_else(|| panic!("{words}: {order:?}"))
-    };
+    let place = |words: &str| place(&order, words);
     let steps = [
         "these of its workloads end one after the other: db, web",
         "workload db is to end",

@@ -122,6 +122,8 @@ fn storage_can_be_asked_why_it_is_not_gone() {
     let volume = lab.manifest("volume.yaml", volume);
     lab.run(&["apply", &volume]).code(0);
     lab.run(&["wait", "volume/v", "--timeout", "60s"]).code(0);
+    lab.run(&["attach", "volume/w", "a"]).code(4).says("volume/w");
+    lab.run(&["attach", "volume/v", "b"]).code(4).says("machine/b");
     let why = why_not(&lab, "volume/v", "removed");
     assert_eq!(why["unmet"]["because"], "nobody asked for it");
     // The provider cannot let go of it and keep the data, so it stays, and says what there is to do.

@@ -8,10 +8,8 @@ use std::{
 use super::{addresses::HostPort, snapshot::MemberId};
 
 /// A number for each address, whatever its spelling; 0 is that of an empty one.
-///
-/// By fingerprint first: most texts begin alike, and numbers are compared more quickly than what follows.
 #[derive(Debug, Default)]
-pub(super) struct Numbers<'a>(BTreeMap<(u64, HostPort<'a>), usize>);
+pub(super) struct Numbers<'a>(BTreeMap<HostPort<'a>, usize>);
 
 impl<'a> Numbers<'a> {
     pub(super) fn of(&mut self, host: HostPort<'a>) -> usize {
@@ -19,16 +17,15 @@ impl<'a> Numbers<'a> {
             return 0;
         }
         let next = self.0.len() + 1;
-        *self.0.entry((host.fingerprint(), host)).or_insert(next)
+        *self.0.entry(host).or_insert(next)
     }
 
     /// The number of a text that does not last.
     pub(super) fn of_text(&mut self, text: &str) -> usize {
         let host = HostPort::of(text);
-        let key = (host.fingerprint(), host);
-        match self.0.get(&key) {
+        match self.0.get(&host) {
             Some(number) => *number,
-            None => self.of(key.1.into_owned()),
+            None => self.of(host.into_owned()),
         }
     }
 

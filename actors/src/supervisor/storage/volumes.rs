@@ -60,7 +60,7 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
     let made = view.volumes.get(volume.as_str());
     let zone = made.filter(|_| folded.state.life == Life::Alive);
     let zone = zone.and_then(|made| zone_noted(view, machine, volume, made));
-    let noted = zone.or_else(|| detachment_noted(view, &folded.state, machine, volume));
+    let noted = zone.or_else(|| detachment_noted(view, &folded.state, machine, volume, made));
     let Some(command) = next(view, &folded.state, stream, machine, volume, made) else {
         return noted.into_iter().collect();
     };
@@ -97,10 +97,10 @@ fn detachment_noted(
     attachment: &volume_attachment::State,
     machine: &Name,
     volume: &Name,
+    made: Option<&volume::State>,
 ) -> Option<Order> {
     let folded = view.machines.folded(machine.as_str()).filter(|folded| folded.state.awaits_detachment_of(volume))?;
     let effect = view.running(machine)?.effect;
-    let made = view.volumes.get(volume.as_str());
     let has_left = !attachment.may_be_attached() || is_static(view, attachment, made);
     let command = machine::Command::NoteDetached { effect, volume: volume.clone() };
     let order = Order::Machine { machine: machine.clone(), command };
