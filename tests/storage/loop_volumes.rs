@@ -210,6 +210,8 @@ async fn a_file_that_nobody_has_is_taken_over() {
     for bad in ["../old.img", "/etc/passwd", "..", "", "old.img\n", "sub/old.img"] {
         assert_eq!(import(wish(bad, 1)).await.unwrap_err().code, FaultCode::FailedPrecondition, "{bad:?}");
     }
+    let nothing = import(wish("new.img", 1)).await.unwrap_err();
+    assert!(nothing.code == FaultCode::NotFound && nothing.to_string().contains("import/new.img"), "{nothing}");
     assert_eq!(import(wish("old.img", 4)).await.unwrap_err().code, FaultCode::FailedPrecondition, "too small");
     fs::hard_link(&disk, imports.join("other")).unwrap();
     assert_eq!(import(wish("old.img", 1)).await.unwrap_err().code, FaultCode::FailedPrecondition, "two names");

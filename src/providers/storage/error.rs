@@ -63,6 +63,8 @@ pub enum StorageError {
     NoLoopDevice { why: &'static str },
     #[error("the file of {tag} is missing or not ours")]
     BackingFile { tag: Tag },
+    #[error("there is no file at {place} that could be taken over")]
+    NothingToImport { place: AbsPath },
     #[error("the volume beneath the filesystem is not attached yet")]
     BackingVolumeNotAttached,
     #[error("the device {device} holds data ({what}) and is not formatted")]
@@ -113,6 +115,7 @@ impl StorageError {
             Self::BadRecord { .. } => "bad_record",
             Self::NoLoopDevice { .. } => "no_loop_device",
             Self::BackingFile { .. } => "backing_file",
+            Self::NothingToImport { .. } => "nothing_to_import",
             Self::BackingVolumeNotAttached => "backing_volume_not_attached",
             Self::HoldsData { .. } => "holds_data",
             Self::DeviceInUse { .. } => "device_in_use",
@@ -143,7 +146,9 @@ impl StorageError {
             | Self::NoMountPoint => FaultCode::InvalidArgument,
             Self::NotBigEnough { .. } | Self::NoLoopDevice { .. } => FaultCode::ResourceExhausted,
             Self::AlreadyExists { .. } => FaultCode::AlreadyExists,
-            Self::InfoMissing { .. } | Self::BackingVolumeNotAttached => FaultCode::NotFound,
+            Self::InfoMissing { .. } | Self::NothingToImport { .. } | Self::BackingVolumeNotAttached => {
+                FaultCode::NotFound
+            }
             Self::BadRecord { .. } | Self::BackingFile { .. } => FaultCode::DataLoss,
             Self::Busy { .. } => FaultCode::Unavailable,
             Self::UnsafePath { .. }

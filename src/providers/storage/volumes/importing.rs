@@ -85,7 +85,10 @@ fn describe(
     place: &AbsPath,
     has_moved: bool,
 ) -> Result<ExistingVolume, StorageError> {
-    let not_a_volume = || StorageError::BackingFile { tag: tag(wish.wish.id) };
+    let not_a_volume = || match has_moved {
+        true => StorageError::BackingFile { tag: tag(wish.wish.id) },
+        false => StorageError::NothingToImport { place: place.clone() },
+    };
     let Found::File { bytes, is_ours } = ground.tree.look(place)? else { return Err(not_a_volume()) };
     let mut in_use_by = None;
     for device in ground.sight.loop_devices()? {
