@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, ops::Bound};
 
 use bailiwick_journal::{Entry, Version};
+use smol_str::SmolStr;
 
 use super::{Decider, Stored, StoredError};
 use crate::vocab::Timestamp;
@@ -16,9 +17,10 @@ pub struct Folded<D> {
     pub changed: Timestamp,
 }
 
-/// The states of all entities of one kind, by name.
+/// The states of all entities of one kind, by name. Each in a place of its own: looking for a name among many thousands
+/// then touches names alone.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fold<D>(BTreeMap<String, Folded<D>>);
+pub struct Fold<D>(BTreeMap<SmolStr, Box<Folded<D>>>);
 
 impl<D> Default for Fold<D> {
     fn default() -> Self {
@@ -35,11 +37,23 @@ impl<D: Decider> Fold<D> {
         if entry.header.stream.kind() == D::KIND { self.take_in(entry) } else { Ok(()) }
     }
 
+    /// As [`Fold::apply`], and shows each event that was taken in, so that nobody has to decode it once more.
+    ///
+    /// # Errors
+    /// As [`Fold::apply`]; nothing was shown then.
+    pub fn apply_showing(&mut self, entry: &Entry, show: impl FnMut(&D::Event)) -> Result<(), StoredError> {
+        if entry.header.stream.kind() == D::KIND { self.take_in_showing(entry, show) } else { Ok(()) }
+    }
+
     /// Takes an entry in, of whatever kind its stream is: several kinds of streams may have the same frame.
     ///
     /// # Errors
     /// As [`Fold::apply`].
     pub fn take_in(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        self.take_in_showing(entry, |_| ())
+    }
+
+    fn take_in_showing(&mut self, entry: &Entry, mut show: impl FnMut(&D::Event)) -> Result<(), StoredError> {
         if entry.events.is_empty() {
             return Ok(());
         }
@@ -48,11 +62,12 @@ impl<D: Decider> Fold<D> {
         // Looked up by a borrowed name, which is copied only for the first entry of all.
         let folded = match self.0.get_mut(name) {
             Some(folded) => folded,
-            None => self.0.entry(name.to_owned()).or_default(),
+            None => self.0.entry(name.into()).or_default(),
         };
         for (event, index) in events.iter().zip(0..) {
             folded.version = entry.header.first_version.plus(index);
             folded.state.evolve(folded.version, event);
+            show(event);
         }
         folded.changed = Timestamp(entry.header.meta.time_ms);
         Ok(())
@@ -65,23 +80,23 @@ impl<D: Decider> Fold<D> {
 
     /// One entity with its version.
     pub fn folded(&self, name: &str) -> Option<&Folded<D>> {
-        self.0.get(name)
+        self.0.get(name).map(|folded| &**folded)
     }
 
     /// One entity, with its name as it is kept here.
     pub fn entry(&self, name: &str) -> Option<(&str, &Folded<D>)> {
-        self.0.get_key_value(name).map(|(name, folded)| (name.as_str(), folded))
+        self.0.get_key_value(name).map(|(name, folded)| (name.as_str(), &**folded))
     }
 
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Folded<D>)> {
-        self.0.iter().map(|(name, folded)| (name.as_str(), folded))
+        self.0.iter().map(|(name, folded)| (name.as_str(), &**folded))
     }
 
     /// Those whose names begin with a text, by name.
     pub fn beginning_with<'a>(&'a self, text: &str) -> impl Iterator<Item = (&'a str, &'a Folded<D>)> + use<'a, D> {
         let (from, beginning) = (self.0.range::<str, _>((Bound::Included(text), Bound::Unbounded)), text.to_owned());
-        from.map(|(name, folded)| (name.as_str(), folded)).take_while(move |(name, _)| name.starts_with(&beginning))
+        from.map(|(name, folded)| (name.as_str(), &**folded)).take_while(move |(name, _)| name.starts_with(&beginning))
     }
 
     /// Forgets one.

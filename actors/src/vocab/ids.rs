@@ -1,9 +1,10 @@
 //! Ids: names that people choose, and ids that follow from them.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Borrow, fmt, str::FromStr};
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 use uuid::Uuid;
 
 /// The namespace of every id that a core derives.
@@ -14,10 +15,11 @@ pub fn derived_uuid(text: &str) -> Uuid {
     Uuid::new_v5(&NAMESPACE, text.as_bytes())
 }
 
-/// The name of an entity within its kind: `[a-z0-9][a-z0-9-]{0,62}`.
+/// The name of an entity within its kind: `[a-z0-9][a-z0-9-]{0,62}`. Up to 23 bytes it allocates nothing, and lies where it is kept:
+/// whoever looks one up among many thousands does not follow a pointer for each that it is compared with.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Name(String);
+#[serde(try_from = "SmolStr", into = "SmolStr")]
+pub struct Name(SmolStr);
 
 /// Says that a text is no name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,20 +47,26 @@ impl FromStr for Name {
             && letter(text.as_bytes()[0])
             && text.bytes().all(|b| letter(b) || b == b'-')
             && !text.ends_with('-');
-        if fits { Ok(Self(text.to_owned())) } else { Err(InvalidName { text: text.chars().take(80).collect() }) }
+        if fits { Ok(Self(text.into())) } else { Err(InvalidName { text: text.chars().take(80).collect() }) }
     }
 }
 
-impl TryFrom<String> for Name {
+impl TryFrom<SmolStr> for Name {
     type Error = InvalidName;
-    fn try_from(text: String) -> Result<Self, Self::Error> {
+    fn try_from(text: SmolStr) -> Result<Self, Self::Error> {
         text.parse()
     }
 }
 
-impl From<Name> for String {
+impl From<Name> for SmolStr {
     fn from(name: Name) -> Self {
         name.0
+    }
+}
+
+impl Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

@@ -39,11 +39,15 @@ pub fn phase_in_set(machine: &machine::State) -> MachinePhase {
 impl Members {
     /// A machine is like this now.
     pub(super) fn saw(&mut self, name: &Name, machine: &machine::State, changed: Timestamp) {
-        let since = self.of.get(name).map_or(changed, |seen| seen.since);
-        self.lost(name);
         let phase = phase_in_set(machine);
+        match self.of.get_mut(name) {
+            Some(seen) => {
+                let before = std::mem::replace(&mut seen.phase, phase);
+                self.count(before, -1);
+            }
+            None => drop(self.of.insert(name.clone(), Seen { phase, since: changed })),
+        }
         self.count(phase, 1);
-        self.of.insert(name.clone(), Seen { phase, since });
     }
 
     /// A machine is gone.

@@ -21,8 +21,6 @@ pub struct View {
     pub uses: ClassUses,
     pub orders: Orders,
     members: BTreeMap<Name, Members>,
-    /// Which set a machine belongs to.
-    set_of: BTreeMap<Name, Name>,
     /// The sets that have a pass under way, or go.
     pub busy: BTreeSet<Name>,
 }
@@ -33,7 +31,8 @@ impl View {
 
     /// The set that a machine belongs to.
     pub fn set_of(&self, machine: &Name) -> Option<&Name> {
-        self.set_of.get(machine)
+        let state = self.machines.get(machine.as_str()).filter(|machine| machine.life.exists())?;
+        state.spec.as_ref()?.set.as_ref()
     }
 
     /// The machines of a set; none if it has none.
@@ -41,11 +40,10 @@ impl View {
         self.members.get(set)
     }
 
-    fn saw_machine(&mut self, name: &Name) {
-        let folded = self.machines.folded(name.as_str()).filter(|folded| folded.state.life.exists());
-        let set = folded.and_then(|folded| folded.state.spec.as_ref()?.set.clone());
-        if let Some(before) = self.set_of.remove(name)
-            && set.as_ref() != Some(&before)
+    /// A machine has changed, which belonged to this set before.
+    fn saw_machine(&mut self, name: &Name, before: Option<Name>) {
+        let set = self.set_of(name).cloned();
+        if let Some(before) = before.filter(|before| set.as_ref() != Some(before))
             && let Some(members) = self.members.get_mut(&before)
         {
             members.lost(name);
@@ -53,9 +51,8 @@ impl View {
                 self.members.remove(&before);
             }
         }
-        if let (Some(set), Some(folded)) = (set, folded) {
-            self.members.entry(set.clone()).or_default().saw(name, &folded.state, folded.changed);
-            self.set_of.insert(name.clone(), set);
+        if let (Some(set), Some(folded)) = (set, self.machines.folded(name.as_str())) {
+            self.members.entry(set).or_default().saw(name, &folded.state, folded.changed);
         }
         self.uses.saw_machine(name, self.machines.get(name.as_str()));
         if self.machines.get(name.as_str()).is_some_and(|machine| machine.life == Life::Removed) {
@@ -89,13 +86,16 @@ impl contract::View for View {
             }
             return Ok(());
         }
+        let name = stream.name().parse::<Name>().ok();
+        let before = name.as_ref().filter(|_| stream.kind() == machine::State::KIND);
+        let before = before.and_then(|name| self.set_of(name)).cloned();
         self.machines.apply(entry)?;
         self.sets.apply(entry)?;
         self.classes.apply(entry)?;
         self.orders.answered(entry);
-        let Ok(name) = stream.name().parse::<Name>() else { return Ok(()) };
+        let Some(name) = name else { return Ok(()) };
         match stream.kind() {
-            machine::State::KIND => self.saw_machine(&name),
+            machine::State::KIND => self.saw_machine(&name, before),
             machine_set::State::KIND => self.saw_set(&name),
             machine_class::State::KIND => {
                 for body in &entry.events {

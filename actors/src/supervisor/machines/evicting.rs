@@ -36,8 +36,10 @@ pub(super) fn evictions(facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec<Ev
     let mut events = Vec::new();
     for name in machines {
         let Some(folded) = view.machines.folded(name.as_str()) else { continue };
-        let asks = folded.state.asks_for_eviction() && waits_for_eviction(&folded.state, &view.documents);
-        let Some(effect) = folded.state.running_effect(&stream(name)).filter(|_| asks) else { continue };
+        if !(folded.state.asks_for_eviction() && waits_for_eviction(&folded.state, &view.documents)) {
+            continue;
+        }
+        let Some(effect) = folded.state.running_effect(&stream(name)) else { continue };
         let short = budgets(&folded.state, &view.documents).find_map(|budget| lacks(view, name, budget, &allowed));
         let is_allowed = short.is_none();
         let command = match short {

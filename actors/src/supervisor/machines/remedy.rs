@@ -85,7 +85,7 @@ fn was_dark(seen: &Seen<'_>, patient: &Patient<'_>, silent: &BTreeSet<Zone>) -> 
 /// What is withheld now and was not, and the other way round.
 fn differences(seen: &Seen<'_>, now: BTreeMap<Name, Withholding>) -> Vec<Event> {
     let state = seen.base;
-    let over = state.withheld.keys().filter(|machine| !now.contains_key(machine));
+    let over = state.withheld.keys().filter(|machine| !now.contains_key(*machine));
     let mut events: Vec<Event> = over.map(|machine| Event::Released { machine: machine.clone() }).collect();
     let new = now.into_iter().filter(|(machine, why)| state.withheld.get(machine) != Some(why));
     events.extend(new.map(|(machine, why)| Event::Withheld { machine, why }));
@@ -143,15 +143,19 @@ fn running(machine: &machine::State) -> Option<EffectId> {
 
 /// What this decision has taken of the budgets.
 #[derive(Default)]
-struct Spent(BTreeMap<String, u32>);
+struct Spent {
+    issued: BTreeMap<String, u32>,
+    /// What was issued before and is not answered yet, of each group that was asked for.
+    ordered: BTreeMap<String, u32>,
+}
 
 impl Spent {
     fn issue(&mut self, group: String) {
-        *self.0.entry(group).or_default() += 1;
+        *self.issued.entry(group).or_default() += 1;
     }
 
     /// Whether one more machine of its group may be given up.
-    fn has_room(&self, facts: &Facts<'_>, of: &Folded<machine::State>) -> bool {
+    fn has_room(&mut self, facts: &Facts<'_>, of: &Folded<machine::State>) -> bool {
         let rules = &facts.policy.reconciliation;
         let group_of = group(&of.state);
         let tally = &facts.view.tally;
@@ -165,8 +169,8 @@ impl Spent {
                 rules.readings.undeployed,
             ),
         };
-        view.in_replacement += self.0.get(&group_of).copied().unwrap_or_default();
-        view.in_replacement += ordered(facts, &group_of);
+        view.in_replacement += self.issued.get(&group_of).copied().unwrap_or_default();
+        view.in_replacement += *self.ordered.entry(group_of).or_insert_with_key(|group| ordered(facts, group));
         budget::room(&view, &rules.throttle).is_ok()
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn sitings(
 ) -> Vec<Event> {
     let mut populations = Populations { facts, of: BTreeMap::new() };
     let mut events = Vec::new();
-    for name in machines.iter().filter(|name| facts.view.tally.unsited.contains(*name)) {
+    for name in machines.iter().filter(|name| facts.view.tally.unsited.contains(**name)) {
         let Some(folded) = facts.view.machines.folded(name.as_str()) else { continue };
         let Some(spec) = &folded.state.spec else { continue };
         let (Some(listed), Siting::Spread { allowed, group }) =

@@ -13,7 +13,9 @@ const GROUP: &str = "name";
 /// What is counted of all machines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    marks: BTreeMap<Name, Mark>,
+    /// The zones that count for machines which wait for one: that was chosen and is not taken in yet, or that they were in
+    /// before. Where others count follows from what they are.
+    counted: BTreeMap<Name, Option<Site>>,
     /// Machines for whose next instance a zone is to be chosen.
     pub unsited: BTreeSet<Name>,
     /// Machines for which a provider's call is under way, or owed.
@@ -40,9 +42,9 @@ pub struct Share {
     pub in_replacement: u32,
 }
 
-/// Where one machine was counted.
+/// Where one machine counts.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Mark {
+pub(super) struct Mark {
     site: Option<Site>,
     standing: Option<(Zone, bool)>,
     share: Option<(String, u32)>,
@@ -56,8 +58,17 @@ struct Site {
 }
 
 impl Tally {
-    /// A machine is like this now, or is gone.
-    pub(super) fn saw(&mut self, name: &Name, machine: Option<&machine::State>) {
+    /// Where a machine counts, that is like this; none if it is not known.
+    pub(super) fn mark(&self, name: &str, machine: Option<&machine::State>) -> Mark {
+        let mark = machine.map(Mark::of).unwrap_or_default();
+        match self.counted.get(name) {
+            Some(site) => Mark { site: site.clone(), ..mark },
+            None => mark,
+        }
+    }
+
+    /// A machine, which counted there before, is like this now, or is gone.
+    pub(super) fn saw(&mut self, name: &Name, before: Mark, machine: Option<&machine::State>) {
         let mut mark = machine.map(Mark::of).unwrap_or_default();
         let is_calling =
             machine.is_some_and(|machine| machine.effort().is_some_and(|effort| effort.outlook == Outlook::Trying));
@@ -69,19 +80,22 @@ impl Tally {
         if machine.is_some_and(machine::State::awaits_site) {
             self.unsited.insert(name.clone());
             // What was chosen for it and is not taken in yet goes on counting.
-            mark.site = self.marks.get(name).and_then(|known| known.site.clone());
+            mark.site = before.site.clone();
+            self.counted.insert(name.clone(), before.site.clone());
         } else {
             self.unsited.remove(name);
+            self.counted.remove(name);
         }
-        self.remark(name, mark);
+        self.remark(name, before, mark);
     }
 
     /// A zone was chosen for a machine; it counts from now on, so that the next choice knows of it.
     pub(super) fn chose(&mut self, name: &Name, machine: &machine::State, zone: Option<&Zone>) {
         let Some((provider, group)) = owner(machine) else { return };
-        let known = self.marks.get(name).cloned().unwrap_or_default();
+        let before = self.mark(name.as_str(), Some(machine));
         let site = zone.map(|zone| Site { provider, group, zone: zone.clone() });
-        self.remark(name, Mark { site, ..known });
+        self.counted.insert(name.clone(), site.clone());
+        self.remark(name, before.clone(), Mark { site, ..before });
     }
 
     /// How many machines of a provider, or of one of its groups, are in each zone.
@@ -92,7 +106,7 @@ impl Tally {
 
     /// Where a machine was counted that still waits for its zone.
     pub(super) fn counted_in(&self, name: &Name) -> Option<&Zone> {
-        self.marks.get(name)?.site.as_ref().map(|site| &site.zone)
+        self.counted.get(name)?.as_ref().map(|site| &site.zone)
     }
 
     /// The machines whose instances run in a zone.
@@ -110,12 +124,11 @@ impl Tally {
         self.shares.get(group).copied().unwrap_or_default()
     }
 
-    fn remark(&mut self, name: &Name, mark: Mark) {
-        let old = self.marks.remove(name).unwrap_or_default();
-        self.forget(name, old);
-        self.count(name, &mark);
-        if mark != Mark::default() {
-            self.marks.insert(name.clone(), mark);
+    fn remark(&mut self, name: &Name, before: Mark, mark: Mark) {
+        // Most of what happens to a machine changes nothing of this.
+        if before != mark {
+            self.forget(name, before);
+            self.count(name, mark);
         }
     }
 
@@ -149,16 +162,16 @@ impl Tally {
         }
     }
 
-    fn count(&mut self, name: &Name, mark: &Mark) {
-        for (key, zone) in mark.site.clone().into_iter().flat_map(Site::counts) {
+    fn count(&mut self, name: &Name, mark: Mark) {
+        for (key, zone) in mark.site.into_iter().flat_map(Site::counts) {
             *self.populations.entry(key).or_default().entry(zone).or_default() += 1;
         }
-        if let Some((zone, is_well)) = &mark.standing {
-            let standing = self.standing.entry(zone.clone()).or_default();
-            let _ = if *is_well { standing.well.insert(name.clone()) } else { standing.others.insert(name.clone()) };
+        if let Some((zone, is_well)) = mark.standing {
+            let standing = self.standing.entry(zone).or_default();
+            let _ = if is_well { standing.well.insert(name.clone()) } else { standing.others.insert(name.clone()) };
         }
-        if let Some((group, weight)) = &mark.share {
-            let share = self.shares.entry(group.clone()).or_default();
+        if let Some((group, weight)) = mark.share {
+            let share = self.shares.entry(group).or_default();
             share.peers += 1;
             share.in_replacement += weight;
         }

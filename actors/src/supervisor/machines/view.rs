@@ -59,9 +59,10 @@ impl contract::View for View {
         if stream.kind() != machine::State::KIND {
             return self.documents.apply(entry);
         }
+        let name = stream.name();
+        let counted = self.tally.mark(name, self.machines.get(name));
         self.machines.apply(entry)?;
         self.orders.answered(entry);
-        let name = stream.name();
         // What is gone, and has nothing left that is to go, leaves the view.
         let over = self.machines.get(name).filter(|machine| !machine.life.exists() && machine.strays.is_empty());
         if let Some(machine) = over {
@@ -70,7 +71,7 @@ impl contract::View for View {
         }
         let Ok(name) = name.parse::<Name>() else { return Ok(()) };
         let machine = self.machines.get(name.as_str());
-        self.tally.saw(&name, machine);
+        self.tally.saw(&name, counted, machine);
         if machine.is_some_and(machine::State::awaits_start) {
             self.unprepared.insert(name.clone());
         } else {

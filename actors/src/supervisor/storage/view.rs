@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Entry, Position, StreamId};
 
-use self::forgetting::touched;
 use super::{Absence, DeviceChange, Event, Session, VolumeChange, prerequisites};
 use crate::{
     contract::{self, Decider, Fold, Folded, Stored, StoredError},
@@ -165,13 +164,31 @@ impl contract::View for View {
         }
         // What an attachment of a volume hangs on is in its name, and noted for as long as it is known.
         let is_noted = stream.kind() == volume_attachment::State::KIND && self.attachments.get(name).is_some();
-        self.machines.apply(entry)?;
-        self.volumes.apply(entry)?;
-        self.attachments.apply(entry)?;
+        // The attachments, as `machine:volume`, that the entry may be the last word about.
+        let mut touched = Vec::new();
+        let mut is_attached = false;
+        self.machines.apply_showing(entry, |event| {
+            if let machine::Event::AttachmentReleased { volume } = event {
+                touched.push(format!("{name}:{volume}"));
+            }
+        })?;
+        self.volumes.apply_showing(entry, |event| {
+            if let volume::Event::AttachmentReleased { machine } = event {
+                touched.push(format!("{machine}:{name}"));
+            }
+        })?;
+        self.attachments.apply_showing(entry, |event| {
+            use volume_attachment::Event;
+            is_attached |= matches!(event, Event::Attached { .. } | Event::TakenOver { .. });
+        })?;
         self.filesystems.apply(entry)?;
-        self.filesystem_attachments.apply(entry)?;
+        self.filesystem_attachments.apply_showing(entry, |event| {
+            is_attached |= matches!(event, filesystem_attachment::Event::Attached { .. });
+        })?;
         self.orders.answered(entry);
-        self.note_attached(entry)?;
+        if is_attached {
+            self.note_attached(entry);
+        }
         if !is_noted {
             self.note_dependents(stream);
         }
@@ -182,7 +199,10 @@ impl contract::View for View {
             }
             _ => (),
         }
-        for attachment in touched(entry)? {
+        if stream.kind() == volume_attachment::State::KIND {
+            self.forget_if_over(name);
+        }
+        for attachment in touched {
             self.forget_if_over(&attachment);
         }
         self.forget_filesystems_if_over(stream);
@@ -239,28 +259,10 @@ impl View {
     }
 
     /// What was attached just now need not be made sure of.
-    fn note_attached(&mut self, entry: &Entry) -> Result<(), StoredError> {
-        if self.session.is_none() || Timestamp(entry.header.meta.time_ms) < self.session_began {
-            return Ok(());
+    fn note_attached(&mut self, entry: &Entry) {
+        if self.session.is_some() && self.session_began <= Timestamp(entry.header.meta.time_ms) {
+            self.fresh.insert(entry.header.stream.clone());
         }
-        let stream = &entry.header.stream;
-        for body in &entry.events {
-            let is_attached = match stream.kind() {
-                volume_attachment::State::KIND => {
-                    use volume_attachment::Event;
-                    matches!(Event::load(body)?, Event::Attached { .. } | Event::TakenOver { .. })
-                }
-                filesystem_attachment::State::KIND => {
-                    use filesystem_attachment::Event;
-                    matches!(Event::load(body)?, Event::Attached { .. })
-                }
-                _ => false,
-            };
-            if is_attached {
-                self.fresh.insert(stream.clone());
-            }
-        }
-        Ok(())
     }
 
     /// An entity hangs on those that it names.

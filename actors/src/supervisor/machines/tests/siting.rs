@@ -127,7 +127,8 @@ fn the_counts_are_those_of_a_count_anew() {
     assert_eq!((standing.well.len(), standing.others.len()), (2, 1));
     let mut anew = crate::supervisor::machines::Tally::default();
     for (name, folded) in view.machines.iter() {
-        anew.saw(&name.parse().unwrap(), Some(&folded.state));
+        let nowhere = anew.mark(name, None);
+        anew.saw(&name.parse().unwrap(), nowhere, Some(&folded.state));
     }
     assert_eq!(view.tally, anew);
 }

@@ -1,12 +1,10 @@
 //! What the view keeps no longer: what is gone, once everybody who has to hear of it has.
 
-use std::borrow::Cow;
-
-use bailiwick_journal::{Entry, StreamId};
+use bailiwick_journal::StreamId;
 
 use super::View;
 use crate::{
-    contract::{Decider, Stored, StoredError},
+    contract::Decider,
     filesystem, filesystem_attachment, machine,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -139,29 +137,4 @@ impl View {
             }
         }
     }
-}
-
-/// The attachments, as `machine:volume`, that an entry may have been the last word about.
-pub(super) fn touched(entry: &Entry) -> Result<Vec<Cow<'_, str>>, StoredError> {
-    let own = entry.header.stream.name();
-    let mut touched = Vec::new();
-    match entry.header.stream.kind() {
-        volume_attachment::State::KIND => touched.push(own.into()),
-        machine::State::KIND => {
-            for body in &entry.events {
-                if let machine::Event::AttachmentReleased { volume } = machine::Event::load(body)? {
-                    touched.push(format!("{own}:{volume}").into());
-                }
-            }
-        }
-        volume::State::KIND => {
-            for body in &entry.events {
-                if let volume::Event::AttachmentReleased { machine } = volume::Event::load(body)? {
-                    touched.push(format!("{machine}:{own}").into());
-                }
-            }
-        }
-        _ => (),
-    }
-    Ok(touched)
 }
