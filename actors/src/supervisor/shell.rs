@@ -9,7 +9,7 @@ use std::{
 };
 
 use actix::{Actor, ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, WrapFuture};
-use bailiwick_journal::{AppendError, Filter, Intake, Outcome, Position, StreamId, crash, digest};
+use bailiwick_journal::{AppendError, Filter, Intake, Position, StreamId, crash, digest};
 
 use sending::{AGAIN, Sending};
 
@@ -168,6 +168,11 @@ impl<S: Supervise> SupervisorActor<S> {
         let stream = self.entity.stream().clone();
         let known = self.services.known_with(&self.view, Some(self.view_at));
         let verdict = self.entity.decide(&command, &known);
+        // Looking is not worth an entry when nothing follows; with every entry of others somebody looks.
+        if about.is_some() && verdict.as_ref().is_ok_and(|decision| decision.events.is_empty()) {
+            self.services.only_counted.set(self.services.only_counted.get() + 1);
+            return;
+        }
         let content = command.store().map(|body| digest(&body.bytes)).unwrap_or_default();
         let id = decision_id(&stream, self.view_at, self.entity.position(), content);
         let request =
@@ -179,9 +184,8 @@ impl<S: Supervise> SupervisorActor<S> {
                 return;
             }
         };
-        // Looking is not worth an entry when nothing follows; anything else is, unless it says the same again.
-        let nothing = draft.meta.outcome == Outcome::Nothing;
-        if nothing && (about.is_some() || self.entity.repeats_nothing(&draft)) {
+        // Anything else is, unless it says the same again.
+        if self.entity.repeats_nothing(&draft) {
             self.services.only_counted.set(self.services.only_counted.get() + 1);
             return;
         }
