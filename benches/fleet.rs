@@ -6,7 +6,8 @@
 //!
 //! The fleet is simulated, with one transient error in a hundred items; everything is replayed at the end, which is not
 //! measured apart. What one change costs is measured on the machines supervisor and the machine sets supervisor alone: the
-//! entry is taken into their views, and they decide what follows.
+//! entry is taken into their views, and they decide what follows. The fleets take turns, so that what else the machine does
+//! concerns all of them.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
@@ -37,16 +38,40 @@ use uuid::Uuid;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Changes of which the median is told.
-const CHANGES: usize = 2_001;
+/// Changes of one fleet until it is the next one's turn; of their times the median counts.
+const CHANGES: usize = 1_001;
+/// Turns of each fleet.
+const ROUNDS: usize = 15;
 
 fn main() {
     bailiwick::cli::allocator::settle();
     let machines = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(10_000);
-    for fleet in [1_000, 10_000, 100_000] {
-        one_change(fleet);
-    }
+    one_change();
     come_up(machines);
+}
+
+/// What one change costs in fleets of several sizes.
+fn one_change() {
+    let mut fleets: Vec<Settled> = [1_000, 10_000, 100_000].into_iter().map(settled).collect();
+    let mut rounds: Vec<Vec<f64>> = Vec::with_capacity(ROUNDS);
+    for round in 0..ROUNDS {
+        rounds.push(fleets.iter_mut().map(|fleet| fleet.changes(round * CHANGES)).collect());
+    }
+    for (index, fleet) in fleets.iter().enumerate() {
+        let micros = median(rounds.iter().map(|round| round[index]));
+        let ratio = median(rounds.iter().map(|round| round[index] / round[0]));
+        let machines = fleet.machines;
+        println!(
+            "a machine of {machines} falls ill, becomes well, and is seen stopped: {micros:.1} µs to decide all that"
+        );
+        println!("  {ratio:.2} of what it costs among 1000, in the median of {ROUNDS} rounds");
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 fn come_up(machines: usize) {
@@ -100,18 +125,25 @@ fn machine(number: usize) -> (Name, StreamId) {
 }
 
 /// A settled fleet: of one set, in three zones, all of them well and seen.
-fn settled(fleet: usize) -> (machines::View, machines::State, machine_sets::View) {
+struct Settled {
+    machines: usize,
+    view: machines::View,
+    state: machines::State,
+    sets: machine_sets::View,
+}
+
+fn settled(machines: usize) -> Settled {
     let (mut view, mut state, mut sets) =
         (machines::View::default(), machines::State::default(), machine_sets::View::default());
     let provider: Name = "cloud".parse().expect("a name");
     let set: Name = "fleet".parse().expect("a name");
     let template = Box::new(Spec::with_provider(provider.clone()));
-    let replicas = u32::try_from(fleet).expect("few");
+    let replicas = u32::try_from(machines).expect("few");
     let spec = machine_set::Spec { replicas, template, priorities: BTreeMap::new() };
     let declared = machine_set::Event::Declared { spec: spec.clone() }.store().expect("small");
     let of_set = StreamId::new("machine-set", "fleet").expect("a stream");
     sets.apply(&Entry { events: vec![declared], ..entry(1, &of_set, 1, &[Event::Died]) }).expect("readable");
-    for number in 0..fleet {
+    for number in 0..machines {
         let (name, stream) = machine(number);
         let at = Timestamp(1);
         let instance = MachineInstance {
@@ -133,43 +165,45 @@ fn settled(fleet: usize) -> (machines::View, machines::State, machine_sets::View
         let changes = vec![machines::Change::Appeared { instance }];
         state.evolve(Version(1), &machines::Event::Observed { provider: provider.clone(), as_of: at, changes });
     }
-    (view, state, sets)
+    Settled { machines, view, state, sets }
 }
 
-fn one_change(fleet: usize) {
-    let (mut view, state, mut sets) = settled(fleet);
-    let (own, of_sets) = ("supervisor/machines".parse().expect("a stream"), "supervisor/machine-sets".parse());
-    let of_sets: StreamId = of_sets.expect("a stream");
-    let policy = Document::default();
-    let (next, now, journal) = (Version(1), Timestamp(1_000_000), Uuid::nil());
-    let mut took: Vec<Duration> = Vec::with_capacity(CHANGES);
-    for change in 0..CHANGES {
-        let (name, stream) = machine(change * 7_919 % fleet);
+impl Settled {
+    /// The median of what changes cost, in microseconds, from one of them on.
+    fn changes(&mut self, first: usize) -> f64 {
+        let (own, of_sets) = ("supervisor/machines".parse().expect("a stream"), "supervisor/machine-sets".parse());
+        let of_sets: StreamId = of_sets.expect("a stream");
+        let took =
+            (first..first + CHANGES).map(|change| self.change(change, &own, &of_sets).as_nanos() as f64 / 1000.0);
+        median(took)
+    }
+
+    fn change(&mut self, change: usize, own: &StreamId, of_sets: &StreamId) -> Duration {
+        let Self { machines: fleet, view, state, sets } = self;
+        let policy = Document::default();
+        let (next, now, journal) = (Version(1), Timestamp(1_000_000), Uuid::nil());
+        let (name, stream) = machine(change * 7_919 % *fleet);
         let overdue = Event::BecameOverdue { cause: machine::Cause::Silent, at: Timestamp(5) };
         let well = Event::BecameWell { at: Timestamp(6) };
-        let position = (fleet + 10 + 2 * change) as u64;
+        let position = (*fleet + 10 + 2 * change) as u64;
         let (ill, cured) = (entry(position, &stream, 5, &[overdue]), entry(position + 1, &stream, 6, &[well]));
+        let (effect, status) = (EffectId::of(&stream, Version(2)), InstanceStatus::Stopped);
+        let changes = vec![machines::Change::StatusChanged { effect, status }];
+        let observe =
+            machines::Command::Observe { provider: "cloud".parse().expect("a name"), as_of: Timestamp(9), changes };
         let begun = Instant::now();
         for entry in [&ill, &cured] {
             view.apply(entry).expect("readable");
             sets.apply(entry).expect("readable");
-            let facts = Facts { stream: &own, next, now, policy: &policy, view: &view, journal };
+            let facts = Facts { stream: own, next, now, policy: &policy, view, journal };
             let look = machines::Command::Look { machines: vec![name.clone()] };
             black_box(state.decide(&look, &facts).expect("it refuses nothing"));
-            let facts = Facts { stream: &of_sets, next, now, policy: &policy, view: &sets, journal };
+            let facts = Facts { stream: of_sets, next, now, policy: &policy, view: sets, journal };
             let look = machine_sets::Command::Look { about: vec![stream.clone()] };
             black_box(machine_sets::State.decide(&look, &facts).expect("it refuses nothing"));
         }
-        let instance = state.sightings[&EffectId::of(&stream, Version(2))].instance.clone().expect("seen");
-        let (effect, status) = (instance.effect, InstanceStatus::Stopped);
-        let changes = vec![machines::Change::StatusChanged { effect, status }];
-        let observe =
-            machines::Command::Observe { provider: "cloud".parse().expect("a name"), as_of: Timestamp(9), changes };
-        let facts = Facts { stream: &own, next, now, policy: &policy, view: &view, journal };
+        let facts = Facts { stream: own, next, now, policy: &policy, view, journal };
         black_box(state.decide(&observe, &facts).expect("it refuses nothing"));
-        took.push(begun.elapsed());
+        begun.elapsed()
     }
-    took.sort();
-    let median = took[CHANGES / 2].as_nanos() as f64 / 1000.0;
-    println!("a machine of {fleet} falls ill, becomes well, and is seen stopped: {median:.1} µs to decide all that");
 }

@@ -1,7 +1,6 @@
 //! Reading back: replay, headers, rebuild, readiness after a stop, and what it all takes on the disk.
 
 use std::{
-    collections::BTreeMap,
     ops::ControlFlow,
     os::unix::fs::MetadataExt,
     path::Path,
@@ -12,6 +11,9 @@ use std::{
 use bailiwick::journal::{
     Body, Config, EntryView, Filter, Intake, Journal, LocalJournal, Position, Stats, VerificationProgress, decode,
 };
+
+use hashbrown::HashMap;
+use smol_str::SmolStr;
 
 use crate::{
     Fallible, Options,
@@ -194,16 +196,14 @@ struct Entity {
 
 /// The state of every entity, from its events.
 pub fn rebuild(journal: &LocalJournal) -> Fallible<usize> {
-    let mut entities: std::collections::HashMap<String, Entity> = std::collections::HashMap::new();
+    let mut entities: HashMap<SmolStr, Entity> = HashMap::new();
     each(journal, |view| {
         let stream = view.stream();
         if !stream.starts_with("machine/") {
             return true;
         }
-        if !entities.contains_key(stream) {
-            entities.insert(stream.to_owned(), Entity::default());
-        }
-        let Some(entity) = entities.get_mut(stream) else { return false };
+        // One look-up; the name is copied only for the first entry of all.
+        let entity = entities.raw_entry_mut().from_key(stream).or_insert_with(|| (stream.into(), Entity::default())).1;
         let folded = view.each_event(|version, body| {
             let event: Event = body.decode().map_err(|_| "no event")?;
             entity.version = version.0;
@@ -218,8 +218,9 @@ pub fn rebuild(journal: &LocalJournal) -> Fallible<usize> {
         folded.is_ok()
     })?;
     // In order, as everything that decides is.
-    let ordered: BTreeMap<String, Entity> = entities.into_iter().collect();
-    Ok(ordered.values().filter(|entity| entity.version > 0).count())
+    let mut ordered: Vec<(SmolStr, Entity)> = entities.into_iter().collect();
+    ordered.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    Ok(ordered.iter().filter(|(_, entity)| entity.version > 0).count())
 }
 
 fn timed<T>(act: impl FnOnce() -> T) -> (T, f64) {
