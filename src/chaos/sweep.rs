@@ -30,7 +30,8 @@ pub struct Setup {
     pub to: Option<Position>,
     /// Only every n-th prefix.
     pub every: NonZeroUsize,
-    /// How long a node has to converge, in milliseconds of virtual time.
+    /// How long a node has to converge, in milliseconds of virtual time: from its start on, or from the end of what is held for
+    /// less than that. What is held for longer need not become ready.
     pub until_ms: u64,
 }
 
@@ -109,6 +110,8 @@ struct Boundary {
     remembered: Remembered,
     /// What was given up, or is an operator's to set going again: it need not become ready.
     at_rest: BTreeSet<StreamId>,
+    /// When the last of the holds ends that end in time.
+    held_until: Option<Timestamp>,
 }
 
 /// Starts a node over every prefix. `tell` is called after each start with how many are done, of how many.
@@ -165,8 +168,10 @@ fn boundaries(journal: &ReadOnlyJournal, prefixes: &Prefixes, setup: Setup) -> R
         remembered.apply(&entry)?;
         observer.take_in(&entry)?;
         if ends.contains(&entry.header.position) {
-            let at_rest = observer.given_up().into_iter().chain(observer.left_to_operators()).collect();
-            boundaries.push(Boundary { header: entry.header.clone(), remembered: remembered.clone(), at_rest });
+            let end = Timestamp(entry.header.meta.time_ms.saturating_add(setup.until_ms));
+            let at_rest = observer.given_up().into_iter().chain(observer.left_to_operators(end)).collect();
+            let (header, remembered) = (entry.header.clone(), remembered.clone());
+            boundaries.push(Boundary { header, remembered, at_rest, held_until: observer.held_until(end) });
         }
     }
     Ok(boundaries)
@@ -195,7 +200,8 @@ impl Boundary {
         let mut simulation = Simulation::new(setup.seed);
         simulation.epoch = Timestamp(self.header.meta.time_ms);
         simulation.providers = self.remembered.providers();
-        simulation.until_ms = setup.until_ms;
+        let held_ms = self.held_until.map_or(0, |until| until.since(simulation.epoch));
+        simulation.until_ms = setup.until_ms.saturating_add(held_ms);
         simulation.beginning = Some(Beginning { disk, journal, world });
         let failed = |error| SweepError::Simulation { position, source: Box::new(error) };
         let report = simulation.run().map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use bailiwick_actors::machine;
+use bailiwick_actors::{machine, testing::Desk, vocab::Timestamp};
 use bailiwick_journal::{Config, Draft, Entry, Journal, LocalJournal, Position, ReadOnlyJournal, Settings};
 
 use super::{Ending, Setup, Sweep, sweep};
@@ -36,10 +36,24 @@ fn a_node_converges_from_every_prefix_of_an_honest_journal() {
 
 #[test]
 fn a_machine_that_an_operator_let_go_is_not_stuck() {
+    converges_after(|desk| drop(desk.machine("db", machine::Command::Disown)));
+}
+
+#[test]
+fn a_machine_that_is_held_has_its_time_when_the_hold_ends() {
+    converges_after(|desk| {
+        // The hold ends just before two hours, which is as long as a node has, are over.
+        let until = Some(Timestamp(desk.now.0 + 7_199_000));
+        desk.machine("db", machine::Command::Hold { reason: "its disk".into(), until });
+        desk.lose("db").expect("it has an instance");
+    });
+}
+
+fn converges_after(asked: impl FnOnce(&mut Desk)) {
     let scratch = tempfile::tempdir().expect("a folder");
     let journal = open(scratch.path());
     let mut desk = busy(&journal);
-    desk.machine("db", machine::Command::Disown);
+    asked(&mut desk);
     desk.settle();
     drop((desk, journal));
     let journal = ReadOnlyJournal::open(scratch.path()).expect("a closed journal");

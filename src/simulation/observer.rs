@@ -6,7 +6,7 @@ use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
     filesystem, filesystem_attachment, machine, machine_class, machine_set,
     supervisor::storage::zone_of,
-    vocab::{EffectId, Life, Name, Outlook, Zone},
+    vocab::{EffectId, Life, Name, Outlook, Timestamp, Zone},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
@@ -193,11 +193,11 @@ impl Observer {
         streams
     }
 
-    /// What only an operator sets going again: machines without an instance because they were told to let go of it, those
-    /// held until somebody says otherwise, and what is attached to them.
-    pub fn left_to_operators(&self) -> Vec<StreamId> {
+    /// What only an operator sets going again before that moment: machines without an instance because they were told to let go
+    /// of it, those held until later or until somebody says otherwise, and what is attached to them.
+    pub fn left_to_operators(&self, before: Timestamp) -> Vec<StreamId> {
         let is_left = |state: &machine::State| {
-            let is_held = state.hold.as_ref().is_some_and(|hold| hold.until.is_none());
+            let is_held = state.hold.as_ref().is_some_and(|hold| hold.until.is_none_or(|until| before < until));
             state.life == Life::Alive && (state.instance == machine::Instance::None || is_held)
         };
         let machines: Vec<&str> =
@@ -209,6 +209,12 @@ impl Observer {
         let mounts = self.mounts.iter().filter(|(name, _)| is_there(name));
         streams.extend(mounts.map(|(name, _)| stream::<filesystem_attachment::State>(name)));
         streams
+    }
+
+    /// When the last of the holds ends that end by themselves before that moment.
+    pub fn held_until(&self, before: Timestamp) -> Option<Timestamp> {
+        let until = |state: &machine::State| state.hold.as_ref()?.until.filter(|until| *until <= before);
+        self.machines.iter().filter_map(|(_, folded)| until(&folded.state)).max()
     }
 
     /// The instance that is a machine's own.

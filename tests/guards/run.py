@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Takes each guard of machines.txt out of a copy of the workspace, and shows that its test fails then, and passes before.
+"""Takes each guard of the lists here out of a copy of the workspace, and shows that its test fails then, and passes before.
 
-Usage: tests/guards/run.py [COPY], from the root of the workspace. All guards stand in one build of the copy, each behind a
+Usage: tests/guards/run.py [COPY [LIST ...]], from the root of the workspace; without a LIST, machines.txt and scenarios.txt. All guards stand in one build of the copy, each behind a
 switch (the environment variable TAKEN_OUT), so this costs one compilation. Ends with 1 unless every test is as it must be.
 """
 import os, pathlib, shutil, subprocess, sys, tempfile
@@ -28,8 +28,10 @@ def take_out(copy, number, guard):
     switched = f'(if crate::taken_out("{number}") {{ {guard["for"]} }} else {{ {guard["take"]} }})'
     path.write_text(text[:at] + switched + text[at + len(guard["take"]):])
 
-def passes(copy, test, taken_out):
-    command = ["cargo", "test", "-q", "-p", "bailiwick-actors", "--all-features", "--lib", "--", test]
+def passes(copy, guard, taken_out):
+    test = guard["test"]
+    of = ["--test", guard["suite"]] if "suite" in guard else ["-p", "bailiwick-actors", "--all-features", "--lib"]
+    command = ["cargo", "test", "-q", *of, "--", test]
     # A directory of its own: cargo would take what was built of the copy for what was built of the workspace.
     built = {"CARGO_TARGET_DIR": str(copy / "target"), "PROPTEST_FAILURE_PERSISTENCE": "off"}
     environment = {**os.environ, **built, "TAKEN_OUT": taken_out}
@@ -42,7 +44,8 @@ def passes(copy, test, taken_out):
 
 def main():
     root = pathlib.Path.cwd()
-    guards = list(records((root / "tests/guards/machines.txt").read_text()))
+    lists = sys.argv[2:] or ["machines.txt", "scenarios.txt"]
+    guards = [guard for name in lists for guard in records((root / "tests/guards" / name).read_text())]
     copy = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "workspace"
     shutil.copytree(root, copy, ignore=shutil.ignore_patterns("target", ".git"))
     for number, guard in enumerate(guards):
@@ -51,7 +54,7 @@ def main():
     lib.write_text(lib.read_text() + SWITCH)
     wrong = 0
     for number, guard in enumerate(guards):
-        whole, without = passes(copy, guard["test"], ""), passes(copy, guard["test"], str(number))
+        whole, without = passes(copy, guard, ""), passes(copy, guard, str(number))
         word = {(True, False): "noticed"}.get((whole, without), "NOT NOTICED" if whole else "FAILS ANYHOW")
         wrong += word != "noticed"
         print(f"{word:12}  {guard['guard']}", flush=True)

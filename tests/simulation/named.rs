@@ -1,5 +1,5 @@
-//! Failures of machines that others shipped, each as a scenario here. What keeps each from happening is named with it: an
-//! entry of `tests/guards/machines.txt`, which is taken out there to show that a test notices, or the rule in the product.
+//! Failures of machines that others shipped, each as a scenario here. What keeps each from happening is named with it, and is an
+//! entry of `tests/guards/scenarios.txt`: `tests/guards/run.py` takes it out of a copy and shows that the scenario fails then.
 
 use bailiwick::{
     actors::vocab::{FaultCode, Zone},
@@ -88,6 +88,11 @@ fn failing(code: FaultCode) -> Happening {
 #[test]
 fn a_crash_after_the_create_and_before_its_record_makes_no_second_instance() {
     with_every_crash(&[(0, apply(ONE))], 10 * MINUTE);
+    // The record is also missing where the answer was lost, and what follows is another attempt.
+    let lost = Faults { lost_answer_per_mille: 1_000, ..Faults::default() };
+    let script =
+        [(0, faults(lost)), (0, apply(ONE)), (60 * MINUTE, Happening::Calm), (61 * MINUTE, Happening::RetryFailed)];
+    run(&script, 90 * MINUTE);
 }
 
 /// Source: cluster-api-provider-aws 2915 and 6131. Guards: nothing is concluded from a partial list, from one that is older
@@ -138,21 +143,28 @@ fn an_attachment_to_a_machine_that_is_never_made_waits_and_goes_with_it() {
     assert_eq!(after.statuses["volume/data"], "available");
 }
 
-/// Source: juju 13516, linstor-csi 52. Guards: a volume is attached to a machine once; what is detached already is detached.
+/// Source: juju 13516, linstor-csi 52. Guards: an attachment has one id over all its attempts, a volume is attached to a machine
+/// once; what is detached already is detached.
 #[test]
 fn attaching_twice_and_detaching_twice_are_the_same_as_once() {
-    let lost = || faults(Faults { lost_answer_per_mille: 700, ..Faults::default() });
+    let lost = || faults(Faults { lost_answer_per_mille: 1_000, ..Faults::default() });
+    let (things, _) = WITH_VOLUME.rsplit_once("---").unwrap();
     let script = [
-        (0, lost()),
-        (0, apply(WITH_VOLUME)),
+        (0, apply(things)),
+        (2 * MINUTE, lost()),
+        (3 * MINUTE, apply(WITH_VOLUME)),
+        (10 * MINUTE, Happening::Calm),
+        (20 * MINUTE, lost()),
         (20 * MINUTE, remove("volume-attachment/alpha:data")),
         (60 * MINUTE, Happening::Calm),
     ];
+    let before = simulation(&script[..4], 19 * MINUTE).run().unwrap();
+    assert_eq!(before.statuses["volume-attachment/alpha:data"], "attached");
     assert_eq!(run(&script, 120 * MINUTE).statuses["volume-attachment/alpha:data"], "removed");
 }
 
-/// Source: cassandra-operator 402, cass-operator 118. Guard: the loss of an earlier instance is not the loss of this one
-/// (same name, other uid).
+/// Source: cassandra-operator 402, cass-operator 118. Guards: an instance that is newer than a list is not missed in it; the loss
+/// of an earlier instance is not the loss of this one (same name, other uid).
 #[test]
 fn a_late_word_about_an_earlier_one_of_the_name_does_nothing() {
     let slow = Faults { latency_ms: (500, 9_000), stale_list_per_mille: 700, ..Faults::default() };
