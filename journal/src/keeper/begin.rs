@@ -83,6 +83,9 @@ impl Keeper {
 
     /// Takes nothing from the store that is there, and brings everything into a new one.
     pub(crate) fn build_anew(&mut self, problem: &str) {
+        // What is in the old one is not asked for any more, least of all by whoever fills the new one from the log: that would
+        // wait for itself where the log is damaged.
+        self.core.await_store(false);
         tracing::warn!(problem, "the block store is built anew from the log");
         self.let_go();
         let Some(place) = self.place.take() else { return };
