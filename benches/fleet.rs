@@ -14,6 +14,7 @@
 use std::{
     collections::BTreeMap,
     hint::black_box,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -137,7 +138,7 @@ fn settled(machines: usize) -> Settled {
         (machines::View::default(), machines::State::default(), machine_sets::View::default());
     let provider: Name = "cloud".parse().expect("a name");
     let set: Name = "fleet".parse().expect("a name");
-    let template = Box::new(Spec::with_provider(provider.clone()));
+    let template = Arc::new(Spec::with_provider(provider.clone()));
     let replicas = u32::try_from(machines).expect("few");
     let spec = machine_set::Spec { replicas, template, priorities: BTreeMap::new() };
     let declared = machine_set::Event::Declared { spec: spec.clone() }.store().expect("small");

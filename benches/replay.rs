@@ -45,7 +45,7 @@ fn main() {
                 labels,
                 ..bailiwick::actors::machine::Spec::with_provider(name("desk"))
             };
-            desk.machine(&format!("m{number}"), Command::Declare(Box::new(spec)));
+            desk.machine(&format!("m{number}"), Command::Declare(Arc::new(spec)));
         }
     }
     desk.settle();

@@ -1,6 +1,9 @@
 //! Wishes against one another: what is declared twice, and what names something that is not there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bailiwick_actors::{
     document::Kind,
@@ -141,8 +144,8 @@ fn providers(documents: &mut [Read], known: &Known, sources: &[Source], problems
     for Read { document, provider, .. } in documents {
         let Document { place, wish } = document;
         let spec = match wish {
-            Wish::Machine { spec, .. } => &mut **spec,
-            Wish::MachineSet { spec, .. } => &mut *spec.template,
+            Wish::Machine { spec, .. } => Arc::make_mut(spec),
+            Wish::MachineSet { spec, .. } => Arc::make_mut(&mut spec.template),
             _ => continue,
         };
         let Some((class, of_class)) = spec.class.as_ref().and_then(|class| classes.get_key_value(class)) else {

@@ -105,7 +105,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             asked_for = claims::claims(&spec, reading);
             let spec = machine::machine(&spec, labels, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
-            (at, Wish::Machine { name, spec: Box::new(machine::Spec { annotations, ..spec? }) })
+            (at, Wish::Machine { name, spec: Arc::new(machine::Spec { annotations, ..spec? }) })
         }
         "MachineSet" => {
             let metadata = Metadata::required(&top, &["name"], reading);

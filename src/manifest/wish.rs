@@ -1,6 +1,6 @@
 //! What a manifest says once it has been read.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use bailiwick_actors::{
     document::Content,
@@ -49,7 +49,7 @@ pub struct Document {
 pub enum Wish {
     Machine {
         name: Name,
-        spec: Box<machine::Spec>,
+        spec: Arc<machine::Spec>,
     },
     /// At this machine, if one is named; from a pool, unless a provider is named.
     Volume {

@@ -270,7 +270,7 @@ async fn what_does_not_fit_a_line_is_split_or_refused() {
     config.limits.line_bytes_max = 4_096;
     let provider = start(config);
     let mut wishes: Vec<_> = (0..40).map(wish).collect();
-    wishes[7].spec.labels.insert("long".into(), "x".repeat(5_000));
+    std::sync::Arc::make_mut(&mut wishes[7].spec).labels.insert("long".into(), "x".repeat(5_000));
     let answers = within(provider.create(wishes)).await.unwrap();
     let codes: Vec<_> = answers.into_iter().map(|answer| answer.unwrap_err().code).collect();
     assert_eq!(codes.iter().filter(|code| **code == FaultCode::Internal).count(), 39);

@@ -157,7 +157,7 @@ pub fn wish(n: u128) -> CreateMachine {
         id: effect(n),
         machine: name("web"),
         uid: Uid(uuid::Uuid::from_u128(n)),
-        spec: Box::new(Spec::with_provider(name("local"))),
+        spec: Arc::new(Spec::with_provider(name("local"))),
         zone: None,
         class: None,
         secrets: Default::default(),

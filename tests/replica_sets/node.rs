@@ -101,7 +101,7 @@ pub async fn ask(running: &Running, to: &str, command: AnyCommand, id: &str) -> 
 
 pub async fn declare_machine(running: &Running, machine: &str, id: &str) {
     let spec = machine::Spec::with_provider(name("simulated"));
-    let declare = AnyCommand::Machine(machine::Command::Declare(Box::new(spec)));
+    let declare = AnyCommand::Machine(machine::Command::Declare(Arc::new(spec)));
     ask(running, &format!("machine/{machine}"), declare, id).await.expect("it is recorded");
 }
 

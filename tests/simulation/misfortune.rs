@@ -51,7 +51,7 @@ fn wish(n: u128, in_zone: Option<&str>) -> CreateMachine {
         id: effect(n),
         machine: name(&format!("m-{n}")),
         uid: Uid(uuid::Uuid::from_u128(n)),
-        spec: Box::new(Spec::with_provider(name("simulated"))),
+        spec: Arc::new(Spec::with_provider(name("simulated"))),
         zone: in_zone.map(zone),
         class: None,
         secrets: Default::default(),

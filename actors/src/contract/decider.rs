@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use bailiwick_journal::{Entry, Version};
 
-use super::{Code, Facts, Stored, StoredError, Verdict};
+use super::{Code, Decoded, DecodedEvents, Facts, Stored, StoredError, Verdict};
 
 /// The pure heart of one kind of actor: no clock, no chance, no I/O, no logging.
 pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'static {
@@ -39,11 +39,19 @@ pub trait View: Clone + Default + fmt::Debug + Send + Unpin + 'static {
     /// Whether entries of this kind of stream mean anything to it.
     fn wants(kind: &str) -> bool;
 
-    /// Takes one entry into account.
+    /// Takes one entry into account, whose events others may have decoded.
     ///
     /// # Errors
     /// If the entry's stored forms cannot be decoded.
-    fn apply(&mut self, entry: &Entry) -> Result<(), StoredError>;
+    fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError>;
+
+    /// Takes one entry into account.
+    ///
+    /// # Errors
+    /// As [`View::apply_decoded`].
+    fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        self.apply_decoded(&Decoded::new(entry, &DecodedEvents::default()))
+    }
 }
 
 /// The effect of whoever owes nothing to the world and is owed nothing.
@@ -59,7 +67,7 @@ impl View for NoView {
         false
     }
 
-    fn apply(&mut self, _entry: &Entry) -> Result<(), StoredError> {
+    fn apply_decoded(&mut self, _entry: &Decoded<'_>) -> Result<(), StoredError> {
         Ok(())
     }
 }

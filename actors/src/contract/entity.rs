@@ -3,7 +3,7 @@
 use bailiwick_journal::{Draft, Entry, EntryKind, Meta, Outcome, Position, StreamId, Version, digest};
 use uuid::Uuid;
 
-use super::{Code, Decider, Facts, Known, Recorded, Stored, StoredError, Verdict};
+use super::{Code, Decider, Decoded, DecodedEvents, Facts, Known, Recorded, Stored, StoredError, Verdict};
 
 /// A command with where it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,11 +125,19 @@ impl<D: Decider> Entity<D> {
     /// # Errors
     /// If an event cannot be decoded; the entity is then as it was.
     pub fn take_in(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        self.take_in_decoded(&Decoded::new(entry, &DecodedEvents::default()))
+    }
+
+    /// As [`Entity::take_in`], for an entry that others take in, too.
+    ///
+    /// # Errors
+    /// As [`Entity::take_in`].
+    pub fn take_in_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
         debug_assert_eq!(entry.header.stream, self.stream, "an entry of another stream");
         if entry.header.position <= self.position {
             return Ok(());
         }
-        let events: Vec<D::Event> = entry.events.iter().map(D::Event::load).collect::<Result<_, _>>()?;
+        let events = entry.events::<D::Event>()?;
         for (event, index) in events.iter().zip(0..) {
             let at = entry.header.first_version.plus(index);
             self.state.evolve(at, event);

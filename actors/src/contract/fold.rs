@@ -1,11 +1,14 @@
 //! All entities of one kind, folded from the journal.
 
-use std::{collections::BTreeMap, ops::Bound};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Bound,
+};
 
 use bailiwick_journal::{Entry, Version};
 use smol_str::SmolStr;
 
-use super::{Decider, Stored, StoredError};
+use super::{Decider, Decoded, DecodedEvents, StoredError};
 use crate::vocab::Timestamp;
 
 /// One entity in a fold.
@@ -17,14 +20,21 @@ pub struct Folded<D> {
     pub changed: Timestamp,
 }
 
-/// The states of all entities of one kind, by name. Each in a place of its own: looking for a name among many thousands
-/// then touches names alone.
+/// The states of all entities of one kind, by name.
+///
+/// An entity is found by its hash: in a tree of many thousands of names each lookup waits for memory a dozen times, and one
+/// changed entity would cost more the more there are. Nobody sees the order of the hashes: whoever goes through all of them
+/// goes by name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fold<D>(BTreeMap<SmolStr, Box<Folded<D>>>);
+pub struct Fold<D> {
+    entities: HashMap<SmolStr, Box<Folded<D>>>,
+    /// The same names, in order.
+    names: BTreeSet<SmolStr>,
+}
 
 impl<D> Default for Fold<D> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self { entities: HashMap::new(), names: BTreeSet::new() }
     }
 }
 
@@ -34,14 +44,22 @@ impl<D: Decider> Fold<D> {
     /// # Errors
     /// If an event cannot be decoded; the fold is then as it was.
     pub fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
-        if entry.header.stream.kind() == D::KIND { self.take_in(entry) } else { Ok(()) }
+        self.apply_decoded(&Decoded::new(entry, &DecodedEvents::default()))
     }
 
-    /// As [`Fold::apply`], and shows each event that was taken in, so that nobody has to decode it once more.
+    /// As [`Fold::apply`], for an entry that others take in, too.
+    ///
+    /// # Errors
+    /// As [`Fold::apply`].
+    pub fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
+        self.apply_showing(entry, |_| ())
+    }
+
+    /// As [`Fold::apply_decoded`], and shows each event that was taken in, so that nobody has to decode it once more.
     ///
     /// # Errors
     /// As [`Fold::apply`]; nothing was shown then.
-    pub fn apply_showing(&mut self, entry: &Entry, show: impl FnMut(&D::Event)) -> Result<(), StoredError> {
+    pub fn apply_showing(&mut self, entry: &Decoded<'_>, show: impl FnMut(&D::Event)) -> Result<(), StoredError> {
         if entry.header.stream.kind() == D::KIND { self.take_in_showing(entry, show) } else { Ok(()) }
     }
 
@@ -49,20 +67,23 @@ impl<D: Decider> Fold<D> {
     ///
     /// # Errors
     /// As [`Fold::apply`].
-    pub fn take_in(&mut self, entry: &Entry) -> Result<(), StoredError> {
+    pub fn take_in(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
         self.take_in_showing(entry, |_| ())
     }
 
-    fn take_in_showing(&mut self, entry: &Entry, mut show: impl FnMut(&D::Event)) -> Result<(), StoredError> {
+    fn take_in_showing(&mut self, entry: &Decoded<'_>, mut show: impl FnMut(&D::Event)) -> Result<(), StoredError> {
         if entry.events.is_empty() {
             return Ok(());
         }
-        let events: Vec<D::Event> = entry.events.iter().map(D::Event::load).collect::<Result<_, _>>()?;
+        let events = entry.events::<D::Event>()?;
         let name = entry.header.stream.name();
         // Looked up by a borrowed name, which is copied only for the first entry of all.
-        let folded = match self.0.get_mut(name) {
+        let folded = match self.entities.get_mut(name) {
             Some(folded) => folded,
-            None => self.0.entry(name.into()).or_default(),
+            None => {
+                self.names.insert(name.into());
+                self.entities.entry(name.into()).or_default()
+            }
         };
         for (event, index) in events.iter().zip(0..) {
             folded.version = entry.header.first_version.plus(index);
@@ -75,32 +96,35 @@ impl<D: Decider> Fold<D> {
 
     /// One entity.
     pub fn get(&self, name: &str) -> Option<&D> {
-        self.0.get(name).map(|folded| &folded.state)
+        self.entities.get(name).map(|folded| &folded.state)
     }
 
     /// One entity with its version.
     pub fn folded(&self, name: &str) -> Option<&Folded<D>> {
-        self.0.get(name).map(|folded| &**folded)
+        self.entities.get(name).map(|folded| &**folded)
     }
 
     /// One entity, with its name as it is kept here.
     pub fn entry(&self, name: &str) -> Option<(&str, &Folded<D>)> {
-        self.0.get_key_value(name).map(|(name, folded)| (name.as_str(), &**folded))
+        self.entities.get_key_value(name).map(|(name, folded)| (name.as_str(), &**folded))
     }
 
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Folded<D>)> {
-        self.0.iter().map(|(name, folded)| (name.as_str(), &**folded))
+        self.names.iter().filter_map(|name| self.entry(name))
     }
 
     /// Those whose names begin with a text, by name.
     pub fn beginning_with<'a>(&'a self, text: &str) -> impl Iterator<Item = (&'a str, &'a Folded<D>)> + use<'a, D> {
-        let (from, beginning) = (self.0.range::<str, _>((Bound::Included(text), Bound::Unbounded)), text.to_owned());
-        from.map(|(name, folded)| (name.as_str(), &**folded)).take_while(move |(name, _)| name.starts_with(&beginning))
+        let (from, beginning) =
+            (self.names.range::<str, _>((Bound::Included(text), Bound::Unbounded)), text.to_owned());
+        from.take_while(move |name| name.starts_with(&beginning)).filter_map(|name| self.entry(name))
     }
 
     /// Forgets one.
     pub fn remove(&mut self, name: &str) {
-        self.0.remove(name);
+        if self.entities.remove(name).is_some() {
+            self.names.remove(name);
+        }
     }
 }

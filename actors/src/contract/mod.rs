@@ -5,6 +5,7 @@
 
 mod decider;
 mod decision;
+mod decoded;
 mod entity;
 mod facts;
 mod fold;
@@ -17,6 +18,7 @@ pub(crate) mod given;
 
 pub use decider::{Decider, NoEffect, NoView, View};
 pub use decision::{Code, Decision, Verdict};
+pub use decoded::{Decoded, DecodedEvents};
 pub use entity::{Entity, Request};
 pub use facts::{Facts, Known, PolicyInForce};
 pub use fold::{Fold, Folded};

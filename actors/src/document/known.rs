@@ -6,7 +6,7 @@ use bailiwick_journal::{Entry, StreamId};
 
 use super::{AgentBinary, Application, Content, ImageMetadata, Kind, Model, Space, State, Subnet};
 use crate::{
-    contract::{Fold, Folded, StoredError},
+    contract::{Decoded, DecodedEvents, Fold, Folded, StoredError},
     vocab::{Cited, Name},
 };
 
@@ -28,6 +28,14 @@ impl Documents {
     /// # Errors
     /// If an event cannot be decoded; the documents are then as they were.
     pub fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+        self.apply_decoded(&Decoded::new(entry, &DecodedEvents::default()))
+    }
+
+    /// As [`Documents::apply`], for an entry that others take in, too.
+    ///
+    /// # Errors
+    /// As [`Documents::apply`].
+    pub fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
         match Kind::of(entry.header.stream.kind()) {
             Some(kind) => self.0.entry(kind).or_default().take_in(entry),
             None => Ok(()),

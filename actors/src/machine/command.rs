@@ -1,5 +1,7 @@
 //! What may be asked of a machine, and what the world may report to it.
 
+use std::sync::Arc;
+
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +83,7 @@ pub enum Command {
     /// This one has not. A supervisor's order.
     RefuseEviction { effect: EffectId, budget: BudgetSeen },
     /// It shall exist, like this.
-    Declare(Box<Spec>),
+    Declare(Arc<Spec>),
     /// The volume is not attached to this instance any more, and was waited for. A supervisor's order.
     NoteDetached { effect: EffectId, volume: Name },
 }
@@ -89,7 +91,7 @@ pub enum Command {
 impl Command {
     /// The declaration of a machine, in the oldest form that says all of it: what older releases could say stands in the
     /// journal as they wrote it, and is decided as they did.
-    pub fn declare(spec: Box<Spec>) -> Self {
+    pub fn declare(spec: Arc<Spec>) -> Self {
         match spec.as_v2() {
             Some(old) => Self::DeclareV2(Box::new(old)),
             None => Self::Declare(spec),

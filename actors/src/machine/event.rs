@@ -1,6 +1,6 @@
 //! What happened to a machine.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -262,10 +262,10 @@ pub enum Event {
     },
     /// It exists from now on, under a new uid.
     Declared {
-        spec: Box<Spec>,
+        spec: Arc<Spec>,
     },
     SpecChanged {
-        spec: Box<Spec>,
+        spec: Arc<Spec>,
     },
     /// Its workloads with volumes end one after the other, in this order.
     TurnsPlanned {

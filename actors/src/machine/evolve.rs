@@ -1,5 +1,7 @@
 //! How events change a machine.
 
+use std::sync::Arc;
+
 use bailiwick_journal::Version;
 
 use super::{
@@ -29,11 +31,11 @@ fn call(state: &State) -> Option<(Version, u32)> {
 fn change(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => declared(state, at, spec.clone()),
-        Event::DeclaredV2 { spec } => declared(state, at, Box::new((**spec).clone().into())),
-        Event::DeclaredV1 { spec } => declared(state, at, Box::new(spec.clone().into())),
+        Event::DeclaredV2 { spec } => declared(state, at, Arc::new((**spec).clone().into())),
+        Event::DeclaredV1 { spec } => declared(state, at, Arc::new(spec.clone().into())),
         Event::SpecChanged { spec } => changed(state, at, spec.clone()),
-        Event::SpecChangedV2 { spec } => changed(state, at, Box::new((**spec).clone().into())),
-        Event::SpecChangedV1 { spec } => changed(state, at, Box::new(spec.clone().into())),
+        Event::SpecChangedV2 { spec } => changed(state, at, Arc::new((**spec).clone().into())),
+        Event::SpecChangedV1 { spec } => changed(state, at, Arc::new(spec.clone().into())),
         Event::CreateRequested { at: since } => {
             state.instance = Instance::Creating(Effort::begun(at, *since));
             state.site = Site::asked(state.spec.as_deref());
@@ -257,7 +259,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
     }
 }
 
-fn declared(state: &mut State, at: Version, spec: Box<Spec>) {
+fn declared(state: &mut State, at: Version, spec: Arc<Spec>) {
     // What bears its name in the world goes on bearing it.
     let (strays, kept) = (std::mem::take(&mut state.strays), std::mem::take(&mut state.kept));
     let (spec, of_others) = (Some(spec), std::mem::take(&mut state.of_others));
@@ -266,7 +268,7 @@ fn declared(state: &mut State, at: Version, spec: Box<Spec>) {
 
 /// Who waits for a class waits for the one that is declared now, and who is not being made right now is prepared for what is
 /// declared now.
-fn changed(state: &mut State, at: Version, spec: Box<Spec>) {
+fn changed(state: &mut State, at: Version, spec: Arc<Spec>) {
     let is_called = state.is_called();
     if state.awaits_class().is_some() {
         state.made_from = std::mem::take(&mut state.made_from).asked(Some(&spec));

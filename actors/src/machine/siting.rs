@@ -87,13 +87,15 @@ impl State {
 
     /// The zone that its instance is in, or is to be made in, if that is known.
     pub fn zone(&self) -> Option<Zone> {
-        let siting = self.spec.as_deref().map(|_| self.siting());
-        match (&self.instance, &self.site.choice, siting) {
-            (Instance::Running { instance, .. }, ..) => instance.zone(),
-            (Instance::Creating(_), SiteChoice::Chosen { zone }, _) => zone.clone(),
-            (Instance::Creating(_), SiteChoice::Open, Some(Siting::Declared(zone))) => Some(zone),
-            (Instance::Creating(_), SiteChoice::Open | SiteChoice::Awaited, _) => None,
-            (Instance::None | Instance::Lost { .. } | Instance::Deleting { .. }, ..) => None,
+        match (&self.instance, &self.site.choice) {
+            (Instance::Running { instance, .. }, _) => instance.zone(),
+            (Instance::Creating(_), SiteChoice::Chosen { zone }) => zone.clone(),
+            (Instance::Creating(_), SiteChoice::Open) => match self.spec.as_deref().map(|_| self.siting())? {
+                Siting::Declared(zone) => Some(zone),
+                Siting::Spread { .. } | Siting::Provider => None,
+            },
+            (Instance::Creating(_), SiteChoice::Awaited) => None,
+            (Instance::None | Instance::Lost { .. } | Instance::Deleting { .. }, _) => None,
         }
     }
 }

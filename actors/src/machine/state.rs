@@ -1,6 +1,9 @@
 //! What is true of a machine now.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
@@ -18,7 +21,7 @@ pub struct State {
     /// The version of the event that declared it: its uid follows from it.
     pub declared_at: Version,
     /// What was declared last; none before the first declaration.
-    pub spec: Option<Box<Spec>>,
+    pub spec: Option<Arc<Spec>>,
     pub instance: Instance,
     /// What its provider told last about the call that is under way.
     pub progress: Option<Progress>,

@@ -12,7 +12,7 @@ mod starting;
 mod turns;
 mod volume_zones;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
@@ -38,8 +38,8 @@ fn name(text: &str) -> Name {
     text.parse().expect("a name")
 }
 
-fn spec(provider: &str) -> Box<Spec> {
-    Box::new(Spec::with_provider(name(provider)))
+fn spec(provider: &str) -> Arc<Spec> {
+    Arc::new(Spec::with_provider(name(provider)))
 }
 
 fn effect(at: u64) -> EffectId {
@@ -125,7 +125,7 @@ fn table() -> Vec<Case<State>> {
     let seen = |healthy| Command::Report(Report::Node { effect: effect(2), conditions: vec![condition(healthy)] });
     let reserve = || Command::ReserveAttachment { volume: name("data") };
     let release = || Command::ReleaseAttachment { volume: name("data") };
-    let labelled = Box::new(Spec { labels: [("a".to_owned(), "b".to_owned())].into(), ..*spec("local") });
+    let labelled = Arc::new(Spec { labels: [("a".to_owned(), "b".to_owned())].into(), ..(*spec("local")).clone() });
     let scheduled = |until, code| Event::CreateRetryScheduled { until: Timestamp(until), fault: fault(code) };
     let asked_again = vec![Event::Declared { spec: spec("local") }, Event::CreateRequested { at: NOW }];
     vec![

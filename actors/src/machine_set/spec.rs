@@ -1,6 +1,6 @@
 //! What is wished for: the declared part of a machine set.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error};
 
@@ -17,7 +17,7 @@ pub struct Spec {
     /// What its machines are made like. A change holds for machines that are made from then on. Their workloads name no
     /// volumes: one volume cannot be attached to all of them.
     #[serde(serialize_with = "store_template", deserialize_with = "load_template")]
-    pub template: Box<MachineSpec>,
+    pub template: Arc<MachineSpec>,
     /// Which of its machines go first when there are too many: lower ones before higher ones; who is not named has 3.
     pub priorities: BTreeMap<Name, i32>,
 }
@@ -27,8 +27,8 @@ impl Spec {
     pub const REPLICAS_MAX: u32 = 100_000;
 
     /// What a machine of this set is declared as.
-    pub fn member(&self, set: &Name) -> Box<MachineSpec> {
-        Box::new(MachineSpec { set: Some(set.clone()), ..(*self.template).clone() })
+    pub fn member(&self, set: &Name) -> Arc<MachineSpec> {
+        Arc::new(MachineSpec { set: Some(set.clone()), ..(*self.template).clone() })
     }
 }
 
@@ -38,6 +38,6 @@ fn store_template<S: Serializer>(template: &MachineSpec, to: S) -> Result<S::Ok,
     stored.serialize(to)
 }
 
-fn load_template<'de, D: Deserializer<'de>>(from: D) -> Result<Box<MachineSpec>, D::Error> {
-    Ok(Box::new(SpecV2::deserialize(from)?.into()))
+fn load_template<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<MachineSpec>, D::Error> {
+    Ok(Arc::new(SpecV2::deserialize(from)?.into()))
 }

@@ -1,6 +1,9 @@
 //! What makes machines.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +20,7 @@ pub struct CreateMachine {
     pub id: EffectId,
     pub machine: Name,
     pub uid: Uid,
-    pub spec: Box<Spec>,
+    pub spec: Arc<Spec>,
     /// The zone that it is to be made in; none leaves that to the provider, which spreads as it likes.
     pub zone: Option<Zone>,
     /// What it is made from, if its declaration names a class.

@@ -15,7 +15,7 @@ use bailiwick_journal::{
 };
 
 use super::{Answer, AskError, Executor, Kind, Origin, Perform, ScheduleActor, ScheduledWake, Services, Work};
-use crate::contract::{Decider, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
+use crate::contract::{Decider, Decoded, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
 
 /// How often a decision is made again because somebody else changed the stream meanwhile.
 const TRIES_MAX: u32 = 5;
@@ -181,7 +181,8 @@ impl<D: Kind> EntityActor<D> {
         } else {
             // What a core that breaks here leaves behind is seen by nobody: the actor ends.
             let entity = &mut self.entity;
-            guarded(&stream, || entity.take_in(entry))?
+            let events = self.services.decoded_events(entry.header.position);
+            guarded(&stream, || entity.take_in_decoded(&Decoded::new(entry, &events)))?
                 .map_err(|error| AskError::Unreadable { stream, problem: error.to_string() })?;
         }
         D::stepped(&self.entity, &self.services);

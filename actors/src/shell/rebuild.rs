@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
-use bailiwick_journal::{Entry, EntryView, Filter, Journal, Position, ReadError, StreamId};
+use bailiwick_journal::{EntryView, Filter, Journal, Position, ReadError, StreamId};
 
 use super::{Kind, Work};
 use crate::{
-    contract::{Decider, Entity, NoView, PolicyInForce, StoredError, View},
+    contract::{Decider, Decoded, DecodedEvents, Entity, NoView, PolicyInForce, StoredError, View},
     filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
@@ -101,10 +101,8 @@ fn fold_all(
     let mut broken = None;
     let mut take = |view: &EntryView<'_>| {
         let folded = match view.entry() {
-            Ok(entry) => take_in(folds, rebuilt, &entry).map_err(|source| RebuildError::Stored {
-                position: entry.header.position,
-                stream: entry.header.stream.clone(),
-                source,
+            Ok(entry) => take_in(folds, rebuilt, &Decoded::new(&entry, &DecodedEvents::default())).map_err(|source| {
+                RebuildError::Stored { position: entry.header.position, stream: entry.header.stream.clone(), source }
             }),
             Err(problem) => Err(ReadError::Damaged { position: view.position(), problem: problem.to_owned() }.into()),
         };
@@ -120,7 +118,7 @@ fn fold_all(
     broken.map_or(Ok(()), Err)
 }
 
-fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Entry) -> Result<(), StoredError> {
+fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Decoded<'_>) -> Result<(), StoredError> {
     let stream = &entry.header.stream;
     let kind = stream.kind();
     match kind {
@@ -132,34 +130,38 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Entry) -> Result<()
         filesystem_attachment::State::KIND => fold(&mut folds.filesystem_attachments, entry)?,
         replica_set::State::KIND => fold(&mut folds.replica_sets, entry)?,
         machine_set::State::KIND => fold(&mut folds.machine_sets, entry)?,
-        "supervisor" if stream.name() == machines::View::NAME => rebuilt.machines_supervisor.take_in(entry)?,
-        "supervisor" if stream.name() == storage::View::NAME => rebuilt.storage_supervisor.take_in(entry)?,
-        "supervisor" if stream.name() == replica_sets::View::NAME => rebuilt.replica_sets_supervisor.take_in(entry)?,
-        "supervisor" if stream.name() == machine_sets::View::NAME => rebuilt.machine_sets_supervisor.take_in(entry)?,
+        "supervisor" if stream.name() == machines::View::NAME => rebuilt.machines_supervisor.take_in_decoded(entry)?,
+        "supervisor" if stream.name() == storage::View::NAME => rebuilt.storage_supervisor.take_in_decoded(entry)?,
+        "supervisor" if stream.name() == replica_sets::View::NAME => {
+            rebuilt.replica_sets_supervisor.take_in_decoded(entry)?
+        }
+        "supervisor" if stream.name() == machine_sets::View::NAME => {
+            rebuilt.machine_sets_supervisor.take_in_decoded(entry)?
+        }
         // Later releases add kinds; what is not known here is left alone.
         _ => (),
     }
     if machines::View::wants(kind) {
-        rebuilt.machines_view.apply(entry)?;
+        rebuilt.machines_view.apply_decoded(entry)?;
     }
     if storage::View::wants(kind) {
-        rebuilt.storage_view.apply(entry)?;
+        rebuilt.storage_view.apply_decoded(entry)?;
     }
     if replica_sets::View::wants(kind) {
-        rebuilt.replica_sets_view.apply(entry)?;
+        rebuilt.replica_sets_view.apply_decoded(entry)?;
     }
     if machine_sets::View::wants(kind) {
-        rebuilt.machine_sets_view.apply(entry)?;
+        rebuilt.machine_sets_view.apply_decoded(entry)?;
     }
     Ok(())
 }
 
-fn fold<D: Decider>(entities: &mut BTreeMap<StreamId, Entity<D>>, entry: &Entry) -> Result<(), StoredError> {
+fn fold<D: Decider>(entities: &mut BTreeMap<StreamId, Entity<D>>, entry: &Decoded<'_>) -> Result<(), StoredError> {
     let stream = &entry.header.stream;
     if !entities.contains_key(stream) {
         entities.insert(stream.clone(), Entity::new(stream.clone()));
     }
-    entities.get_mut(stream).expect("it was just put there").take_in(entry)
+    entities.get_mut(stream).expect("it was just put there").take_in_decoded(entry)
 }
 
 fn owed<D: Kind>(entities: &BTreeMap<StreamId, Entity<D>>, rebuilt: &mut Rebuilt) {

@@ -119,7 +119,7 @@ mod tests {
         collections::BTreeMap,
         future::{Future, ready},
         pin::pin,
-        sync::Mutex,
+        sync::{Arc, Mutex},
         task::{Context, Poll, Waker},
     };
 
@@ -193,7 +193,7 @@ mod tests {
             id: EffectId(Uuid::from_u128(number)),
             machine: name(&format!("web-{number}")),
             uid: Uid(Uuid::from_u128(number)),
-            spec: Box::new(Spec::with_provider(name("cloud"))),
+            spec: Arc::new(Spec::with_provider(name("cloud"))),
             zone: None,
             class: Some(Box::new(class)),
             start: None,

@@ -5,6 +5,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     future::Future,
+    rc::Rc,
     sync::Arc,
 };
 
@@ -14,12 +15,15 @@ use uuid::Uuid;
 
 use super::growth::{Follower, Growth};
 use crate::{
-    contract::{Known, NoView, PolicyInForce},
+    contract::{DecodedEvents, Known, NoView, PolicyInForce},
     ports::{
         Clock, Enrolment, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets, VolumeProvider,
     },
     vocab::{Name, Timestamp},
 };
+
+/// Entries whose decoded events are kept: what one takes in, the others take in soon after.
+const DECODED_MAX: usize = 256;
 
 /// The providers by name.
 #[derive(Clone, Default)]
@@ -128,6 +132,8 @@ pub struct Services {
     /// Provider calls under way.
     pub calls: Cell<usize>,
     failed: watch::Sender<Option<String>>,
+    /// The decoded events of the newest entries: the entity and the supervisors that take one in decode it once.
+    decoded: RefCell<BTreeMap<Position, Rc<DecodedEvents>>>,
     /// Decisions that were only counted, because they said once more that nothing had to be done.
     pub only_counted: Cell<u64>,
 }
@@ -162,6 +168,7 @@ impl Services {
             _subscription: subscription,
             calls: Cell::new(0),
             failed: watch::Sender::new(None),
+            decoded: RefCell::new(BTreeMap::new()),
             only_counted: Cell::new(0),
         }
     }
@@ -201,6 +208,17 @@ impl Services {
     /// What a supervisor with this view may know now.
     pub fn known_with<'a, V>(&self, view: &'a V, view_at: Option<Position>) -> Known<'a, V> {
         Known { now: self.now(), policy: self.policy(), view, view_at, journal: self.journal_id() }
+    }
+
+    /// The place for the decoded events of an entry of the journal, which all who take it in have in common.
+    pub(crate) fn decoded_events(&self, position: Position) -> Rc<DecodedEvents> {
+        let mut decoded = self.decoded.borrow_mut();
+        let events = decoded.entry(position).or_default().clone();
+        // Whoever comes late decodes for itself.
+        while decoded.len() > DECODED_MAX {
+            decoded.pop_first();
+        }
+        events
     }
 
     /// Tells when the journal grows from here on.

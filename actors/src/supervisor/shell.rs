@@ -15,7 +15,7 @@ use sending::{AGAIN, Sending};
 
 use super::{Orders, decision_id, machine_sets, machines, order::ORDERS_MAX, replica_sets, storage};
 use crate::{
-    contract::{Decider, Entity, Request, Stored, View},
+    contract::{Decider, Decoded, Entity, Request, Stored, View},
     shell::{Registry, Services},
 };
 
@@ -115,16 +115,17 @@ impl<S: Supervise> SupervisorActor<S> {
         let services = self.services.clone();
         for entry in services.journal.read(self.view_at.next(), head, &Filter::all()) {
             let taken = entry.map_err(|error| error.to_string()).and_then(|entry| {
+                let events = services.decoded_events(entry.header.position);
+                let entry = Decoded::new(&entry, &events);
                 let stream = &entry.header.stream;
                 if *stream == own {
-                    self.entity.take_in(&entry).map_err(|error| error.to_string())?;
-                    for body in &entry.events {
-                        let event = S::Event::load(body).map_err(|error| error.to_string())?;
-                        self.changed.extend(S::followed_by(&event));
+                    self.entity.take_in_decoded(&entry).map_err(|error| error.to_string())?;
+                    for event in entry.events::<S::Event>().map_err(|error| error.to_string())?.iter() {
+                        self.changed.extend(S::followed_by(event));
                     }
                 }
                 if S::View::wants(stream.kind()) {
-                    self.view.apply(&entry).map_err(|error| error.to_string())?;
+                    self.view.apply_decoded(&entry).map_err(|error| error.to_string())?;
                     if *stream != own && entry.header.events > 0 {
                         self.changed.insert(stream.clone());
                         self.changed.extend(S::woken_by(&self.view, stream));

@@ -129,7 +129,7 @@ impl Desk {
     /// Declares a machine with a provider called `desk`.
     pub fn declare_machine(&mut self, machine: &str) -> Arc<Entry> {
         let spec = machine::Spec::with_provider(name("desk"));
-        self.machine(machine, machine::Command::Declare(Box::new(spec)))
+        self.machine(machine, machine::Command::Declare(Arc::new(spec)))
     }
 
     /// Declares a volume of 64 MiB.

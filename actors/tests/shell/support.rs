@@ -237,7 +237,7 @@ pub fn ask(to: &str, command: AnyCommand, id: &str) -> Ask {
 /// Declares a machine of a provider.
 pub fn machine_of(provider: &str) -> AnyCommand {
     let spec = machine::Spec::with_provider(provider.parse().unwrap());
-    AnyCommand::Machine(machine::Command::Declare(Box::new(spec)))
+    AnyCommand::Machine(machine::Command::Declare(Arc::new(spec)))
 }
 
 /// Declares an attachment, which waits, and owes nothing, until somebody sees to it.

@@ -1,5 +1,7 @@
 //! Stored forms of machines and sets of machines.
 
+use std::sync::Arc;
+
 use bailiwick_actors::{
     machine, machine_set,
     ports::InstanceStatus,
@@ -25,7 +27,7 @@ pub(crate) fn machine() -> Forms {
     let second = Box::new(machine_spec().as_v2().expect("it names no volumes of workloads"));
     let app =
         Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [name("data")].into() };
-    let spec = Box::new(machine::Spec { workloads: vec![app], ..machine_spec() });
+    let spec = Arc::new(machine::Spec { workloads: vec![app], ..machine_spec() });
     assert_eq!((spec.as_v2(), machine::Spec::from((*second).clone())), (None, machine_spec()));
     let zone = || Zone("b".into());
     let volume = || name("data");
@@ -336,7 +338,7 @@ fn machine_spec() -> machine::Spec {
 
 pub(crate) fn machine_set() -> Forms {
     use machine_set::{Change, Command, Event, Plan, Reason, Rejection, Spec, pass};
-    let spec = Spec { replicas: 3, template: Box::new(machine_spec()), priorities: [(name("web-1"), -1)].into() };
+    let spec = Spec { replicas: 3, template: Arc::new(machine_spec()), priorities: [(name("web-1"), -1)].into() };
     let plan = |change| Plan { stale: vec!["web-9".into()], change };
     let changes = || [Change::Nothing, Change::HeldByFreeze, Change::Create(2), Change::Remove(vec!["web-1".into()])];
     let begin = |change| Command::BeginPass { plan: plan(change), names: vec![name("web-2")] };

@@ -11,7 +11,7 @@
 //! | `MachineSet`: `replicas`, `template` | a set; its machines belong to it by its name, not by labels |
 //! | `Secret` | nothing: what it holds has no place in a manifest that is kept |
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick_actors::{
     machine::Spec,
@@ -154,7 +154,7 @@ fn machine(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Option<Re
     let Meta { at, name, labels, annotations } = meta;
     let mut references = Vec::new();
     let (spec, class) = machine_spec(&spec, labels, annotations, &mut references, reading)?;
-    let wish = Wish::Machine { name, spec: Box::new(spec) };
+    let wish = Wish::Machine { name, spec: Arc::new(spec) };
     Some(Read {
         document: Document { place: reading.place(at), wish },
         references,
@@ -268,7 +268,7 @@ fn machine_set(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Optio
     let spec = Fields::any(&template.require("spec", "{class: …}", reading)?, reading)?;
     let mut references = Vec::new();
     let (template, class) = machine_spec(&spec, labels, annotations, &mut references, reading)?;
-    let spec = machine_set::Spec { replicas, template: Box::new(template), priorities: BTreeMap::new() };
+    let spec = machine_set::Spec { replicas, template: Arc::new(template), priorities: BTreeMap::new() };
     let wish = Wish::MachineSet { name, spec };
     Some(Read {
         document: Document { place: reading.place(at), wish },

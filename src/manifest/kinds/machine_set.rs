@@ -1,6 +1,6 @@
 //! `kind: MachineSet`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick_actors::{machine_set::Spec, vocab::Name};
 
@@ -29,7 +29,7 @@ pub(super) fn machine_set(
         None => Some(BTreeMap::new()),
         Some(field) => priorities(&field, reading),
     };
-    Some(Spec { replicas: replicas?, template: Box::new(template?), priorities: priorities? })
+    Some(Spec { replicas: replicas?, template: Arc::new(template?), priorities: priorities? })
 }
 
 pub(super) fn replicas(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u32> {

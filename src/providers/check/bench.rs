@@ -102,7 +102,7 @@ impl Bench {
         self.machines.push(id);
         self.ever.push(id);
         let machine = format!("check-{}", &id.to_string()[..8]).parse().expect("letters, digits and '-'");
-        let spec = Box::new(Spec::with_provider(self.name.clone()));
+        let spec = Arc::new(Spec::with_provider(self.name.clone()));
         CreateMachine {
             id,
             machine,

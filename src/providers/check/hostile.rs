@@ -1,6 +1,9 @@
 //! Names and texts that somebody chose with care.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bailiwick_actors::{machine::Workload, vocab::Name};
 
@@ -41,7 +44,8 @@ async fn named(bench: &mut Bench, text: &str) -> Judged {
 /// A machine with this workload comes and goes as any other.
 async fn working(bench: &mut Bench, command: Vec<String>, env: BTreeMap<String, String>) -> Judged {
     let mut wish = bench.wish();
-    wish.spec.workloads = vec![Workload { name: name("work")?, command, env, volumes: BTreeSet::new() }];
+    Arc::make_mut(&mut wish.spec).workloads =
+        vec![Workload { name: name("work")?, command, env, volumes: BTreeSet::new() }];
     let made = bench.create(&wish).await?;
     bench.must_be_present(&made).await
 }
@@ -80,7 +84,8 @@ pub const CHECKS: &[Check] = &[
         run: |bench| {
             Box::pin(async move {
                 let mut wish = bench.wish();
-                wish.spec.labels = TEXTS.iter().map(|text| (format!("key {text}"), (*text).to_owned())).collect();
+                Arc::make_mut(&mut wish.spec).labels =
+                    TEXTS.iter().map(|text| (format!("key {text}"), (*text).to_owned())).collect();
                 let made = bench.create(&wish).await?;
                 bench.must_be_present(&made).await
             })
@@ -92,7 +97,8 @@ pub const CHECKS: &[Check] = &[
         run: |bench| {
             Box::pin(async move {
                 let mut wish = bench.wish();
-                wish.spec.labels = (0..64).map(|n| (format!("label-{n}"), "ü".repeat(512))).collect();
+                Arc::make_mut(&mut wish.spec).labels =
+                    (0..64).map(|n| (format!("label-{n}"), "ü".repeat(512))).collect();
                 let made = bench.create(&wish).await?;
                 bench.must_be_present(&made).await
             })
@@ -129,10 +135,11 @@ pub const CHECKS: &[Check] = &[
                 let canary = dir.to_string_lossy().into_owned();
                 let traps = [format!("$(touch {canary})"), format!("`touch {canary}`"), format!("; touch {canary} #")];
                 let mut wish = bench.wish();
-                wish.spec.labels = traps.iter().map(|trap| (trap.clone(), trap.clone())).collect();
+                Arc::make_mut(&mut wish.spec).labels = traps.iter().map(|trap| (trap.clone(), trap.clone())).collect();
                 let command = ["true".to_owned()].into_iter().chain(traps.clone()).collect();
                 let env = traps.iter().enumerate().map(|(n, trap)| (format!("TRAP_{n}"), trap.clone())).collect();
-                wish.spec.workloads = vec![Workload { name: name("trap")?, command, env, volumes: BTreeSet::new() }];
+                Arc::make_mut(&mut wish.spec).workloads =
+                    vec![Workload { name: name("trap")?, command, env, volumes: BTreeSet::new() }];
                 bench.create(&wish).await?;
                 bench.delete(&[wish.id]).await?;
                 match dir.exists() {
@@ -157,7 +164,7 @@ pub const CHECKS: &[Check] = &[
                         volumes: BTreeSet::new(),
                     })
                 };
-                wish.spec.workloads = (0..16).map(workload).collect::<Result<_, Stop>>()?;
+                Arc::make_mut(&mut wish.spec).workloads = (0..16).map(workload).collect::<Result<_, Stop>>()?;
                 match bench.try_create(vec![wish.clone()]).await?.remove(0) {
                     Ok(made) => bench.must_be_present(&made).await,
                     Err(_) => bench.must_be_absent(wish.id).await,

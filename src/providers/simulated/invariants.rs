@@ -82,6 +82,8 @@ fn duplicates(world: &WorldState, kept: &BTreeSet<EffectId>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use bailiwick_actors::{
         machine::Spec,
         ports::{CreateMachine, MachineInstance, SecretData},
@@ -99,7 +101,7 @@ mod tests {
             id,
             machine: machine.clone(),
             uid: Uid(Uuid::nil()),
-            spec: Box::new(Spec::with_provider(provider.clone())),
+            spec: Arc::new(Spec::with_provider(provider.clone())),
             zone: None,
             class: None,
             secrets: SecretData::default(),

@@ -20,7 +20,7 @@ fn a_set_says_how_many_machines_of_which_kind() {
     assert_eq!((name.as_str(), spec.replicas), ("web", 3));
     assert_eq!(format!("{:?}", spec.priorities), "{web-2: -1}");
     let member = spec.member(&name);
-    assert_eq!((member.set, member.spread.as_deref()), (Some(name), Some("tier")));
+    assert_eq!((member.set.clone(), member.spread.as_deref()), (Some(name), Some("tier")));
     assert_eq!((member.labels["tier"].as_str(), member.annotations["owner"].as_str()), ("front", "clerk"));
 }
 

@@ -33,7 +33,7 @@ spec: {provider: cloud}
 
 fn spec(text: &str) -> Spec {
     let Wish::Machine { spec, .. } = wish(text) else { panic!("a machine") };
-    *spec
+    (*spec).clone()
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Workloads end before an instance goes, and nobody waits where nobody answers.
 
+use std::sync::Arc;
+
 use super::{NOW, State, condition, effect, instance, name, spec, stream};
 use crate::{
     contract::{
@@ -20,7 +22,7 @@ fn then(past: Vec<Event>, more: impl IntoIterator<Item = Event>) -> Vec<Event> {
 /// It runs a workload, and its agent reports.
 fn busy() -> Vec<Event> {
     let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [].into() };
-    let spec = Box::new(Spec { workloads: vec![app], ..*spec("local") });
+    let spec = Arc::new(Spec { workloads: vec![app], ..(*spec("local")).clone() });
     let at = Timestamp(2);
     vec![
         Event::Declared { spec },

@@ -1,5 +1,7 @@
 //! What a machine is made from: the copy of its class, taken once and kept.
 
+use std::sync::Arc;
+
 use bailiwick_journal::Version;
 
 use super::{NOW, State, effect, name, running, spec, stream};
@@ -13,8 +15,8 @@ use crate::{
     vocab::{ClassContent, ClassCopy, Name, Timestamp},
 };
 
-fn of_class(class: &str) -> Box<Spec> {
-    Box::new(Spec { class: Some(name(class)), ..*spec("local") })
+fn of_class(class: &str) -> Arc<Spec> {
+    Arc::new(Spec { class: Some(name(class)), ..(*spec("local")).clone() })
 }
 
 fn copy(class: &str, provider: &str) -> Box<ClassCopy> {

@@ -1,5 +1,7 @@
 //! A machine on which a replica set counts goes only when the set does without it.
 
+use std::sync::Arc;
+
 use super::{NOW, State, instance, name, spec};
 use crate::{
     contract::given::{Case, case},
@@ -20,7 +22,7 @@ fn serving() -> Vec<Event> {
     let at = Timestamp(2);
     let server = Workload { name: name("server"), command: vec!["server".into()], env: [].into(), volumes: [].into() };
     vec![
-        Event::Declared { spec: Box::new(Spec { workloads: vec![server], ..*spec("local") }) },
+        Event::Declared { spec: Arc::new(Spec { workloads: vec![server], ..(*spec("local")).clone() }) },
         Event::CreateRequested { at },
         Event::Created { instance: instance(2), at },
         Event::NodeReported { conditions: Vec::new(), at },

@@ -1,5 +1,7 @@
 //! In which zone an instance is made: who waits for a choice, and what a zone that fails costs.
 
+use std::sync::Arc;
+
 use bailiwick_journal::Version;
 
 use super::{NOW, State, effect, failed, fault, name, spec, stream};
@@ -20,7 +22,7 @@ fn zone(name: &str) -> Zone {
 /// It may be in `a` or `b`, and the machines supervisor chooses.
 fn awaited() -> Vec<Event> {
     let constraints = Constraints { zones: [zone("a"), zone("b")].into(), ..Constraints::default() };
-    let spec = Box::new(Spec { constraints, ..*spec("local") });
+    let spec = Arc::new(Spec { constraints, ..(*spec("local")).clone() });
     vec![Event::Declared { spec }, Event::CreateRequested { at: Timestamp(1) }]
 }
 
@@ -102,11 +104,11 @@ fn the_last_attempt_in_the_last_zone_gives_up() {
 fn who_says_where_an_instance_is_made() {
     let declared = |spec: Spec| spec.siting() == Siting::Declared(zone("b"));
     assert_eq!(spec("local").siting(), Siting::Provider);
-    assert!(declared(Spec { zone: Some(zone("b")), ..*spec("local") }));
+    assert!(declared(Spec { zone: Some(zone("b")), ..(*spec("local")).clone() }));
     let placement = Some(Placement { key: "zone".into(), value: "b".into() });
-    assert!(declared(Spec { placement, set: Some(name("fleet")), ..*spec("local") }));
+    assert!(declared(Spec { placement, set: Some(name("fleet")), ..(*spec("local")).clone() }));
     let labels = [("tier".to_owned(), "front".to_owned())].into();
-    let by_label = Spec { labels, spread: Some("tier".into()), ..*spec("local") };
+    let by_label = Spec { labels, spread: Some("tier".into()), ..(*spec("local")).clone() };
     assert_eq!(by_label.siting(), Siting::Spread { allowed: None, group: "tier=front".into() });
     let of_set = Spec { set: Some(name("fleet")), ..by_label };
     assert_eq!(of_set.siting(), Siting::Spread { allowed: None, group: "machine-set/fleet".into() });
@@ -114,7 +116,7 @@ fn who_says_where_an_instance_is_made() {
 
 #[test]
 fn nobody_becomes_a_sets_machine_or_stops_being_one() {
-    let of_set = Box::new(Spec { set: Some(name("fleet")), ..*spec("local") });
+    let of_set = Arc::new(Spec { set: Some(name("fleet")), ..(*spec("local")).clone() });
     for (was, is) in [(spec("local"), of_set.clone()), (of_set, spec("local"))] {
         let given = after::<State>(&[Event::Declared { spec: was }]);
         let refused = answer(&stream(), &given, &Command::Declare(is), NOW, &Document::default());
@@ -125,6 +127,6 @@ fn nobody_becomes_a_sets_machine_or_stops_being_one() {
 #[test]
 fn jobs_that_are_given_replace_the_default() {
     assert_eq!(spec("local").jobs_in_force(), [Job::HostUnits].into());
-    let manager = Spec { jobs: [Job::ManageModel].into(), ..*spec("local") };
+    let manager = Spec { jobs: [Job::ManageModel].into(), ..(*spec("local")).clone() };
     assert_eq!(manager.jobs_in_force(), [Job::ManageModel].into());
 }

@@ -1,5 +1,7 @@
 //! With what an instance is started, which units stand on a machine, and which machines stand in it.
 
+use std::sync::Arc;
+
 use bailiwick_journal::Version;
 
 use super::{NOW, State, effect, instance, name, spec, stream};
@@ -23,14 +25,14 @@ fn zone(name: &str) -> Zone {
 /// It has to reach space `inner`, and waits for what it is started with.
 fn awaiting() -> Vec<Event> {
     let constraints = Constraints { spaces: ["inner".parse().expect("a wish")].into(), ..Constraints::default() };
-    let spec = Box::new(Spec { constraints, ..*spec("local") });
+    let spec = Arc::new(Spec { constraints, ..(*spec("local")).clone() });
     vec![Event::Declared { spec }, Event::CreateRequested { at: Timestamp(1) }]
 }
 
 /// It has to reach another space now.
 fn declared_anew() -> Event {
     let constraints = Constraints { spaces: ["outer".parse().expect("a wish")].into(), ..Constraints::default() };
-    Event::SpecChanged { spec: Box::new(Spec { constraints, ..*spec("local") }) }
+    Event::SpecChanged { spec: Arc::new(Spec { constraints, ..(*spec("local")).clone() }) }
 }
 
 fn plain() -> Vec<Event> {

@@ -1,6 +1,6 @@
 //! Workloads with volumes end one after the other: each with its volumes, or with its time.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use proptest::{collection::vec, prelude::*};
 
@@ -40,7 +40,7 @@ fn going() -> Vec<Event> {
     let at = Timestamp(2);
     let reserved = ["data", "logs", "shared"].map(|volume| Event::AttachmentReserved { volume: name(volume) });
     let mut past = vec![
-        Event::Declared { spec: Box::new(Spec { workloads, ..*spec("local") }) },
+        Event::Declared { spec: Arc::new(Spec { workloads, ..(*spec("local")).clone() }) },
         Event::CreateRequested { at },
         Event::Created { instance: instance(2), at },
         Event::NodeReported { conditions: vec![condition(true)], at },
@@ -231,8 +231,8 @@ fn a_replacement_takes_its_turns_too() {
 
 #[test]
 fn what_older_releases_could_say_is_declared_as_they_did() {
-    let with = Box::new(Spec { workloads: vec![workload("db", ["data"])], ..*spec("local") });
-    let without = Box::new(Spec { workloads: vec![workload("db", [])], ..*spec("local") });
+    let with = Arc::new(Spec { workloads: vec![workload("db", ["data"])], ..(*spec("local")).clone() });
+    let without = Arc::new(Spec { workloads: vec![workload("db", [])], ..(*spec("local")).clone() });
     assert_eq!(Command::declare(with.clone()), Command::Declare(with));
     let Command::DeclareV2(old) = Command::declare(without.clone()) else { panic!("not the old form") };
     assert_eq!(Spec::from(*old), *without);

@@ -32,7 +32,7 @@ fn with_volumes(spec: Spec, more: impl IntoIterator<Item = Event>) -> Vec<Event>
 }
 
 fn plain() -> Spec {
-    *spec("local")
+    (*spec("local")).clone()
 }
 
 fn among(zones: &[&str]) -> Spec {

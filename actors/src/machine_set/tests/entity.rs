@@ -1,6 +1,6 @@
 //! Every reason and rejection of a machine set, and what holds along every walk.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
@@ -24,7 +24,7 @@ fn name(text: &str) -> Name {
 }
 
 fn spec(replicas: u32) -> Spec {
-    let template = Box::new(machine::Spec::with_provider(name("local")));
+    let template = Arc::new(machine::Spec::with_provider(name("local")));
     Spec { replicas, template, priorities: BTreeMap::new() }
 }
 
@@ -78,7 +78,7 @@ fn table() -> Vec<Case<State>> {
     let made = |failed| Event::Pass(pass::Event::BatchMade { failed });
     let rest = || Event::Resting { until: NOW.after(Document::default().reconciliation.retry_short_ms) };
     let refused = Event::Pass(pass::Event::RemovalFailed { name: "web-1".into() });
-    let inside = Box::new(machine::Spec { set: Some(name("x")), ..machine::Spec::with_provider(name("local")) });
+    let inside = Arc::new(machine::Spec { set: Some(name("x")), ..machine::Spec::with_provider(name("local")) });
     vec![
         case([], Command::Declare(spec(1)), Ok((R::NewlyDeclared, declared()))),
         case(gone(), Command::Declare(spec(1)), Ok((R::NewlyDeclared, declared()))),

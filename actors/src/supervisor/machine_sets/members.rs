@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    contract::Fold,
     machine::{self, Instance, phase},
     machine_set::{Change, Member, Plan, SetSeen, State as SetState, plan},
     vocab::{Life, MachinePhase, Name, Outlook, Timestamp},
@@ -11,16 +12,10 @@ use crate::{
 /// The machines of one set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Members {
-    of: BTreeMap<Name, Seen>,
+    /// Since when each is one.
+    since: BTreeMap<Name, Timestamp>,
     active: usize,
     failed: usize,
-}
-
-/// A machine, as far as its set is concerned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Seen {
-    phase: MachinePhase,
-    since: Timestamp,
 }
 
 /// Where a machine stands for its set.
@@ -37,24 +32,22 @@ pub fn phase_in_set(machine: &machine::State) -> MachinePhase {
 }
 
 impl Members {
-    /// A machine is like this now.
-    pub(super) fn saw(&mut self, name: &Name, machine: &machine::State, changed: Timestamp) {
-        let phase = phase_in_set(machine);
-        match self.of.get_mut(name) {
-            Some(seen) => {
-                let before = std::mem::replace(&mut seen.phase, phase);
-                self.count(before, -1);
-            }
-            None => drop(self.of.insert(name.clone(), Seen { phase, since: changed })),
-        }
+    /// A machine belongs to it from now on.
+    pub(super) fn joined(&mut self, name: &Name, phase: MachinePhase, at: Timestamp) {
+        self.since.insert(name.clone(), at);
         self.count(phase, 1);
     }
 
-    /// A machine is gone.
-    pub(super) fn lost(&mut self, name: &Name) {
-        if let Some(seen) = self.of.remove(name) {
-            self.count(seen.phase, -1);
-        }
+    /// One of its machines stands elsewhere now.
+    pub(super) fn moved(&mut self, from: MachinePhase, to: MachinePhase) {
+        self.count(from, -1);
+        self.count(to, 1);
+    }
+
+    /// A machine that stood there is gone.
+    pub(super) fn lost(&mut self, name: &Name, phase: MachinePhase) {
+        self.since.remove(name);
+        self.count(phase, -1);
     }
 
     fn count(&mut self, phase: MachinePhase, by: isize) {
@@ -68,7 +61,7 @@ impl Members {
 
     /// Whether it has none, not even one that goes.
     pub fn is_empty(&self) -> bool {
-        self.of.is_empty()
+        self.since.is_empty()
     }
 
     /// How many run, or may come to run.
@@ -76,34 +69,27 @@ impl Members {
         self.active
     }
 
-    /// How many run.
-    pub fn running(&self) -> usize {
-        self.of.values().filter(|seen| seen.phase == MachinePhase::Running).count()
-    }
-
-    /// The names.
-    pub fn names(&self) -> impl Iterator<Item = &Name> {
-        self.of.keys()
-    }
-
     /// What a pass of their set has to do; none if nothing. All machines are looked at only if there is something.
-    pub fn plan(&self, set: &SetState) -> Option<Plan> {
+    pub fn plan(&self, set: &SetState, machines: &Fold<machine::State>) -> Option<Plan> {
         let spec = set.spec.as_ref()?;
         let is_going = set.life != Life::Alive;
         let replicas = if is_going { 0 } else { usize::try_from(spec.replicas).unwrap_or(usize::MAX) };
         if self.failed == 0 && self.active == replicas {
             return None;
         }
-        let member = |(name, seen): (&Name, &Seen)| Member {
-            name: name.to_string(),
-            phase: seen.phase,
-            priority: spec.priorities.get(name).map(ToString::to_string),
-            created: seen.since,
-            is_going: seen.phase == MachinePhase::Terminating,
-            has_failed_operation: seen.phase == MachinePhase::Failed,
-            has_template_labels: true,
+        let member = |(name, since): (&Name, &Timestamp)| {
+            let phase = phase_in_set(machines.get(name.as_str())?);
+            Some(Member {
+                name: name.to_string(),
+                phase,
+                priority: spec.priorities.get(name).map(ToString::to_string),
+                created: *since,
+                is_going: phase == MachinePhase::Terminating,
+                has_failed_operation: phase == MachinePhase::Failed,
+                has_template_labels: true,
+            })
         };
-        let members: Vec<Member> = self.of.iter().map(member).collect();
+        let members: Vec<Member> = self.since.iter().filter_map(member).collect();
         let plan = plan(&SetSeen { replicas, is_frozen: false, is_going }, &members);
         let is_something = !plan.stale.is_empty() || plan.change != Change::Nothing;
         is_something.then_some(plan)

@@ -154,8 +154,8 @@ impl Set<'_> {
         let set = &self.folded.state;
         let members = self.view.members(self.name);
         let plan = match members {
-            Some(members) => members.plan(set),
-            None => super::Members::default().plan(set),
+            Some(members) => members.plan(set, &self.view.machines),
+            None => super::Members::default().plan(set, &self.view.machines),
         };
         let order = match plan {
             Some(plan) => {

@@ -1,6 +1,6 @@
 //! A set with its supervisor and its machines, one order after the other.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
@@ -21,7 +21,7 @@ fn name(text: &str) -> Name {
 }
 
 fn spec(replicas: u32) -> Spec {
-    let template = Box::new(machine::Spec::with_provider(name("local")));
+    let template = Arc::new(machine::Spec::with_provider(name("local")));
     Spec { replicas, template, priorities: BTreeMap::new() }
 }
 
@@ -252,7 +252,7 @@ fn who_is_least_useful_goes_first_unless_a_priority_says_otherwise() {
 #[test]
 fn nobody_is_taken_over_and_no_name_is_given_twice() {
     let mut room = Room::default();
-    let own = Box::new(machine::Spec::with_provider(name("local")));
+    let own = Arc::new(machine::Spec::with_provider(name("local")));
     room.ask_machine("web-2", &machine::Command::Declare(own), Uuid::from_u128(7));
     room.declare(spec(2));
     room.settle();

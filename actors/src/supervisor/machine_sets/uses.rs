@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{machine, machine_class::Event, vocab::Name};
+use crate::{machine_class::Event, vocab::Name};
 
 /// Machines by what is to be said about them; each class has only the sets in which somebody is.
 type Filed = BTreeMap<Name, BTreeSet<Name>>;
@@ -45,12 +45,8 @@ impl ClassUses {
         used.into_iter().chain(self.known.get(machine).into_iter().flatten())
     }
 
-    /// A machine is like this now; none if it is gone.
-    pub(super) fn saw_machine(&mut self, name: &Name, machine: Option<&machine::State>) {
-        let used = machine.and_then(|machine| Some((machine.uses_class()?.clone(), machine.awaits_class().is_some())));
-        if self.by_machine.get(name) == used.as_ref() {
-            return;
-        }
+    /// A machine uses this class from now on, and waits for what it says or not; none if it uses none, or is gone.
+    pub(super) fn saw_machine(&mut self, name: &Name, used: Option<(Name, bool)>) {
         self.unfile(name);
         match used {
             Some(used) => drop(self.by_machine.insert(name.clone(), used)),

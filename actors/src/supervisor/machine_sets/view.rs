@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::Entry;
-
-use super::{ClassUses, Event, Members};
+use super::{ClassUses, Event, Members, phase_in_set};
 use crate::{
-    contract::{self, Decider, Fold, Stored, StoredError},
+    contract::{self, Decider, Decoded, Fold, Stored, StoredError},
     machine, machine_class, machine_set,
     supervisor::Orders,
-    vocab::{Life, Name},
+    vocab::{Life, MachinePhase, Name},
 };
 
 /// Machines that exist, their sets and classes, and the orders that wait for an answer.
@@ -23,6 +21,15 @@ pub struct View {
     members: BTreeMap<Name, Members>,
     /// The sets that have a pass under way, or go.
     pub busy: BTreeSet<Name>,
+}
+
+/// Where one machine counts.
+#[derive(Default)]
+struct Standing {
+    /// The set that it belongs to, and where it stands there.
+    set: Option<(Name, MachinePhase)>,
+    /// The class that it uses, and whether it waits for what that says.
+    class: Option<(Name, bool)>,
 }
 
 impl View {
@@ -40,21 +47,41 @@ impl View {
         self.members.get(set)
     }
 
-    /// A machine has changed, which belonged to this set before.
-    fn saw_machine(&mut self, name: &Name, before: Option<Name>) {
-        let set = self.set_of(name).cloned();
-        if let Some(before) = before.filter(|before| set.as_ref() != Some(before))
-            && let Some(members) = self.members.get_mut(&before)
-        {
-            members.lost(name);
-            if members.is_empty() {
-                self.members.remove(&before);
+    /// Where a machine counts now; nowhere if it is not known.
+    fn standing(&self, machine: &str) -> Standing {
+        let Some(state) = self.machines.get(machine) else { return Standing::default() };
+        let set = state.spec.as_ref().filter(|_| state.life.exists()).and_then(|spec| spec.set.clone());
+        let class = state.uses_class().map(|class| (class.clone(), state.awaits_class().is_some()));
+        Standing { set: set.map(|set| (set, phase_in_set(state))), class }
+    }
+
+    /// A machine has changed, which counted there before.
+    fn saw_machine(&mut self, name: &Name, before: Standing) {
+        let now = self.standing(name.as_str());
+        match (before.set, now.set) {
+            // Most of what happens to a machine: its set need not be searched for it.
+            (Some((was_of, from)), Some((set, to))) if was_of == set => {
+                if let Some(members) = self.members.get_mut(&set).filter(|_| from != to) {
+                    members.moved(from, to);
+                }
+            }
+            (was_of, of) => {
+                if let Some((set, phase)) = was_of
+                    && let Some(members) = self.members.get_mut(&set)
+                {
+                    members.lost(name, phase);
+                    if members.is_empty() {
+                        self.members.remove(&set);
+                    }
+                }
+                if let (Some((set, phase)), Some(folded)) = (of, self.machines.folded(name.as_str())) {
+                    self.members.entry(set).or_default().joined(name, phase, folded.changed);
+                }
             }
         }
-        if let (Some(set), Some(folded)) = (set, self.machines.folded(name.as_str())) {
-            self.members.entry(set).or_default().saw(name, &folded.state, folded.changed);
+        if before.class != now.class {
+            self.uses.saw_machine(name, now.class);
         }
-        self.uses.saw_machine(name, self.machines.get(name.as_str()));
         if self.machines.get(name.as_str()).is_some_and(|machine| machine.life == Life::Removed) {
             self.machines.remove(name.as_str());
         }
@@ -75,7 +102,7 @@ impl contract::View for View {
         matches!(kind, "machine" | "machine-set" | "machine-class" | "supervisor")
     }
 
-    fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+    fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
         let stream = &entry.header.stream;
         if stream.kind() == "supervisor" {
             if stream.name() == Self::NAME {
@@ -87,19 +114,19 @@ impl contract::View for View {
             return Ok(());
         }
         let name = stream.name().parse::<Name>().ok();
-        let before = name.as_ref().filter(|_| stream.kind() == machine::State::KIND);
-        let before = before.and_then(|name| self.set_of(name)).cloned();
-        self.machines.apply(entry)?;
-        self.sets.apply(entry)?;
-        self.classes.apply(entry)?;
+        let is_machine = stream.kind() == machine::State::KIND;
+        let before = if is_machine { self.standing(stream.name()) } else { Standing::default() };
+        self.machines.apply_decoded(entry)?;
+        self.sets.apply_decoded(entry)?;
+        self.classes.apply_decoded(entry)?;
         self.orders.answered(entry);
         let Some(name) = name else { return Ok(()) };
         match stream.kind() {
             machine::State::KIND => self.saw_machine(&name, before),
             machine_set::State::KIND => self.saw_set(&name),
             machine_class::State::KIND => {
-                for body in &entry.events {
-                    self.uses.saw_class(&name, &machine_class::Event::load(body)?);
+                for event in entry.events::<machine_class::Event>()?.iter() {
+                    self.uses.saw_class(&name, event);
                 }
             }
             _ => (),

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::{Entry, StreamId};
+use bailiwick_journal::StreamId;
 
 use super::{Event, Tally};
 use crate::{
-    contract::{self, Decider, Fold, Stored, StoredError},
+    contract::{self, Decider, Decoded, Fold, Stored, StoredError},
     document::{self, Documents},
     machine,
     supervisor::{Order, Orders},
@@ -43,7 +43,7 @@ impl contract::View for View {
         matches!(kind, "machine" | "supervisor") || document::Kind::of(kind).is_some()
     }
 
-    fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+    fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
         let stream = &entry.header.stream;
         if stream.kind() == "supervisor" {
             if stream.name() == Self::NAME {
@@ -57,11 +57,11 @@ impl contract::View for View {
             return Ok(());
         }
         if stream.kind() != machine::State::KIND {
-            return self.documents.apply(entry);
+            return self.documents.apply_decoded(entry);
         }
         let name = stream.name();
         let counted = self.tally.mark(name, self.machines.get(name));
-        self.machines.apply(entry)?;
+        self.machines.apply_decoded(entry)?;
         self.orders.answered(entry);
         // What is gone, and has nothing left that is to go, leaves the view.
         let over = self.machines.get(name).filter(|machine| !machine.life.exists() && machine.strays.is_empty());

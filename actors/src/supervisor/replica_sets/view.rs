@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::Entry;
-
 use super::Event;
 use crate::{
-    contract::{self, Decider, Fold, Folded, Stored, StoredError},
+    contract::{self, Decider, Decoded, Fold, Folded, Stored, StoredError},
     machine, member, replica_set,
     supervisor::Orders,
     vocab::{Life, Name},
@@ -67,7 +65,7 @@ impl contract::View for View {
         matches!(kind, "machine" | "member" | "replica-set" | "supervisor")
     }
 
-    fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+    fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
         let stream = &entry.header.stream;
         let name = stream.name();
         if stream.kind() == "supervisor" {
@@ -79,9 +77,9 @@ impl contract::View for View {
             }
             return Ok(());
         }
-        self.machines.apply(entry)?;
-        self.sets.apply(entry)?;
-        self.members.apply(entry)?;
+        self.machines.apply_decoded(entry)?;
+        self.sets.apply_decoded(entry)?;
+        self.members.apply_decoded(entry)?;
         self.orders.answered(entry);
         match stream.kind() {
             machine::State::KIND if self.machines.get(name).is_some_and(|m| m.life == Life::Removed) => {

@@ -8,7 +8,7 @@ use bailiwick_journal::{Entry, Position, StreamId};
 
 use super::{Absence, DeviceChange, Event, Session, VolumeChange, prerequisites};
 use crate::{
-    contract::{self, Decider, Fold, Folded, Stored, StoredError},
+    contract::{self, Decider, Decoded, Fold, Folded, Stored, StoredError},
     filesystem, filesystem_attachment,
     machine::{self, Instance},
     policy,
@@ -150,7 +150,7 @@ impl contract::View for View {
         )
     }
 
-    fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
+    fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
         let stream = &entry.header.stream;
         let name = stream.name();
         match stream.kind() {
@@ -181,7 +181,7 @@ impl contract::View for View {
             use volume_attachment::Event;
             is_attached |= matches!(event, Event::Attached { .. } | Event::TakenOver { .. });
         })?;
-        self.filesystems.apply(entry)?;
+        self.filesystems.apply_decoded(entry)?;
         self.filesystem_attachments.apply_showing(entry, |event| {
             is_attached |= matches!(event, filesystem_attachment::Event::Attached { .. });
         })?;

@@ -1,5 +1,7 @@
 //! Disruption budgets: whose workloads may end, among the machines of one application.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::{
     contract::Stored,
@@ -21,7 +23,7 @@ fn shop(min_available: Option<u32>) -> View {
     put(&mut view, 1, "application/shop", 1, &[document::Event::Declared { content: Box::new(says) }]);
     for (position, machine) in (2..).zip(["a", "b", "c"]) {
         let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [].into() };
-        let spec = Box::new(Spec { workloads: vec![app], ..Spec::with_provider(name("local")) });
+        let spec = Arc::new(Spec { workloads: vec![app], ..Spec::with_provider(name("local")) });
         let at = Timestamp(1);
         let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
         let instance = MachineInstance {
@@ -105,7 +107,7 @@ fn who_ends_its_workloads_one_after_the_other_is_told_to_begin_budget_or_not() {
     let mut view = shop(None);
     let app =
         Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [name("data")].into() };
-    let spec = Box::new(Spec { workloads: vec![app], ..Spec::with_provider(name("local")) });
+    let spec = Arc::new(Spec { workloads: vec![app], ..Spec::with_provider(name("local")) });
     put(&mut view, 9, "machine/a", 6, &[machine::Event::SpecChanged { spec }]);
     let began = machine::Event::DrainBegan { at: Timestamp(2), until: Timestamp(9_000) };
     put(&mut view, 10, "machine/a", 7, &[began]);

@@ -1,5 +1,7 @@
 //! New machines are spread over the zones of their provider, each choice knowing those before it.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::machine::Spec;
 
@@ -21,7 +23,7 @@ fn put(view: &mut View, position: u64, stream: &str, first: u64, events: &[machi
 fn waiting(count: u64) -> View {
     let mut view = View::default();
     for number in 0..count {
-        let spec = Box::new(Spec { set: Some(name("web")), ..Spec::with_provider(name("local")) });
+        let spec = Arc::new(Spec { set: Some(name("web")), ..Spec::with_provider(name("local")) });
         let events = [machine::Event::Declared { spec }, machine::Event::CreateRequested { at: Timestamp(1) }];
         put(&mut view, 1 + number, &format!("machine/m-{number:02}"), 1, &events);
     }
@@ -62,7 +64,7 @@ fn what_was_chosen_counts_before_the_machine_has_taken_it_in() {
     let bodies = decision.events.iter().map(|event| event.store().unwrap()).collect();
     view.apply(&entry(9, own(), 1, Outcome::Done, Uuid::nil(), bodies)).unwrap();
     assert_eq!(chosen(&answer(&state, &view, &look_at(&view)).events), [], "it was told, and is not told again");
-    let spec = Box::new(Spec { set: Some(name("web")), ..Spec::with_provider(name("local")) });
+    let spec = Arc::new(Spec { set: Some(name("web")), ..Spec::with_provider(name("local")) });
     let events = [machine::Event::Declared { spec }, machine::Event::CreateRequested { at: Timestamp(1) }];
     put(&mut view, 10, "machine/z", 1, &events);
     assert_eq!(chosen(&answer(&state, &view, &look_at(&view)).events), [("z".to_owned(), in_zone("b"))]);
@@ -91,7 +93,7 @@ fn a_zone_that_failed_is_tried_again_only_when_all_have() {
 fn who_can_be_in_no_zone_waits_and_that_is_said() {
     let mut view = View::default();
     let constraints = machine::Constraints { zones: zones(&["x"]), ..machine::Constraints::default() };
-    let spec = Box::new(Spec { constraints, ..Spec::with_provider(name("local")) });
+    let spec = Arc::new(Spec { constraints, ..Spec::with_provider(name("local")) });
     let events = [machine::Event::Declared { spec }, machine::Event::CreateRequested { at: Timestamp(1) }];
     put(&mut view, 1, "machine/web", 1, &events);
     assert_eq!(answer(&State::default(), &view, &look_at(&view)).events, [], "the zones are not known yet");

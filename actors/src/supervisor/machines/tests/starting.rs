@@ -1,5 +1,7 @@
 //! With what machines are started, who waits for what, and what becomes of machines that stand in other ones.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::{
     document::{self, AgentBinary, Application, Content, ImageMetadata, Model, Space, Subnet},
@@ -231,7 +233,7 @@ fn an_application_adds_its_constraints_its_bindings_and_its_other_machines() {
 // What the supervisor makes of it.
 
 fn declare(view: &mut View, position: u64, machine: &str, spec: Spec) {
-    let spec = Box::new(spec);
+    let spec = Arc::new(spec);
     let events = [machine::Event::Declared { spec }, machine::Event::CreateRequested { at: Timestamp(1) }];
     put(view, position, &format!("machine/{machine}"), 1, &events);
 }

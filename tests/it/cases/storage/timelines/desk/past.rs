@@ -2,7 +2,7 @@
 //!
 //! An entity learns of its store when the supervisor is woken for it, and not before.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick::actors::{
     contract::{Decider, Entity},
@@ -77,7 +77,7 @@ impl Desk {
             let mut events = Vec::new();
             if !entity.state().life.exists() {
                 let spec = machine::Spec::with_provider(provider("")?);
-                events.push(Event::Declared { spec: Box::new(spec) });
+                events.push(Event::Declared { spec: Arc::new(spec) });
             }
             let present = match &entity.state().instance {
                 Instance::Running { instance, .. } => Some(instance.instance.0.clone()),

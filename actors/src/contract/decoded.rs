@@ -1,0 +1,54 @@
+//! The events of an entry, decoded at most once for all who take it in.
+
+use std::{any::Any, cell::OnceCell, fmt, ops::Deref, rc::Rc};
+
+use bailiwick_journal::Entry;
+
+use super::{Stored, StoredError};
+
+/// The place for an entry's decoded events: whoever wants them first decodes them.
+#[derive(Default)]
+pub struct DecodedEvents(OnceCell<Rc<dyn Any>>);
+
+/// An entry, with the place for its decoded events. It is read as the entry that it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoded<'a> {
+    entry: &'a Entry,
+    cell: &'a DecodedEvents,
+}
+
+impl fmt::Debug for DecodedEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DecodedEvents").field(&self.0.get().is_some()).finish()
+    }
+}
+
+impl<'a> Decoded<'a> {
+    /// An entry with its own place: never that of another one.
+    pub fn new(entry: &'a Entry, cell: &'a DecodedEvents) -> Self {
+        Self { entry, cell }
+    }
+
+    /// Its events, of the type that its stream has.
+    ///
+    /// # Errors
+    /// If one of them cannot be decoded.
+    pub fn events<E: Stored>(&self) -> Result<Rc<Vec<E>>, StoredError> {
+        let known = self.cell.0.get().and_then(|events| events.clone().downcast::<Vec<E>>().ok());
+        if let Some(events) = known {
+            return Ok(events);
+        }
+        let events: Rc<Vec<E>> = Rc::new(self.entry.events.iter().map(E::load).collect::<Result<_, _>>()?);
+        // It is taken already only if somebody took the stream for one of another type; each of the two has its own then.
+        let _ = self.cell.0.set(events.clone());
+        Ok(events)
+    }
+}
+
+impl Deref for Decoded<'_> {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        self.entry
+    }
+}
