@@ -35,12 +35,17 @@ impl StreamId {
 
     /// The part before the first slash: `machine`.
     pub fn kind(&self) -> &str {
-        self.0.split_once('/').expect("a stream id has a slash").0
+        &self.0[..self.slash()]
     }
 
     /// The part after the first slash: `0`, or `0/lxd/1`.
     pub fn name(&self) -> &str {
-        self.0.split_once('/').expect("a stream id has a slash").1
+        &self.0[self.slash() + 1..]
+    }
+
+    /// Where the kind ends. Looked for byte by byte: kinds are short, and this is asked several times for every entry.
+    fn slash(&self) -> usize {
+        self.0.bytes().position(|byte| byte == b'/').expect("a stream id has a slash")
     }
 
     /// The whole text, `kind/name`.

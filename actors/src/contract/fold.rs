@@ -128,3 +128,51 @@ impl<D: Decider> Fold<D> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bailiwick_journal::{Body, EntryKind, Header, Meta, Outcome, Position};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{contract::Stored, machine};
+
+    fn saw(fold: &mut Fold<machine::State>, name: &str) {
+        let meta = Meta {
+            kind: EntryKind::Decision,
+            outcome: Outcome::Done,
+            code: String::new(),
+            time_ms: 7,
+            command_id: Uuid::nil(),
+            command_hash: [0; 16],
+            cause: None,
+            principal: String::new(),
+            policy: None,
+            view: None,
+        };
+        let stream = format!("machine/{name}").parse().unwrap();
+        let header = Header { position: Position(1), stream, first_version: Version(1), events: 1, meta };
+        let (command, facts, verdict) = (Body::default(), Body::default(), Body::default());
+        let events = vec![machine::Event::Died.store().unwrap()];
+        fold.apply(&Entry { header, command, facts, verdict, events }).unwrap();
+    }
+
+    #[test]
+    fn whoever_goes_through_all_goes_by_name() {
+        let mut fold = Fold::default();
+        for name in ["web-2", "db-1", "web-10", "a", "web-1", "wec"] {
+            saw(&mut fold, name);
+        }
+        let names = |fold: &Fold<machine::State>| fold.iter().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
+        assert_eq!(names(&fold), ["a", "db-1", "web-1", "web-10", "web-2", "wec"]);
+        let of_web: Vec<&str> = fold.beginning_with("web-").map(|(name, _)| name).collect();
+        assert_eq!(of_web, ["web-1", "web-10", "web-2"]);
+        assert_eq!(fold.folded("a").map(|folded| (folded.version, folded.changed)), Some((Version(1), Timestamp(7))));
+
+        fold.remove("web-10");
+        fold.remove("nobody");
+        assert_eq!(names(&fold), ["a", "db-1", "web-1", "web-2", "wec"]);
+        assert_eq!(fold.beginning_with("web-1").count(), 1);
+        assert!(fold.get("web-10").is_none() && fold.entry("web-10").is_none());
+    }
+}
