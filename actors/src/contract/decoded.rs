@@ -55,34 +55,15 @@ impl Deref for Decoded<'_> {
 
 #[cfg(test)]
 mod tests {
-    use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, Version};
-    use uuid::Uuid;
+    use bailiwick_journal::Body;
 
     use super::*;
-    use crate::{machine, volume};
-
-    fn entry(events: Vec<Body>) -> Entry {
-        let meta = Meta {
-            kind: EntryKind::Decision,
-            outcome: Outcome::Done,
-            code: String::new(),
-            time_ms: 1,
-            command_id: Uuid::nil(),
-            command_hash: [0; 16],
-            cause: None,
-            principal: String::new(),
-            policy: None,
-            view: None,
-        };
-        let stream = "machine/web".parse().unwrap();
-        let header =
-            Header { position: Position(1), stream, first_version: Version(1), events: events.len() as u32, meta };
-        Entry { header, command: Body::default(), facts: Body::default(), verdict: Body::default(), events }
-    }
+    use crate::{contract::given::entry, machine, volume};
 
     #[test]
     fn whoever_comes_second_gets_what_the_first_one_decoded() {
-        let (entry, events) = (entry(vec![machine::Event::Died.store().unwrap()]), DecodedEvents::default());
+        let entry = entry("machine/web", 1, vec![machine::Event::Died.store().unwrap()]);
+        let events = DecodedEvents::default();
         let first = Decoded::new(&entry, &events).events::<machine::Event>().unwrap();
         let second = Decoded::new(&entry, &events).events::<machine::Event>().unwrap();
         assert_eq!(*first, [machine::Event::Died]);
@@ -92,7 +73,7 @@ mod tests {
     #[test]
     fn what_cannot_be_decoded_is_refused_every_time() {
         let event = machine::Event::Died.store().unwrap();
-        let entry = entry(vec![event.clone(), Body { schema: event.schema + 1, ..event }]);
+        let entry = entry("machine/web", 1, vec![event.clone(), Body { schema: event.schema + 1, ..event }]);
         let events = DecodedEvents::default();
         for _ in 0..2 {
             let refused = Decoded::new(&entry, &events).events::<machine::Event>();
@@ -102,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_is_taken_for_one_of_another_type_spoils_nothing() {
-        let (entry, events) = (entry(vec![]), DecodedEvents::default());
+        let (entry, events) = (entry("machine/web", 1, vec![]), DecodedEvents::default());
         let decoded = Decoded::new(&entry, &events);
         assert_eq!(*decoded.events::<volume::Event>().unwrap(), []);
         assert_eq!(*decoded.events::<machine::Event>().unwrap(), []);

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    fmt,
     ops::Bound,
 };
 
@@ -25,7 +26,7 @@ pub struct Folded<D> {
 /// An entity is found by its hash: in a tree of many thousands of names each lookup waits for memory a dozen times, and one
 /// changed entity would cost more the more there are. Nobody sees the order of the hashes: whoever goes through all of them
 /// goes by name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Fold<D> {
     entities: HashMap<SmolStr, Box<Folded<D>>>,
     /// The same names, in order.
@@ -35,6 +36,12 @@ pub struct Fold<D> {
 impl<D> Default for Fold<D> {
     fn default() -> Self {
         Self { entities: HashMap::new(), names: BTreeSet::new() }
+    }
+}
+
+impl<D: fmt::Debug> fmt::Debug for Fold<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.names.iter().map(|name| (name, &self.entities[name]))).finish()
     }
 }
 
@@ -131,30 +138,15 @@ impl<D: Decider> Fold<D> {
 
 #[cfg(test)]
 mod tests {
-    use bailiwick_journal::{Body, EntryKind, Header, Meta, Outcome, Position};
-    use uuid::Uuid;
-
     use super::*;
-    use crate::{contract::Stored, machine};
+    use crate::{
+        contract::{Stored, given::entry},
+        machine,
+    };
 
     fn saw(fold: &mut Fold<machine::State>, name: &str) {
-        let meta = Meta {
-            kind: EntryKind::Decision,
-            outcome: Outcome::Done,
-            code: String::new(),
-            time_ms: 7,
-            command_id: Uuid::nil(),
-            command_hash: [0; 16],
-            cause: None,
-            principal: String::new(),
-            policy: None,
-            view: None,
-        };
-        let stream = format!("machine/{name}").parse().unwrap();
-        let header = Header { position: Position(1), stream, first_version: Version(1), events: 1, meta };
-        let (command, facts, verdict) = (Body::default(), Body::default(), Body::default());
         let events = vec![machine::Event::Died.store().unwrap()];
-        fold.apply(&Entry { header, command, facts, verdict, events }).unwrap();
+        fold.apply(&entry(&format!("machine/{name}"), 7, events)).unwrap();
     }
 
     #[test]
