@@ -82,6 +82,17 @@ fn a_stop_in_order_leaves_what_the_next_opening_goes_by() {
 }
 
 #[test]
+fn whoever_wants_no_checkpoint_has_everything_read() {
+    let Stopped { disk, store, entries } = stopped();
+    assert!(disk.contents().contains_key(FILE));
+    let without = Settings { index_checkpoint: false, ..settings() };
+    let (journal, report) = LocalJournal::open_with(Arc::new(disk.clone()), &store, ID, 0, without).unwrap();
+    assert!(!report.by_checkpoint && report.clean && !report.repaired(), "{report}");
+    assert_eq!(report.checkpoint_ignored, None, "nobody asked for it");
+    assert_holds(&journal, &entries);
+}
+
+#[test]
 fn commands_of_before_are_refused_and_streams_of_before_are_checked() {
     let Stopped { disk, store, entries } = stopped();
     let (journal, _) = open(&disk, &store).unwrap();
