@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs,
     io::{self, IsTerminal},
     path::{Path, PathBuf},
@@ -245,6 +245,7 @@ async fn judge(args: &CheckArgs, root: &Path) -> Result<Report, CliError> {
     let cannot = |error: io::Error| {
         CliError::new(Exit::Error, "provider-check", "the provider cannot be checked").because(&error)
     };
+    process::start_once(&config).map_err(|error| cannot_start(&args.program, &error))?;
     let (mut lines, offers) = process::run(&config, args.only.as_deref(), tell).await.map_err(cannot)?;
     if let Some(offers) = offers {
         let subject: Arc<dyn Subject> =
@@ -259,6 +260,20 @@ async fn judge(args: &CheckArgs, root: &Path) -> Result<Report, CliError> {
         return Err(CliError::usage("no check has that in its name").next("leave --only out to run all of them"));
     }
     Ok(Report::of(process::title(&config), lines))
+}
+
+fn cannot_start(program: &OsStr, error: &io::Error) -> CliError {
+    let program = program.to_string_lossy();
+    let problem = CliError::new(Exit::Error, "provider-check", format!("{program} cannot be started")).because(error);
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => problem.next(format!(
+            "make it executable (`chmod +x {program}`), or name what runs it: `bailiwick provider check python3 -- {program}`"
+        )),
+        io::ErrorKind::NotFound => {
+            problem.next("check the path; a name without a slash is looked for in the directories of PATH")
+        }
+        _ => problem,
+    }
 }
 
 fn bar(count: u64) -> ProgressBar {

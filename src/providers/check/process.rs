@@ -110,6 +110,20 @@ pub fn count() -> usize {
     CHECKS.len()
 }
 
+/// Starts the program once, and ends it: if that does not work, no check says more.
+///
+/// # Errors
+/// Why it cannot be started.
+pub fn start_once(config: &ExecConfig) -> io::Result<()> {
+    let mut child = command(config)?.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if group.is_none_or(|group| kill_process_group(group, Signal::KILL).is_err()) {
+        // It has ended already, or leads no group.
+        let _ = child.kill();
+    }
+    child.wait().map(drop)
+}
+
 /// Runs the checks of the process, and says what it offers; none if it does not even greet.
 pub async fn run(
     config: &ExecConfig,

@@ -266,4 +266,10 @@ fn a_good_provider_is_judged_good_and_a_bad_one_is_not() {
     let ran = sample.lab.run(&["provider", "check", "false", "--only", "process/"]).code(3);
     assert!(ran.out.contains("score 0 of 100"), "{}", ran.out);
     sample.lab.run(&["provider", "check", "false", "--only", "no such check"]).code(64);
+    // What cannot be started is no bad provider: it is said once, with what helps.
+    let plain = sample.lab.manifest("plain.py", "#!/usr/bin/env python3\n");
+    let ran = sample.lab.run(&["provider", "check", &plain]).code(1);
+    assert!(ran.err.contains("chmod +x") && ran.err.contains("python3 -- "), "{}", ran.err);
+    let ran = sample.lab.run(&["provider", "check", "./nobody-is-there"]).code(1);
+    assert!(ran.err.contains("check the path"), "{}", ran.err);
 }
