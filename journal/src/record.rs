@@ -90,6 +90,7 @@ pub(crate) struct Record<'a> {
 
 impl<'a> Record<'a> {
     /// The record at the beginning of `bytes`, and what follows it.
+    #[inline]
     pub(crate) fn at(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Malformed> {
         let mut cursor = Cursor(bytes);
         let length = cursor.u32()? as usize;
@@ -102,18 +103,22 @@ impl<'a> Record<'a> {
         Ok((Self { header, bodies }, rest))
     }
 
+    #[inline]
     pub(crate) fn position(&self) -> Position {
         Position(self.fixed_u64(8))
     }
 
+    #[inline]
     pub(crate) fn first_version(&self) -> Version {
         Version(self.fixed_u64(16))
     }
 
+    #[inline]
     pub(crate) fn events(&self) -> u32 {
         u32::from_le_bytes(self.header[24..28].try_into().expect("four bytes"))
     }
 
+    #[inline]
     pub(crate) fn time_ms(&self) -> u64 {
         self.fixed_u64(28)
     }
@@ -131,6 +136,7 @@ impl<'a> Record<'a> {
     }
 
     /// The stream's text, not checked to be a name.
+    #[inline]
     pub(crate) fn stream_text(&self) -> Result<&'a str, Malformed> {
         Cursor(&self.header[FIXED..]).text()
     }
@@ -207,6 +213,7 @@ impl<'a> Record<'a> {
         Ok(())
     }
 
+    #[inline]
     fn fixed_u64(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.header[at..at + 8].try_into().expect("eight bytes"))
     }

@@ -47,6 +47,7 @@ impl<'a> EntryView<'a> {
     }
 
     /// Its position.
+    #[inline]
     pub fn position(&self) -> Position {
         match self.0 {
             Inner::Stored(record, _) => record.position(),
@@ -55,6 +56,7 @@ impl<'a> EntryView<'a> {
     }
 
     /// Its stream, `kind/name`.
+    #[inline]
     pub fn stream(&self) -> &'a str {
         match self.0 {
             Inner::Stored(_, stream) => stream,
@@ -63,6 +65,7 @@ impl<'a> EntryView<'a> {
     }
 
     /// The version of its first event; without events, the version that a next event would take.
+    #[inline]
     pub fn first_version(&self) -> Version {
         match self.0 {
             Inner::Stored(record, _) => record.first_version(),
@@ -71,6 +74,7 @@ impl<'a> EntryView<'a> {
     }
 
     /// How many events it has.
+    #[inline]
     pub fn event_count(&self) -> u32 {
         match self.0 {
             Inner::Stored(record, _) => record.events(),
@@ -79,6 +83,7 @@ impl<'a> EntryView<'a> {
     }
 
     /// Its time, in milliseconds.
+    #[inline]
     pub fn time_ms(&self) -> u64 {
         match self.0 {
             Inner::Stored(record, _) => record.time_ms(),
