@@ -117,6 +117,14 @@ pub(crate) fn read(disk: &dyn Disk) -> io::Result<FoundHead> {
     Ok(newest.map_or(FoundHead::Damaged, |newest| FoundHead::Read { newest, other_damaged: damaged }))
 }
 
+/// As [`read`]; a head file of another journal says nothing about this one, and is as good as a damaged one.
+pub(crate) fn read_of(disk: &dyn Disk, journal: Uuid) -> io::Result<FoundHead> {
+    Ok(match read(disk)? {
+        FoundHead::Read { newest, .. } if newest.journal != journal => FoundHead::Damaged,
+        found => found,
+    })
+}
+
 /// The open head file of a writer.
 #[derive(Debug)]
 pub(crate) struct HeadFile {

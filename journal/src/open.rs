@@ -107,11 +107,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     let (journal, origin) = find_or_make_format(&*disk, asked.new_id)?;
     repair::finish_replacing(&*disk).map_err(io_error(&*disk, "restore the log in"))?;
     readonly::remove_copies(&*disk).map_err(io_error(&*disk, "tidy"))?;
-    let found = match head::read(&*disk).map_err(io_error(&*disk, "read the head of"))? {
-        // It says nothing about this one; a log that was cut is then seen by the store alone, as without a head file.
-        FoundHead::Read { newest, .. } if newest.journal != journal => FoundHead::Damaged,
-        found => found,
-    };
+    let found = head::read_of(&*disk, journal).map_err(io_error(&*disk, "read the head of"))?;
     let mut outside = Outside::find(&disk, journal, asked)?;
     let (folder, mut disk) = (disk.clone(), disk);
     store.finish_adopting().map_err(|error| io_error(&*disk, "restore the block store in")(io::Error::other(error)))?;

@@ -154,7 +154,7 @@ pub(crate) fn read(
     journal: Uuid,
     visit: &mut scan::Visit<'_>,
 ) -> Result<(Scanned, FoundHead), OpenError> {
-    let found = head::read(disk).map_err(open::io_error(disk, "read the head of"))?;
+    let found = head::read_of(disk, journal).map_err(open::io_error(disk, "read the head of"))?;
     let scanned = scan::scan(disk, journal, visit).map_err(open::io_error(disk, "read the log in"))?;
     Ok((scanned, found))
 }
@@ -168,7 +168,7 @@ pub(crate) fn problems(
     found: FoundHead,
 ) -> IntegrityReport {
     let survey = open::Survey::default();
-    let mut differing = open::differences(journal, scanned, found);
+    let mut differing = open::differences(scanned, found);
     differing.extend(open::unknown_end(scanned, found));
     let lost = open::required(scanned, &survey, found) > scanned.tip.block;
     if differing.is_empty() && !lost {

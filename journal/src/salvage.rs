@@ -122,8 +122,8 @@ pub fn salvage_on(from: Arc<dyn Disk>, store: &dyn Store, to: Arc<dyn Disk>) -> 
         let problem = "it holds no FORMAT file and no block that is whole".into();
         return Err(source(OpenError::Foreign { path: from.path(), problem }));
     };
-    let found_head = match head::read(&*from) {
-        Ok(FoundHead::Read { newest, .. }) if newest.journal == journal => Some(newest),
+    let found_head = match head::read_of(&*from, journal) {
+        Ok(FoundHead::Read { newest, .. }) => Some(newest),
         _ => None,
     };
     let salvaged = Salvage::begin(to.clone(), journal).and_then(|salvage| salvage.run(&sources, found_head));

@@ -1,7 +1,5 @@
 //! What log and head file together say about each other.
 
-use uuid::Uuid;
-
 use super::Survey;
 use crate::{
     head::{FoundHead, HEAD_FILE},
@@ -47,17 +45,36 @@ pub(super) fn vouched(found: FoundHead) -> Option<(u64, [u8; 32])> {
 }
 
 /// History that is there but is not what it should be: repaired only where the head file vouches for another one.
-pub(crate) fn differences(journal: Uuid, scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
+pub(crate) fn differences(scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
     let differing = scanned.faults.iter().filter(|fault| fault.differs);
     let mut problems: Vec<Problem> = differing.map(|fault| fault.problem.clone()).collect();
     if let FoundHead::Read { newest, .. } = found {
         let block = newest.head.block;
         let in_log = block.checked_sub(1).and_then(|at| scanned.hashes.get(at as usize));
-        let other = in_log.is_some_and(|hash| *hash != newest.head.hash);
-        if other || newest.journal != journal {
+        if in_log.is_some_and(|hash| *hash != newest.head.hash) {
             let blocks = Some((block, block));
             problems.push(Problem { kind: ProblemKind::HeadDiffers, file: HEAD_FILE.into(), offset: None, blocks });
         }
     }
     problems
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{Head, Position, head::HeadRecord};
+
+    #[test]
+    fn a_head_file_of_before_the_first_block_vouches_for_nothing() {
+        let vouched_at = |block| {
+            let head = Head { position: Position(block), time_ms: 1, block, hash: [7; 32] };
+            let newest =
+                HeadRecord { journal: Uuid::nil(), sequence: 1, head, epoch: 1, store_synced: 0, clean: false };
+            vouched(FoundHead::Read { newest, other_damaged: false })
+        };
+        assert_eq!((vouched_at(0), vouched_at(1)), (None, Some((1, [7; 32]))));
+        assert_eq!((vouched(FoundHead::Missing), vouched(FoundHead::Damaged)), (None, None));
+    }
 }

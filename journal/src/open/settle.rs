@@ -144,7 +144,7 @@ impl Opening<'_> {
             let path = self.disk.path();
             return Err(OpenError::Foreign { path, problem: fault.problem.to_string() });
         }
-        let mut problems = differences(self.journal, scanned, found);
+        let mut problems = differences(scanned, found);
         if vouched(found).is_some() {
             // Whether the store has what should be there instead is seen when the log is written anew.
             problems.retain(|problem| problem.kind == ProblemKind::HeadDiffers);

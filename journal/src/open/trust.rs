@@ -96,7 +96,7 @@ impl Opening<'_> {
 
     /// Whether everything is as the last stop in order left it.
     fn is_as_left(&self, stopped: &HeadRecord, left: &Checkpoint, now: &Files) -> Result<(), String> {
-        if left.head != stopped.head || left.epoch != stopped.epoch {
+        if (left.head, left.epoch) != (stopped.head, stopped.epoch) {
             return Err("it is of another stop".into());
         }
         if stopped.store_synced != left.head.block {
@@ -135,8 +135,11 @@ fn is_behind(newest: &HeadRecord, checkpoint: &Checkpoint) -> Result<(), String>
 
 /// Whether the store's files are as the last stop in order left them.
 pub(super) fn store_is_as_left(disk: &dyn Disk, store: &dyn Store, stopped: &HeadRecord) -> bool {
-    let same =
+    if !stopped.clean {
+        return false;
+    }
+    let of_this_stop =
         |left: &Checkpoint| (left.journal, left.head, left.epoch) == (stopped.journal, stopped.head, stopped.epoch);
-    let left = checkpoint::read(disk).ok().filter(|left| stopped.clean && same(left));
+    let left = checkpoint::read(disk).ok().filter(of_this_stop);
     left.is_some_and(|left| store.stamps() == Some(left.files.store))
 }
