@@ -15,7 +15,7 @@ use bailiwick_journal::{
     testing::all,
 };
 
-use crate::tools::{ID, assert_holds, config, inline, segment, write};
+use crate::tools::{ID, assert_holds, config, inline, segment, until, write};
 
 const BEGINS: &str = "log.begins";
 
@@ -214,6 +214,38 @@ fn sled_alone_has_the_older_history_and_every_command_reads_it() {
     let (journal, report) = LocalJournal::open(keep()).unwrap();
     assert!(report.clean, "{report}");
     assert_holds(&journal, &entries);
+}
+
+#[test]
+fn a_log_that_was_made_whole_from_sled_lets_go_of_it() {
+    for in_order in [true, false] {
+        // given a journal whose older history sled alone has
+        let place = tempfile::tempdir().unwrap();
+        let keep = || {
+            let mut config = config(place.path());
+            config.settings.log_keep = LogKeep::Checkpoint;
+            config
+        };
+        let (journal, _) = LocalJournal::open(keep()).unwrap();
+        write(&journal, 900);
+        let entries = all(&journal);
+        until("older history has left the log", || place.path().join(BEGINS).exists());
+        if in_order {
+            journal.close().unwrap();
+        }
+        drop(journal);
+        // when what is left of the log is damaged
+        let last =
+            std::fs::read_dir(place.path().join("log")).unwrap().map(|entry| entry.unwrap().path()).min().unwrap();
+        let mut bytes = std::fs::read(&last).unwrap();
+        bytes[300] ^= 1;
+        std::fs::write(&last, bytes).unwrap();
+        // then it is written anew, and sled is opened again as it was
+        let (journal, report) = LocalJournal::open(keep()).unwrap();
+        assert!(report.repaired() && report.log_filled_blocks > 0, "{report}");
+        assert_eq!((&report.store_rebuilt, &report.store_unavailable), (&None, &None), "in order: {in_order}");
+        assert_holds(&journal, &entries);
+    }
 }
 
 /// A kill while a copy takes sled's place leaves the copy beside what is left of the old one, which is being removed.

@@ -248,6 +248,84 @@ fn a_bit_that_rots_in_a_segment_that_is_gone_by_is_found_behind_the_opening() {
 }
 
 #[test]
+fn a_seal_that_rots_in_a_segment_that_is_gone_by_is_found_behind_the_opening() {
+    let Running { disk, store, entries, journal } = running();
+    drop(journal);
+    disk.rot(&segment(2), |bytes| {
+        let last = *frames(bytes).last().unwrap();
+        let length = u32::from_le_bytes(bytes[last + 8..last + 12].try_into().unwrap()) as usize;
+        bytes[last + 128 + length..].fill(0);
+    });
+    let (journal, report) = open(&disk, &store).unwrap();
+    assert!(report.by_checkpoint && !report.repaired(), "its blocks are whole: {report}");
+    assert_eq!(journal.wait_for_verification(), VerificationProgress::Done);
+    assert_holds(&journal, &entries);
+    journal.close().unwrap();
+    let report = check_on(Arc::new(disk)).unwrap();
+    assert!(is_repaired(&journal) && report.is_whole() && report.mendable.is_empty(), "{report}");
+}
+
+#[test]
+fn a_head_file_at_the_end_of_the_checkpoint_goes_and_one_before_it_does_not() {
+    let Running { disk, store, entries, journal } = running();
+    drop(journal);
+    let checkpoint = disk.contents()[FILE].clone();
+    let block = u64::from_le_bytes(checkpoint[32..40].try_into().unwrap());
+    for (newest, goes) in [(block, true), (block - 1, false)] {
+        let (disk, store) = (disk.after_kill(), store.copy());
+        disk.damage("head", |bytes| {
+            for slot in [0, 4096] {
+                let slot = &mut bytes[slot..slot + 128];
+                slot[40..48].copy_from_slice(&checkpoint[40..48]);
+                slot[48..56].copy_from_slice(&newest.to_le_bytes());
+                slot[80..112].copy_from_slice(&checkpoint[80..112]);
+                let sum = crc32c::crc32c_append(crc32c::crc32c(&slot[..12]), &slot[16..]);
+                slot[12..16].copy_from_slice(&sum.to_le_bytes());
+            }
+        });
+        if goes {
+            let (journal, report) = open(&disk, &store).unwrap();
+            assert!(report.by_checkpoint, "{report}");
+            assert_holds(&journal, &entries);
+        } else {
+            // It names a chain value that the log does not have there.
+            let refused = open(&disk, &store);
+            assert!(matches!(refused, Err(OpenError::Integrity { .. })), "{refused:?}");
+        }
+    }
+}
+
+#[test]
+fn neither_another_history_nor_damage_behind_the_head_file_is_gone_by() {
+    let Running { disk: other, journal, .. } = running();
+    drop(journal);
+    let Running { disk, store, journal, .. } = running();
+    let early = disk.contents()["head"].clone();
+    write(&journal, 15);
+    until("everything is stored", || journal.stats().store_behind == 0);
+    let entries = all(&journal);
+    drop(journal);
+    // given the head file of another history with the same name
+    let elsewhere = disk.after_kill();
+    elsewhere.damage("head", |bytes| *bytes = other.contents()["head"].clone());
+    let refused = open(&elsewhere, &store.copy());
+    assert!(matches!(refused, Err(OpenError::Integrity { .. })), "{refused:?}");
+    // given an earlier head file, which a power cut leaves, and damage behind what it knows, before the log's end
+    disk.damage("head", |bytes| *bytes = early);
+    let last = segments(&disk).pop().unwrap();
+    disk.rot(&last, |bytes| {
+        let found = frames(bytes);
+        bytes[found[found.len() - 2] + 140] ^= 1;
+    });
+    // then it is repaired from the store, or, where that has nothing, refused
+    let refused = open(&disk.after_kill(), &MemoryStore::durable());
+    assert!(matches!(refused, Err(OpenError::Integrity { .. })), "{refused:?}");
+    let (journal, report) = open(&disk, &store).unwrap();
+    assert!(!report.by_checkpoint && report.repaired(), "{report}");
+    assert_holds(&journal, &entries);
+}
+
+#[test]
 fn a_checkpoint_of_another_history_is_left_aside() {
     let Running { disk, store, entries, journal } = running();
     drop(journal);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bailiwick_journal::{
-    Journal, LocalJournal, ProblemKind, ReadOnlyJournal, Version,
+    Journal, LocalJournal, OpenError, ProblemKind, ReadOnlyJournal, Version,
     blocks::MemoryStore,
     check_on,
     disk::{Disk, SimulatedDisk},
@@ -137,6 +137,79 @@ fn swapped_and_foreign_segments_are_written_anew_where_the_head_file_vouches_for
         let (_, report) = reopened(&disk, &store, &entries);
         assert!(report.damaged_log.is_some(), "damage {number}");
     }
+}
+
+#[test]
+fn a_head_file_of_another_history_is_refused_whatever_the_store_has() {
+    let same_id = stopped(60).disk;
+    let Stopped { disk, store, .. } = stopped(60);
+    disk.damage("head", |bytes| *bytes = same_id.contents()["head"].clone());
+    for store in [&MemoryStore::durable(), &store] {
+        assert_eq!(kinds(&refused(&disk, store)), [ProblemKind::HeadDiffers]);
+    }
+    let report = check_on(Arc::new(disk)).unwrap();
+    assert_eq!(kinds(&report.integrity), [ProblemKind::HeadDiffers]);
+}
+
+#[test]
+fn a_head_file_of_another_journal_is_as_good_as_a_damaged_one() {
+    let other = SimulatedDisk::new();
+    let made = LocalJournal::open_with(Arc::new(other.clone()), &MemoryStore::new(), Uuid::from_u128(5), 0, inline());
+    let (journal, _) = made.unwrap();
+    write(&journal, 60);
+    journal.close().unwrap();
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    disk.damage("head", |bytes| *bytes = other.contents()["head"].clone());
+    let report = check_on(Arc::new(disk.clone())).unwrap();
+    let mendable: Vec<ProblemKind> = report.mendable.iter().map(|problem| problem.kind).collect();
+    assert_eq!((report.is_whole(), mendable), (true, vec![ProblemKind::HeadDamaged]));
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(report.head_rewritten && report.log_filled_blocks == 0, "{report}");
+}
+
+#[test]
+fn a_foreign_segment_is_refused_where_no_head_file_says_that_the_store_is_right() {
+    let foreign = stopped(60).disk;
+    let Stopped { disk, store, .. } = stopped(60);
+    disk.damage(&segment(2), |bytes| *bytes = foreign.contents()[&segment(2)].clone());
+    disk.remove("head").unwrap();
+    let report = refused(&disk, &store);
+    assert_eq!(kinds(&report), [ProblemKind::ChainBroken, ProblemKind::ChainBroken, ProblemKind::LogCut]);
+}
+
+#[test]
+fn a_segment_without_its_seal_is_noticed_by_the_blocks_of_the_next_one() {
+    let Stopped { disk, store, entries, .. } = stopped(60);
+    disk.damage(&segment(2), |bytes| {
+        let last = *frames(bytes).last().unwrap();
+        let seal = last + 128 + u32::from_le_bytes(bytes[last + 8..last + 12].try_into().unwrap()) as usize;
+        bytes[seal..].fill(0);
+    });
+    let report = check_on(Arc::new(disk.clone())).unwrap();
+    assert!(report.is_whole(), "{report}");
+    let mendable: Vec<_> = report.mendable.iter().map(|problem| (problem.kind, problem.file.clone())).collect();
+    assert_eq!(mendable, [(ProblemKind::SealDamaged, segment(2))]);
+    let (_, report) = reopened(&disk, &store, &entries);
+    assert!(report.damaged_log.is_some(), "{report}");
+}
+
+#[test]
+fn a_block_of_a_newer_format_is_refused_as_such() {
+    let Stopped { disk, store, .. } = stopped(60);
+    disk.damage(&segment(2), |bytes| {
+        let at = frames(bytes)[3];
+        bytes[at + 4] = 2;
+        let end = at + 128 + u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
+        let sum = crc32c::crc32c_append(crc32c::crc32c(&bytes[at..at + 12]), &bytes[at + 16..end]);
+        bytes[at + 12..at + 16].copy_from_slice(&sum.to_le_bytes());
+    });
+    let before = disk.contents();
+    let refused = open(&disk, &store);
+    let Err(OpenError::Foreign { problem, .. }) = &refused else { panic!("{refused:?}") };
+    assert!(problem.contains("newer") || problem.contains("later"), "{problem}");
+    let mut after = disk.contents();
+    after.remove("lock");
+    assert!(after.iter().all(|(name, bytes)| before.get(name) == Some(bytes)), "a refusal changes nothing");
 }
 
 #[test]

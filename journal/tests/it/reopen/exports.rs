@@ -64,6 +64,9 @@ fn check_names_what_it_finds_and_changes_nothing() {
     let Stopped { disk, .. } = stopped(60);
     let whole = check_on(Arc::new(disk.clone())).unwrap();
     assert!(whole.is_whole() && whole.clean);
+    let contents = disk.contents();
+    let log = contents.iter().filter(|(name, _)| name.starts_with("log/"));
+    assert_eq!(whole.bytes, log.map(|(_, bytes)| bytes.len() as u64).sum::<u64>());
     disk.damage(&segment(2), |bytes| bytes[600] ^= 1);
     let before = disk.contents();
     let report = check_on(Arc::new(disk.clone())).unwrap();
