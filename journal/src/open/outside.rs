@@ -58,7 +58,7 @@ impl Outside {
                 begins.archive = (begins.first > 1).then(|| path.clone());
             }
         }
-        let changed = begins.first > 1 && found.as_ref() != Some(&begins);
+        let changed = found.as_ref() != Some(&begins);
         let whole = Arc::new(Whole::new(disk.clone(), journal, begins));
         let missing = if known { whole.missing() } else { None };
         match missing {

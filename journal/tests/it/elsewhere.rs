@@ -363,6 +363,19 @@ fn archived_segments_are_found_by_the_same_reads() {
 }
 
 #[test]
+fn without_the_file_that_tells_what_left_the_archive_that_is_named_tells_it() {
+    let archive = tempfile::tempdir().unwrap();
+    let Stopped { disk, store, entries } = stopped(archiving(archive.path()));
+    disk.remove(BEGINS).unwrap();
+    let (journal, report) = open(&disk, &store, archiving(archive.path())).unwrap();
+    assert!(!report.repaired(), "{report}");
+    assert_holds(&journal, &entries);
+    assert!(disk.contents().contains_key(BEGINS), "it is written again");
+    journal.close().unwrap();
+    assert!(check_on(Arc::new(disk)).unwrap().is_whole());
+}
+
+#[test]
 fn an_archive_that_is_gone_is_named_and_one_that_was_moved_is_found_again() {
     let place = tempfile::tempdir().unwrap();
     let (archive, moved) = (place.path().join("archive"), place.path().join("moved"));

@@ -8,6 +8,7 @@ mod log_filled;
 mod making;
 mod sled;
 mod store;
+mod told;
 
 use bailiwick_journal::{OpenError, ProblemKind, blocks::Store, disk::SimulatedDisk};
 

@@ -178,17 +178,14 @@ fn a_foreign_segment_is_refused_where_no_head_file_says_that_the_store_is_right(
 }
 
 #[test]
-fn a_segment_without_its_seal_is_noticed_by_the_blocks_of_the_next_one() {
+fn a_segment_without_its_seal_is_written_anew() {
     let Stopped { disk, store, entries, .. } = stopped(60);
     disk.damage(&segment(2), |bytes| {
         let last = *frames(bytes).last().unwrap();
         let seal = last + 128 + u32::from_le_bytes(bytes[last + 8..last + 12].try_into().unwrap()) as usize;
         bytes[seal..].fill(0);
     });
-    let report = check_on(Arc::new(disk.clone())).unwrap();
-    assert!(report.is_whole(), "{report}");
-    let mendable: Vec<_> = report.mendable.iter().map(|problem| (problem.kind, problem.file.clone())).collect();
-    assert_eq!(mendable, [(ProblemKind::SealDamaged, segment(2))]);
+    assert!(check_on(Arc::new(disk.clone())).unwrap().is_whole());
     let (_, report) = reopened(&disk, &store, &entries);
     assert!(report.damaged_log.is_some(), "{report}");
 }

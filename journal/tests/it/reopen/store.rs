@@ -75,6 +75,19 @@ fn store_with_a_damaged_block_is_rebuilt() {
 }
 
 #[test]
+fn store_with_a_block_in_the_place_of_another_or_with_more_than_a_block_is_rebuilt() {
+    type Damage = fn(&mut std::collections::BTreeMap<u64, Vec<u8>>);
+    let damages: [Damage; 2] =
+        [|blocks| drop(blocks.insert(7, blocks[&8].clone())), |blocks| blocks.get_mut(&7).unwrap().push(0)];
+    for damage in damages {
+        let Stopped { disk, store, entries, .. } = stopped(60);
+        store.damage(damage);
+        let (_, report) = reopened(&disk, &store, &entries);
+        assert_eq!(report.store_rebuilt.as_deref(), Some("block 7 is damaged"));
+    }
+}
+
+#[test]
 fn store_with_a_hole_is_rebuilt() {
     let Stopped { disk, store, entries, .. } = stopped(60);
     store.damage(|blocks| drop(blocks.remove(&7)));
