@@ -90,6 +90,18 @@ fn by_default_everything_stays() {
 }
 
 #[test]
+fn while_nothing_has_left_the_log_no_file_tells_of_it() {
+    let archive = tempfile::tempdir().unwrap();
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    for _ in 0..2 {
+        let (journal, _) = open(&disk, &store, archiving(archive.path())).unwrap();
+        write(&journal, 3);
+        journal.close().unwrap();
+        assert!(!disk.contents().contains_key(BEGINS));
+    }
+}
+
+#[test]
 fn a_failure_or_a_power_cut_at_any_operation_loses_nothing() {
     let mut fail_at = 0;
     loop {
