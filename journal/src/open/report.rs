@@ -89,3 +89,60 @@ impl fmt::Display for OpenReport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Position;
+
+    #[test]
+    fn a_report_says_what_was_found_and_done_and_nothing_else() {
+        let clean = OpenReport {
+            journal: Uuid::nil(),
+            created: false,
+            epoch: 3,
+            clean: true,
+            head: Head { position: Position(7), time_ms: 1, block: 5, hash: [0; 32] },
+            streams: 2,
+            caught_up_blocks: 0,
+            store_rebuilt: None,
+            store_unavailable: None,
+            log_filled_blocks: 0,
+            damaged_log: None,
+            torn_cut: None,
+            format_rewritten: false,
+            head_rewritten: false,
+            by_checkpoint: false,
+            checkpoint_ignored: None,
+            duration: Duration::ZERO,
+        };
+        assert_eq!(clean.to_string(), "clean, epoch 3, 7 entries in 5 blocks");
+        let all = OpenReport {
+            clean: false,
+            caught_up_blocks: 1,
+            store_rebuilt: Some("a hole".into()),
+            store_unavailable: Some("no room".into()),
+            log_filled_blocks: 2,
+            damaged_log: Some("log.damaged-1".into()),
+            torn_cut: Some(9),
+            format_rewritten: true,
+            head_rewritten: true,
+            by_checkpoint: true,
+            checkpoint_ignored: Some("it is damaged".into()),
+            ..clean
+        };
+        let told = [
+            "not stopped in order, epoch 3, 7 entries in 5 blocks",
+            "by its index checkpoint",
+            "read in full, because its index checkpoint was left aside (it is damaged)",
+            "1 blocks caught up in the store",
+            "cut 9 bytes of a write that was never acknowledged",
+            "REPAIRED: block store built anew from the log (a hole)",
+            "REPAIRED: log written anew, 2 blocks taken from the store (old log: log.damaged-1)",
+            "REPAIRED: FORMAT file written anew",
+            "REPAIRED: head file written anew",
+            "DEGRADED: no block store (no room)",
+        ];
+        assert_eq!(all.to_string(), told.join("; "));
+    }
+}

@@ -3,7 +3,7 @@
 
 mod copies;
 
-use std::{path::Path, sync::Arc};
+use std::{io::ErrorKind, path::Path, sync::Arc};
 
 use bailiwick_journal::{
     Entry, Journal, LocalJournal, LogKeep, OpenError, OpenReport, ReadError, ReadOnlyJournal, Settings, Threads,
@@ -412,6 +412,11 @@ fn an_archive_that_is_gone_is_named_and_one_that_was_moved_is_found_again() {
         assert!(!archive.exists() && disk.contents().keys().eq(before.keys()));
     }
     assert!(matches!(check_on(Arc::new(disk.clone())), Err(OpenError::Archive { .. })));
+    // A place that cannot be looked at is another matter than one that is not there.
+    let file = place.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = open(&disk, &store, archiving(&file.join("archive"))).unwrap_err();
+    assert!(matches!(&error, OpenError::Io { source, .. } if source.kind() == ErrorKind::NotADirectory), "{error}");
     let (journal, _) = open(&disk, &store, archiving(&moved)).unwrap();
     assert_holds(&journal, &entries);
     journal.close().unwrap();
