@@ -116,6 +116,25 @@ fn store_that_refuses_to_open_is_rebuilt() {
 }
 
 #[test]
+fn store_that_was_rebuilt_is_not_called_durable_before_it_says_so() {
+    for fails in [false, true] {
+        let Stopped { disk, store, entries, .. } = stopped(60);
+        store.damage(|blocks| drop(blocks.remove(&7)));
+        if fails {
+            store.fail_next("checkpoint");
+        }
+        let (journal, report) = reopened(&disk, &store, &entries);
+        assert!(report.store_rebuilt.is_some() && report.store_unavailable.is_none(), "{report}");
+        drop(journal);
+        // The head file says up to which block the store is durable.
+        let head = disk.contents()["head"].clone();
+        let number = |slot: usize, at: usize| u64::from_le_bytes(head[slot + at..slot + at + 8].try_into().unwrap());
+        let newest = if number(0, 32) > number(4096, 32) { 0 } else { 4096 };
+        assert_eq!(number(newest, 72), if fails { 0 } else { report.head.block });
+    }
+}
+
+#[test]
 fn store_that_cannot_be_filled_degrades_and_the_log_is_read() {
     let Stopped { disk, entries, .. } = stopped(60);
     let store = MemoryStore::durable();
