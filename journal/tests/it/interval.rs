@@ -300,17 +300,18 @@ fn neither_another_history_nor_damage_behind_the_head_file_is_gone_by() {
     let Running { disk: other, journal, .. } = running();
     drop(journal);
     let Running { disk, store, journal, .. } = running();
-    let early = disk.contents()["head"].clone();
-    write(&journal, 15);
-    until("everything is stored", || journal.stats().store_behind == 0);
-    let entries = all(&journal);
-    drop(journal);
     // given the head file of another history with the same name
     let elsewhere = disk.after_kill();
     elsewhere.damage("head", |bytes| *bytes = other.contents()["head"].clone());
     let refused = open(&elsewhere, &store.copy());
     assert!(matches!(refused, Err(OpenError::Integrity { .. })), "{refused:?}");
     // given an earlier head file, which a power cut leaves, and damage behind what it knows, before the log's end
+    let (early, before) = (disk.contents()["head"].clone(), known(&disk));
+    write(&journal, 3);
+    until("everything is stored", || journal.stats().store_behind == 0);
+    let entries = all(&journal);
+    drop(journal);
+    assert_eq!(known(&disk), before);
     disk.damage("head", |bytes| *bytes = early);
     let last = segments(&disk).pop().unwrap();
     disk.rot(&last, |bytes| {
