@@ -41,7 +41,7 @@ fn each_damage_is_told_by_kind_and_place() {
     let foreign = foreign.contents()[&segment(2)].clone();
     type Damage<'a> = &'a dyn Fn(&mut Vec<u8>) -> Vec<(ProblemKind, usize)>;
     // What is changed in the second of several full segments, and what is told of it there.
-    let damages: [(&str, Damage); 14] = [
+    let damages: [(&str, Damage); 15] = [
         ("a flipped bit", &|bytes| {
             let at = frames(bytes)[3];
             bytes[at + 140] ^= 1;
@@ -86,6 +86,12 @@ fn each_damage_is_told_by_kind_and_place() {
             let at = *frames(bytes).last().unwrap();
             bytes[at..].fill(0);
             vec![(ProblemKind::SealDamaged, 0)]
+        }),
+        ("the last block, and a seal of another journal", &|bytes| {
+            let (last, at, from) = (*frames(bytes).last().unwrap(), seal(bytes), seal(&foreign));
+            bytes[last + 140] ^= 1;
+            bytes[at..at + 128].copy_from_slice(&foreign[from..from + 128]);
+            vec![(ProblemKind::LogDamaged, last), (ProblemKind::SealDamaged, 0)]
         }),
         ("no last block before the seal", &|bytes| {
             let at = *frames(bytes).last().unwrap();
