@@ -3,22 +3,24 @@
 use std::path::Path;
 
 use bailiwick_journal::{
-    LocalJournal, LogKeep, OpenError, ReadOnlyJournal, check, export, salvage, stat, testing::all,
+    Config, LocalJournal, LogKeep, OpenError, ReadOnlyJournal, check, export, salvage, stat, testing::all,
 };
 
 use crate::tools::{assert_holds, config, until, write};
 
 use super::BEGINS;
 
+fn keeping(dir: &Path) -> Config {
+    let mut config = config(dir);
+    config.settings.log_keep = LogKeep::Checkpoint;
+    config
+}
+
 #[test]
 fn sled_alone_has_the_older_history_and_every_command_reads_it() {
     let place = tempfile::tempdir().unwrap();
     let dir = place.path().join("journal");
-    let keep = || {
-        let mut config = config(&dir);
-        config.settings.log_keep = LogKeep::Checkpoint;
-        config
-    };
+    let keep = || keeping(&dir);
     let mut entries = Vec::new();
     // given lives that end in order or not
     for in_order in [true, false, true] {
@@ -63,11 +65,7 @@ fn a_log_that_was_made_whole_from_sled_lets_go_of_it() {
     for in_order in [true, false] {
         // given a journal whose older history sled alone has
         let place = tempfile::tempdir().unwrap();
-        let keep = || {
-            let mut config = config(place.path());
-            config.settings.log_keep = LogKeep::Checkpoint;
-            config
-        };
+        let keep = || keeping(place.path());
         let (journal, _) = LocalJournal::open(keep()).unwrap();
         write(&journal, 900);
         let entries = all(&journal);
@@ -96,11 +94,7 @@ fn a_copy_of_sled_that_was_taking_its_place_is_what_is_read() {
     for left_of_the_old_one in [true, false] {
         let place = tempfile::tempdir().unwrap();
         let dir = place.path().join("journal");
-        let keep = || {
-            let mut config = config(&dir);
-            config.settings.log_keep = LogKeep::Checkpoint;
-            config
-        };
+        let keep = || keeping(&dir);
         let (journal, _) = LocalJournal::open(keep()).unwrap();
         write(&journal, 900);
         let entries = all(&journal);
@@ -124,13 +118,8 @@ fn a_copy_of_sled_that_was_taking_its_place_is_what_is_read() {
 #[test]
 fn a_damaged_sled_that_alone_has_the_older_history_is_refused_and_left_as_it_was() {
     let place = tempfile::tempdir().unwrap();
-    let keep = |dir: &Path| {
-        let mut config = config(dir);
-        config.settings.log_keep = LogKeep::Checkpoint;
-        config
-    };
     let made = place.path().join("journal");
-    let (journal, _) = LocalJournal::open(keep(&made)).unwrap();
+    let (journal, _) = LocalJournal::open(keeping(&made)).unwrap();
     write(&journal, 900);
     let entries = all(&journal);
     journal.close().unwrap();
@@ -148,7 +137,7 @@ fn a_damaged_sled_that_alone_has_the_older_history_is_refused_and_left_as_it_was
         }
         std::fs::write(dir.join("sled/db"), &bytes).unwrap();
         // when the journal is opened
-        match LocalJournal::open(keep(&dir)) {
+        match LocalJournal::open(keeping(&dir)) {
             // then it has all of it, or it is refused, and sled is what it was
             Ok((journal, _)) => assert_holds(&journal, &entries),
             Err(OpenError::Integrity { .. } | OpenError::OnlyInStore { .. }) => {
@@ -159,7 +148,7 @@ fn a_damaged_sled_that_alone_has_the_older_history_is_refused_and_left_as_it_was
             Err(error) => panic!("{error}"),
         }
     }
-    let (journal, _) = LocalJournal::open(keep(&made)).unwrap();
+    let (journal, _) = LocalJournal::open(keeping(&made)).unwrap();
     assert_holds(&journal, &entries);
 }
 
