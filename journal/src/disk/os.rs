@@ -10,6 +10,7 @@ use std::{
 use rustix::fs::FallocateFlags;
 
 use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space, Stamp};
+use crate::foreign;
 
 const LOCK_FILE: &str = "lock";
 
@@ -101,7 +102,12 @@ impl Disk for OsDisk {
     fn network_file_system(&self) -> Option<&'static str> {
         // A file system that does not say what it is, is taken for a local one.
         let stat = rustix::fs::statfs(&self.root).ok()?;
-        crate::foreign::network_file_system(stat.f_type.cast_unsigned())
+        foreign::network_file_system(stat.f_type.cast_unsigned()).or_else(|| {
+            let device = fs::metadata(&self.root).ok()?.dev();
+            let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+            let mounts = fs::read("/proc/self/mountinfo").ok()?;
+            foreign::network_mount(&String::from_utf8_lossy(&mounts), &device)
+        })
     }
 
     fn stamp(&self, name: &str) -> io::Result<Option<Stamp>> {
