@@ -11,6 +11,7 @@
 
 mod folder;
 mod reader;
+mod watch;
 
 use std::{
     fs::{self, File},
@@ -24,6 +25,7 @@ use super::{BlockReader, Blocks, Store, StoreError};
 use crate::{crash, disk::Stamp};
 use folder::Blobs;
 use reader::SledReader;
+use watch::Watch;
 
 const PART_BYTES: usize = 28 * 1024;
 const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
@@ -53,8 +55,10 @@ impl SledStore {
             .flush_every_ms(None);
         let database = open_patiently(&config).map_err(failed("open"))?;
         let tree = database.open_tree(TREE).map_err(failed("open"))?;
+        let watch = Arc::new(Watch::start(database.clone()).map_err(failed("open"))?);
         let file = File::options().read(true).write(true).open(self.dir.join("db")).map_err(failed("open"))?;
         Ok(SledBlocks {
+            watch,
             database,
             tree,
             file,
@@ -172,6 +176,7 @@ fn failed<E: std::fmt::Display>(action: &'static str) -> impl Fn(E) -> StoreErro
 
 #[derive(Debug)]
 struct SledBlocks {
+    watch: Arc<Watch>,
     database: sled::Db,
     tree: sled::Tree,
     file: File,
@@ -190,11 +195,11 @@ impl Blocks for SledBlocks {
                 batch.insert(&key(*number, part as u16), bytes);
             }
         }
-        self.tree.apply_batch(batch).map_err(failed("put"))
+        self.watch.during(|| self.tree.apply_batch(batch)).map_err(failed("put"))
     }
 
     fn checkpoint(&mut self) -> Result<(), StoreError> {
-        self.database.flush().map_err(failed("checkpoint"))?;
+        self.watch.during(|| self.database.flush()).map_err(failed("checkpoint"))?;
         // First what sled's file points to.
         self.blobs.sync(&self.dir).map_err(failed("checkpoint"))?;
         self.file.sync_data().map_err(failed("checkpoint"))?;
@@ -210,7 +215,8 @@ impl Blocks for SledBlocks {
 
     fn survey(&self, visit: &mut dyn FnMut(u64, &[u8])) -> Result<(), StoreError> {
         let mut whole: Option<(u64, u16, Vec<u8>)> = None;
-        for pair in self.tree.iter() {
+        let mut pairs = self.tree.iter();
+        while let Some(pair) = self.watch.during(|| pairs.next()) {
             let (found, bytes) = pair.map_err(failed("survey"))?;
             let Some((number, part)) = parts_of(&found) else {
                 return Err(failed("survey")("a key is not one of ours"));
@@ -235,7 +241,7 @@ impl Blocks for SledBlocks {
     }
 
     fn reader(&self) -> Arc<dyn BlockReader> {
-        Arc::new(SledReader::start(self.tree.clone()))
+        Arc::new(SledReader::start(self.tree.clone(), self.watch.clone()))
     }
 
     fn reopened(self: Box<Self>) -> Result<Box<dyn Blocks>, StoreError> {
@@ -246,6 +252,16 @@ impl Blocks for SledBlocks {
 
     fn is_durable(&self) -> bool {
         true
+    }
+}
+
+impl Drop for SledBlocks {
+    /// sled waits once more for what it has not written when it is let go of; with this there is nothing left to wait for.
+    fn drop(&mut self) {
+        if let Err(error) = self.watch.during(|| self.database.flush()) {
+            tracing::debug!(%error, "the block store is closed without its last writes");
+        }
+        self.watch.end();
     }
 }
 

@@ -1,5 +1,5 @@
-//! One operation fails, each in turn: with an error, because the disk is full, or after half of a write. Nobody panics,
-//! nobody hangs, and afterwards the journal is a beginning of what was handed in that holds all that was acknowledged.
+//! One operation fails, each in turn: with an error, soon or late, because the disk is full, or after half of a write. Nobody
+//! panics, nobody hangs, and afterwards the journal is a beginning of what was handed in that holds all that was acknowledged.
 //!
 //! `fail_at_n` lets calls of a real process fail, through the shim, on every file, sled's too; `fail_at_n_simulated`
 //! lets operations of the simulated disk fail, in a life from making to a second stop and in a repair.
@@ -28,9 +28,11 @@ use crate::{
 };
 
 const HANG: Duration = Duration::from_secs(10);
-const FAULTS: [&str; 4] = ["error", "full", "short write and error", "part of a write"];
+/// What the shim is told, and how it is called here.
+const FAULTS: [(&str, &str); 5] =
+    [("e", "error"), ("f", "full"), ("s", "short write and error"), ("p", "part of a write"), ("l", "late error")];
 
-/// Numbers of operations are trials: trial n lets operation n / 4 + 1 fail with fault n % 4.
+/// Numbers of operations are trials: number n lets operation n / 5 + 1 fail with fault n % 5.
 pub fn run(plan: &Plan) -> Result<String, Failure> {
     let at_start = |story| Failure { trial: 0, story };
     let built = Place::new().map_err(at_start)?;
@@ -51,7 +53,7 @@ pub fn run(plan: &Plan) -> Result<String, Failure> {
         let (fail_at, fault) = (number / FAULTS.len() as u64 + 1, (number % FAULTS.len() as u64) as usize);
         let mut place = Place::new().map_err(|story| Failure { trial, story })?;
         one(&plan, fail_at, fault, &library, &place, tally).map_err(|story| {
-            let story = format!("operation {fail_at} fails ({}): {story}", FAULTS[fault]);
+            let story = format!("operation {fail_at} fails ({}): {story}", FAULTS[fault].1);
             Failure { trial, story: format!("{story}\n  kept: {}", place.keep().display()) }
         })
     })?;
@@ -101,7 +103,7 @@ fn in_process(
     let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
     command.args(["--child", "failing"]).arg(&dir).arg(u64::from(plan.planted).to_string());
     command.env("LD_PRELOAD", library).env("BAILIWICK_SHIM_ROOT", &dir).env("BAILIWICK_SHIM_COUNT", &count);
-    command.env("BAILIWICK_SHIM_FAIL_AT", fail_at.to_string()).env("BAILIWICK_SHIM_FAULT", ["e", "f", "s", "p"][fault]);
+    command.env("BAILIWICK_SHIM_FAIL_AT", fail_at.to_string()).env("BAILIWICK_SHIM_FAULT", FAULTS[fault].0);
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -4,7 +4,8 @@
  *   BAILIWICK_SHIM_ROOT     the folder
  *   BAILIWICK_SHIM_LOG      record into this file; what goes to standard output is recorded as an acknowledgement
  *   BAILIWICK_SHIM_FAIL_AT  number of the operation that fails, from 1
- *   BAILIWICK_SHIM_FAULT    e: input/output error, f: disk full, s: half of a write and an error, p: half of a write
+ *   BAILIWICK_SHIM_FAULT    e: input/output error, f: disk full, s: half of a write and an error, p: half of a write,
+ *                           l: input/output error of a write or a sync that comes late
  *   BAILIWICK_SHIM_COUNT    write the number of operations into this file at the end
  *   BAILIWICK_SHIM_LIE      syncs in this folder (/log/) do nothing, as on a journal that forgot them
  *
@@ -105,6 +106,11 @@ static int refuse(void) {
     return -1;
 }
 
+/* The fault that comes late: meanwhile others go on. */
+static void take_time(void) {
+    if (fault == 'l') usleep(300000);
+}
+
 static int opened(int (*again)(int, const char *, int, mode_t), int dir, const char *path, int flags, mode_t mode) {
     int changes = below(path) && (flags & (O_CREAT | O_TRUNC)) && (flags & O_ACCMODE) != O_RDONLY;
     if (!changes) return again(dir, path, flags, mode);
@@ -146,11 +152,12 @@ static ssize_t written(int fd, const void *bytes, size_t count, off64_t at, int 
     if (ends_badly && count == 0) result = 0;
     else result = moves ? real_write(fd, bytes, count) : real_pwrite64(fd, bytes, count, at);
     if (result > 0) record('W', path, "", (uint64_t)at, (uint64_t)result, bytes, (size_t)result);
-    if (ends_badly) result = refuse();
     int kept = errno;
     pthread_mutex_unlock(&lock);
     errno = kept;
-    return result;
+    if (!ends_badly) return result;
+    take_time();
+    return refuse();
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at) { return written(fd, bytes, count, at, 0); }
@@ -182,7 +189,7 @@ static int synced(int (*again)(int), int fd) {
     char path[PATH_MAX];
     if (!path_of(fd, path)) return again(fd);
     if (lies && strstr(path + root_len, lies)) return 0;
-    if (fails()) return refuse();
+    if (fails()) { take_time(); return refuse(); }
     pthread_mutex_lock(&lock);
     uint64_t number = (uint64_t)++syncs;
     record('s', path, "", number, 0, NULL, 0);

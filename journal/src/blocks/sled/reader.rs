@@ -2,13 +2,13 @@
 
 use std::{
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         mpsc::{self, SyncSender},
     },
     thread::JoinHandle,
 };
 
-use super::{key, parts_of};
+use super::{key, parts_of, watch::Watch};
 use crate::{
     blocks::{BlockReader, Pieces},
     frame::{self, HEADER_BYTES},
@@ -23,11 +23,11 @@ pub(super) struct SledReader {
 }
 
 impl SledReader {
-    pub(super) fn start(tree: sled::Tree) -> Self {
+    pub(super) fn start(tree: sled::Tree, watch: Arc<Watch>) -> Self {
         let (ask, questions) = mpsc::channel::<Question>();
         let answer_all = move || {
             for (numbers, answer) in questions {
-                let found = lend(&tree, &numbers);
+                let found = watch.during(|| lend(&tree, &numbers));
                 // Whoever asked may be gone; that is its business.
                 let _ = answer.send(found);
             }
