@@ -8,8 +8,8 @@ use std::{
 
 use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{
-    Amount, CheckReport, ExportError, Exported, ImportError, JournalStat, MissingEvents, Position, SalvageError,
-    Salvaged,
+    Amount, CheckReport, ExportError, Exported, ImportError, JournalStat, LineProblem, MissingEvents, Position,
+    SalvageError, Salvaged,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -203,7 +203,7 @@ fn export(dir: &Path, args: &ExportArgs) -> Result<Exit, CliError> {
 }
 
 fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Result<Exit, CliError> {
-    if dir.exists() {
+    if is_taken(dir) {
         let message = format!("there is a journal in {} already", data_dir.display());
         return Err(CliError::new(Exit::Refused, "exists", message).next("name an empty place with --data-dir DIR"));
     }
@@ -224,11 +224,19 @@ fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Re
     Ok(Exit::Ok)
 }
 
+/// Whether a new journal cannot be made in a folder. One that failed leaves its lock file, which is in nobody's way.
+fn is_taken(dir: &Path) -> bool {
+    match dir.read_dir() {
+        Ok(mut entries) => entries.any(|entry| entry.map_or(true, |entry| entry.file_name() != "lock")),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
 fn salvage(global: &Global, args: &SalvageArgs) -> Result<Exit, CliError> {
     let below = journal_dir(&args.dir);
     let from = if below.is_dir() { below } else { args.dir.clone() };
     let into = journal_dir(&args.into);
-    if into.exists() {
+    if is_taken(&into) {
         let message = format!("there is a journal in {} already", args.into.display());
         return Err(CliError::new(Exit::Refused, "exists", message).next("name an empty place with --into NEWDIR"));
     }
@@ -319,8 +327,14 @@ impl From<SalvageError> for CliError {
 
 impl From<ImportError> for CliError {
     fn from(error: ImportError) -> Self {
-        let exit = if matches!(error, ImportError::Line { .. }) { Exit::Integrity } else { Exit::Error };
-        let told = Self::new(exit, "not-imported", error.to_string());
+        let told = match error {
+            ImportError::Line { problem: LineProblem::Newer { .. }, .. } => {
+                Self::new(Exit::Error, "not-imported", error.to_string()).next("import it with the release that wrote it")
+            }
+            ImportError::Line { .. } => Self::new(Exit::Integrity, "not-imported", error.to_string())
+                .next("export the journal again: these lines are not as they were written; nothing is left of the new journal"),
+            _ => Self::new(Exit::Error, "not-imported", error.to_string()),
+        };
         std::error::Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))
     }
 }

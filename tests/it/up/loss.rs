@@ -12,7 +12,7 @@ use bailiwick::{agent::process::ProcessMark, config::journal_dir};
 
 use super::{
     observe::{intents, settled},
-    support::{Lab, QUICK, Running, eventually},
+    support::{Lab, QUICK, Ran, Running, eventually},
 };
 
 #[track_caller]
@@ -129,6 +129,36 @@ fn a_silent_agent_is_stale_until_it_is_back() {
     assert_eq!(settled(&lab).machines["idler"].1, pid, "it is the same one");
 }
 
+/// Runs the program in another data directory than the lab's.
+fn run(data: &Path, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
+    command.arg("--data-dir").arg(data).args(args).env("NO_COLOR", "1").stdin(Stdio::null());
+    Running::of(command.stdout(Stdio::piped()).stderr(Stdio::piped())).ended()
+}
+
+#[test]
+fn exported_lines_make_the_same_journal_again_and_changed_ones_none() {
+    let lab = Lab::new();
+    lab.up();
+    lab.down();
+    let (file, new) = (lab.data().with_file_name("lines"), lab.data().with_file_name("new"));
+    let name = file.to_str().expect("text");
+    lab.run(&["journal", "export", name]).code(0);
+    let lines = fs::read_to_string(&file).expect("text");
+    fs::write(&file, lines.replacen("\"operator\"", "\"stranger\"", 1)).expect("written");
+    let refused = run(&new, &["journal", "import", name]).code(6);
+    assert!(
+        refused.err.contains("do not give its hash") && refused.err.contains("export the journal again"),
+        "{refused:?}"
+    );
+    // What was refused is in nobody's way; what was taken in is.
+    fs::write(&file, &lines).expect("written");
+    run(&new, &["journal", "import", name]).code(0);
+    run(&new, &["journal", "import", name]).code(5);
+    run(&new, &["audit", "replay"]).code(0);
+    assert_eq!(run(&new, &["journal", "export", "-"]).code(0).out, lines);
+}
+
 #[test]
 fn a_journal_that_lost_history_is_salvaged_into_a_new_one() {
     let lab = Lab::new();
@@ -146,11 +176,6 @@ fn a_journal_that_lost_history_is_salvaged_into_a_new_one() {
     let written = bytes.iter().rposition(|byte| *byte != 0).expect("it is not empty");
     bytes[written / 2] ^= 0xFF;
     fs::write(&log, &bytes).expect("written");
-    let run = |data: &Path, args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
-        command.arg("--data-dir").arg(data).args(args).env("NO_COLOR", "1").stdin(Stdio::null());
-        Running::of(command.stdout(Stdio::piped()).stderr(Stdio::piped())).ended()
-    };
     let refused = run(&damaged, &["status"]).code(6);
     assert!(refused.err.contains("journal salvage DIR --into NEWDIR"), "{refused:?}");
     let new = lab.data().with_file_name("new");
