@@ -113,6 +113,13 @@ fn put(to: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
     to.write_all(b"\n")
 }
 
+/// What the first line of an export of any format has.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ExportFormat {
+    #[serde(rename = "bailiwick-journal")]
+    pub format: u32,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FirstLine {

@@ -83,6 +83,7 @@ const SERVED: &[(&str, &str)] = &[
     ("fuse.gcsfuse", "gcsfuse"),
     ("fuse.s3fs", "s3fs"),
     ("fuse.rclone", "rclone"),
+    ("fuse.vmhgfs-fuse", "a folder shared by VMware"),
 ];
 
 /// The name of the network file system that a program serves, for the device (`major:minor`) of a folder; `mounts` is

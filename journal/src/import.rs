@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::{
     Body, CODEC_BINCODE_FIXED, Draft, Exported, Head, Meta, OpenError, PolicyRef, Position, Settings, Version,
     disk::{Disk, LockMode, OsDisk},
-    export::{BlockLine, BodyLine, EXPORT_FORMAT, EndLine, EntryLine, FirstLine},
+    export::{BlockLine, BodyLine, EXPORT_FORMAT, EndLine, EntryLine, ExportFormat, FirstLine},
     format,
     frame::{self, FrameHeader, HEADER_BYTES, RECORDS_BYTES_MAX},
     head::{HeadFile, HeadRecord},
@@ -137,10 +137,12 @@ impl<R: BufRead> Import<'_, R> {
 
     fn first_line(&mut self) -> Result<Uuid, ImportError> {
         let text = self.lines.next()?.ok_or_else(|| self.lines.problem(LineProblem::EndsEarly))?;
-        let first: FirstLine = self.lines.parse(&text)?;
-        if first.format != EXPORT_FORMAT {
-            return Err(self.lines.problem(LineProblem::Newer { format: first.format }));
+        // Another format may say more than we know.
+        let ExportFormat { format } = self.lines.parse(&text)?;
+        if format != EXPORT_FORMAT {
+            return Err(self.lines.problem(LineProblem::Newer { format }));
         }
+        let first: FirstLine = self.lines.parse(&text)?;
         if first.codec != CODEC_BINCODE_FIXED {
             return Err(self.lines.problem(LineProblem::Invalid { what: "the codec" }));
         }

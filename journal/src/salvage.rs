@@ -89,9 +89,10 @@ pub fn salvage(dir: &Path, into: &Path) -> Result<Salvaged, SalvageError> {
     // The lock keeps a node from starting while its sled is copied.
     let lock = open::take_lock(&from, LockMode::Shared).map_err(|source| SalvageError::Source { source })?;
     let old_store = SledStore::new(dir.join("sled")).whole();
-    let names = to.list("").map_err(io)?;
-    if names.is_empty() && old_store.is_dir() {
-        sources::copy_folder(&old_store, &copy).map_err(io)?;
+    if old_store.is_dir() && what_is_in_the_way(&to).map_err(io)?.is_none() {
+        // Nobody else is at it, and what an earlier attempt left of a copy is no copy.
+        let _to_lock = open::take_lock(&to, LockMode::Exclusive).map_err(|source| SalvageError::Target { source })?;
+        to.remove(STORE_COPY).and_then(|()| sources::copy_folder(&old_store, &copy)).map_err(io)?;
     }
     drop(lock);
     salvage_on(Arc::new(from), &store, Arc::new(to))
@@ -104,36 +105,53 @@ pub fn salvage(dir: &Path, into: &Path) -> Result<Salvaged, SalvageError> {
 pub fn salvage_on(from: Arc<dyn Disk>, store: &dyn Store, to: Arc<dyn Disk>) -> Result<Salvaged, SalvageError> {
     let path = to.path();
     let failed = |source| SalvageError::Io { path: path.clone(), source };
-    let source = |source| SalvageError::Source { source };
     let target = |source| SalvageError::Target { source };
-    let names = to.list("").map_err(failed)?;
-    if let Some(other) = names.iter().find(|name| !["lock", STORE_COPY].contains(&name.as_str())) {
-        let problem = format!("it is not empty: it holds {other:?}");
-        return Err(target(OpenError::Foreign { path, problem }));
-    }
-    let _from_lock = open::take_lock(&*from, LockMode::Shared).map_err(source)?;
+    let refuse_if_taken = || match what_is_in_the_way(&*to).map_err(failed)? {
+        Some(other) => {
+            let problem = format!("it is not empty: it holds {other:?}");
+            Err(target(OpenError::Foreign { path: path.clone(), problem }))
+        }
+        None => Ok(()),
+    };
+    // Before anything is written there, and once nobody else can.
+    refuse_if_taken()?;
+    let _from_lock = open::take_lock(&*from, LockMode::Shared).map_err(|source| SalvageError::Source { source })?;
     let _to_lock = open::take_lock(&*to, LockMode::Exclusive).map_err(target)?;
-    let id = match format::read(&*from).map_err(failed)? {
+    refuse_if_taken()?;
+    let salvaged = take_over(&from, store, &to);
+    // Without FORMAT it is no journal: the remains of a failure would only be in the way of the next attempt.
+    let remains: &[&str] = if salvaged.is_err() { &[STORE_COPY, "log", "head"] } else { &[STORE_COPY] };
+    let removed = remains.iter().try_for_each(|name| to.remove(name));
+    let salvaged = salvaged?;
+    removed.map_err(failed)?;
+    format::write(&*to, salvaged.journal).map_err(failed)?;
+    Ok(salvaged)
+}
+
+/// What a folder holds that is not left by an attempt that failed, if it holds any.
+fn what_is_in_the_way(to: &dyn Disk) -> io::Result<Option<String>> {
+    let names = to.list("")?;
+    Ok(names.into_iter().find(|name| !["lock", STORE_COPY].contains(&name.as_str())))
+}
+
+/// Everything but FORMAT, which comes last.
+fn take_over(from: &Arc<dyn Disk>, store: &dyn Store, to: &Arc<dyn Disk>) -> Result<Salvaged, SalvageError> {
+    let failed = |source| SalvageError::Io { path: to.path(), source };
+    let id = match format::read(&**from).map_err(failed)? {
         FoundFormat::Journal(id) => Some(id),
         FoundFormat::Missing | FoundFormat::Damaged(_) | FoundFormat::Refused(_) => None,
     };
-    let sources = Sources::find(&from, store, id).map_err(failed)?;
+    let sources = Sources::find(from, store, id).map_err(failed)?;
     let Some(journal) = sources.journal else {
         let problem = "it holds no FORMAT file and no block that is whole".into();
-        return Err(source(OpenError::Foreign { path: from.path(), problem }));
+        return Err(SalvageError::Source { source: OpenError::Foreign { path: from.path(), problem } });
     };
-    let found_head = match head::read_of(&*from, journal) {
+    let found_head = match head::read_of(&**from, journal) {
         Ok(FoundHead::Read { newest, .. }) => Some(newest),
         _ => None,
     };
-    let salvaged = Salvage::begin(to.clone(), journal).and_then(|salvage| salvage.run(&sources, found_head));
-    drop(sources);
-    let removed = to.remove(STORE_COPY);
-    let salvaged = salvaged.map_err(failed)?;
-    removed.map_err(failed)?;
-    // Without FORMAT it is no journal: that comes last.
-    format::write(&*to, journal).map_err(failed)?;
-    Ok(salvaged)
+    let salvage = Salvage::begin(to.clone(), journal).map_err(failed)?;
+    salvage.run(&sources, found_head).map_err(failed)
 }
 
 struct Salvage {

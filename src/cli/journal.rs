@@ -224,12 +224,9 @@ fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Re
     Ok(Exit::Ok)
 }
 
-/// Whether a new journal cannot be made in a folder. One that failed leaves its lock file, which is in nobody's way.
+/// Whether there is a journal in a folder, whole or not; what else is in the way of a new one is told when it is made.
 fn is_taken(dir: &Path) -> bool {
-    match dir.read_dir() {
-        Ok(mut entries) => entries.any(|entry| entry.map_or(true, |entry| entry.file_name() != "lock")),
-        Err(error) => error.kind() != io::ErrorKind::NotFound,
-    }
+    ["FORMAT", "log", "head"].iter().any(|name| dir.join(name).exists())
 }
 
 fn salvage(global: &Global, args: &SalvageArgs) -> Result<Exit, CliError> {
@@ -332,7 +329,7 @@ impl From<ImportError> for CliError {
                 Self::new(Exit::Error, "not-imported", error.to_string()).next("import it with the release that wrote it")
             }
             ImportError::Line { .. } => Self::new(Exit::Integrity, "not-imported", error.to_string())
-                .next("export the journal again: these lines are not as they were written; nothing is left of the new journal"),
+                .next("export the journal again: these lines are no export, or not as they were written; no journal was made of them"),
             _ => Self::new(Exit::Error, "not-imported", error.to_string()),
         };
         std::error::Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))

@@ -165,6 +165,10 @@ fn a_real_folder_with_sled_is_salvaged() {
             .collect::<Vec<_>>()
     };
     let before = files(&old);
+    // A wrong name first: what that leaves, or an attempt that was killed while it copied sled, is in nobody's way.
+    bailiwick_journal::salvage(&dir.path().join("odl"), &new).expect_err("there is no journal");
+    std::fs::create_dir(new.join("sled.salvage")).unwrap();
+    std::fs::write(new.join("sled.salvage/db"), "a half").unwrap();
     let report = bailiwick_journal::salvage(&old, &new).unwrap();
     assert_eq!(files(&old), before, "the old sled is only read");
     assert_eq!((report.head, report.from_log > 0), (head, true));

@@ -1,9 +1,10 @@
 //! Wakes whoever waits inside of sled for a write that has failed.
 //!
-//! sled 0.34.7 keeps the error of a failed write and wakes all who wait for it, but for one case: where the last one to fill
-//! a buffer hands it on to be written (`exit_reservation` in its `pagecache/logger.rs`), the error is kept and nobody is
+//! sled 0.34.7 keeps the error of a failed write, and mostly wakes all who wait for it. Not where the last one to fill a
+//! buffer hands it on to be written (`exit_reservation` in its `pagecache/logger.rs`): there the error is kept and nobody is
 //! woken. What begins a batch goes that way. Whoever waits by then waits for ever, unless somebody else comes upon the
 //! error: then sled does wake all. So a thread of ours looks for one every now and then, while something is being done.
+//! (Of an error that sled does not keep it knows nothing, nor of a panic in one of sled's own threads.)
 
 use std::{
     sync::{
@@ -103,5 +104,35 @@ impl Calls {
                 let _ = database.open_tree(NO_TREE);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn it_sleeps_while_nothing_is_being_done_and_ends_at_once() {
+        let database = sled::Config::new().temporary(true).flush_every_ms(None).open().unwrap();
+        let watch = Watch::start(database).unwrap();
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..10_000).for_each(|_| watch.during(thread::yield_now)));
+            }
+        });
+        let until = Instant::now() + Duration::from_secs(20);
+        while !watch.calls.is_asleep.load(SeqCst) {
+            assert!(Instant::now() < until, "it goes on looking");
+            thread::yield_now();
+        }
+        assert!(watch.calls.is_idle());
+        // What panics is over as well.
+        let panicked = thread::scope(|scope| scope.spawn(|| watch.during(|| panic!("inside of sled"))).join());
+        assert!(panicked.is_err() && watch.calls.is_idle());
+        watch.end();
+        assert!(watch.handle.lock().unwrap().is_none());
+        assert_eq!(watch.during(|| 7), 7, "what comes later is done without it");
     }
 }
