@@ -248,11 +248,12 @@ impl<'a> Session<'a> {
     }
 
     fn fail(&mut self, trouble: Trouble) {
+        // Before anybody is told that it is over.
+        self.shared.all_progress().clear();
         self.calls.fail(&trouble);
         for asked in self.asked_for_hello.drain(..) {
             let _ = asked.send(Err(trouble.not_begun(Operation::Hello.nature())));
         }
-        self.shared.all_progress().clear();
         self.trouble = Some(trouble);
     }
 
@@ -327,6 +328,7 @@ impl<'a> Session<'a> {
     async fn finish(mut self, last_words: &LastWords) -> Ended {
         self.writing.abort();
         let trouble = self.trouble.take().unwrap_or(Trouble::Stopped);
+        self.shared.all_progress().clear();
         self.calls.fail(&trouble);
         for asked in self.asked_for_hello.drain(..) {
             let _ = asked.send(Err(trouble.not_begun(Operation::Hello.nature())));

@@ -117,8 +117,13 @@ impl Table {
         line
     }
 
-    /// An answer came; says whose progress is over.
-    pub fn answer(&mut self, id: u64, result: Result<Value, Fault>) -> Result<Vec<EffectId>, Trouble> {
+    /// An answer came; says whose progress is over before it is handed on.
+    pub fn answer(
+        &mut self,
+        id: u64,
+        result: Result<Value, Fault>,
+        over: impl FnOnce(&[EffectId]),
+    ) -> Result<(), Trouble> {
         let Some((_, call)) = self.under_way.remove(&id) else {
             return Err(if id == 0 || self.last_id < id {
                 Trouble::UnknownCall(id)
@@ -126,12 +131,13 @@ impl Table {
                 Trouble::AnsweredTwice(id)
             });
         };
-        let ids = call.held.ids().to_vec();
-        for id in &ids {
+        let ids = call.held.ids();
+        for id in ids {
             self.changing.remove(id);
         }
+        over(ids);
         call.end(result);
-        Ok(ids)
+        Ok(())
     }
 
     /// Whether a call is under way and about this.
@@ -189,9 +195,13 @@ mod tests {
         }
         assert_eq!(ids(&table.ready()), ["1", "2"], "the first, and the one about something else");
         assert_eq!(ids(&table.ready()), [""; 0]);
-        table.answer(1, Ok(Value::Null)).unwrap();
+        table.answer(1, Ok(Value::Null), |_| ()).unwrap();
         assert_eq!(ids(&table.ready()), ["3"], "about 1 and 2; the one about 2 alone waits behind it");
-        table.answer(3, Ok(Value::Null)).unwrap();
+        let over = |ids: &[EffectId]| {
+            assert_eq!(ids.len(), 2);
+            assert!(told[1].try_recv().is_err(), "not before its progress is over");
+        };
+        table.answer(3, Ok(Value::Null), over).unwrap();
         assert_eq!(ids(&table.ready()), ["4"]);
         assert!(told[1].try_recv().unwrap().is_ok());
     }
@@ -212,10 +222,10 @@ mod tests {
         let (call, _told) = call(&busy, &[1]);
         table.add(call);
         table.ready();
-        assert_eq!(table.answer(2, Ok(Value::Null)), Err(Trouble::UnknownCall(2)));
-        assert_eq!(table.answer(0, Ok(Value::Null)), Err(Trouble::UnknownCall(0)));
-        table.answer(1, Ok(Value::Null)).unwrap();
-        assert_eq!(table.answer(1, Ok(Value::Null)), Err(Trouble::AnsweredTwice(1)));
+        assert_eq!(table.answer(2, Ok(Value::Null), |_| ()), Err(Trouble::UnknownCall(2)));
+        assert_eq!(table.answer(0, Ok(Value::Null), |_| ()), Err(Trouble::UnknownCall(0)));
+        table.answer(1, Ok(Value::Null), |_| ()).unwrap();
+        assert_eq!(table.answer(1, Ok(Value::Null), |_| ()), Err(Trouble::AnsweredTwice(1)));
     }
 
     #[test]

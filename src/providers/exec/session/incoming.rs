@@ -1,6 +1,9 @@
 //! What a process says.
 
-use bailiwick_actors::{ports::Progress, vocab::Fault};
+use bailiwick_actors::{
+    ports::Progress,
+    vocab::{EffectId, Fault},
+};
 use tokio::time::Instant;
 use tracing::debug;
 
@@ -18,15 +21,16 @@ impl Session<'_> {
         self.heard = Instant::now();
         match Line::read(line, self.blot) {
             Ok(Line::Answer { id, result }) if id == self.hello_id && self.hello.is_none() => self.greeted(result),
-            Ok(Line::Answer { id, result }) => match self.calls.answer(id, result) {
-                Ok(ids) => {
+            Ok(Line::Answer { id, result }) => {
+                let over = |ids: &[EffectId]| {
                     let mut progress = self.shared.all_progress();
                     ids.iter().for_each(|id| drop(progress.remove(id)));
-                    drop(progress);
-                    self.send_ready();
+                };
+                match self.calls.answer(id, result, over) {
+                    Ok(()) => self.send_ready(),
+                    Err(trouble) => self.give_up(trouble),
                 }
-                Err(trouble) => self.give_up(trouble),
-            },
+            }
             Ok(Line::Progress(told)) => self.note(told),
             Err(bad) => self.give_up(Trouble::BadLine(bad, line.len())),
         }
