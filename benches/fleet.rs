@@ -35,6 +35,9 @@ use bailiwick::{
 };
 use uuid::Uuid;
 
+/// The journal that the machines are in.
+const JOURNAL: Uuid = Uuid::from_u128(1);
+
 /// As the binary has it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -111,6 +114,7 @@ fn entry(position: u64, stream: &StreamId, first: u64, events: &[Event]) -> Entr
         principal: String::new(),
         policy: None,
         view: None,
+        cites: Vec::new(),
     };
     let events: Vec<Body> = events.iter().map(|event| event.store().expect("small")).collect();
     let count = u32::try_from(events.len()).expect("few");
@@ -148,7 +152,7 @@ fn settled(machines: usize) -> Settled {
         let (name, stream) = machine(number);
         let at = Timestamp(1);
         let instance = MachineInstance {
-            effect: EffectId::of(&stream, Version(2)),
+            effect: EffectId::of(JOURNAL, &stream, Version(2)),
             instance: InstanceId(format!("i-{number}")),
             machine: name,
             facts: [("zone".to_owned(), ["a", "b", "c"][number % 3].to_owned())].into(),
@@ -182,13 +186,13 @@ impl Settled {
     fn change(&mut self, change: usize, own: &StreamId, of_sets: &StreamId) -> Duration {
         let Self { machines: fleet, view, state, sets } = self;
         let policy = Document::default();
-        let (next, now, journal) = (Version(1), Timestamp(1_000_000), Uuid::nil());
+        let (next, now, journal) = (Version(1), Timestamp(1_000_000), JOURNAL);
         let (name, stream) = machine(change * 7_919 % *fleet);
         let overdue = Event::BecameOverdue { cause: machine::Cause::Silent, at: Timestamp(5) };
         let well = Event::BecameWell { at: Timestamp(6) };
         let position = (*fleet + 10 + 2 * change) as u64;
         let (ill, cured) = (entry(position, &stream, 5, &[overdue]), entry(position + 1, &stream, 6, &[well]));
-        let (effect, status) = (EffectId::of(&stream, Version(2)), InstanceStatus::Stopped);
+        let (effect, status) = (EffectId::of(JOURNAL, &stream, Version(2)), InstanceStatus::Stopped);
         let changes = vec![machines::Change::StatusChanged { effect, status }];
         let observe =
             machines::Command::Observe { provider: "cloud".parse().expect("a name"), as_of: Timestamp(9), changes };

@@ -32,6 +32,7 @@ use bailiwick::{
     config::journal_dir,
     journal::{Config, Intake, Journal, LocalJournal, StreamId},
 };
+use uuid::Uuid;
 
 /// What the node may hold in memory.
 const RSS_KIB_MAX: u64 = 64 * 1024;
@@ -174,10 +175,10 @@ fn fill(data: &Path, entries: u64) -> Fallible<()> {
     for _ in 0..rounds {
         let mut drafts = Vec::new();
         for volume in &volumes {
-            let command = next(volume)?;
+            let command = next(journal.id(), volume)?;
             asked += 1;
             let id = derived_uuid(&format!("bench {asked}"));
-            let request = Request { command, id, principal: "operator".into(), cause: None };
+            let request = Request { command, id, principal: "operator".into(), cause: None, cites: Vec::new() };
             let verdict = volume.decide(&request.command, &known);
             drafts.push(volume.draft(&request, &known, &verdict)?);
         }
@@ -197,12 +198,12 @@ fn append(journal: &LocalJournal, drafts: Vec<bailiwick::journal::Draft>) -> Fal
 }
 
 /// What comes next in this volume's life.
-fn next(volume: &Entity<volume::State>) -> Fallible<Ask> {
+fn next(journal: Uuid, volume: &Entity<volume::State>) -> Fallible<Ask> {
     let provider = "bench".parse()?;
     Ok(match &volume.state().storage {
         volume::Storage::None => Ask::Declare(volume::Spec { provider, size: SizeMib(64) }),
         volume::Storage::Creating(effort) => {
-            let effect = EffectId::of(volume.stream(), effort.intent);
+            let effect = EffectId::of(journal, volume.stream(), effort.intent);
             let made = ProvisionedVolume { effect, volume_id: InstanceId(format!("{effect}")), size: SizeMib(64) };
             Ask::Report(Report::Created { attempt: effort.attempt, volume: made })
         }

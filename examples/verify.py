@@ -30,7 +30,8 @@ def body(value):
 def record(entry):
     """The stored form of one entry; the layout stands at the head of journal/src/record.rs."""
     cause, view, policy = entry["cause"], entry["view"], entry["policy"]
-    flags = (cause is not None) | (view is not None) << 1 | (policy is not None) << 2
+    cites = entry["cites"]
+    flags = (cause is not None) | (view is not None) << 1 | (policy is not None) << 2 | bool(cites) << 3
     head = struct.pack("<QQIQ", entry["position"], entry["first_version"], len(entry["events"]), entry["time_ms"])
     head += uuid.UUID(entry["command_id"]).bytes + bytes.fromhex(entry["command_hash"])
     head += bytes([KINDS[entry["kind"]], OUTCOMES[entry["outcome"]], flags, 0])
@@ -38,6 +39,10 @@ def record(entry):
     head += b"".join(struct.pack("<Q", number) for number in (cause, view) if number is not None)
     if policy is not None:
         head += text(policy["name"]) + struct.pack("<Q", policy["revision"]) + bytes.fromhex(policy["digest"])
+    if cites:
+        head += bytes([len(cites)])
+        for stream, version in (cite.split("@") for cite in cites):
+            head += text("" if stream == entry["stream"] else stream) + struct.pack("<Q", int(version))
     bodies = b"".join(map(body, [entry["command"], entry["facts"], entry["verdict"], *entry["events"]]))
     return struct.pack("<II", 8 + len(head) + len(bodies), 8 + len(head)) + head + bodies
 
@@ -52,8 +57,8 @@ def chain_value(journal, codec, block, records):
 def verify(lines):
     lines = map(json.loads, lines)
     first = next(lines)
-    if first["bailiwick-journal"] != 1:
-        raise Wrong("this is no export of format 1")
+    if first["bailiwick-journal"] != 2:
+        raise Wrong("this is no export of format 2")
     journal = uuid.UUID(first["journal"]).bytes
     blocks, position, last = 0, 0, blake3(journal).hex()
     for line in lines:

@@ -306,7 +306,7 @@ fn own_volumes(fleet: &Fleet) -> BTreeMap<Name, Name> {
 }
 
 fn operator(id: Uuid) -> Origin {
-    Origin { id, principal: "operator".into(), cause: None, routine: false }
+    Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false }
 }
 
 struct Unpark(Thread);

@@ -120,7 +120,7 @@ impl Plan {
                 let present = fleet.machines.get(stream.name()).filter(|state| state.life.exists());
                 let present = present.and_then(|state| state.spec.as_ref());
                 let fields = present.map(|present| machine_fields(present, spec)).unwrap_or_default();
-                let command = AnyCommand::Machine(machine::Command::declare(spec.clone()));
+                let command = AnyCommand::Machine(machine::Command::Declare(spec.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }
             Wish::Volume { spec, machine, pool, owner, .. } => {

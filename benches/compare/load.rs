@@ -81,6 +81,7 @@ pub fn draft(name: &StreamId, stream: u64, version: u64, time_ms: u64) -> Draft 
         principal: "operator".into(),
         policy: None,
         view: None,
+        cites: Vec::new(),
     };
     Draft {
         stream: name.clone(),

@@ -1,5 +1,7 @@
 //! What a caller hands in (`Draft`) and what is read back (`Entry`).
 
+use std::{fmt, str::FromStr};
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -61,6 +63,63 @@ pub struct PolicyRef {
     pub digest: [u8; 16],
 }
 
+/// One event that a decision rests on: without it the decision would have been another. Written `machine/web@12`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Cite {
+    pub stream: StreamId,
+    /// The event's version in that stream, from 1.
+    pub version: Version,
+}
+
+/// Says that a text cites nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} cites nothing: expected kind/name@version")]
+pub struct InvalidCite {
+    /// The text, cut to 80 characters.
+    pub text: String,
+}
+
+impl Cite {
+    /// Cites one event of a stream.
+    pub fn new(stream: StreamId, version: Version) -> Self {
+        Self { stream, version }
+    }
+}
+
+impl fmt::Display for Cite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.stream, self.version)
+    }
+}
+
+impl FromStr for Cite {
+    type Err = InvalidCite;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let invalid = || InvalidCite { text: text.chars().take(80).collect() };
+        let (stream, version) = text.split_once('@').ok_or_else(invalid)?;
+        let number = version.parse::<u64>().ok().filter(|number| *number != 0 && number.to_string() == version);
+        match (stream.parse(), number) {
+            (Ok(stream), Some(number)) => Ok(Self { stream, version: Version(number) }),
+            _ => Err(invalid()),
+        }
+    }
+}
+
+impl TryFrom<String> for Cite {
+    type Error = InvalidCite;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Cite> for String {
+    fn from(cite: Cite) -> Self {
+        cite.to_string()
+    }
+}
+
 /// Everything about a decision that a reader needs without opening its bodies, as the caller states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
@@ -81,6 +140,9 @@ pub struct Meta {
     pub policy: Option<PolicyRef>,
     /// Where the view stood that the decision looked at.
     pub view: Option<Position>,
+    /// What it rests on beside the command: not all that was looked at, but what it followed from. At most
+    /// [`Draft::CITES_MAX`], sorted, each once.
+    pub cites: Vec<Cite>,
 }
 
 /// One decision as a caller hands it in.
@@ -101,6 +163,8 @@ impl Draft {
     pub const BODY_BYTES_MAX: usize = 64 * 1024;
     /// The most events in one draft.
     pub const EVENTS_MAX: usize = 4096;
+    /// The most events that one draft cites.
+    pub const CITES_MAX: usize = 255;
     /// The most encoded bytes of all drafts of one append.
     pub const APPEND_BYTES_MAX: usize = 16 * 1024 * 1024;
 }

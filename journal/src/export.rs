@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    Body, CODEC_BINCODE_FIXED, Entry, EntryKind, Journal, LocalJournal, OpenError, Outcome, PolicyRef, Position,
+    Body, CODEC_BINCODE_FIXED, Cite, Entry, EntryKind, Journal, LocalJournal, OpenError, Outcome, PolicyRef, Position,
     ReadError, ReadOnlyJournal, StreamId, Version,
     core::Core,
     frame::{self, HEADER_BYTES},
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The version of this form.
-pub(crate) const EXPORT_FORMAT: u32 = 1;
+pub(crate) const EXPORT_FORMAT: u32 = 2;
 
 /// Why a journal could not be written out.
 #[derive(Debug, thiserror::Error)]
@@ -170,6 +170,7 @@ pub(crate) struct EntryLine {
     pub principal: String,
     pub policy: Option<PolicyLine>,
     pub view: Option<Position>,
+    pub cites: Vec<Cite>,
     pub command: BodyLine,
     pub facts: BodyLine,
     pub verdict: BodyLine,
@@ -214,6 +215,7 @@ impl EntryLine {
             principal: meta.principal.clone(),
             policy: meta.policy.as_ref().map(policy),
             view: meta.view,
+            cites: meta.cites.clone(),
             command: BodyLine::of(&entry.command),
             facts: BodyLine::of(&entry.facts),
             verdict: BodyLine::of(&entry.verdict),

@@ -13,7 +13,8 @@ use crate::{
 
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
 const FIRST_LINE: &str = "bailiwick-journal";
-const VERSION: u32 = 1;
+/// Format 1 was never released: its journals are refused by name.
+const VERSION: u32 = 2;
 const BYTES_MAX: u64 = 4096;
 
 /// What the `FORMAT` file held.
@@ -67,7 +68,16 @@ pub(crate) fn parse(bytes: &[u8]) -> FoundFormat {
     let value = |key: &str| found.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
     match value("format").and_then(|version| version.parse::<u32>().ok()) {
         Some(VERSION) => (),
-        Some(newer) => return FoundFormat::Refused(format!("it has format {newer}, this version reads {VERSION}")),
+        Some(earlier) if earlier < VERSION => {
+            return FoundFormat::Refused(format!(
+                "it was written by a pre-release version in format {earlier}; this version reads format {VERSION} only"
+            ));
+        }
+        Some(newer) => {
+            return FoundFormat::Refused(format!(
+                "it was written by a newer version in format {newer}; this version reads format {VERSION}"
+            ));
+        }
         None => return damaged("its FORMAT file is damaged"),
     }
     let journal = value("journal").and_then(|id| id.parse().ok());

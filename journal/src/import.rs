@@ -264,6 +264,7 @@ fn draft_of(line: EntryLine) -> Option<Draft> {
         principal: line.principal,
         policy,
         view: line.view,
+        cites: line.cites,
     };
     Some(Draft {
         stream: line.stream,

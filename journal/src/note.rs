@@ -11,7 +11,6 @@ const SCHEMA: u16 = 1;
 
 /// What the journal records about itself; the one event of a note in [`NOTE_STREAM`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
 pub enum JournalNote {
     /// A writer opened the journal.
     WriterOpened(WriterOpened),
@@ -24,8 +23,7 @@ pub enum JournalNote {
     },
 }
 
-/// What a writer found when it opened the journal. Counts are 0 and flags false after a clean stop. The fields up to the
-/// last one are the first stored form: what is added later is skipped there and stands beside it in a form of its own.
+/// What a writer found when it opened the journal. Counts are 0 and flags false after a clean stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriterOpened {
     /// Counts the writers, from 1; every block carries its writer's.
@@ -43,43 +41,7 @@ pub struct WriterOpened {
     /// The head file was missing or damaged and was written anew.
     pub head_rewritten: bool,
     /// The `FORMAT` file was missing or damaged and was written anew.
-    #[serde(skip)]
     pub format_rewritten: bool,
-}
-
-/// What the journal holds. Variants are only ever added, at the end.
-#[derive(Clone, Serialize, Deserialize)]
-enum Stored {
-    WriterOpenedV1(WriterOpened),
-    HistoryRepairedV1 { log_filled_blocks: u64, store_rebuilt: bool },
-    WriterOpenedV2(WriterOpened, bool),
-}
-
-impl From<Stored> for JournalNote {
-    fn from(stored: Stored) -> Self {
-        match stored {
-            Stored::WriterOpenedV1(opened) => Self::WriterOpened(opened),
-            Stored::WriterOpenedV2(opened, format_rewritten) => {
-                Self::WriterOpened(WriterOpened { format_rewritten, ..opened })
-            }
-            Stored::HistoryRepairedV1 { log_filled_blocks, store_rebuilt } => {
-                Self::HistoryRepaired { log_filled_blocks, store_rebuilt }
-            }
-        }
-    }
-}
-
-impl From<JournalNote> for Stored {
-    fn from(note: JournalNote) -> Self {
-        match note {
-            // Most have nothing that the first form cannot say.
-            JournalNote::WriterOpened(opened) if !opened.format_rewritten => Self::WriterOpenedV1(opened),
-            JournalNote::WriterOpened(opened) => Self::WriterOpenedV2(opened, opened.format_rewritten),
-            JournalNote::HistoryRepaired { log_filled_blocks, store_rebuilt } => {
-                Self::HistoryRepairedV1 { log_filled_blocks, store_rebuilt }
-            }
-        }
-    }
 }
 
 impl JournalNote {
@@ -146,6 +108,7 @@ fn draft(note: &JournalNote, code: &str, command_id: Uuid, expected: Version, ti
         principal: "node".into(),
         policy: None,
         view: None,
+        cites: Vec::new(),
     };
     let nothing = Body::default();
     Draft {

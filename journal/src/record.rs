@@ -7,11 +7,11 @@
 //! 16 u64  first version                68 u8   kind                    u64        cause, if flag 1
 //! 24 u32  number of events             69 u8   outcome                 u64        view, if flag 2
 //!                                      70 u8   flags                   u8 + text, u64, [16]  policy, if flag 4
-//!                                      71 u8   zero
+//!                                      71 u8   zero            u8 count, u8 + text, u64  cites, if flag 8
 //! bodies: command, facts, verdict, events: u16 schema, u32 length, bytes
 //! ```
 //!
-//! Little endian throughout. There is exactly one stored form of an entry, so that an imported journal has the same
+//! A cite of the entry's own stream has an empty text. Little endian throughout. There is exactly one stored form of an entry, so that an imported journal has the same
 //! hashes as the exported one. Whoever calls [`Record::at`] has checked the block's checksum; the bounds are checked
 //! all the same.
 
@@ -27,6 +27,7 @@ pub(crate) const FIXED: usize = 72;
 const FLAG_CAUSE: u8 = 1;
 const FLAG_VIEW: u8 = 2;
 const FLAG_POLICY: u8 = 4;
+const FLAG_CITES: u8 = 8;
 
 /// The longest code, principal and policy name, in bytes.
 pub(crate) const TEXT_BYTES_MAX: usize = 255;
@@ -43,7 +44,8 @@ pub(crate) fn encode(draft: &Draft, to: &mut Vec<u8>) {
     let flag = |set: bool, flag: u8| if set { flag } else { 0 };
     let flags = flag(meta.cause.is_some(), FLAG_CAUSE)
         | flag(meta.view.is_some(), FLAG_VIEW)
-        | flag(meta.policy.is_some(), FLAG_POLICY);
+        | flag(meta.policy.is_some(), FLAG_POLICY)
+        | flag(!meta.cites.is_empty(), FLAG_CITES);
     to.extend_from_slice(&[kind_byte(meta.kind), outcome_byte(meta.outcome), flags, 0]);
     put_text(to, draft.stream.as_str());
     put_text(to, &meta.code);
@@ -55,6 +57,14 @@ pub(crate) fn encode(draft: &Draft, to: &mut Vec<u8>) {
         put_text(to, &policy.name);
         to.extend_from_slice(&policy.revision.to_le_bytes());
         to.extend_from_slice(&policy.digest);
+    }
+    if !meta.cites.is_empty() {
+        debug_assert!(meta.cites.len() <= Draft::CITES_MAX, "cites are counted before they are encoded");
+        to.push(meta.cites.len() as u8);
+        for cite in &meta.cites {
+            put_text(to, if cite.stream == draft.stream { "" } else { cite.stream.as_str() });
+            to.extend_from_slice(&cite.version.0.to_le_bytes());
+        }
     }
     let bodies_at = (to.len() - start) as u32;
     for body in [&draft.command, &draft.facts, &draft.verdict].into_iter().chain(&draft.events) {
@@ -146,7 +156,7 @@ impl<'a> Record<'a> {
         let kind = kind_of(cursor.u8()?)?;
         let outcome = outcome_of(cursor.u8()?)?;
         let flags = cursor.u8()?;
-        if flags > 7 || cursor.u8()? != 0 {
+        if flags > 15 || cursor.u8()? != 0 {
             return Err("unknown flags");
         }
         let stream: StreamId = cursor.text()?.parse().map_err(|_| "the stream has no valid name")?;
@@ -158,6 +168,7 @@ impl<'a> Record<'a> {
         let cause = position_if(FLAG_CAUSE)?;
         let view = position_if(FLAG_VIEW)?;
         let policy = if flags & FLAG_POLICY == 0 { None } else { Some(cursor.policy()?) };
+        let cites = if flags & FLAG_CITES == 0 { Vec::new() } else { cursor.cites(&stream)? };
         if !cursor.0.is_empty() {
             return Err("a header has trailing bytes");
         }
@@ -172,6 +183,7 @@ impl<'a> Record<'a> {
             principal,
             policy,
             view,
+            cites,
         };
         let first_version = self.first_version();
         if first_version == Version::ZERO || self.position() == Position::ZERO {
@@ -276,6 +288,7 @@ mod tests {
             principal: "operator".into(),
             policy: Some(PolicyRef { name: "default".into(), revision: 2, digest: [9; 16] }),
             view: Some(Position(7)),
+            cites: vec!["machine/0@3".parse().unwrap(), "volume/data@2".parse().unwrap()],
         };
         let draft = Draft {
             stream: "machine/0".parse().unwrap(),
@@ -326,6 +339,8 @@ mod tests {
         assert_eq!((record.time_ms(), record.command_id(), record.command_hash()), (77, Uuid::from_u128(5), [6; 16]));
         let entry = record.entry().unwrap();
         assert_eq!((entry.header.meta.cause, entry.header.meta.view), (Some(Position(8)), Some(Position(7))));
+        let cites: Vec<String> = entry.header.meta.cites.iter().map(ToString::to_string).collect();
+        assert_eq!(cites, ["machine/0@3", "volume/data@2"]);
         assert_eq!(entry.header.meta.policy.as_ref().map(|policy| policy.revision), Some(2));
         assert_eq!((entry.facts.schema, entry.events[0].bytes.as_slice()), (3, &b"event"[..]));
     }
@@ -346,7 +361,7 @@ mod tests {
     fn what_no_version_writes_is_refused() {
         assert_eq!(problem(|bytes| bytes[68] = 2), "unknown kind of entry");
         assert_eq!(problem(|bytes| bytes[69] = 3), "unknown outcome");
-        assert_eq!(problem(|bytes| bytes[70] = 8), "unknown flags");
+        assert_eq!(problem(|bytes| bytes[70] = 16), "unknown flags");
         assert_eq!(problem(|bytes| bytes[71] = 1), "unknown flags");
         assert_eq!(problem(|bytes| bytes[73] = b'M'), "the stream has no valid name");
         assert_eq!(problem(|bytes| bytes[73] = 0xFF), "a text is not UTF-8");

@@ -174,6 +174,10 @@ pub(crate) fn problem_of(draft: &Draft) -> Option<&'static str> {
         Some("there are too many events")
     } else if [meta.code.as_str(), &meta.principal, policy_name].into_iter().any(text_too_long) {
         Some("code, principal or policy name is too long")
+    } else if meta.cites.len() > Draft::CITES_MAX {
+        Some("there are too many cites")
+    } else if meta.cites.iter().any(|cite| cite.version == Version::ZERO) || !meta.cites.is_sorted_by(|a, b| a < b) {
+        Some("cites are not in order, or name no event")
     } else {
         None
     }

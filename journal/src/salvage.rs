@@ -310,6 +310,7 @@ impl Salvage {
             principal: "node".into(),
             policy: None,
             view: None,
+            cites: Vec::new(),
         };
         let nothing = Body::default;
         let (command, facts, verdict) = (nothing(), nothing(), nothing());

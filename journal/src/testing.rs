@@ -39,6 +39,7 @@ pub fn draft_with_id(stream: &str, expected: u64, time_ms: u64, events: &[u64], 
         principal: "test".into(),
         policy: None,
         view: None,
+        cites: Vec::new(),
     };
     Draft {
         stream: stream.parse().expect("a test names a valid stream"),

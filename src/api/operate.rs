@@ -56,7 +56,7 @@ fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<machine::Comm
 
 /// The instance that is meant: of this machine's name, seen last as being there, and not the machine's own.
 fn found(fleet: &Fleet, entity: &StreamId, wanted: Option<&str>) -> Result<(Name, MachineInstance), Failure> {
-    let own = fleet.machines.get(entity.name()).and_then(|state| state.own(entity));
+    let own = fleet.machines.get(entity.name()).and_then(|state| state.own(fleet.journal, entity));
     let mut candidates: Vec<(Name, MachineInstance)> = Vec::new();
     for (effect, sighting) in &fleet.seen.sightings {
         let (Some(instance), SightingStatus::Running | SightingStatus::Stopped) = (&sighting.instance, sighting.status)

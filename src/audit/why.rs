@@ -153,7 +153,7 @@ fn looked_at(entry: &Entry) -> Looked {
             Err(_) => Looked::NotAtAll,
         },
         "supervisor/replica-sets" => match replica_sets::Command::load(&entry.command) {
-            Ok(replica_sets::Command::Look { about } | replica_sets::Command::LookAfter { about }) => Looked::At(about),
+            Ok(replica_sets::Command::Look { about }) => Looked::At(about),
             Err(_) => Looked::NotAtAll,
         },
         _ => Looked::NotAtAll,
@@ -195,15 +195,15 @@ fn order_of(earlier: &Entry, entry: &Entry) -> Option<(bailiwick_journal::Versio
 fn issued(supervisor: &str, event: &Body) -> Option<Order> {
     match supervisor {
         machines::View::NAME => match machines::Event::load(event) {
-            Ok(machines::Event::Issued { order }) => Some(order),
+            Ok(machines::Event::Issued { order, .. }) => Some(order),
             _ => None,
         },
         storage::View::NAME => match storage::Event::load(event) {
-            Ok(storage::Event::Issued { order }) => Some(order),
+            Ok(storage::Event::Issued { order, .. }) => Some(order),
             _ => None,
         },
         replica_sets::View::NAME => match replica_sets::Event::load(event) {
-            Ok(replica_sets::Event::Issued { order }) => Some(order),
+            Ok(replica_sets::Event::Issued { order, .. }) => Some(order),
             Err(_) => None,
         },
         _ => None,

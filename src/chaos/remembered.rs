@@ -17,6 +17,7 @@ use bailiwick_actors::{
     volume_attachment::{self, Link},
 };
 use bailiwick_journal::{Entry, StreamId};
+use uuid::Uuid;
 
 use crate::providers::simulated::Thing;
 
@@ -31,6 +32,7 @@ pub enum InFlight {
 /// What a journal tells of the world, as far as it was read.
 #[derive(Clone, Debug, Default)]
 pub struct Remembered {
+    journal: Uuid,
     machines: Fold<machine::State>,
     volumes: Fold<volume::State>,
     attachments: Fold<volume_attachment::State>,
@@ -104,6 +106,11 @@ fn being_removed(effort: &Effort) -> Presence {
 }
 
 impl Remembered {
+    /// Of a journal of which nothing was read yet.
+    pub fn of(journal: Uuid) -> Self {
+        Self { journal, ..Self::default() }
+    }
+
     /// Takes the next entry in.
     ///
     /// # Errors
@@ -120,11 +127,11 @@ impl Remembered {
         }
         let name = stream.name();
         let calls = match stream.kind() {
-            machine::State::KIND => calls(stream, self.machines.get(name)),
-            volume::State::KIND => calls(stream, self.volumes.get(name)),
-            volume_attachment::State::KIND => calls(stream, self.attachments.get(name)),
-            filesystem::State::KIND => calls(stream, self.filesystems.get(name)),
-            filesystem_attachment::State::KIND => calls(stream, self.mounts.get(name)),
+            machine::State::KIND => calls(self.journal, stream, self.machines.get(name)),
+            volume::State::KIND => calls(self.journal, stream, self.volumes.get(name)),
+            volume_attachment::State::KIND => calls(self.journal, stream, self.attachments.get(name)),
+            filesystem::State::KIND => calls(self.journal, stream, self.filesystems.get(name)),
+            filesystem_attachment::State::KIND => calls(self.journal, stream, self.mounts.get(name)),
             _ => Vec::new(),
         };
         self.asked.extend(calls.into_iter().filter_map(asked));
@@ -231,7 +238,7 @@ impl Remembered {
                 Instance::Lost { intent, .. } => (*intent, Presence::Present),
                 Instance::Deleting { of, effort } => (*of, being_removed(effort)),
             };
-            let effect = folded.state.effect_of(&stream, intent);
+            let effect = folded.state.effect_of(self.journal, &stream, intent);
             let is_gone = self.sighting(effect) == Some(SightingStatus::Gone);
             presences.insert(effect, if is_gone { Presence::Absent } else { presence });
         }
@@ -242,7 +249,7 @@ impl Remembered {
                 Storage::Provisioned { intent, .. } => (*intent, Presence::Present),
                 Storage::Destroying { of, effort } => (*of, being_removed(effort)),
             };
-            presences.insert(EffectId::of(&stream::<volume::State>(name), intent), presence);
+            presences.insert(EffectId::of(self.journal, &stream::<volume::State>(name), intent), presence);
         }
         for (name, folded) in self.filesystems.iter() {
             let (intent, presence) = match &folded.state.storage {
@@ -251,7 +258,7 @@ impl Remembered {
                 filesystem::Storage::Provisioned { intent, .. } => (*intent, Presence::Present),
                 filesystem::Storage::Destroying { of, effort } => (*of, being_removed(effort)),
             };
-            presences.insert(EffectId::of(&stream::<filesystem::State>(name), intent), presence);
+            presences.insert(EffectId::of(self.journal, &stream::<filesystem::State>(name), intent), presence);
         }
         let machines = presences.clone();
         for (name, folded) in self.attachments.iter() {
@@ -263,7 +270,7 @@ impl Remembered {
                 Link::Detaching { of, target, effort } => (*of, target, being_removed(effort)),
             };
             let presence = presence.on(machines.get(&target.machine_effect));
-            presences.insert(EffectId::of(&stream::<volume_attachment::State>(name), intent), presence);
+            presences.insert(EffectId::of(self.journal, &stream::<volume_attachment::State>(name), intent), presence);
         }
         for (name, folded) in self.mounts.iter() {
             use filesystem_attachment::Link;
@@ -275,7 +282,8 @@ impl Remembered {
                 Link::Detaching { of, target, effort } => (*of, target, being_removed(effort)),
             };
             let presence = presence.on(machines.get(&target.machine_effect));
-            presences.insert(EffectId::of(&stream::<filesystem_attachment::State>(name), intent), presence);
+            presences
+                .insert(EffectId::of(self.journal, &stream::<filesystem_attachment::State>(name), intent), presence);
         }
         presences
     }
@@ -294,10 +302,10 @@ impl Asked {
 }
 
 /// The provider calls that an entity is owed.
-fn calls<K: Kind>(stream: &StreamId, state: Option<&K>) -> Vec<Call> {
+fn calls<K: Kind>(journal: Uuid, stream: &StreamId, state: Option<&K>) -> Vec<Call> {
     let Some(state) = state else { return Vec::new() };
     let owed = state.pending(&NoView).into_iter();
-    owed.filter_map(|effect| match state.work(stream, &effect) {
+    owed.filter_map(|effect| match state.work(journal, stream, &effect) {
         Work::Call(call) => Some(*call),
         Work::WakeAt(_) => None,
     })

@@ -160,8 +160,8 @@ fn boundaries(journal: &ReadOnlyJournal, prefixes: &Prefixes, setup: Setup) -> R
     let to = setup.to.unwrap_or(journal.head().position);
     let ends = prefixes.ends().into_iter().filter(|end| setup.from <= *end && *end <= to);
     let ends: BTreeSet<Position> = ends.step_by(setup.every.get()).collect();
-    let mut remembered = Remembered::default();
-    let mut observer = Observer::default();
+    let mut remembered = Remembered::of(journal.id());
+    let mut observer = Observer::of(journal.id());
     let mut boundaries = Vec::new();
     for entry in journal.read(Position(1), to, &Filter::all()) {
         let entry = entry?;

@@ -56,7 +56,7 @@ impl Handle {
         let report = machine::Report::Joined { effect, token, node: Box::new(node) };
         let command = AnyCommand::Machine(machine::Command::Report(report));
         let principal = format!("agent:machine/{machine}");
-        let origin = Origin { id: Uuid::new_v4(), principal, cause: None, routine: true };
+        let origin = Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true };
         self.shared.registry.send(Ask { stream, command, origin }).await.map_err(|_| AskError::Stopping)?.map(drop)
     }
 

@@ -193,7 +193,7 @@ impl Course {
             },
         };
         actix::spawn(agents::report_all(self.world.clone(), self.clock.clone(), running.supervisors.clone()));
-        let mut observer = Observer::default();
+        let mut observer = Observer::of(journal.id());
         loop {
             if let Some(ended) = self.crashed(journal.head().position.0) {
                 return Ok(ended);
@@ -322,7 +322,7 @@ impl Course {
         self.asking = Some((self.next, commands.clone()));
         let first = commands.first().map(|(stream, _)| stream.to_string()).unwrap_or_default();
         let id = derived_uuid(&format!("simulation {} {} {first}", self.setup.seed, self.next));
-        let origin = Origin { id, principal: "operator".into(), cause: None, routine: false };
+        let origin = Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
         let content = digest(format!("{commands:?}").as_bytes());
         let asked = running.registry.send(AskGroup { commands, origin, content });
         let answer = tokio::select! {
@@ -340,7 +340,7 @@ impl Course {
 
     fn report(self) -> Result<Report, SimulationError> {
         let journal = self.journal.as_ref().expect("a simulation runs at least once");
-        let mut observer = Observer::default();
+        let mut observer = Observer::of(journal.id());
         observer.advance(&**journal)?;
         let mut wrong = check(&self.world.snapshot(), &observer.claims());
         wrong.extend(diverging(&**journal));

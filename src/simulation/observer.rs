@@ -11,12 +11,14 @@ use bailiwick_actors::{
     volume_attachment::{self, Link},
 };
 use bailiwick_journal::{Entry, Filter, Journal, Position, StreamId};
+use uuid::Uuid;
 
 use crate::providers::simulated::Claims;
 
 /// The states of all entities, folded from the journal as far as it was read.
 #[derive(Clone, Debug, Default)]
 pub struct Observer {
+    journal: Uuid,
     at: Position,
     machines: Fold<machine::State>,
     volumes: Fold<volume::State>,
@@ -28,6 +30,11 @@ pub struct Observer {
 }
 
 impl Observer {
+    /// Of a journal of which nothing was read yet.
+    pub fn of(journal: Uuid) -> Self {
+        Self { journal, ..Self::default() }
+    }
+
     /// Reads on.
     ///
     /// # Errors
@@ -219,14 +226,14 @@ impl Observer {
 
     /// The instance that is a machine's own.
     pub fn own(&self, machine: &Name) -> Option<EffectId> {
-        self.machines.get(machine.as_str())?.own(&stream::<machine::State>(machine.as_str()))
+        self.machines.get(machine.as_str())?.own(self.journal, &stream::<machine::State>(machine.as_str()))
     }
 
     /// What the journal claims to have in the world, or may have there.
     pub fn claims(&self) -> Claims {
         let mut claims = Claims::default();
         for (name, folded) in self.machines.iter() {
-            claims.instances.extend(folded.state.claims(&stream::<machine::State>(name)));
+            claims.instances.extend(folded.state.claims(self.journal, &stream::<machine::State>(name)));
             claims.kept.extend(&folded.state.kept);
         }
         for (name, folded) in self.volumes.iter() {
@@ -236,7 +243,7 @@ impl Observer {
                 Storage::Provisioned { intent, .. } => *intent,
                 Storage::Destroying { of, .. } => *of,
             };
-            claims.volumes.insert(EffectId::of(&stream::<volume::State>(name), intent));
+            claims.volumes.insert(EffectId::of(self.journal, &stream::<volume::State>(name), intent));
         }
         for (name, folded) in self.attachments.iter() {
             let intent = match &folded.state.link {
@@ -245,7 +252,7 @@ impl Observer {
                 Link::Attached { intent, .. } => *intent,
                 Link::Detaching { of, .. } => *of,
             };
-            claims.attachments.insert(EffectId::of(&stream::<volume_attachment::State>(name), intent));
+            claims.attachments.insert(EffectId::of(self.journal, &stream::<volume_attachment::State>(name), intent));
         }
         for (name, folded) in self.filesystems.iter() {
             let intent = match &folded.state.storage {
@@ -254,7 +261,7 @@ impl Observer {
                 filesystem::Storage::Provisioned { intent, .. } => *intent,
                 filesystem::Storage::Destroying { of, .. } => *of,
             };
-            claims.filesystems.insert(EffectId::of(&stream::<filesystem::State>(name), intent));
+            claims.filesystems.insert(EffectId::of(self.journal, &stream::<filesystem::State>(name), intent));
         }
         for (name, folded) in self.mounts.iter() {
             let intent = match &folded.state.link {
@@ -263,7 +270,7 @@ impl Observer {
                 filesystem_attachment::Link::Attached { intent, .. } => *intent,
                 filesystem_attachment::Link::Detaching { of, .. } => *of,
             };
-            claims.mounts.insert(EffectId::of(&stream::<filesystem_attachment::State>(name), intent));
+            claims.mounts.insert(EffectId::of(self.journal, &stream::<filesystem_attachment::State>(name), intent));
         }
         claims
     }

@@ -138,7 +138,7 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
     let mut units: Vec<(Name, Name)> = Vec::new();
     for wish in wishes {
         let command = match wish {
-            Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::declare(spec.clone())),
+            Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
             Wish::Volume { spec, machine, pool, owner, .. } => {
                 let pool = Pooled::from_pool(pool.as_ref());
                 let command = volume::Command::declaration(spec.clone(), machine.clone(), pool);

@@ -11,6 +11,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, Journal, StreamId, Version};
 use serde::Serialize;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::{
     Blocker, Fleet, FleetError, blockers,
@@ -231,7 +232,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         members,
         agent,
         conditions,
-        effort: effort.map(|effort| effort_row(entity, effort)),
+        effort: effort.map(|effort| effort_row(fleet.journal, entity, effort)),
         last_operation,
         history,
     }))
@@ -269,7 +270,7 @@ fn agent_row(joined: &machine::Joined) -> AgentRow {
     }
 }
 
-fn effort_row(stream: &StreamId, effort: &Effort) -> EffortRow {
+fn effort_row(journal: Uuid, stream: &StreamId, effort: &Effort) -> EffortRow {
     let (outlook, until) = match &effort.outlook {
         Outlook::Trying => ("trying", None),
         Outlook::Waiting { until, .. } => ("waiting", Some(until.0)),
@@ -279,7 +280,7 @@ fn effort_row(stream: &StreamId, effort: &Effort) -> EffortRow {
         outlook,
         attempt: effort.attempt,
         since: effort.since.to_string(),
-        effect: EffectId::of(stream, effort.intent).to_string(),
+        effect: EffectId::of(journal, stream, effort.intent).to_string(),
         next_try: until.map(|until| Timestamp(until).to_string()),
         next_try_ms: until,
         fault_code: effort.fault().map(|fault| fault.code.as_str()),

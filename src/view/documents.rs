@@ -69,7 +69,7 @@ pub(super) fn document_row(fleet: &Fleet, kind: Kind, name: &str, folded: &Folde
         says: state.content.as_ref().map_or(Value::Null, |content| says(fleet, name, content)),
         used_by: users(fleet, &stream).iter().map(ToString::to_string).collect(),
         age_ms: fleet.age_ms(&stream),
-        uid: state.uid(&stream).to_string(),
+        uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }
@@ -108,7 +108,6 @@ fn says(fleet: &Fleet, name: &str, content: &Content) -> Value {
             "sha256": binary.sha256,
             "location": binary.location,
         }),
-        Content::ApplicationV1(old) => says(fleet, name, &Content::Application(old.clone().into())),
         Content::Application(application) => json!({
             "machines": application.machines,
             "bindings": application.bindings,
@@ -123,7 +122,6 @@ fn says(fleet: &Fleet, name: &str, content: &Content) -> Value {
                 "spaces": application.constraints.spaces,
             },
         }),
-        Content::ModelV1(old) => says(fleet, name, &Content::Model(old.clone().into())),
         Content::Model(model) => json!({
             "base": model.base.as_ref().map(ToString::to_string),
             "imageStream": model.image_stream,

@@ -100,7 +100,7 @@ pub(super) fn filesystem_row(fleet: &Fleet, name: &str, folded: &Folded<filesyst
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
         detail,
-        uid: state.uid(&stream).to_string(),
+        uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }
@@ -125,7 +125,7 @@ pub(super) fn filesystem_attachment_row(
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
         detail: mount_detail(fleet, name, state),
-        uid: state.uid(&stream).to_string(),
+        uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }

@@ -11,6 +11,7 @@ use bailiwick_actors::{
     volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
+use uuid::Uuid;
 
 /// All entities, as they were right after an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +32,8 @@ pub struct Fleet {
     pub machine_sets: Fold<machine_set::State>,
     pub machine_classes: Fold<machine_class::State>,
     pub documents: Documents,
+    /// The journal that it is folded from: ids follow from it.
+    pub journal: Uuid,
     /// The last entry that was taken in.
     pub position: Position,
     /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
@@ -72,6 +75,7 @@ impl Fleet {
     /// # Errors
     /// As [`Fleet::at`]; what came before the entry in question is taken in.
     pub fn follow(&mut self, journal: &dyn Journal, to: Position) -> Result<(), FleetError> {
+        self.journal = journal.id();
         for entry in journal.read(self.position.next(), to, &Filter::all()) {
             let entry = entry?;
             self.apply(&entry).map_err(|source| FleetError::Stored {

@@ -71,7 +71,7 @@ fn row(fleet: &Fleet, effect: EffectId, sighting: &Sighting, rule: &policy::Harv
     let stream = StreamId::new(machine::State::KIND, sighting.machine.as_str()).expect("names are checked");
     let state = fleet.machines.get(stream.name());
     let is_kept = state.is_some_and(|state| state.kept.contains(&effect));
-    if !is_kept && state.is_some_and(|state| state.claims(&stream).contains(&effect)) {
+    if !is_kept && state.is_some_and(|state| state.claims(fleet.journal, &stream).contains(&effect)) {
         return None;
     }
     let mut not_before_ms = None;

@@ -90,7 +90,7 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, counted: &BTreeMap<&Na
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.rests_until.map(|until| until.0),
         detail: rest.or(missing).or(unready),
-        uid: state.uid(&stream).to_string(),
+        uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }

@@ -124,7 +124,7 @@ fn is_followed(row: &mut MemberRow, fleet: &Fleet, name: &str, folded: &Folded<m
     let not_chosen = machine.as_ref().and_then(|machine| planned.not_chosen.get(machine)).cloned();
     row.why = not_chosen.or_else(|| folded.state.because.map(|because| because.to_string()));
     (row.name, row.machine, row.status) = (name.to_owned(), machine, folded.state.status());
-    row.uid = Some(folded.state.uid(&stream).to_string());
+    row.uid = Some(folded.state.uid(fleet.journal, &stream).to_string());
     (row.version, row.age_ms) = (Some(folded.version.0), Some(fleet.age_ms(&stream)));
 }
 

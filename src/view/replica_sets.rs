@@ -143,7 +143,7 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
         endpoints: state.published.iter().flat_map(|it| &it.servers).map(endpoint_row).collect(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: until.map(|until| until.0),
-        uid: state.uid(&stream).to_string(),
+        uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }

@@ -178,7 +178,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
             Instance::Running { instance, .. } => Some(instance.instance.to_string()),
             Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
         },
-        effect: state.running_effect(&stream).map(|effect| effect.to_string()),
+        effect: state.running_effect().map(|effect| effect.to_string()),
         facts: match &state.instance {
             Instance::Running { instance, .. } => instance.facts.clone(),
             Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => {
@@ -208,7 +208,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         },
         class: state.class().map(ToString::to_string),
         labels: spec.map(|spec| spec.labels.clone()).unwrap_or_default(),
-        uid: state.uid(&stream).to_string(),
+        uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }
@@ -235,7 +235,7 @@ pub(super) fn volume_row(fleet: &Fleet, name: &str, folded: &Folded<volume::Stat
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
         detail: volume_detail(state),
-        uid: state.uid(&stream).to_string(),
+        uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }
@@ -257,7 +257,7 @@ pub(super) fn attachment_row(fleet: &Fleet, name: &str, folded: &Folded<volume_a
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
         detail: attachment_detail(fleet, name, state),
-        uid: state.uid(&stream).to_string(),
+        uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }

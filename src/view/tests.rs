@@ -39,7 +39,7 @@ fn lab() -> (Arc<dyn Journal>, Desk) {
 fn a_fleet_that_follows_is_the_fleet_that_is_folded_anew_at_every_position() {
     let (journal, _) = lab();
     let head = journal.head().position;
-    let mut live = Fleet::default();
+    let mut live = Fleet::at(&*journal, Position(0)).unwrap();
     for entry in journal.read(Position(1), head, &Filter::all()) {
         live.apply(&entry.unwrap()).unwrap();
         assert_eq!(Fleet::at(&*journal, live.position).unwrap(), live);

@@ -38,14 +38,12 @@ fn said(content: &Content) -> String {
             format!("{} for {}, {}, stream {}", image.image, image.base, image.arch, image.stream)
         }
         Content::AgentBinary(binary) => format!("version {} for {}, {}", binary.version, binary.base, binary.arch),
-        Content::ApplicationV1(old) => said(&Content::Application(old.clone().into())),
         Content::Application(application) => {
             let bound = count(application.bindings.len(), "binding");
             let least =
                 application.min_available.map(|least| format!(", {least} at least available")).unwrap_or_default();
             format!("units on {}, {bound}{least}", count(application.machines.len(), "machine"))
         }
-        Content::ModelV1(old) => said(&Content::Model(old.clone().into())),
         Content::Model(model) => {
             let base = model.base.as_ref().map_or_else(|| "no base of its own".into(), ToString::to_string);
             format!("{base}, {}", count(model.tags.len(), "tag"))

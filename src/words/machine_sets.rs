@@ -55,7 +55,7 @@ impl Words for machine_sets::State {
     }
 
     fn happened(event: &machine_sets::Event) -> String {
-        let machine_sets::Event::Issued { order } = event;
+        let machine_sets::Event::Issued { order, .. } = event;
         ordered(order)
     }
 }

@@ -15,11 +15,9 @@ impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
             Command::Declare(spec) => format!("be declared {}", declared(spec)),
-            Command::DeclareV2(spec) => format!("be declared {}", declared(&(**spec).clone().into())),
-            Command::DeclareV1(spec) => format!("be declared {}", declared(&spec.clone().into())),
             Command::Site { zone, .. } => format!("be made {}", site(zone.as_ref())),
             Command::TakeClass { copy, .. } => format!("be made from class {copy}"),
-            Command::Prepare { .. } | Command::PrepareWith { .. } => "start with what was put together for it".into(),
+            Command::Prepare { .. } => "start with what was put together for it".into(),
             Command::AllowEviction { .. } => "end its workloads".into(),
             Command::RefuseEviction { budget, .. } => {
                 format!("keep its workloads, for application {}", budget.application)
@@ -57,14 +55,10 @@ impl Words for State {
     fn happened(event: &Event) -> String {
         match event {
             Event::Declared { spec } => format!("it was declared {}", declared(spec)),
-            Event::DeclaredV2 { spec } => format!("it was declared {}", declared(&(**spec).clone().into())),
-            Event::SpecChangedV2 { spec } => format!("it is now declared {}", declared(&(**spec).clone().into())),
-            Event::DeclaredV1 { spec } => format!("it was declared {}", declared(&spec.clone().into())),
-            Event::SpecChangedV1 { spec } => format!("it is now declared {}", declared(&spec.clone().into())),
             Event::Progressed { text, percent, .. } => format!("its provider tells: {}", progress(text, *percent)),
             Event::Sited { zone, .. } => format!("it is to be made {}", site(zone.as_ref())),
             Event::ClassTaken { copy } => format!("it is made from class {copy}"),
-            Event::StartPrepared { parameters, cited, .. } | Event::StartPreparedWith { parameters, cited, .. } => {
+            Event::StartPrepared { parameters, cited, .. } => {
                 format!("it is started with {}", started_with(parameters, cited))
             }
             Event::StartRefused { why, .. } => format!("it cannot be started now: {why}"),

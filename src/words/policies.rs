@@ -10,7 +10,7 @@ use super::Words;
 impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
-            Command::ReviseV1(_) | Command::ReviseV2(_) | Command::Revise(_) => "put these settings in force".into(),
+            Command::Revise(_) => "put these settings in force".into(),
             Command::CreatePool { name, settings } => {
                 format!("have storage come from pool {name} of provider {}", settings.provider)
             }
@@ -21,9 +21,7 @@ impl Words for State {
 
     fn happened(event: &Event) -> String {
         match event {
-            Event::RevisedV1 { .. } | Event::RevisedV2 { .. } | Event::Revised { .. } => {
-                "other settings are in force".into()
-            }
+            Event::Revised { .. } => "other settings are in force".into(),
             Event::PoolCreated { name, settings } => format!("pool {name} of provider {} is there", settings.provider),
             Event::PoolRemoved { name } => format!("pool {name} is gone"),
             Event::DefaultPoolSet { kind, pool } => default_pool(*kind, pool.as_ref()),

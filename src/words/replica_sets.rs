@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::Code,
     ports::replica_set::{Action, Change, Member, Observation, Outcome, Step},
-    replica_set::{Command, Endpoint, Endpoints, Event, Report, Spec, SpecV1, State},
+    replica_set::{Command, Endpoint, Endpoints, Event, Report, Spec, State},
 };
 
 use super::{Words, count};
@@ -12,7 +12,6 @@ impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
             Command::Declare(spec) => declared(spec),
-            Command::DeclareV1(spec) => declared(&spec.clone().into()),
             Command::Publish(endpoints) => format!("say where {} are", count(endpoints.servers.len(), "server")),
             Command::EnableHa { servers: 0 } => "survive the loss of a server".into(),
             Command::EnableHa { servers } => format!("have {servers} voting servers"),
@@ -26,11 +25,11 @@ impl Words for State {
 
     fn happened(event: &Event) -> String {
         match event {
-            Event::Declared { spec: Spec { engine, .. } } | Event::DeclaredV1 { spec: SpecV1 { engine, .. } } => {
+            Event::Declared { spec: Spec { engine, .. } } => {
                 format!("it was declared with engine {engine}")
             }
             Event::Published { endpoints } => published(endpoints),
-            Event::SpecChanged { .. } | Event::SpecChangedV1 { .. } => "it is declared otherwise now".into(),
+            Event::SpecChanged { .. } => "it is declared otherwise now".into(),
             Event::ServersWanted { servers } => format!("{} shall vote", count(*servers as usize, "server")),
             Event::LookBegun => "it is looked at again".into(),
             Event::Seen { observation } => observed(observation),

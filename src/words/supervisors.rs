@@ -53,7 +53,7 @@ impl Words for machines::State {
                 format!("provider {provider} could not be asked ({fault})")
             }
             machines::Event::ListRecovered { provider } => format!("provider {provider} answers again"),
-            machines::Event::Issued { order } => ordered(order),
+            machines::Event::Issued { order, .. } => ordered(order),
             machines::Event::Withheld { machine, why: why @ Withholding::NoZone } => {
                 format!("machine/{machine} is not made now: {}", withholding(why))
             }
@@ -84,7 +84,7 @@ impl Words for storage::State {
 
     fn happened(event: &storage::Event) -> String {
         match event {
-            storage::Event::Issued { order } => ordered(order),
+            storage::Event::Issued { order, .. } => ordered(order),
             storage::Event::SessionBegan { .. } => "a session began".into(),
             storage::Event::Observed { changes } => devices_in_words(changes),
             storage::Event::PutOff { about } => format!("{} are looked at once there is a policy", entities(about)),
@@ -96,12 +96,12 @@ impl Words for storage::State {
 
 impl Words for replica_sets::State {
     fn asked(command: &replica_sets::Command) -> String {
-        let (replica_sets::Command::Look { about } | replica_sets::Command::LookAfter { about }) = command;
+        let replica_sets::Command::Look { about } = command;
         format!("look at {}", entities(about))
     }
 
     fn happened(event: &replica_sets::Event) -> String {
-        let replica_sets::Event::Issued { order } = event;
+        let replica_sets::Event::Issued { order, .. } = event;
         ordered(order)
     }
 }

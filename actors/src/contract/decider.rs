@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use bailiwick_journal::{Entry, Version};
 
-use super::{Code, Decoded, DecodedEvents, Facts, Stored, StoredError, Verdict};
+use super::{Code, Decoded, DecodedEvents, Facts, Stored, StoredError, Touches, Verdict};
 
 /// The pure heart of one kind of actor: no clock, no chance, no I/O, no logging.
 pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'static {
@@ -29,6 +29,9 @@ pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'st
 
     /// Takes one event into account, knowing its version. Total: it cannot refuse and cannot fail.
     fn evolve(&mut self, at: Version, event: &Self::Event);
+
+    /// The sides of its entity that an event changes: decisions cite the last event of a side.
+    fn touches(event: &Self::Event) -> Touches;
 
     /// What the world still owes; asked after every step and every restart.
     fn pending(&self, view: &Self::View) -> BTreeSet<Self::Effect>;

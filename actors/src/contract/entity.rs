@@ -1,9 +1,14 @@
 //! The one step: decide, record, evolve. Shell, simulator and audit all take it.
 
-use bailiwick_journal::{Draft, Entry, EntryKind, Meta, Outcome, Position, StreamId, Version, digest};
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{Cite, Draft, Entry, EntryKind, Meta, Outcome, Position, StreamId, Version, digest};
 use uuid::Uuid;
 
-use super::{Code, Decider, Decoded, DecodedEvents, Facts, Known, Recorded, Stored, StoredError, Verdict};
+use super::{
+    Code, Decider, Decoded, DecodedEvents, Facts, Known, Marks, Recorded, Stored, StoredError, Touches, Verdict,
+};
+use crate::vocab::Fact;
 
 /// A command with where it came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +20,8 @@ pub struct Request<D: Decider> {
     pub principal: String,
     /// The entry that led to this one; none for what comes from outside.
     pub cause: Option<Position>,
+    /// What the command rests on: what its issuer cited.
+    pub cites: Vec<Cite>,
 }
 
 /// One entity: its stream, and the fold of the stream's events.
@@ -23,6 +30,8 @@ pub struct Entity<D: Decider> {
     stream: StreamId,
     state: D,
     version: Version,
+    /// The last event of each side.
+    marks: Marks,
     /// The last entry that this entity knows of.
     position: Position,
     /// Who was told last that nothing had to be done, and why: the same again is only counted.
@@ -32,7 +41,14 @@ pub struct Entity<D: Decider> {
 impl<D: Decider> Entity<D> {
     /// An entity that nothing has happened to.
     pub fn new(stream: StreamId) -> Self {
-        Self { stream, state: D::default(), version: Version::ZERO, position: Position::ZERO, last_nothing: None }
+        Self {
+            stream,
+            state: D::default(),
+            version: Version::ZERO,
+            marks: Marks::default(),
+            position: Position::ZERO,
+            last_nothing: None,
+        }
     }
 
     /// Its stream.
@@ -98,6 +114,7 @@ impl<D: Decider> Entity<D> {
             principal: request.principal.clone(),
             policy: known.policy.reference.clone(),
             view: known.view_at,
+            cites: self.cites(request, events),
         };
         Ok(Draft {
             stream: self.stream.clone(),
@@ -108,6 +125,20 @@ impl<D: Decider> Entity<D> {
             verdict: recorded.store()?,
             events: events.iter().map(Stored::store).collect::<Result<_, _>>()?,
         })
+    }
+
+    /// What a decision rests on: what its command cites, and the events of its own that these events go on from.
+    fn cites(&self, request: &Request<D>, events: &[D::Event]) -> Vec<Cite> {
+        let mut cites: BTreeSet<Cite> = request.cites.iter().cloned().collect();
+        for touched in events.iter().map(D::touches) {
+            let facts = match touched {
+                Touches::All => &[Fact::Life][..],
+                Touches::Some(facts) => facts,
+            };
+            let followed = facts.iter().filter_map(|fact| self.marks.of(fact.followed()?));
+            cites.extend(followed.map(|version| Cite::new(self.stream.clone(), version)));
+        }
+        cites.into_iter().take(Draft::CITES_MAX).collect()
     }
 
     /// Whether this draft only says once more what the last entry said: that nothing has to be done, to the same asker,
@@ -141,6 +172,7 @@ impl<D: Decider> Entity<D> {
         for (event, index) in events.iter().zip(0..) {
             let at = entry.header.first_version.plus(index);
             self.state.evolve(at, event);
+            self.marks.note(at, D::touches(event));
             self.version = at;
         }
         self.position = entry.header.position;

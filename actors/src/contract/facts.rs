@@ -45,6 +45,6 @@ pub struct Known<'a, V> {
 impl<V> Known<'_, V> {
     /// The stored form of what the entry's header does not hold already.
     pub fn stored(&self) -> StoredFacts {
-        StoredFacts::V1 { journal: self.journal }
+        StoredFacts { journal: self.journal }
     }
 }

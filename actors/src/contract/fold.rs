@@ -6,17 +6,19 @@ use std::{
     ops::Bound,
 };
 
-use bailiwick_journal::{Entry, Version};
+use bailiwick_journal::{Cite, Entry, StreamId, Version};
 use smol_str::SmolStr;
 
-use super::{Decider, Decoded, DecodedEvents, StoredError};
-use crate::vocab::Timestamp;
+use super::{Decider, Decoded, DecodedEvents, Marks, StoredError};
+use crate::vocab::{Fact, Timestamp};
 
 /// One entity in a fold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Folded<D> {
     pub state: D,
     pub version: Version,
+    /// The last event of each side.
+    pub marks: Marks,
     /// The time of its last event.
     pub changed: Timestamp,
 }
@@ -31,6 +33,13 @@ pub struct Fold<D> {
     entities: HashMap<SmolStr, Box<Folded<D>>>,
     /// The same names, in order.
     names: BTreeSet<SmolStr>,
+}
+
+impl<D> Folded<D> {
+    /// The last event of one side, to be cited as one of this stream.
+    pub fn cite(&self, kind: &str, name: &str, fact: Fact) -> Option<Cite> {
+        Some(Cite::new(StreamId::new(kind, name).ok()?, self.marks.of(fact)?))
+    }
 }
 
 impl<D> Default for Fold<D> {
@@ -95,6 +104,7 @@ impl<D: Decider> Fold<D> {
         for (event, index) in events.iter().zip(0..) {
             folded.version = entry.header.first_version.plus(index);
             folded.state.evolve(folded.version, event);
+            folded.marks.note(folded.version, D::touches(event));
             show(event);
         }
         folded.changed = Timestamp(entry.header.meta.time_ms);
@@ -109,6 +119,11 @@ impl<D: Decider> Fold<D> {
     /// One entity with its version.
     pub fn folded(&self, name: &str) -> Option<&Folded<D>> {
         self.entities.get(name).map(|folded| &**folded)
+    }
+
+    /// The last event of one side of an entity, to be cited; none if it is not known, or never had one.
+    pub fn cite(&self, name: &str, fact: Fact) -> Option<Cite> {
+        self.folded(name)?.cite(D::KIND, name, fact)
     }
 
     /// One entity, with its name as it is kept here.

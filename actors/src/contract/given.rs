@@ -11,6 +11,9 @@ use crate::{
     vocab::{Effort, Outlook, Timestamp},
 };
 
+/// The journal that all of them are in.
+pub(crate) const JOURNAL: Uuid = Uuid::from_u128(1);
+
 /// The answer that is expected: a reason with events, or a rejection.
 pub(crate) type Then<D> = Result<(<D as Decider>::Reason, Vec<<D as Decider>::Event>), <D as Decider>::Rejection>;
 
@@ -52,6 +55,7 @@ pub(crate) fn entry(stream: &str, time_ms: u64, events: Vec<Body>) -> Entry {
         principal: String::new(),
         policy: None,
         view: None,
+        cites: Vec::new(),
     };
     let (stream, count) = (stream.parse().expect("a stream"), u32::try_from(events.len()).expect("few"));
     let header = Header { position: Position(1), stream, first_version: Version(1), events: count, meta };
@@ -77,8 +81,8 @@ pub(crate) fn answer<D: Decider<View = NoView>>(
     now: Timestamp,
     policy: &Document,
 ) -> Verdict<D> {
-    let journal = Uuid::from_u128(1);
-    state.decide(command, &Facts { stream, next: version.next(), now, policy, view: &NoView, journal })
+    let facts = Facts { stream, next: version.next(), now, policy, view: &NoView, journal: JOURNAL };
+    state.decide(command, &facts)
 }
 
 /// Holds every row of a table, and that the table has a row for every reason and every rejection in `rejections`.

@@ -9,6 +9,7 @@ mod decoded;
 mod entity;
 mod facts;
 mod fold;
+mod marks;
 mod retry;
 mod revision;
 mod stored;
@@ -22,6 +23,7 @@ pub use decoded::{Decoded, DecodedEvents};
 pub use entity::{Entity, Request};
 pub use facts::{Facts, Known, PolicyInForce};
 pub use fold::{Fold, Folded};
+pub use marks::{Marks, Touches};
 pub use retry::{
     Attempted, Failed, Next, RetryReasons, RetryRule, RetryWord, WaitsByFault, try_again, wake, wake_to_undo,
 };

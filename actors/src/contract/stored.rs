@@ -58,10 +58,56 @@ impl<Reason: Stored, Rejection: Stored> Stored for Recorded<Reason, Rejection> {
 
 /// The facts that are not in the entry's header already (time, policy revision and view position are).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum StoredFacts {
-    V1 { journal: Uuid },
+pub struct StoredFacts {
+    /// The journal that it is decided in: ids and chance follow from it.
+    pub journal: Uuid,
 }
 
 impl Stored for StoredFacts {
     const SCHEMA: u16 = 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A form as it is today: its size in MiB has a name now.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Disk {
+        size_mib: u64,
+        name: String,
+    }
+
+    /// The form before it.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct DiskV1 {
+        size_gib: u64,
+    }
+
+    impl Stored for DiskV1 {
+        const SCHEMA: u16 = 1;
+    }
+
+    impl Stored for Disk {
+        const SCHEMA: u16 = 2;
+
+        fn load(body: &Body) -> Result<Self, StoredError> {
+            match body.schema {
+                1 => DiskV1::load(body).map(|old| Self { size_mib: old.size_gib * 1024, name: "disk".into() }),
+                2 => Ok(bailiwick_journal::decode(body)?),
+                schema => Err(StoredError::UnknownSchema { schema, newest: Self::SCHEMA }),
+            }
+        }
+    }
+
+    #[test]
+    fn an_earlier_form_is_lifted_and_a_later_one_refused() {
+        let (old, new) = (DiskV1 { size_gib: 2 }, Disk { size_mib: 2048, name: "disk".into() });
+        assert_eq!(Disk::load(&old.store().expect("small")).expect("lifted"), new);
+        assert_eq!(Disk::load(&new.store().expect("small")).expect("as it was written"), new);
+        let later = Body { schema: 3, ..new.store().expect("small") };
+        let refused = Disk::load(&later).expect_err("not known");
+        assert_eq!(refused.to_string(), "stored form 3 is not known here; forms up to 2 are");
+        assert!(DiskV1::load(&new.store().expect("small")).is_err(), "an older release refuses the newer form");
+    }
 }

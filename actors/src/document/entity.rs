@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::{Content, Kind, check::check};
 use crate::{
-    contract::{Code, Decider, Decision, Facts, NoEffect, NoView, Stored, Verdict, is_news, reasons, stored_digest},
-    vocab::{Life, Uid},
+    contract::{
+        Code, Decider, Decision, Facts, NoEffect, NoView, Stored, Touches, Verdict, is_news, reasons, stored_digest,
+    },
+    vocab::{Fact, Life, Uid},
 };
 
 /// As many users are named when a removal is refused; the others are counted.
@@ -144,8 +147,8 @@ impl State {
     }
 
     /// Its uid; meaningless before it was declared.
-    pub fn uid(&self, stream: &StreamId) -> Uid {
-        Uid::of(stream, self.declared_at)
+    pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
+        Uid::of(journal, stream, self.declared_at)
     }
 
     /// One word for people.
@@ -190,6 +193,14 @@ impl Decider for State {
         }
     }
 
+    fn touches(event: &Event) -> Touches {
+        match event {
+            Event::Declared { .. } => Touches::All,
+            Event::Revised { .. } => Touches::Some(&[Fact::Spec]),
+            Event::Removed => Touches::Some(&[Fact::Life]),
+        }
+    }
+
     fn pending(&self, _view: &NoView) -> BTreeSet<NoEffect> {
         BTreeSet::new()
     }
@@ -199,12 +210,12 @@ impl State {
     fn revise(&mut self, content: &Content) {
         self.revision += 1;
         self.digest = stored_digest(content);
-        self.content = Some(content.clone().lifted());
+        self.content = Some(content.clone());
     }
 }
 
 fn declare(state: &State, content: &Content) -> Verdict<State> {
-    if !is_news(state.in_force(), &content.clone().lifted()) {
+    if !is_news(state.in_force(), content) {
         return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
     }
     check(content)?;

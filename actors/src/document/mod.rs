@@ -20,4 +20,4 @@ mod tests;
 pub use check::CONTENT_BYTES_MAX;
 pub use entity::{Command, Event, Reason, Rejection, State, USERS_NAMED_MAX, Users};
 pub use known::{Documents, InForce};
-pub use spec::{AgentBinary, Application, ApplicationV1, Content, ImageMetadata, Kind, Model, ModelV1, Space, Subnet};
+pub use spec::{AgentBinary, Application, Content, ImageMetadata, Kind, Model, Space, Subnet};

@@ -30,10 +30,6 @@ pub enum Content {
     Subnet(Subnet),
     ImageMetadata(ImageMetadata),
     AgentBinary(AgentBinary),
-    /// The first form of an application.
-    ApplicationV1(ApplicationV1),
-    /// The first form of a model.
-    ModelV1(ModelV1),
     Model(Model),
     Application(Application),
 }
@@ -103,21 +99,6 @@ pub struct Application {
     pub min_available: Option<u32>,
 }
 
-/// The first stored form of an application.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApplicationV1 {
-    pub machines: BTreeSet<Name>,
-    pub bindings: BTreeMap<String, Name>,
-    pub constraints: Constraints,
-}
-
-impl From<ApplicationV1> for Application {
-    fn from(old: ApplicationV1) -> Self {
-        let ApplicationV1 { machines, bindings, constraints } = old;
-        Self { machines, bindings, constraints, ..Self::default() }
-    }
-}
-
 /// What holds for all machines, where they do not say it themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Model {
@@ -137,24 +118,6 @@ pub struct Model {
     pub image_signing_key: Option<String>,
     /// Whether connections are made without checking who answers.
     pub skips_certificate_check: bool,
-}
-
-/// The first stored form of a model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModelV1 {
-    pub base: Option<Base>,
-    pub image_stream: Option<String>,
-    pub region: Option<String>,
-    pub agent_version: Option<String>,
-    pub api_addresses: Vec<String>,
-    pub tags: BTreeMap<String, String>,
-}
-
-impl From<ModelV1> for Model {
-    fn from(old: ModelV1) -> Self {
-        let ModelV1 { base, image_stream, region, agent_version, api_addresses, tags } = old;
-        Self { base, image_stream, region, agent_version, api_addresses, tags, ..Self::default() }
-    }
 }
 
 impl Kind {
@@ -194,18 +157,8 @@ impl Content {
             Self::Subnet(_) => Kind::Subnet,
             Self::ImageMetadata(_) => Kind::ImageMetadata,
             Self::AgentBinary(_) => Kind::AgentBinary,
-            Self::ApplicationV1(_) | Self::Application(_) => Kind::Application,
-            Self::ModelV1(_) | Self::Model(_) => Kind::Model,
-        }
-    }
-
-    /// The same in its newest form.
-    #[must_use]
-    pub fn lifted(self) -> Self {
-        match self {
-            Self::ModelV1(old) => Self::Model(old.into()),
-            Self::ApplicationV1(old) => Self::Application(old.into()),
-            newest => newest,
+            Self::Application(_) => Kind::Application,
+            Self::Model(_) => Kind::Model,
         }
     }
 
@@ -213,11 +166,8 @@ impl Content {
     pub fn spaces(&self) -> BTreeSet<&Name> {
         match self {
             Self::Subnet(subnet) => BTreeSet::from([&subnet.space]),
-            Self::ApplicationV1(old) => reached(&old.bindings, &old.constraints),
             Self::Application(application) => reached(&application.bindings, &application.constraints),
-            Self::Space(_) | Self::ImageMetadata(_) | Self::AgentBinary(_) | Self::ModelV1(_) | Self::Model(_) => {
-                BTreeSet::new()
-            }
+            Self::Space(_) | Self::ImageMetadata(_) | Self::AgentBinary(_) | Self::Model(_) => BTreeSet::new(),
         }
     }
 }

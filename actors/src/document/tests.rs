@@ -2,11 +2,9 @@
 
 use bailiwick_journal::StreamId;
 
-use super::{
-    AgentBinary, Command, Content, Event, Kind, Model, ModelV1, Reason as R, Rejection, Space, State, Subnet, Users,
-};
+use super::{AgentBinary, Command, Content, Event, Kind, Model, Reason as R, Rejection, Space, State, Subnet, Users};
 use crate::{
-    contract::given::{Case, after, answer, case, hold},
+    contract::given::{Case, JOURNAL, after, case, hold},
     machine::Base,
     policy::Document,
     vocab::{Name, Timestamp},
@@ -97,28 +95,8 @@ fn revisions_count_over_removals_and_the_digest_follows_the_content() {
     let (again, _) = after::<State>(&[removed(), declared()].concat());
     assert_eq!((first.revision, again.revision), (1, 2));
     assert_eq!(first.digest, again.digest);
-    assert_ne!(first.uid(&stream("space/inner")), again.uid(&stream("space/inner")));
+    assert_ne!(first.uid(JOURNAL, &stream("space/inner")), again.uid(JOURNAL, &stream("space/inner")));
     assert_eq!(after::<State>(&removed()).0.in_force(), None);
-}
-
-#[test]
-fn a_model_of_the_first_form_says_the_same_as_one_of_the_newest() {
-    let (base, region) = (Some(Base { os: "ubuntu".into(), channel: "22.04".into() }), Some("north".to_owned()));
-    let old = ModelV1 { base: base.clone(), region: region.clone(), ..ModelV1::default() };
-    let new = Content::Model(Model { base, region, ..Model::default() });
-    let first = Event::Declared { content: Box::new(Content::ModelV1(old.clone())) };
-    let (state, _) = after::<State>(std::slice::from_ref(&first));
-    assert_eq!(state.in_force(), Some(&new));
-    let decided = |given: &[Event], content: Content| {
-        let command = Command::Declare(Box::new(content));
-        let given = after::<State>(given);
-        let decision = answer(&stream("model/default"), &given, &command, Timestamp(1), &Document::default());
-        decision.expect("an answer").events
-    };
-    let again = decided(&[], Content::ModelV1(old.clone()));
-    assert_eq!(again, std::slice::from_ref(&first), "what was decided once is decided again");
-    assert_eq!(decided(&again, Content::ModelV1(old)), []);
-    assert_eq!(decided(&[first], new), []);
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn remove_forced(state: &State, facts: &Facts<'_>) -> Verdict {
         (Life::Undeclared, _) => return Err(Rejection::NotDeclared),
         (Life::Removed, _) => return Ok(Decision::nothing(Reason::AlreadyGone)),
         (Life::Dead, Storage::Destroying { of, .. }) => {
-            let what = SkippedStorage::Undoing { effect: EffectId::of(facts.stream, *of) };
+            let what = SkippedStorage::Undoing { effect: EffectId::of(facts.journal, facts.stream, *of) };
             return Ok(Decision::because(Reason::RemovalForced, [skipped(what), Event::Removed]));
         }
         (Life::Dead, _) => return remove(state, Vec::new(), Reason::RemovalAsked, facts),
@@ -199,7 +199,7 @@ fn report_created(state: &State, attempt: u32, made: &ProvisionedFilesystem, fac
     let Storage::Creating { effort, .. } = &state.storage else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
-    if made.effect != EffectId::of(facts.stream, effort.intent) {
+    if made.effect != EffectId::of(facts.journal, facts.stream, effort.intent) {
         // A provider that answers with something else has not made what was asked for.
         let text = format!("the provider answered with filesystem {}", made.filesystem_id);
         return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Spec;
 use crate::{
-    contract::Stored,
+    contract::{Stored, Touches},
     ports::{Backing, ProvisionedFilesystem},
     storage_rules::FromPool,
-    vocab::{Fault, Name, SkippedStorage, Timestamp},
+    vocab::{Fact, Fault, Name, SkippedStorage, Timestamp},
 };
 
 /// One thing that happened.
@@ -82,6 +82,31 @@ pub enum Event {
     Overdue {
         at: Timestamp,
     },
+}
+
+impl Event {
+    /// The sides of its entity that it changes.
+    pub fn touches(&self) -> Touches {
+        use Fact::{Dependents, Effect, Life, Spec};
+        Touches::Some(match self {
+            Self::Declared { .. } => return Touches::All,
+            Self::TakenFrom { .. } | Self::OwnedBy { .. } => &[Spec],
+            Self::CreateRequested { .. }
+            | Self::BackingChanged { .. }
+            | Self::Created { .. }
+            | Self::CreateRetryScheduled { .. }
+            | Self::CreateGivenUp { .. }
+            | Self::CreateDropped
+            | Self::DestroyRequested { .. }
+            | Self::Destroyed
+            | Self::DestroyRetryScheduled { .. }
+            | Self::DestroyGivenUp { .. }
+            | Self::AttemptBegun
+            | Self::Overdue { .. } => &[Effect],
+            Self::AttachmentReserved { .. } | Self::AttachmentReleased { .. } => &[Dependents],
+            Self::RemovalBegan | Self::Died | Self::Removed | Self::ReleaseWanted | Self::Skipped { .. } => &[Life],
+        })
+    }
 }
 
 impl Stored for Event {

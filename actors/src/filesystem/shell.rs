@@ -1,6 +1,7 @@
 //! Filesystem effects as provider calls.
 
 use bailiwick_journal::StreamId;
+use uuid::Uuid;
 
 use super::{Command, Effect, Report, State, Storage};
 use crate::{
@@ -10,11 +11,13 @@ use crate::{
 };
 
 impl Kind for State {
-    fn work(&self, stream: &StreamId, effect: &Effect) -> Work {
+    fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
-            Effect::Create { intent, attempt } => (EffectId::of(stream, *intent), *attempt),
-            Effect::Destroy { of, attempt } | Effect::Release { of, attempt } => (EffectId::of(stream, *of), *attempt),
+            Effect::Create { intent, attempt } => (EffectId::of(journal, stream, *intent), *attempt),
+            Effect::Destroy { of, attempt } | Effect::Release { of, attempt } => {
+                (EffectId::of(journal, stream, *of), *attempt)
+            }
         };
         let backing = match &self.storage {
             Storage::Creating { backing, .. } => backing.clone(),
@@ -22,7 +25,7 @@ impl Kind for State {
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(filesystem)) => {
-                let (uid, size, pool) = (self.uid(stream), spec.size, self.pool.clone());
+                let (uid, size, pool) = (self.uid(journal, stream), spec.size, self.pool.clone());
                 FilesystemCall::Create(Box::new(CreateFilesystem { id, filesystem, uid, size, backing, pool }))
             }
             (Effect::Release { .. }, ..) => FilesystemCall::Release(id),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::Spec;
 use crate::{
@@ -67,8 +68,8 @@ pub enum Removal {
 
 impl State {
     /// The filesystem's uid; meaningless before it was declared.
-    pub fn uid(&self, stream: &StreamId) -> Uid {
-        Uid::of(stream, self.declared_at)
+    pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
+        Uid::of(journal, stream, self.declared_at)
     }
 
     /// The volume that it lives on.

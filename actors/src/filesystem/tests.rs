@@ -7,7 +7,7 @@ use super::{Command, Effect, Event, Reason, Rejection, Report, Spec, State, Stor
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, Undoing, after, case, hold, is_said_to_be_blocked_once, is_woken, walk},
+        given::{Case, JOURNAL, Undoing, after, case, hold, is_said_to_be_blocked_once, is_woken, walk},
     },
     policy::Document,
     ports::{Backing, BlockDevice, ProvisionedFilesystem},
@@ -30,13 +30,13 @@ fn spec(size: u64, backing: Option<&str>) -> Spec {
 }
 
 fn backing(device: &str) -> Option<Backing> {
-    let volume_effect = EffectId::of(&"volume/data".parse().expect("a stream"), Version(2));
+    let volume_effect = EffectId::of(JOURNAL, &"volume/data".parse().expect("a stream"), Version(2));
     let device = BlockDevice { name: device.into(), size: SizeMib(64), hardware_id: None };
     Some(Backing { volume: name("data"), volume_effect, device })
 }
 
 fn made(at: u64, size: u64) -> ProvisionedFilesystem {
-    let effect = EffectId::of(&stream(), Version(at));
+    let effect = EffectId::of(JOURNAL, &stream(), Version(at));
     ProvisionedFilesystem { effect, filesystem_id: InstanceId("fs-1".into()), size: SizeMib(size) }
 }
 
@@ -236,7 +236,9 @@ fn table() -> Vec<Case<State>> {
             Ok((
                 R::RemovalForced,
                 vec![
-                    Event::Skipped { what: SkippedStorage::Undoing { effect: EffectId::of(&stream(), Version(2)) } },
+                    Event::Skipped {
+                        what: SkippedStorage::Undoing { effect: EffectId::of(JOURNAL, &stream(), Version(2)) },
+                    },
                     Event::Removed,
                 ],
             )),

@@ -38,7 +38,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Verdict};
+use crate::contract::{Decider, Facts, NoView, Touches, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "filesystem-attachment";
@@ -55,6 +55,10 @@ impl Decider for State {
 
     fn evolve(&mut self, at: Version, event: &Event) {
         evolve::evolve(self, at, event);
+    }
+
+    fn touches(event: &Event) -> Touches {
+        event.touches()
     }
 
     fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {

@@ -1,6 +1,7 @@
 //! Filesystem attachment effects as provider calls.
 
 use bailiwick_journal::StreamId;
+use uuid::Uuid;
 
 use super::{Command, Effect, Report, Spec, State, Target};
 use crate::{
@@ -10,11 +11,11 @@ use crate::{
 };
 
 impl Kind for State {
-    fn work(&self, stream: &StreamId, effect: &Effect) -> Work {
+    fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
-            Effect::Attach { intent, attempt } => (EffectId::of(stream, *intent), *attempt),
-            Effect::Detach { of, attempt } => (EffectId::of(stream, *of), *attempt),
+            Effect::Attach { intent, attempt } => (EffectId::of(journal, stream, *intent), *attempt),
+            Effect::Detach { of, attempt } => (EffectId::of(journal, stream, *of), *attempt),
         };
         // Both are there whenever one of the two effects is pending; without them the call names no provider and fails.
         let (target, spec) = (self.target(), self.spec.as_ref());

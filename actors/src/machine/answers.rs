@@ -16,7 +16,8 @@ pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, f
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let name = facts.stream.name();
-    if instance.effect != state.effect_of(facts.stream, effort.intent) || instance.machine.as_str() != name {
+    let asked_for = state.effect_of(facts.journal, facts.stream, effort.intent);
+    if instance.effect != asked_for || instance.machine.as_str() != name {
         // A provider that answers with something else has not made what was asked for.
         let text = format!("the provider answered with instance {} of machine {}", instance.instance, instance.machine);
         return create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetSeen, InstanceConfig, NodeFacts, Spec, SpecV1, SpecV2, StartParameters, Unstartable};
+use super::{BudgetSeen, InstanceConfig, NodeFacts, Spec, StartParameters, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -15,8 +15,8 @@ use crate::{
 /// A command to a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
-    /// It shall exist, like this. The first form.
-    DeclareV1(SpecV1),
+    /// It shall exist, like this.
+    Declare(Arc<Spec>),
     /// It shall go, once nothing hangs on it.
     Remove,
     /// Try again what was given up.
@@ -54,8 +54,6 @@ pub enum Command {
     ReserveMount { filesystem: Name },
     /// The filesystem is not mounted here any more.
     ReleaseMount { filesystem: Name },
-    /// It shall exist, like this. The second form.
-    DeclareV2(Box<SpecV2>),
     /// The instance of this intent is to be made in this zone, or in none where the provider has no zones. `round_is_new`:
     /// every zone that it may be in has failed once. A supervisor's order.
     Site { effect: EffectId, zone: Option<Zone>, round_is_new: bool },
@@ -63,7 +61,13 @@ pub enum Command {
     TakeClass { effect: EffectId, copy: Box<ClassCopy> },
     /// The start that was asked for at this version is to be made with these, which follow from these documents. A
     /// supervisor's order.
-    Prepare { asked: Version, parameters: Box<StartParameters>, cited: Vec<Cited> },
+    Prepare {
+        asked: Version,
+        parameters: Box<StartParameters>,
+        /// How what is started reaches the control plane, where documents say so.
+        config: Option<Box<InstanceConfig>>,
+        cited: Vec<Cited>,
+    },
     /// The start that was asked for at this version cannot be made now. A supervisor's order.
     RefuseStart { asked: Version, why: Unstartable, cited: Vec<Cited> },
     /// A unit of this application is to stand on it.
@@ -76,27 +80,12 @@ pub enum Command {
     ReleaseContainer { container: Name },
     /// The volume that is attached to it, or about to be, is in this zone: its instance can only be there.
     NoteVolume { volume: Name, zone: Zone },
-    /// As `Prepare`, with how what is started reaches the control plane. A supervisor's order.
-    PrepareWith { asked: Version, parameters: Box<StartParameters>, config: Box<InstanceConfig>, cited: Vec<Cited> },
     /// The disruption budgets have room for its workloads to end. A supervisor's order.
     AllowEviction { effect: EffectId },
     /// This one has not. A supervisor's order.
     RefuseEviction { effect: EffectId, budget: BudgetSeen },
-    /// It shall exist, like this.
-    Declare(Arc<Spec>),
     /// The volume is not attached to this instance any more, and was waited for. A supervisor's order.
     NoteDetached { effect: EffectId, volume: Name },
-}
-
-impl Command {
-    /// The declaration of a machine, in the oldest form that says all of it: what older releases could say stands in the
-    /// journal as they wrote it, and is decided as they did.
-    pub fn declare(spec: Arc<Spec>) -> Self {
-        match spec.as_v2() {
-            Some(old) => Self::DeclareV2(Box::new(old)),
-            None => Self::Declare(spec),
-        }
-    }
 }
 
 /// In which way a machine goes.

@@ -1,6 +1,6 @@
 //! What should happen to a machine, and why.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
@@ -19,29 +19,13 @@ pub(super) type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
-        Command::Declare(spec) => {
-            let spec = || spec.clone();
-            declare(state, &spec(), [Event::Declared { spec: spec() }, Event::SpecChanged { spec: spec() }], facts)
-        }
-        Command::DeclareV2(old) => {
-            let spec = || old.clone();
-            let events = [Event::DeclaredV2 { spec: spec() }, Event::SpecChangedV2 { spec: spec() }];
-            declare(state, &(*spec()).into(), events, facts)
-        }
-        Command::DeclareV1(old) => {
-            let spec = || old.clone();
-            let events = [Event::DeclaredV1 { spec: spec() }, Event::SpecChangedV1 { spec: spec() }];
-            declare(state, &spec().into(), events, facts)
-        }
+        Command::Declare(spec) => declare(state, spec, facts),
         Command::Site { effect, zone, round_is_new } => {
             siting::site(state, *effect, zone.as_ref(), *round_is_new, facts)
         }
         Command::TakeClass { effect, copy } => made_from::take(state, *effect, copy, facts),
-        Command::Prepare { asked, parameters, cited } => {
-            start::prepare(state, *asked, (parameters, None), cited, facts)
-        }
-        Command::PrepareWith { asked, parameters, config, cited } => {
-            start::prepare(state, *asked, (parameters, Some(config)), cited, facts)
+        Command::Prepare { asked, parameters, config, cited } => {
+            start::prepare(state, *asked, (parameters, config.as_deref()), cited, facts)
         }
         Command::AllowEviction { effect } => eviction::allow(state, *effect, facts),
         Command::RefuseEviction { effect, budget } => eviction::refuse(state, *effect, budget, facts),
@@ -63,7 +47,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
         Command::Unhold => hold::unhold(state, facts),
         Command::Adopt { provider, instance } => foreign::adopt(state, provider, instance, facts),
-        Command::Disown => foreign::disown(state, facts),
+        Command::Disown => foreign::disown(state),
         Command::Reprieve { effect } => health::reprieve(state, *effect, facts),
         Command::GiveUp { effect } => health::give_up(state, *effect, facts),
         Command::Engage { set } => membership::engage(state, set),
@@ -92,17 +76,17 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     }
 }
 
-/// The events say the same in the form that was asked in: that it is new, and that it differs.
-fn declare(state: &State, spec: &Spec, [declared, changed]: [Event; 2], facts: &Facts<'_>) -> Verdict {
+fn declare(state: &State, spec: &Arc<Spec>, facts: &Facts<'_>) -> Verdict {
     let present = match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => return Err(Rejection::Leaving { life: state.life }),
         (Life::Alive, Some(present)) => present,
         (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
+            let declared = Event::Declared { spec: spec.clone() };
             let events = [declared, Event::CreateRequested { at: facts.now }];
             return Ok(Decision::because(Reason::NewlyDeclared, events));
         }
     };
-    if **present == *spec {
+    if present == spec {
         return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
     }
     let fixed = [
@@ -114,7 +98,7 @@ fn declare(state: &State, spec: &Spec, [declared, changed]: [Event; 2], facts: &
     if let Some((field, _)) = fixed.into_iter().find(|(_, differs)| *differs) {
         return Err(Rejection::Immutable { field: field.into() });
     }
-    Ok(Decision::because(Reason::SpecDiffers, [changed]))
+    Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: spec.clone() }]))
 }
 
 fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
@@ -187,7 +171,7 @@ fn skip_deletion(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict 
     if effort.outlook == Outlook::Trying {
         return Ok(Decision::nothing(Reason::DeletionUnderWay));
     }
-    let effect = state.effect_of(facts.stream, *of);
+    let effect = state.effect_of(facts.journal, facts.stream, *of);
     let skipped = Event::Skipped { what: Skipped::DeletionOf { effect } };
     let events = [skipped, Event::InstanceLeft { effect, why: Leaving::Forced }, Event::Removed];
     Ok(Decision::because(Reason::RemovalForced, events))
@@ -204,7 +188,7 @@ pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
         (Instance::None, _) => vec![Event::Died, Event::Removed],
         (Instance::Deleting { .. }, _) => vec![Event::Died],
         (Instance::Creating(effort), _) if of_other::is_all_there_is(state, effort, facts) => {
-            let effect = state.effect_of(facts.stream, effort.intent);
+            let effect = state.effect_of(facts.journal, facts.stream, effort.intent);
             vec![Event::Died, Event::InstanceLeft { effect, why: Leaving::OfOther }, Event::Removed]
         }
         // What was never finished is nobody's, whatever is to become of instances.
@@ -212,7 +196,7 @@ pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
             vec![Event::Died, Event::DeleteRequested { at: facts.now }]
         }
         (Instance::Running { intent, .. } | Instance::Lost { intent, .. }, Some(why)) => {
-            let effect = state.effect_of(facts.stream, *intent);
+            let effect = state.effect_of(facts.journal, facts.stream, *intent);
             vec![Event::Died, Event::InstanceLeft { effect, why }, Event::Removed]
         }
     }
@@ -292,7 +276,7 @@ pub(super) fn due(state: &State, now: Timestamp) -> Vec<Event> {
 }
 
 fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
-    if state.running_effect(facts.stream) != Some(effect) {
+    if state.running_effect() != Some(effect) {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     let mut events = vec![Event::InstanceLost { at: facts.now }];
@@ -318,7 +302,7 @@ fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
 }
 
 fn report_node(state: &State, effect: EffectId, conditions: &[Condition], facts: &Facts<'_>) -> Verdict {
-    if state.running_effect(facts.stream) != Some(effect) {
+    if state.running_effect() != Some(effect) {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
@@ -332,7 +316,7 @@ fn report_node(state: &State, effect: EffectId, conditions: &[Condition], facts:
 
 fn report_node_silent(state: &State, effect: EffectId, last_seen: Timestamp, facts: &Facts<'_>) -> Verdict {
     let known = matches!(state.node, Node::Reporting { .. } | Node::Silent);
-    if state.running_effect(facts.stream) != Some(effect) || !known {
+    if state.running_effect() != Some(effect) || !known {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     if facts.now.since(last_seen) <= facts.policy.machines.node_stale_ms {

@@ -68,7 +68,7 @@ pub(super) fn until(state: &State) -> Option<Timestamp> {
 
 /// The agent says that nothing runs any more.
 pub(super) fn report_drained(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
-    if state.running_effect(facts.stream) != Some(effect) || !state.is_draining() {
+    if state.running_effect() != Some(effect) || !state.is_draining() {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     if state.turn().is_some() {

@@ -5,24 +5,24 @@ use std::{collections::BTreeSet, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, Spec, SpecV1, SpecV2, StartParameters, Step,
-    TurnOutcome, TurnPlan, Unstartable,
+    BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, Spec, StartParameters, Step, TurnOutcome, TurnPlan,
+    Unstartable,
 };
 use crate::{
-    contract::Stored,
+    contract::{Stored, Touches},
     ports::{Condition, MachineInstance},
-    vocab::{Cited, ClassCopy, EffectId, Fault, InstanceId, Name, Timestamp, Zone},
+    vocab::{Cited, ClassCopy, EffectId, Fact, Fault, InstanceId, Name, Timestamp, Zone},
 };
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// It exists from now on, under a new uid. The first form.
-    DeclaredV1 {
-        spec: SpecV1,
+    /// It exists from now on, under a new uid.
+    Declared {
+        spec: Arc<Spec>,
     },
-    SpecChangedV1 {
-        spec: SpecV1,
+    SpecChanged {
+        spec: Arc<Spec>,
     },
     /// An intent to create an instance is open: its effect id follows from this event's version.
     CreateRequested {
@@ -171,13 +171,6 @@ pub enum Event {
     MountReleased {
         filesystem: Name,
     },
-    /// It exists from now on, under a new uid. The second form.
-    DeclaredV2 {
-        spec: Box<SpecV2>,
-    },
-    SpecChangedV2 {
-        spec: Box<SpecV2>,
-    },
     /// Its instance is to be made there; in no zone where its provider has none.
     Sited {
         zone: Option<Zone>,
@@ -201,6 +194,8 @@ pub enum Event {
     /// Its instance is to be started with these.
     StartPrepared {
         parameters: Box<StartParameters>,
+        /// How it reaches the control plane, where documents say so.
+        config: Option<Box<InstanceConfig>>,
         cited: Vec<Cited>,
         at: Timestamp,
     },
@@ -229,13 +224,6 @@ pub enum Event {
         volume: Name,
         zone: Zone,
     },
-    /// Its instance is to be started with these, and reaches the control plane like this.
-    StartPreparedWith {
-        parameters: Box<StartParameters>,
-        config: Box<InstanceConfig>,
-        cited: Vec<Cited>,
-        at: Timestamp,
-    },
     /// The agent of its instance has come with the token of this id, and says this of itself.
     AgentJoined {
         token: String,
@@ -259,13 +247,6 @@ pub enum Event {
         instance: InstanceId,
         nonce: String,
         at: Timestamp,
-    },
-    /// It exists from now on, under a new uid.
-    Declared {
-        spec: Arc<Spec>,
-    },
-    SpecChanged {
-        spec: Arc<Spec>,
     },
     /// Its workloads with volumes end one after the other, in this order.
     TurnsPlanned {
@@ -317,6 +298,68 @@ pub enum Leaving {
     Forced,
     /// It was started by another control plane.
     OfOther,
+}
+
+impl Event {
+    /// The sides of its entity that it changes.
+    pub fn touches(&self) -> Touches {
+        use Fact::{Agent, Dependents, Drain, Effect, Health, Hold, Life, Spec, Start, Stray, Zone as Place};
+        Touches::Some(match self {
+            Self::Declared { .. } => return Touches::All,
+            Self::SpecChanged { .. } => &[Spec],
+            Self::CreateRequested { .. } => &[Effect, Start],
+            Self::Created { .. }
+            | Self::CreateRetryScheduled { .. }
+            | Self::CreateGivenUp { .. }
+            | Self::DeleteRequested { .. }
+            | Self::Deleted
+            | Self::DeleteRetryScheduled { .. }
+            | Self::DeleteGivenUp { .. }
+            | Self::AttemptBegun
+            | Self::InstanceLost { .. }
+            | Self::InstanceLeft { .. }
+            | Self::Adopted { .. } => &[Effect],
+            Self::NodeReported { .. } | Self::NodeWentStale { .. } | Self::AgentJoined { .. } => &[Agent],
+            Self::AttachmentReserved { .. }
+            | Self::AttachmentReleased { .. }
+            | Self::Engaged { .. }
+            | Self::Disengaged { .. }
+            | Self::MountReserved { .. }
+            | Self::MountReleased { .. }
+            | Self::ContainerReserved { .. }
+            | Self::ContainerReleased { .. } => &[Dependents],
+            Self::RemovalBegan | Self::Died | Self::Removed | Self::InstanceToStay | Self::Skipped { .. } => &[Life],
+            Self::Held { .. } | Self::HoldEnded | Self::Withheld { .. } => &[Hold],
+            Self::StrayFound { .. }
+            | Self::StrayGone { .. }
+            | Self::StrayRetryScheduled { .. }
+            | Self::StrayGivenUp { .. }
+            | Self::StrayAttemptBegun { .. }
+            | Self::StartedByOther { .. } => &[Stray],
+            Self::JoinAwaited { .. }
+            | Self::BecameWell { .. }
+            | Self::BecameSuspect { .. }
+            | Self::BecameOverdue { .. }
+            | Self::GivenUp { .. } => &[Health],
+            Self::DrainBegan { .. }
+            | Self::DrainEnded { .. }
+            | Self::EvictionAllowed { .. }
+            | Self::EvictionRefused { .. }
+            | Self::EvictionAskedAgain
+            | Self::TurnsPlanned { .. }
+            | Self::TurnBegan { .. }
+            | Self::WorkloadEnded { .. }
+            | Self::VolumeDetached { .. }
+            | Self::TurnEnded { .. } => &[Drain],
+            Self::Sited { .. } | Self::ZoneBlamed { .. } | Self::VolumeIsIn { .. } => &[Place],
+            Self::Progressed { .. } => &[],
+            Self::ClassTaken { .. }
+            | Self::StartPrepared { .. }
+            | Self::StartRefused { .. }
+            | Self::UnitAssigned { .. }
+            | Self::UnitUnassigned { .. } => &[Start],
+        })
+    }
 }
 
 impl Stored for Event {

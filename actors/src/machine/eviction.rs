@@ -70,7 +70,7 @@ impl State {
 
 /// There is room in the budgets of all applications on it.
 pub(super) fn allow(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
-    if state.running_effect(facts.stream) != Some(effect) || !state.asks_for_eviction() {
+    if state.running_effect() != Some(effect) || !state.asks_for_eviction() {
         return Ok(Decision::nothing(Reason::EvictionNotAsked));
     }
     Ok(Decision::because(Reason::EvictionAllowed, allowed(state, false, facts)))
@@ -81,7 +81,7 @@ pub(super) fn refuse(state: &State, effect: EffectId, budget: &BudgetSeen, facts
     let (Some(Eviction::Asked { attempt }), true) = (state.eviction(), state.asks_for_eviction()) else {
         return Ok(Decision::nothing(Reason::EvictionNotAsked));
     };
-    if state.running_effect(facts.stream) != Some(effect) {
+    if state.running_effect() != Some(effect) {
         return Ok(Decision::nothing(Reason::EvictionNotAsked));
     }
     let rules = &facts.policy.reconciliation.drain;

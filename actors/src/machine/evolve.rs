@@ -31,11 +31,7 @@ fn call(state: &State) -> Option<(Version, u32)> {
 fn change(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => declared(state, at, spec.clone()),
-        Event::DeclaredV2 { spec } => declared(state, at, Arc::new((**spec).clone().into())),
-        Event::DeclaredV1 { spec } => declared(state, at, Arc::new(spec.clone().into())),
         Event::SpecChanged { spec } => changed(state, at, spec.clone()),
-        Event::SpecChangedV2 { spec } => changed(state, at, Arc::new((**spec).clone().into())),
-        Event::SpecChangedV1 { spec } => changed(state, at, Arc::new(spec.clone().into())),
         Event::CreateRequested { at: since } => {
             state.instance = Instance::Creating(Effort::begun(at, *since));
             state.site = Site::asked(state.spec.as_deref());
@@ -215,12 +211,8 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::Progressed { text, percent, at: since } => {
             state.progress = Some(Progress { text: text.clone(), percent: *percent, since: *since });
         }
-        Event::StartPrepared { parameters, .. } => {
-            state.start = Start::Prepared { parameters: parameters.clone(), config: None };
-            state.site.choice = state.choice_in_force();
-        }
-        Event::StartPreparedWith { parameters, config, .. } => {
-            state.start = Start::Prepared { parameters: parameters.clone(), config: Some(config.clone()) };
+        Event::StartPrepared { parameters, config, .. } => {
+            state.start = Start::Prepared { parameters: parameters.clone(), config: config.clone() };
             state.site.choice = state.choice_in_force();
         }
         Event::StartRefused { why, at: since, .. } => {

@@ -36,7 +36,7 @@ pub(super) fn adopt(state: &State, provider: &Name, instance: &MachineInstance, 
     if let Some(nonce) = other_nonce(instance, facts) {
         return Err(Rejection::OtherNonce { nonce: nonce.to_owned() });
     }
-    let own = state.own(facts.stream);
+    let own = state.own(facts.journal, facts.stream);
     let adopted = Event::Adopted { instance: instance.clone(), at: facts.now };
     match &state.instance {
         Instance::Running { .. } if own == Some(instance.effect) => Ok(Decision::nothing(Reason::AlreadyItsOwn)),
@@ -66,13 +66,13 @@ pub(super) fn other_nonce<'a>(instance: &'a MachineInstance, facts: &Facts<'_>) 
     (reported != Nonce::of(facts.journal, instance.effect).as_str()).then_some(reported)
 }
 
-pub(super) fn disown(state: &State, facts: &Facts<'_>) -> Verdict {
+pub(super) fn disown(state: &State) -> Verdict {
     match state.life {
         Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
         Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
         Life::Alive => (),
     }
-    let Some(effect) = state.running_effect(facts.stream) else {
+    let Some(effect) = state.running_effect() else {
         return Err(Rejection::NoInstance);
     };
     let event = Event::InstanceLeft { effect, why: Leaving::OperatorKeeps };
@@ -84,7 +84,7 @@ pub(super) fn remove_stray(state: &State, provider: &Name, instance: &MachineIns
     if instance.machine.as_str() != facts.stream.name() {
         return Err(Rejection::NotItsName { machine: instance.machine.clone() });
     }
-    if state.own(facts.stream) == Some(effect) {
+    if state.own(facts.journal, facts.stream) == Some(effect) {
         return Ok(Decision::nothing(Reason::AlreadyItsOwn));
     }
     if state.kept.contains(&effect) {

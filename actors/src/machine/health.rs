@@ -145,7 +145,7 @@ pub(super) fn overdue(state: &State, now: Timestamp) -> Option<Event> {
 
 /// A supervisor, or an operator, gives it up: its instance is replaced.
 pub(super) fn give_up(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
-    let is_current = state.running_effect(facts.stream) == Some(effect);
+    let is_current = state.running_effect() == Some(effect);
     let (Health::Overdue { cause, .. }, true, Life::Alive) = (&state.health, is_current, state.life) else {
         return Ok(Decision::nothing(Reason::Recovered));
     };
@@ -163,7 +163,7 @@ pub(super) fn give_up(state: &State, effect: EffectId, facts: &Facts<'_>) -> Ver
 
 /// Its zone is back, and it may be so in a moment, too: it gets another look's time.
 pub(super) fn reprieve(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
-    let is_current = state.running_effect(facts.stream) == Some(effect);
+    let is_current = state.running_effect() == Some(effect);
     let (Health::Overdue { cause, .. }, true, true) = (&state.health, is_current, is_overdue(state)) else {
         return Ok(Decision::nothing(Reason::Recovered));
     };

@@ -43,7 +43,7 @@ pub struct NodeFacts {
 
 /// The agent of this instance has come with this token. The same again is no news.
 pub(super) fn report(state: &State, effect: EffectId, token: &str, node: &NodeFacts, facts: &Facts<'_>) -> Verdict {
-    if state.running_effect(facts.stream) != Some(effect) {
+    if state.running_effect() != Some(effect) {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     if state.joined.as_ref().is_some_and(|known| known.token == token && known.node == *node) {

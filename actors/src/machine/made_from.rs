@@ -77,7 +77,8 @@ impl State {
 
 /// The class says what is made.
 pub(super) fn take(state: &State, effect: EffectId, copy: &ClassCopy, facts: &Facts<'_>) -> Verdict {
-    let is_awaited = state.awaits_class() == Some(&copy.class) && state.own(facts.stream) == Some(effect);
+    let is_awaited =
+        state.awaits_class() == Some(&copy.class) && state.own(facts.journal, facts.stream) == Some(effect);
     if !is_awaited {
         return Ok(Decision::nothing(Reason::ClassNotAwaited));
     }

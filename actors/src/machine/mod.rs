@@ -121,7 +121,7 @@ pub use made_from::MadeFrom;
 pub use phase::{juju_status, phase};
 pub use progress::Progress;
 pub use siting::{Site, SiteChoice};
-pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, SpecV1, SpecV2, Workload, WorkloadV1};
+pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, Workload};
 pub use start::{InstanceConfig, Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 pub use state::{Hold, Instance, Node, State, Step, Stray};
 pub use turns::{Turn, TurnOutcome, TurnPlan, TurnStep, Turns};
@@ -132,7 +132,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Verdict};
+use crate::contract::{Decider, Facts, NoView, Touches, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "machine";
@@ -149,6 +149,10 @@ impl Decider for State {
 
     fn evolve(&mut self, at: Version, event: &Event) {
         evolve::evolve(self, at, event);
+    }
+
+    fn touches(event: &Event) -> Touches {
+        event.touches()
     }
 
     fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {

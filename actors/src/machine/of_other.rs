@@ -37,7 +37,7 @@ pub(super) fn report(
     let (instance, nonce) = (instance.clone(), nonce.to_owned());
     let text = format!("instance {instance} was started by somebody else: it reports the nonce {nonce}");
     let seen = Event::StartedByOther { effect, instance, nonce, at: facts.now };
-    let is_own = state.own(facts.stream) == Some(effect);
+    let is_own = state.own(facts.journal, facts.stream) == Some(effect);
     let rest = match &state.instance {
         _ if state.strays.contains_key(&effect) => Vec::new(),
         Instance::Creating(effort) if is_own && effort.outlook == Outlook::Trying => {
@@ -55,6 +55,6 @@ pub(super) fn report(
 
 /// Whether nothing of its own can be there: making it was given up because of what stands in its place.
 pub(super) fn is_all_there_is(state: &State, effort: &Effort, facts: &Facts<'_>) -> bool {
-    let effect = state.effect_of(facts.stream, effort.intent);
+    let effect = state.effect_of(facts.journal, facts.stream, effort.intent);
     effort.outlook != Outlook::Trying && state.of_others.contains(&effect)
 }

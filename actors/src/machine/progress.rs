@@ -44,8 +44,8 @@ impl Progress {
 
 impl State {
     /// The call that is under way, or owed, for its own instance.
-    pub fn calling(&self, stream: &bailiwick_journal::StreamId) -> Option<EffectId> {
-        self.own(stream).filter(|_| self.is_called())
+    pub fn calling(&self, journal: uuid::Uuid, stream: &bailiwick_journal::StreamId) -> Option<EffectId> {
+        self.own(journal, stream).filter(|_| self.is_called())
     }
 
     /// Whether nothing else is waited for than the answer to that call.
@@ -61,7 +61,7 @@ impl State {
 }
 
 pub(super) fn report(state: &State, effect: EffectId, text: &str, percent: Option<u8>, facts: &Facts<'_>) -> Verdict {
-    if state.calling(facts.stream) != Some(effect) {
+    if state.calling(facts.journal, facts.stream) != Some(effect) {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     if state.has_progressed(text, percent) {

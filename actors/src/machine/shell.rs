@@ -1,6 +1,7 @@
 //! Machine effects as provider calls.
 
 use bailiwick_journal::StreamId;
+use uuid::Uuid;
 
 use super::{Command, Effect, Report, State};
 use crate::{
@@ -10,12 +11,12 @@ use crate::{
 };
 
 impl Kind for State {
-    fn work(&self, stream: &StreamId, effect: &Effect) -> Work {
+    fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
-            Effect::Create { intent, attempt } => (self.effect_of(stream, *intent), *attempt),
-            Effect::Delete { of, attempt } => (self.effect_of(stream, *of), *attempt),
+            Effect::Create { intent, attempt } => (self.effect_of(journal, stream, *intent), *attempt),
+            Effect::Delete { of, attempt } => (self.effect_of(journal, stream, *of), *attempt),
             Effect::DeleteStray { effect, attempt } => {
                 let (stream, id, attempt) = (stream.clone(), *effect, *attempt);
                 let provider = self.strays.get(effect).map(|stray| stray.provider.clone());
@@ -25,7 +26,7 @@ impl Kind for State {
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(machine)) => {
-                let (uid, spec, zone) = (self.uid(stream), spec.clone(), self.zone());
+                let (uid, spec, zone) = (self.uid(journal, stream), spec.clone(), self.zone());
                 let class = self.class().cloned().map(Box::new);
                 let start = self.parameters().cloned().map(Box::new);
                 let config = self.config().cloned().map(Box::new);

@@ -121,7 +121,7 @@ pub(super) fn site(
     let (Instance::Creating(effort), true) = (&state.instance, state.awaits_site()) else {
         return Ok(Decision::nothing(Reason::SiteNotAwaited));
     };
-    if state.own(facts.stream) != Some(effect) {
+    if state.own(facts.journal, facts.stream) != Some(effect) {
         return Ok(Decision::nothing(Reason::SiteNotAwaited));
     }
     let sited = Event::Sited { zone: zone.cloned(), at: facts.now };

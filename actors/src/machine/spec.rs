@@ -98,42 +98,6 @@ pub struct Workload {
     pub volumes: BTreeSet<Name>,
 }
 
-/// The first stored form of a workload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkloadV1 {
-    pub name: Name,
-    pub command: Vec<String>,
-    pub env: BTreeMap<String, String>,
-}
-
-/// The second stored form of a machine as declared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SpecV2 {
-    pub provider: Name,
-    pub workloads: Vec<WorkloadV1>,
-    pub labels: Texts,
-    pub annotations: Texts,
-    pub taints: Vec<Taint>,
-    pub tags: Texts,
-    pub constraints: Constraints,
-    pub placement: Option<Placement>,
-    pub base: Option<Base>,
-    pub jobs: BTreeSet<Job>,
-    pub parent: Option<Name>,
-    pub zone: Option<Zone>,
-    pub spread: Option<String>,
-    pub class: Option<Name>,
-    pub set: Option<Name>,
-}
-
-/// The first stored form of a machine as declared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SpecV1 {
-    pub provider: Name,
-    pub workloads: Vec<WorkloadV1>,
-    pub labels: Texts,
-}
-
 /// Who says in which zone an instance is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Siting<'a> {
@@ -223,68 +187,5 @@ impl Spec {
             Some(format!("{label}={}", self.labels.get(label)?))
         };
         of_set.or_else(by_label)
-    }
-}
-
-impl Spec {
-    /// The same in the second stored form; none if it says what that cannot: which volumes a workload uses.
-    pub fn as_v2(&self) -> Option<SpecV2> {
-        if self.has_turns() {
-            return None;
-        }
-        let old = |new: Workload| WorkloadV1 { name: new.name, command: new.command, env: new.env };
-        let new = self.clone();
-        Some(SpecV2 {
-            provider: new.provider,
-            workloads: new.workloads.into_iter().map(old).collect(),
-            labels: new.labels,
-            annotations: new.annotations,
-            taints: new.taints,
-            tags: new.tags,
-            constraints: new.constraints,
-            placement: new.placement,
-            base: new.base,
-            jobs: new.jobs,
-            parent: new.parent,
-            zone: new.zone,
-            spread: new.spread,
-            class: new.class,
-            set: new.set,
-        })
-    }
-}
-
-impl From<WorkloadV1> for Workload {
-    fn from(WorkloadV1 { name, command, env }: WorkloadV1) -> Self {
-        Self { name, command, env, volumes: BTreeSet::new() }
-    }
-}
-
-impl From<SpecV1> for Spec {
-    fn from(SpecV1 { provider, workloads, labels }: SpecV1) -> Self {
-        let workloads = workloads.into_iter().map(Workload::from).collect();
-        Self { workloads, labels, ..Self::with_provider(provider) }
-    }
-}
-
-impl From<SpecV2> for Spec {
-    fn from(old: SpecV2) -> Self {
-        Self {
-            provider: old.provider,
-            workloads: old.workloads.into_iter().map(Workload::from).collect(),
-            labels: old.labels,
-            annotations: old.annotations,
-            taints: old.taints,
-            tags: old.tags,
-            constraints: old.constraints,
-            placement: old.placement,
-            base: old.base,
-            jobs: old.jobs,
-            parent: old.parent,
-            zone: old.zone,
-            spread: old.spread,
-            class: old.class,
-            set: old.set,
-        }
     }
 }

@@ -7,6 +7,7 @@ use std::{
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::{Drain, Health, Joined, MadeFrom, Progress, Site, Spec, Start, VolumeZones};
 use crate::{
@@ -149,14 +150,14 @@ impl State {
     }
 
     /// The machine's uid; meaningless before it was declared.
-    pub fn uid(&self, stream: &StreamId) -> Uid {
-        Uid::of(stream, self.declared_at)
+    pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
+        Uid::of(journal, stream, self.declared_at)
     }
 
     /// The effect id of the instance that runs, if one does.
-    pub fn running_effect(&self, stream: &StreamId) -> Option<EffectId> {
+    pub fn running_effect(&self) -> Option<EffectId> {
         match &self.instance {
-            Instance::Running { intent, .. } => Some(self.effect_of(stream, *intent)),
+            Instance::Running { instance, .. } => Some(instance.effect),
             Instance::None | Instance::Creating(_) | Instance::Lost { .. } | Instance::Deleting { .. } => None,
         }
     }
@@ -172,23 +173,24 @@ impl State {
     }
 
     /// The effect id of what was made, or taken over, at a version.
-    pub fn effect_of(&self, stream: &StreamId, intent: Version) -> EffectId {
+    pub fn effect_of(&self, journal: Uuid, stream: &StreamId, intent: Version) -> EffectId {
         match self.adopted {
             Some((at, effect)) if at == intent => effect,
-            _ => EffectId::of(stream, intent),
+            _ => EffectId::of(journal, stream, intent),
         }
     }
 
     /// The instance that is its own: that it has, or may have, or is getting rid of.
-    pub fn own(&self, stream: &StreamId) -> Option<EffectId> {
-        self.intent().map(|intent| self.effect_of(stream, intent))
+    pub fn own(&self, journal: Uuid, stream: &StreamId) -> Option<EffectId> {
+        let intended = || self.intent().map(|intent| self.effect_of(journal, stream, intent));
+        self.running_effect().or_else(intended)
     }
 
     /// All instances that are no orphans because of it: its own, those it is removing, those that an operator kept, and those
     /// of another control plane.
-    pub fn claims(&self, stream: &StreamId) -> BTreeSet<EffectId> {
+    pub fn claims(&self, journal: Uuid, stream: &StreamId) -> BTreeSet<EffectId> {
         let left_alone = self.kept.iter().chain(&self.of_others);
-        self.own(stream).into_iter().chain(self.strays.keys().copied()).chain(left_alone.copied()).collect()
+        self.own(journal, stream).into_iter().chain(self.strays.keys().copied()).chain(left_alone.copied()).collect()
     }
 
     /// Whether something would have happened to it and did not, because it is held.

@@ -21,7 +21,7 @@ use super::{Command, Effect, Event, Instance, Node, NodeFacts, Reason, Rejection
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, after, answer, case, hold, walk},
+        given::{Case, JOURNAL, after, answer, case, hold, walk},
     },
     policy::{Document, WhenLost},
     ports::{Condition, InstanceStatus, MachineInstance},
@@ -43,7 +43,7 @@ fn spec(provider: &str) -> Arc<Spec> {
 }
 
 fn effect(at: u64) -> EffectId {
-    EffectId::of(&stream(), Version(at))
+    EffectId::of(JOURNAL, &stream(), Version(at))
 }
 
 fn instance(at: u64) -> MachineInstance {
@@ -382,18 +382,17 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
         Instance::Deleting { of, .. } => *of,
         Instance::None => version,
     };
-    let effect = EffectId::of(&stream(), if value.is_multiple_of(7) { Version(1) } else { intent });
+    let effect = EffectId::of(JOURNAL, &stream(), if value.is_multiple_of(7) { Version(1) } else { intent });
     let made = MachineInstance { effect, ..instance(2) };
     let volume = name(if value.is_multiple_of(2) { "data" } else { "logs" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
     // Nobody bears an id that is still to come.
     let stranger =
-        if state.own(&stream()).is_some() && value.is_multiple_of(2) { made.clone() } else { instance(1_000) };
+        if state.own(JOURNAL, &stream()).is_some() && value.is_multiple_of(2) { made.clone() } else { instance(1_000) };
     let set = name(if value.is_multiple_of(2) { "db" } else { "files" });
     match kind % 29 {
         28 => {
-            let nonce =
-                if value.is_multiple_of(5) { Nonce::of(uuid::Uuid::from_u128(1), effect).0 } else { "other:1".into() };
+            let nonce = if value.is_multiple_of(5) { Nonce::of(JOURNAL, effect).0 } else { "other:1".into() };
             Command::Report(Report::StartedByOther { effect, instance: made.instance, nonce })
         }
         26 => Command::Engage { set },
@@ -455,7 +454,7 @@ proptest! {
             let is_judged = state.life == Life::Alive && state.drain.is_none();
             let until = state.health.until().filter(|_| is_judged).map(Effect::WakeAt);
             assert!(until.is_none_or(|wake| owed.contains(&wake)), "whose time runs is woken when it is over");
-            let own = state.own(&stream());
+            let own = state.own(JOURNAL, &stream());
             assert!(own.is_none_or(|own| !state.strays.contains_key(&own)), "its own instance is not a stray");
             assert!(state.strays.keys().all(|stray| !state.kept.contains(stray)), "what is kept is not removed");
             let is_sure = |effect: &Effect| matches!(effect, Effect::Delete { of, .. } if state.has_proof_of(*of));

@@ -187,7 +187,7 @@ pub(super) fn begin(state: &State, facts: &Facts<'_>) -> Vec<Event> {
 pub(super) fn report_ended(state: &State, effect: EffectId, workload: &Name, facts: &Facts<'_>) -> Verdict {
     let volumes = match state.turn() {
         Some(Turn { workload: whose, step: TurnStep::Ending { volumes }, .. })
-            if whose == workload && state.running_effect(facts.stream) == Some(effect) =>
+            if whose == workload && state.running_effect() == Some(effect) =>
         {
             volumes.intersection(&state.attachments).cloned().collect()
         }
@@ -199,7 +199,7 @@ pub(super) fn report_ended(state: &State, effect: EffectId, workload: &Name, fac
 
 /// A volume is not attached to this instance any more.
 pub(super) fn note_detached(state: &State, effect: EffectId, volume: &Name, facts: &Facts<'_>) -> Verdict {
-    if !state.awaits_detachment_of(volume) || state.running_effect(facts.stream) != Some(effect) {
+    if !state.awaits_detachment_of(volume) || state.running_effect() != Some(effect) {
         return Ok(Decision::nothing(Reason::DetachmentNotAwaited));
     }
     let detached = Event::VolumeDetached { volume: volume.clone() };

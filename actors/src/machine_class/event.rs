@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    contract::Stored,
-    vocab::{ClassContent, Name},
+    contract::{Stored, Touches},
+    vocab::{ClassContent, Fact, Name},
 };
 
 /// One thing that happened.
@@ -29,6 +29,19 @@ pub enum Event {
     Removed,
     /// It is dying: it goes with the last machine that uses it.
     RemovalBegan,
+}
+
+impl Event {
+    /// The sides of its entity that it changes.
+    pub fn touches(&self) -> Touches {
+        use Fact::{Dependents, Life, Spec};
+        Touches::Some(match self {
+            Self::Declared { .. } => return Touches::All,
+            Self::Revised { .. } => &[Spec],
+            Self::Used { .. } | Self::Released { .. } => &[Dependents],
+            Self::RemovalBegan | Self::Removed => &[Life],
+        })
+    }
 }
 
 impl Stored for Event {

@@ -1,6 +1,7 @@
 //! A machine class has no effects, and waits for nothing.
 
 use bailiwick_journal::StreamId;
+use uuid::Uuid;
 
 use super::State;
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
 };
 
 impl Kind for State {
-    fn work(&self, _stream: &StreamId, effect: &NoEffect) -> Work {
+    fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
     }
 

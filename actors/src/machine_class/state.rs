@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::Event;
 use crate::vocab::{ClassContent, ClassCopy, Life, Name, Uid};
@@ -24,8 +25,8 @@ pub struct State {
 
 impl State {
     /// The class's uid; meaningless before it was declared.
-    pub fn uid(&self, stream: &StreamId) -> Uid {
-        Uid::of(stream, self.declared_at)
+    pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
+        Uid::of(journal, stream, self.declared_at)
     }
 
     /// What a machine takes that is made from it now.

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Spec, pass};
 use crate::{
-    contract::Stored,
-    vocab::{Name, Timestamp},
+    contract::{Stored, Touches},
+    vocab::{Fact, Name, Timestamp},
 };
 
 /// One thing that happened.
@@ -32,6 +32,19 @@ pub enum Event {
         until: Timestamp,
     },
     Rested,
+}
+
+impl Event {
+    /// The sides of its entity that it changes.
+    pub fn touches(&self) -> Touches {
+        use Fact::{Life, Pass, Spec};
+        Touches::Some(match self {
+            Self::Declared { .. } => return Touches::All,
+            Self::SpecChanged { .. } => &[Spec],
+            Self::RemovalBegan | Self::Removed => &[Life],
+            Self::Named { .. } | Self::Pass(_) | Self::Resting { .. } | Self::Rested => &[Pass],
+        })
+    }
 }
 
 impl Stored for Event {

@@ -1,6 +1,7 @@
 //! Machine set effects as work.
 
 use bailiwick_journal::StreamId;
+use uuid::Uuid;
 
 use super::{Command, Effect, State};
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
 };
 
 impl Kind for State {
-    fn work(&self, _stream: &StreamId, effect: &Effect) -> Work {
+    fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &Effect) -> Work {
         let Effect::WakeAt(due) = effect;
         Work::WakeAt(*due)
     }

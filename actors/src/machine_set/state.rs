@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::{Event, Spec, pass};
 use crate::vocab::{Life, Name, Timestamp, Uid};
@@ -36,8 +37,8 @@ pub enum Effect {
 
 impl State {
     /// The set's uid; meaningless before it was declared.
-    pub fn uid(&self, stream: &StreamId) -> Uid {
-        Uid::of(stream, self.declared_at)
+    pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
+        Uid::of(journal, stream, self.declared_at)
     }
 
     /// Whether a pass may begin.

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Sighting, Task};
 use crate::{
-    contract::Stored,
+    contract::{Stored, Touches},
     ports::replica_set::{MemberId, MemberState},
+    vocab::Fact,
 };
 
 /// One thing that happened.
@@ -54,6 +55,27 @@ pub enum Event {
     Unflagged,
     /// Its set has no place for it any more.
     Removed,
+}
+
+impl Event {
+    /// The sides of its entity that it changes.
+    pub fn touches(&self) -> Touches {
+        use Fact::{Life, Seen, Spec, Step, Vote};
+        Touches::Some(match self {
+            Self::Declared => return Touches::All,
+            Self::Followed { .. } | Self::Said { .. } => &[Seen],
+            Self::Seated { .. } => &[Spec],
+            Self::TaskBegan { .. } | Self::TaskEnded => &[Step],
+            Self::Joined { .. }
+            | Self::Moved { .. }
+            | Self::Promoted
+            | Self::Demoted
+            | Self::Left { .. }
+            | Self::Flagged
+            | Self::Unflagged => &[Vote],
+            Self::Removed => &[Life],
+        })
+    }
 }
 
 impl Stored for Event {

@@ -2,6 +2,7 @@
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::{Part, Picture, Sighting, Task};
 use crate::{
@@ -33,8 +34,8 @@ pub struct State {
 
 impl State {
     /// The member's uid; meaningless before it was declared.
-    pub fn uid(&self, stream: &StreamId) -> Uid {
-        Uid::of(stream, self.declared_at)
+    pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
+        Uid::of(journal, stream, self.declared_at)
     }
 
     /// One word for people: `declared`, `joining`, `learner`, `voter`, `leaving`, `removed`.

@@ -5,7 +5,7 @@ use proptest::{collection::vec, prelude::*};
 
 use super::{Command, Event, Part, Picture, Reason, Sighting, State, Task};
 use crate::{
-    contract::given::{Case, after, answer, case, hold, walk},
+    contract::given::{Case, JOURNAL, after, answer, case, hold, walk},
     policy::Document,
     ports::replica_set::{MemberId, MemberState, StepReason},
     vocab::{Life, Timestamp},
@@ -176,7 +176,7 @@ fn who_comes_back_is_another_one_in_the_same_stream() {
     past.extend(verdict.expect("it refuses nothing").events);
     let (again, _) = after::<State>(&past);
     assert_eq!((again.life, again.as_of), (Life::Alive, Version(9)));
-    assert_ne!(again.uid(&stream()), before.uid(&stream()));
+    assert_ne!(again.uid(JOURNAL, &stream()), before.uid(JOURNAL, &stream()));
 }
 
 proptest! {

@@ -18,34 +18,6 @@ pub struct Document {
     pub retries: Retries,
 }
 
-/// The settings as they were stored before retries had any of their own: schema 2.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DocumentV2 {
-    pub machines: Machines,
-    pub storage: Storage,
-    pub harvest: Harvest,
-    pub reconciliation: Reconciliation,
-}
-
-impl From<DocumentV2> for Document {
-    fn from(DocumentV2 { machines, storage, harvest, reconciliation }: DocumentV2) -> Self {
-        Self { machines, storage, harvest, reconciliation, ..Self::default() }
-    }
-}
-
-/// The settings as they were first stored: schema 1.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DocumentV1 {
-    pub machines: Machines,
-    pub storage: Storage,
-}
-
-impl From<DocumentV1> for Document {
-    fn from(DocumentV1 { machines, storage }: DocumentV1) -> Self {
-        Self { machines, storage, ..Self::default() }
-    }
-}
-
 /// Settings for instances that nobody needs, or nobody knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Harvest {

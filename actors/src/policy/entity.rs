@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{Body, PolicyRef, StreamId, Version};
+use bailiwick_journal::{PolicyRef, StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Document, DocumentV1, DocumentV2, pools};
+use super::{Document, pools};
 use crate::{
     contract::{
-        Code, Decider, Decision, Facts, NoEffect, NoView, PolicyInForce, Stored, StoredError, Verdict, is_news,
-        reasons, stored_digest,
+        Code, Decider, Decision, Facts, NoEffect, NoView, PolicyInForce, Stored, Touches, Verdict, is_news, reasons,
+        stored_digest,
     },
     storage_rules::{PoolName, PoolSettings, StorageConfig, StorageKind},
+    vocab::Fact,
 };
 
 /// A policy.
@@ -30,29 +31,23 @@ pub struct State {
 /// A command to a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
-    /// These settings shall be in force, and the defaults for whatever came later.
-    ReviseV1(DocumentV1),
-    /// These settings shall be in force, and the defaults for whatever came later than those.
-    ReviseV2(Box<DocumentV2>),
+    /// These settings shall be in force.
+    Revise(Box<Document>),
     /// Storage may come from this pool.
     CreatePool { name: PoolName, settings: PoolSettings },
     /// Storage comes from this pool no more; what was made from it stays.
     RemovePool { name: PoolName },
     /// Storage of this kind that names no pool comes from this one; none leaves that to what everybody has.
     SetDefaultPool { kind: StorageKind, pool: Option<PoolName> },
-    /// These settings shall be in force.
-    Revise(Box<Document>),
 }
 
 /// What happened to a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    RevisedV1 { document: DocumentV1 },
-    RevisedV2 { document: Box<DocumentV2> },
+    Revised { document: Box<Document> },
     PoolCreated { name: PoolName, settings: PoolSettings },
     PoolRemoved { name: PoolName },
     DefaultPoolSet { kind: StorageKind, pool: Option<PoolName> },
-    Revised { document: Box<Document> },
 }
 
 reasons! {
@@ -105,23 +100,8 @@ impl Stored for Event {
 impl Stored for Rejection {
     const SCHEMA: u16 = 1;
 }
-impl Stored for DocumentV1 {
-    const SCHEMA: u16 = 1;
-}
-impl Stored for DocumentV2 {
-    const SCHEMA: u16 = 2;
-}
 impl Stored for Document {
-    const SCHEMA: u16 = 3;
-
-    fn load(body: &Body) -> Result<Self, StoredError> {
-        match body.schema {
-            1 => Ok(bailiwick_journal::decode::<DocumentV1>(body)?.into()),
-            2 => Ok(bailiwick_journal::decode::<DocumentV2>(body)?.into()),
-            3 => Ok(bailiwick_journal::decode(body)?),
-            schema => Err(StoredError::UnknownSchema { schema, newest: Self::SCHEMA }),
-        }
-    }
+    const SCHEMA: u16 = 1;
 }
 
 impl State {
@@ -146,20 +126,18 @@ impl Decider for State {
     type View = NoView;
 
     fn decide(&self, command: &Command, _facts: &Facts<'_, Self>) -> Verdict<Self> {
-        let (document, event) = match command {
-            Command::ReviseV1(old) => (Document::from(old.clone()), Event::RevisedV1 { document: old.clone() }),
-            Command::ReviseV2(old) => ((**old).clone().into(), Event::RevisedV2 { document: old.clone() }),
-            Command::Revise(document) => ((**document).clone(), Event::Revised { document: document.clone() }),
+        let document = match command {
+            Command::Revise(document) => document,
             Command::CreatePool { name, settings } => return pools::create(self, name, settings),
             Command::RemovePool { name } => return pools::remove(self, name),
             Command::SetDefaultPool { kind, pool } => return pools::set_default(self, *kind, pool.as_ref()),
         };
         let in_force = (self.revision != 0).then_some(&self.document);
-        if !is_news(in_force, &document) {
+        if !is_news(in_force, document) {
             return Ok(Decision::nothing(Reason::Unchanged));
         }
-        check(&document)?;
-        Ok(Decision::because(Reason::Revised, [event]))
+        check(document)?;
+        Ok(Decision::because(Reason::Revised, [Event::Revised { document: document.clone() }]))
     }
 
     fn evolve(&mut self, _at: Version, event: &Event) {
@@ -169,20 +147,19 @@ impl Decider for State {
             }
             Event::PoolRemoved { name } => drop(self.pools.pools.remove(name)),
             Event::DefaultPoolSet { kind, pool } => *self.pools.default_of_mut(*kind) = pool.clone(),
-            Event::RevisedV1 { document } => {
-                self.revision += 1;
-                self.document = document.clone().into();
-                self.digest = stored_digest(document);
-            }
-            Event::RevisedV2 { document } => {
-                self.revision += 1;
-                self.document = (**document).clone().into();
-                self.digest = stored_digest(&**document);
-            }
             Event::Revised { document } => {
                 self.revision += 1;
                 self.document = (**document).clone();
                 self.digest = stored_digest(&**document);
+            }
+        }
+    }
+
+    fn touches(event: &Event) -> Touches {
+        match event {
+            Event::Revised { .. } => Touches::Some(&[Fact::Spec]),
+            Event::PoolCreated { .. } | Event::PoolRemoved { .. } | Event::DefaultPoolSet { .. } => {
+                Touches::Some(&[Fact::Dependents])
             }
         }
     }
@@ -226,29 +203,4 @@ fn check(document: &Document) -> Result<(), Rejection> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        contract::given::{after, answer},
-        vocab::Timestamp,
-    };
-
-    #[test]
-    fn settings_of_an_earlier_form_are_decided_and_cited_as_they_were() {
-        let stream = "policy/default".parse().expect("a stream");
-        let decided = |given: &[Event], command: Command| {
-            let given = after::<State>(given);
-            answer(&stream, &given, &command, Timestamp(1), &Document::default()).expect("an answer").events
-        };
-        let old = Box::new(DocumentV2::default());
-        let event = Event::RevisedV2 { document: old.clone() };
-        assert_eq!(decided(&[], Command::ReviseV2(old.clone())), std::slice::from_ref(&event));
-        let (state, _) = after::<State>(std::slice::from_ref(&event));
-        assert_eq!((state.revision, state.digest), (1, stored_digest(&*old)));
-        assert_eq!(state.document, Document::default(), "and the defaults for whatever came later");
-        assert_eq!(decided(&[event], Command::Revise(Box::default())), []);
-    }
 }

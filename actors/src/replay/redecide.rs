@@ -219,7 +219,7 @@ impl Audit<'_> {
             self.say(What::CommandId, "the command's id does not follow from stream, view and command");
         }
         let (command, journal) = match (D::Command::load(command), StoredFacts::load(facts)) {
-            (Ok(command), Ok(StoredFacts::V1 { journal })) => (command, journal),
+            (Ok(command), Ok(StoredFacts { journal })) => (command, journal),
             (Err(error), _) => return self.say(What::Undecodable, format!("the command cannot be read: {error}")),
             (_, Err(error)) => return self.say(What::Undecodable, format!("the facts cannot be read: {error}")),
         };
@@ -228,7 +228,13 @@ impl Audit<'_> {
         }
         let now = Timestamp(meta.time_ms);
         let known = Known { now, policy: policy.clone(), view, view_at: meta.view, journal };
-        let request = Request { command, id: meta.command_id, principal: meta.principal.clone(), cause: meta.cause };
+        let request = Request {
+            command,
+            id: meta.command_id,
+            principal: meta.principal.clone(),
+            cause: meta.cause,
+            cites: meta.cites.clone(),
+        };
         let verdict = catch_unwind(AssertUnwindSafe(|| entity.decide(&request.command, &known)));
         let Ok(verdict) = verdict else {
             return self.say(What::Broken, "the decider broke on this entry");

@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{Endpoints, Spec, SpecV1};
+use super::{Endpoints, Spec};
 use crate::{
     contract::Stored,
     ports::replica_set::{Observation, Outcome, Step},
@@ -14,9 +14,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// It shall be looked after, like this.
-    ///
-    /// As journals of before there were spaces have it.
-    DeclareV1(SpecV1),
+    Declare(Spec),
     /// So many of its servers shall vote; 0 means enough to survive the loss of one.
     EnableHa { servers: i64 },
     /// It is not looked after any more. Its servers and their data stay as they are.
@@ -29,8 +27,6 @@ pub enum Command {
     Wake { due: Timestamp },
     /// What the world reports.
     Report(Report),
-    /// It shall be looked after, like this.
-    Declare(Spec),
     /// Servers are to be found there. The supervisor's order.
     Publish(Endpoints),
 }

@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 
 use super::{
-    Command, Endpoints, Event, Phase, Reason, Rejection, Report, Seat, Spec, SpecV1, State, enable_ha,
+    Command, Endpoints, Event, Phase, Reason, Rejection, Report, Seat, Spec, State, enable_ha,
     publication::publication,
     rhythm::{Began, Ended, Retries},
 };
@@ -19,7 +19,6 @@ type Verdict = contract::Verdict<State>;
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
         Command::Declare(spec) => declare(state, spec),
-        Command::DeclareV1(spec) => declare_v1(state, spec),
         Command::Publish(endpoints) => publish(state, endpoints),
         Command::EnableHa { servers } => enable_ha(state, *servers),
         Command::Remove => remove(state),
@@ -59,18 +58,6 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
 /// How many voted when it was looked at last.
 fn voters(state: &State) -> u32 {
     u32::try_from(state.voters()).unwrap_or(u32::MAX)
-}
-
-/// The same answer, with the events as they were then.
-fn declare_v1(state: &State, old: &SpecV1) -> Verdict {
-    let decision = declare(state, &old.clone().into())?;
-    let spec = |servers| SpecV1 { servers, ..old.clone() };
-    let as_then = |event| match event {
-        Event::Declared { spec: now } => Event::DeclaredV1 { spec: spec(now.servers) },
-        Event::SpecChanged { spec: now } => Event::SpecChangedV1 { spec: spec(now.servers) },
-        other => other,
-    };
-    Ok(Decision { reason: decision.reason, events: decision.events.into_iter().map(as_then).collect() })
 }
 
 fn publish(state: &State, endpoints: &Endpoints) -> Verdict {

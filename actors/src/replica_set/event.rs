@@ -2,24 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Endpoints, Spec, SpecV1};
+use super::{Endpoints, Spec};
 use crate::{
-    contract::Stored,
+    contract::{Stored, Touches},
     ports::replica_set::{Observation, Stamp, Step},
-    vocab::{Fault, Timestamp},
+    vocab::{Fact, Fault, Timestamp},
 };
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// It is looked after from now on, under a new uid.
-    ///
-    /// As journals of before there were spaces have it.
-    DeclaredV1 {
-        spec: SpecV1,
+    Declared {
+        spec: Spec,
     },
-    SpecChangedV1 {
-        spec: SpecV1,
+    SpecChanged {
+        spec: Spec,
     },
     /// So many servers shall vote from now on.
     ServersWanted {
@@ -62,17 +60,32 @@ pub enum Event {
         fault: Fault,
     },
     Removed,
-    /// It is looked after from now on, under a new uid.
-    Declared {
-        spec: Spec,
-    },
-    SpecChanged {
-        spec: Spec,
-    },
     /// Servers are to be found there from now on.
     Published {
         endpoints: Endpoints,
     },
+}
+
+impl Event {
+    /// The sides of its entity that it changes.
+    pub fn touches(&self) -> Touches {
+        use Fact::{Life, Seen, Spec, Step};
+        Touches::Some(match self {
+            Self::Declared { .. } => return Touches::All,
+            Self::SpecChanged { .. } | Self::ServersWanted { .. } => &[Spec],
+            Self::LookBegun => &[Step],
+            Self::Seen { .. } | Self::SeenNotBegun => &[Seen, Step],
+            Self::SeenSame => &[Step],
+            Self::LookFailed { .. }
+            | Self::StepBegun { .. }
+            | Self::StepDone
+            | Self::SteppedDown { .. }
+            | Self::StepRefused { .. }
+            | Self::StepUnknown { .. } => &[Step],
+            Self::Published { .. } => &[],
+            Self::Removed => &[Life],
+        })
+    }
 }
 
 impl Stored for Event {

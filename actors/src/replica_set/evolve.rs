@@ -16,9 +16,7 @@ use crate::{
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => declare(state, at, spec.clone()),
-        Event::DeclaredV1 { spec } => declare(state, at, spec.clone().into()),
         Event::SpecChanged { spec } => change(state, spec.clone()),
-        Event::SpecChangedV1 { spec } => change(state, spec.clone().into()),
         Event::Published { endpoints } => state.published = Some(endpoints.clone()),
         Event::ServersWanted { servers } => {
             if let Some(spec) = &mut state.spec {

@@ -52,7 +52,7 @@ pub use command::{Command, Report};
 pub use effect::Effect;
 pub use event::Event;
 pub use publication::{Endpoint, Endpoints};
-pub use spec::{Rhythm, Seat, SeatV1, Spec, SpecV1};
+pub use spec::{Rhythm, Seat, Spec};
 pub use state::{Phase, State};
 pub use verdict::{Reason, Rejection};
 
@@ -60,7 +60,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Verdict};
+use crate::contract::{Decider, Facts, NoView, Touches, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "replica-set";
@@ -77,6 +77,10 @@ impl Decider for State {
 
     fn evolve(&mut self, at: Version, event: &Event) {
         evolve::evolve(self, at, event);
+    }
+
+    fn touches(event: &Event) -> Touches {
+        event.touches()
     }
 
     fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {

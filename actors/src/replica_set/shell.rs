@@ -1,6 +1,7 @@
 //! Replica set effects as engine calls.
 
 use bailiwick_journal::{StreamId, Version};
+use uuid::Uuid;
 
 use super::{Command, Effect, Phase, Report, Seat, Spec, State};
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
 };
 
 impl Kind for State {
-    fn work(&self, stream: &StreamId, effect: &Effect) -> Work {
+    fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let round = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
             Effect::Look { round } | Effect::Step { round } => *round,
@@ -27,7 +28,7 @@ impl Kind for State {
             Phase::Idle | Phase::Looking | Phase::Settled | Phase::Waiting { .. } => ReplicaSetCall::Look,
         };
         let contact = self.contact(stream);
-        let id = EffectId::of(stream, round);
+        let id = EffectId::of(journal, stream, round);
         Work::Call(Box::new(Call::ReplicaSet { stream: stream.clone(), engine, id, round, contact, call }))
     }
 

@@ -66,30 +66,3 @@ impl Seat {
         Self { machine, addresses: vec![address], peer_port, client_port }
     }
 }
-
-/// As replica sets were declared when a seat had one address, and no set a space.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SpecV1 {
-    pub engine: Name,
-    pub servers: u32,
-    pub seats: Vec<SeatV1>,
-    pub one_host: bool,
-    pub rhythm: Rhythm,
-}
-
-/// A seat as it was then.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeatV1 {
-    pub machine: Name,
-    pub address: String,
-    pub peer_port: u16,
-    pub client_port: u16,
-}
-
-impl From<SpecV1> for Spec {
-    fn from(old: SpecV1) -> Self {
-        let SpecV1 { engine, servers, seats, one_host, rhythm } = old;
-        let seat = |old: SeatV1| Seat::at(old.machine, &old.address, old.peer_port, old.client_port);
-        Self { engine, servers, seats: seats.into_iter().map(seat).collect(), one_host, rhythm, space: None }
-    }
-}

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::{Endpoints, Spec, rhythm::Retries};
 use crate::{
@@ -60,8 +61,8 @@ pub enum Phase {
 
 impl State {
     /// The set's uid; meaningless before it was declared.
-    pub fn uid(&self, stream: &StreamId) -> Uid {
-        Uid::of(stream, self.declared_at)
+    pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
+        Uid::of(journal, stream, self.declared_at)
     }
 
     /// How many members voted when it was looked at last.

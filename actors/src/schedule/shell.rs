@@ -193,7 +193,7 @@ async fn wake_all(
                 continue;
             };
             let id = derived_uuid(&format!("wake {stream} {} {}", due.0, now.0));
-            let origin = Origin { id, principal: "schedule".into(), cause: None, routine: true };
+            let origin = Origin { id, principal: "schedule".into(), cause: None, cites: Vec::new(), routine: true };
             asks.push((stream, registry.send(Ask { stream: stream.clone(), command, origin })));
         }
         for (stream, ask) in asks {

@@ -84,7 +84,7 @@ async fn record_first_policy(services: &Services, registry: &Addr<Registry>) -> 
     let stream = StreamId::new(policy::State::KIND, name.as_str()).expect("a valid name");
     let command = AnyCommand::Policy(policy::Command::Revise(Box::default()));
     let id = derived_uuid(&format!("first policy of {}", services.journal_id()));
-    let origin = Origin { id, principal: "node".into(), cause: None, routine: false };
+    let origin = Origin { id, principal: "node".into(), cause: None, cites: Vec::new(), routine: false };
     match registry.send(Ask { stream, command, origin }).await {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(AssembleError::Policy(error)),

@@ -122,7 +122,7 @@ impl<D: Kind> EntityActor<D> {
         self.perhaps_begun.retain(|effect| pending.contains(effect));
         let mut wake = None;
         for effect in &pending {
-            match self.entity.state().work(&stream, effect) {
+            match self.entity.state().work(self.services.journal.id(), &stream, effect) {
                 // One wake-up at a time: the first of them; what is due later is asked for again then.
                 Work::WakeAt(due) => wake = Some(wake.map_or(due, |first| due.min(first))),
                 Work::Call(call) => {
@@ -192,8 +192,8 @@ impl<D: Kind> EntityActor<D> {
     /// Whether nothing is owed but due times, which the schedule keeps.
     fn is_idle(&self) -> bool {
         let stream = self.entity.stream();
-        let state = self.entity.state();
-        state.pending(&NoView).iter().all(|effect| matches!(state.work(stream, effect), Work::WakeAt(_)))
+        let (journal, state) = (self.services.journal.id(), self.entity.state());
+        state.pending(&NoView).iter().all(|effect| matches!(state.work(journal, stream, effect), Work::WakeAt(_)))
     }
 
     /// The first answer to this command id, if it had one.
@@ -279,7 +279,8 @@ impl<D: Kind> Handler<Submit<D>> for EntityActor<D> {
         super::plant::trip(super::plant::Plant::Handler, self.entity.stream());
         let Submit { command, origin, is_report } = submit;
         let routine = origin.routine;
-        let request = Request { command, id: origin.id, principal: origin.principal, cause: origin.cause };
+        let request =
+            Request { command, id: origin.id, principal: origin.principal, cause: origin.cause, cites: origin.cites };
         let intake = if is_report { self.intake_of_reports } else { Intake::Ordinary };
         // Nothing else is handled until the append is answered: the version cannot move under the decision.
         AtomicResponse::new(self.attempt(request, routine, intake, 1))
@@ -389,7 +390,8 @@ pub(super) fn propose_on<D: Kind>(
     origin: Origin,
     known: &Known<'_, NoView>,
 ) -> Result<Proposal, AskError> {
-    let request = Request { command, id: origin.id, principal: origin.principal, cause: origin.cause };
+    let request =
+        Request { command, id: origin.id, principal: origin.principal, cause: origin.cause, cites: origin.cites };
     let (draft, text) = propose(entity, &request, known)?;
     if draft.meta.outcome == Outcome::Done {
         *entity = advance(entity, &draft)?;

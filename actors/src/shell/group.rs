@@ -32,9 +32,9 @@ const REQUESTS: &str = "node/requests";
 
 /// What is noted of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum RequestNote {
+struct RequestNote {
     /// The entries of its commands follow at once; so many of them were recorded.
-    V1 { recorded: u32 },
+    recorded: u32,
 }
 
 impl Stored for RequestNote {
@@ -266,7 +266,7 @@ fn request_note(
         (false, false) => (Outcome::Done, "request-done"),
     };
     let recorded = u32::try_from(drafts.len()).unwrap_or(u32::MAX);
-    let note = RequestNote::V1 { recorded };
+    let note = RequestNote { recorded };
     let unstorable = |problem: String| AskError::Unstorable { stream: requests(), problem };
     let meta = Meta {
         kind: EntryKind::Note,
@@ -279,6 +279,7 @@ fn request_note(
         principal: origin.principal.clone(),
         policy: None,
         view: None,
+        cites: Vec::new(),
     };
     Ok(Draft {
         stream,
@@ -309,8 +310,7 @@ fn first_answer(services: &Services, origin: &Origin, content: [u8; 16]) -> Resu
     if note.header.stream != requests() {
         return Err(reused);
     }
-    let RequestNote::V1 { recorded } =
-        RequestNote::load(&note.command).map_err(|error| unreadable(error.to_string()))?;
+    let RequestNote { recorded } = RequestNote::load(&note.command).map_err(|error| unreadable(error.to_string()))?;
     let last = answered.position.plus(u64::from(recorded));
     let mut answers = Vec::new();
     for entry in read(services, answered.position.next(), last)? {

@@ -1,6 +1,7 @@
 //! The kinds that the registry can start, and what their effects mean as work.
 
 use bailiwick_journal::StreamId;
+use uuid::Uuid;
 
 use super::{Call, Services};
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
 /// A kind of entity, as the shell needs it.
 pub trait Kind: Decider<View = NoView> + Unpin {
     /// What an effect means as work.
-    fn work(&self, stream: &StreamId, effect: &Self::Effect) -> Work;
+    fn work(&self, journal: Uuid, stream: &StreamId, effect: &Self::Effect) -> Work;
 
     /// The command that says that something is due; none for a kind that never waits.
     fn wake(due: Timestamp) -> Option<AnyCommand>;
@@ -82,7 +83,7 @@ impl AnyCommand {
 }
 
 impl Kind for document::State {
-    fn work(&self, _stream: &StreamId, effect: &NoEffect) -> Work {
+    fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
     }
 
@@ -92,7 +93,7 @@ impl Kind for document::State {
 }
 
 impl Kind for policy::State {
-    fn work(&self, _stream: &StreamId, effect: &NoEffect) -> Work {
+    fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
     }
 

@@ -1,7 +1,7 @@
 //! What is asked, and what is answered.
 
 use actix::Message;
-use bailiwick_journal::{AppendError, Entry, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{AppendError, Cite, Entry, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
 use super::AnyCommand;
@@ -14,6 +14,8 @@ pub struct Origin {
     pub principal: String,
     /// The entry that led to this command; none for what comes from outside.
     pub cause: Option<Position>,
+    /// What the command rests on, as its issuer cites it.
+    pub cites: Vec<Cite>,
     /// Whether "nothing to do, for the same reason as before" is only counted instead of journaled.
     pub routine: bool,
 }

@@ -354,7 +354,8 @@ pub(super) async fn report(registry: &actix::WeakAddr<Registry>, reports: Vec<Re
                 return;
             };
             let id = derived_uuid(&format!("report {stream} {cause} {command:?}"));
-            let origin = Origin { id, principal: "executor".into(), cause: Some(cause), routine: true };
+            let origin =
+                Origin { id, principal: "executor".into(), cause: Some(cause), cites: Vec::new(), routine: true };
             let ask = Ask { stream: stream.clone(), command: command.clone(), origin };
             asks.push((registry.send(ask), (stream, command, cause)));
         }

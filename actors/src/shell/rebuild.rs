@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, ops::ControlFlow};
 
 use bailiwick_journal::{EntryView, Filter, Journal, Position, ReadError, StreamId};
+use uuid::Uuid;
 
 use super::{Kind, Work};
 use crate::{
@@ -77,13 +78,13 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         machine_sets_supervisor: Entity::new(supervisor(machine_sets::View::NAME)),
     };
     fold_all(journal, position, &mut folds, &mut rebuilt)?;
-    owed(&folds.volumes, &mut rebuilt);
-    owed(&folds.machines, &mut rebuilt);
-    owed(&folds.attachments, &mut rebuilt);
-    owed(&folds.filesystems, &mut rebuilt);
-    owed(&folds.filesystem_attachments, &mut rebuilt);
-    owed(&folds.replica_sets, &mut rebuilt);
-    owed(&folds.machine_sets, &mut rebuilt);
+    owed(journal.id(), &folds.volumes, &mut rebuilt);
+    owed(journal.id(), &folds.machines, &mut rebuilt);
+    owed(journal.id(), &folds.attachments, &mut rebuilt);
+    owed(journal.id(), &folds.filesystems, &mut rebuilt);
+    owed(journal.id(), &folds.filesystem_attachments, &mut rebuilt);
+    owed(journal.id(), &folds.replica_sets, &mut rebuilt);
+    owed(journal.id(), &folds.machine_sets, &mut rebuilt);
     let default = folds.policies.iter().find(|(stream, _)| stream.name() == policy::default_name().as_str());
     if let Some((stream, entity)) = default {
         rebuilt.policy = entity.state().in_force(stream);
@@ -164,12 +165,12 @@ fn fold<D: Decider>(entities: &mut BTreeMap<StreamId, Entity<D>>, entry: &Decode
     entities.get_mut(stream).expect("it was just put there").take_in_decoded(entry)
 }
 
-fn owed<D: Kind>(entities: &BTreeMap<StreamId, Entity<D>>, rebuilt: &mut Rebuilt) {
+fn owed<D: Kind>(journal: Uuid, entities: &BTreeMap<StreamId, Entity<D>>, rebuilt: &mut Rebuilt) {
     for (stream, entity) in entities {
         let state = entity.state();
         let mut calls = false;
         for effect in state.pending(&NoView) {
-            match state.work(stream, &effect) {
+            match state.work(journal, stream, &effect) {
                 Work::WakeAt(due) => rebuilt.waiting.push((stream.clone(), due)),
                 Work::Call(_) => calls = true,
             }

@@ -228,6 +228,7 @@ fn note(services: &Services, stream: &StreamId, code: &str, now: Timestamp) -> D
         principal: "node".into(),
         policy: None,
         view: None,
+        cites: Vec::new(),
     };
     Draft {
         stream: stream.clone(),

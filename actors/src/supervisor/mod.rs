@@ -4,6 +4,7 @@
 //! orders: each is an event of its own stream first, and a command to its target next. After a crash the orders that no
 //! target has answered are sent again under the same command id, so none is lost and none is carried out twice.
 
+mod cites;
 mod order;
 
 pub mod machine_sets;
@@ -15,7 +16,7 @@ pub mod storage;
 #[cfg(feature = "shell")]
 pub(crate) mod shell;
 
-pub use order::{Order, Orders};
+pub use order::{Issued, Order, Orders};
 
 use bailiwick_journal::{Position, StreamId};
 use uuid::Uuid;

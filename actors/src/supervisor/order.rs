@@ -5,7 +5,7 @@ use std::{
     ops::Bound,
 };
 
-use bailiwick_journal::{Draft, Entry, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{Cite, Draft, Entry, Outcome, Position, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -77,6 +77,8 @@ pub struct Issued {
     pub target: StreamId,
     /// The position of the entry that issued it.
     pub by: Position,
+    /// What it rests on: its target's decision cites the same.
+    pub cites: Vec<Cite>,
 }
 
 impl Orders {
@@ -86,12 +88,12 @@ impl Orders {
     }
 
     /// An order was issued.
-    pub fn issued(&mut self, supervisor: &StreamId, at: Version, by: Position, order: Order) {
+    pub fn issued(&mut self, supervisor: &StreamId, at: Version, by: Position, order: Order, cites: Vec<Cite>) {
         let id = Self::command_id(supervisor, at);
         let target = order.target();
         self.by_target.entry(target.clone()).or_default().insert(id);
         self.by_entry.insert((by, id));
-        self.open.insert(id, Issued { order, target, by });
+        self.open.insert(id, Issued { order, target, by, cites });
     }
 
     /// Some entry was written: if it answers an order, that order is done with.

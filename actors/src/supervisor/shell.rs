@@ -177,7 +177,8 @@ impl<S: Supervise> SupervisorActor<S> {
         let content = command.store().map(|body| digest(&body.bytes)).unwrap_or_default();
         let id = decision_id(&stream, self.view_at, self.entity.position(), content);
         let request =
-            Request { command: command.clone(), id, principal: stream.to_string(), cause: Some(self.view_at) };
+            // What each of its orders rests on is cited with the order; where the view stood is in the header.
+            Request { command: command.clone(), id, principal: stream.to_string(), cause: None, cites: Vec::new() };
         let draft = match self.entity.draft(&request, &known, &verdict) {
             Ok(draft) => draft,
             Err(error) => {

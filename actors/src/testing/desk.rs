@@ -7,14 +7,14 @@ use std::{
     sync::Arc,
 };
 
-use bailiwick_journal::{Draft, Entry, Journal, Outcome, Position, StreamId, append_blocking, digest};
+use bailiwick_journal::{Cite, Draft, Entry, Journal, Outcome, Position, StreamId, append_blocking, digest};
 use uuid::Uuid;
 
 use crate::{
     contract::{Decider, Entity, Known, NoView, PolicyInForce, Request, Stored, View},
     machine, policy,
     ports::{AttachmentInfo, Condition, InstanceStatus, MachineInstance, ProvisionedVolume},
-    supervisor::{Order, Orders, decision_id, machines, storage},
+    supervisor::{Issued, Order, Orders, decision_id, machines, storage},
     vocab::{EffectId, Fault, InstanceId, Name, SizeMib, Timestamp, derived_uuid},
     volume, volume_attachment,
 };
@@ -69,6 +69,7 @@ struct From {
     id: Uuid,
     principal: String,
     cause: Option<Position>,
+    cites: Vec<Cite>,
 }
 
 /// A machine's, volume's or policy's name.
@@ -148,7 +149,7 @@ impl Desk {
     /// An agent reports one condition.
     pub fn report_node(&mut self, machine: &str, healthy: bool) -> Option<Arc<Entry>> {
         let stream = stream::<machine::State>(machine);
-        let effect = self.machines.get(&stream)?.state().running_effect(&stream)?;
+        let effect = self.machines.get(&stream)?.state().running_effect()?;
         let conditions = vec![Condition { kind: "DiskPressure".into(), healthy, text: "as it is".into() }];
         let report = machine::Report::Node { effect, conditions };
         let from = self.from(format!("agent:{stream}"), None);
@@ -164,7 +165,7 @@ impl Desk {
     /// A complete list does not have a machine's instance any more.
     pub fn lose(&mut self, machine: &str) -> Option<Arc<Entry>> {
         let stream = stream::<machine::State>(machine);
-        let effect = self.machines.get(&stream)?.state().running_effect(&stream)?;
+        let effect = self.machines.get(&stream)?.state().running_effect()?;
         self.observe(vec![machines::Change::Vanished { effect, machine: name(machine) }])
     }
 
@@ -188,8 +189,8 @@ impl Desk {
         let mut orders = open(&self.machines_supervisor.view.orders, self.machines_supervisor.entity.stream());
         orders.extend(open(&self.storage_supervisor.view.orders, self.storage_supervisor.entity.stream()));
         let any = !orders.is_empty();
-        for (id, order, by, principal) in orders {
-            let from = From { id, principal, cause: Some(by) };
+        for (id, Issued { order, by, cites, .. }, principal) in orders {
+            let from = From { id, principal, cause: Some(by), cites };
             let stream = order.target();
             match order {
                 Order::Machine { command, .. } => self.ask_machine(&stream, command, from),
@@ -237,9 +238,10 @@ impl Desk {
                 (machine::Effect::Create { attempt, .. }, Some(fault)) => {
                     machine::Report::CreateFailed { attempt, fault }
                 }
-                (machine::Effect::Create { intent, attempt }, None) => {
-                    machine::Report::Created { attempt, instance: instance(&stream, EffectId::of(&stream, intent)) }
-                }
+                (machine::Effect::Create { intent, attempt }, None) => machine::Report::Created {
+                    attempt,
+                    instance: instance(&stream, EffectId::of(self.journal.id(), &stream, intent)),
+                },
                 (machine::Effect::Delete { attempt, .. }, Some(fault)) => {
                     machine::Report::DeleteFailed { attempt, fault }
                 }
@@ -263,7 +265,7 @@ impl Desk {
                     volume::Report::CreateFailed { attempt, fault }
                 }
                 (volume::Effect::Create { intent, attempt }, None) => {
-                    let effect = EffectId::of(&stream, intent);
+                    let effect = EffectId::of(self.journal.id(), &stream, intent);
                     let volume_id = InstanceId(format!("v-{}", stream.name()));
                     volume::Report::Created { attempt, volume: ProvisionedVolume { effect, volume_id, size } }
                 }
@@ -344,7 +346,7 @@ impl Desk {
     fn from(&mut self, principal: String, cause: Option<Position>) -> From {
         self.asked += 1;
         self.now = self.now.after(1);
-        From { id: derived_uuid(&format!("desk {}", self.asked)), principal, cause }
+        From { id: derived_uuid(&format!("desk {}", self.asked)), principal, cause, cites: Vec::new() }
     }
 
     fn ask_machine(&mut self, stream: &StreamId, command: machine::Command, from: From) -> Arc<Entry> {
@@ -405,7 +407,7 @@ impl Desk {
 }
 
 fn request<D: Decider>(command: D::Command, from: From) -> Request<D> {
-    Request { command, id: from.id, principal: from.principal, cause: from.cause }
+    Request { command, id: from.id, principal: from.principal, cause: from.cause, cites: from.cites }
 }
 
 fn step<D: Decider<View = NoView>>(
@@ -428,7 +430,7 @@ fn own_decision<S: Decider>(seat: &Seat<S>, command: S::Command, known: &Known<'
     let verdict = entity.decide(&command, known);
     let hash = digest(&command.store().expect("a small command").bytes);
     let id = decision_id(entity.stream(), seat.at, entity.position(), hash);
-    let request = Request { command, id, principal: entity.stream().to_string(), cause: Some(seat.at) };
+    let request = Request { command, id, principal: entity.stream().to_string(), cause: None, cites: Vec::new() };
     let draft = entity.draft(&request, known, &verdict).expect("a small decision");
     (draft.meta.outcome != Outcome::Nothing).then_some(draft)
 }
@@ -438,12 +440,12 @@ fn append(journal: &dyn Journal, draft: Draft) -> Arc<Entry> {
     appended.entries()[0].clone()
 }
 
-fn open(orders: &Orders, supervisor: &StreamId) -> Vec<(Uuid, Order, Position, String)> {
+fn open(orders: &Orders, supervisor: &StreamId) -> Vec<(Uuid, Issued, String)> {
     let mut last = None;
     let next = || {
         let (place, issued) = orders.after(last)?;
         last = Some(place);
-        Some((place.1, issued.order.clone(), issued.by, supervisor.to_string()))
+        Some((place.1, issued.clone(), supervisor.to_string()))
     };
     std::iter::from_fn(next).collect()
 }

@@ -90,9 +90,9 @@ macro_rules! derived_id {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// The id that follows from a stream and the version of one of its events.
-            pub fn of(stream: &StreamId, at: Version) -> Self {
-                Self(derived_uuid(&format!(concat!($what, " {} {}"), stream, at)))
+            /// The id that follows from a journal, a stream in it, and the version of one of its events.
+            pub fn of(journal: Uuid, stream: &StreamId, at: Version) -> Self {
+                Self(derived_uuid(&format!(concat!($what, " {} {} {}"), journal, stream, at)))
             }
         }
 
@@ -118,14 +118,14 @@ macro_rules! derived_id {
 }
 
 derived_id! {
-    /// Names one piece of work in the outside world: uuid v5 of the stream and the version of the event that opened
-    /// the intent. All attempts share it. It is the provider's idempotency token and the tag by which a lost instance
+    /// Names one piece of work in the outside world: uuid v5 of the journal's id, the stream, and the version of the event
+    /// that opened the intent. Two nodes on one provider account never meet under one id. All attempts share it. It is the provider's idempotency token and the tag by which a lost instance
     /// or volume is found again.
     EffectId, "effect"
 }
 derived_id! {
-    /// Tells apart entities that had the same name one after the other: uuid v5 of the stream and the version of the
-    /// event that declared it.
+    /// Tells apart entities that had the same name one after the other: uuid v5 of the journal's id, the stream, and the
+    /// version of the event that declared it.
     Uid, "uid"
 }
 

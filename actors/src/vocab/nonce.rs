@@ -10,8 +10,7 @@ use super::{EffectId, derived_uuid};
 /// Says who started an instance, and for which intent: `<provisioner>:<uuid>`.
 ///
 /// It follows from the journal and the effect id, and is the same over all attempts of one intent: an instance that an
-/// earlier attempt has made is as good. An effect id alone does not say which control plane it belongs to: another journal
-/// that has a machine of the same name has the same ids. So what reports another nonce is somebody else's.
+/// earlier attempt has made is as good. What reports another nonce is somebody else's.
 ///
 /// Source of the form: Juju's provisioner (the tag of its machine, a colon, a uuid).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
-    contract::Stored,
+    contract::{Stored, Touches},
     ports::ProvisionedVolume,
     storage_rules::FromPool,
-    vocab::{Fault, InstanceId, Name, SkippedStorage, Timestamp, Zone},
+    vocab::{Fact, Fault, InstanceId, Name, SkippedStorage, Timestamp, Zone},
 };
 
 /// One thing that happened.
@@ -114,6 +114,41 @@ pub enum Event {
     Overdue {
         at: Timestamp,
     },
+}
+
+impl Event {
+    /// The sides of its entity that it changes.
+    pub fn touches(&self) -> Touches {
+        use Fact::{Dependents, Effect, Life, Spec, Zone as Place};
+        Touches::Some(match self {
+            Self::Declared { .. } => return Touches::All,
+            Self::WantedOn { .. } | Self::ImportWanted { .. } | Self::TakenFrom { .. } | Self::OwnedBy { .. } => {
+                &[Spec]
+            }
+            Self::CreateRequested { .. }
+            | Self::CreateRequestedAt { .. }
+            | Self::Created { .. }
+            | Self::CreateRetryScheduled { .. }
+            | Self::CreateGivenUp { .. }
+            | Self::CreateDropped
+            | Self::DestroyRequested { .. }
+            | Self::Destroyed
+            | Self::DestroyRetryScheduled { .. }
+            | Self::DestroyGivenUp { .. }
+            | Self::AttemptBegun
+            | Self::Described { .. }
+            | Self::AttachedAtCreation { .. }
+            | Self::Overdue { .. }
+            | Self::Lost { .. }
+            | Self::Found => &[Effect],
+            Self::AttachmentReserved { .. }
+            | Self::AttachmentReleased { .. }
+            | Self::FilesystemReserved { .. }
+            | Self::FilesystemReleased { .. } => &[Dependents],
+            Self::RemovalBegan | Self::Died | Self::Removed | Self::ReleaseWanted | Self::Skipped { .. } => &[Life],
+            Self::SitedIn { .. } => &[Place],
+        })
+    }
 }
 
 impl Stored for Event {

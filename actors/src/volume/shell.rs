@@ -1,6 +1,7 @@
 //! Volume effects as provider calls.
 
 use bailiwick_journal::StreamId;
+use uuid::Uuid;
 
 use super::{Command, Effect, Report, Spec, State};
 use crate::{
@@ -11,17 +12,21 @@ use crate::{
 };
 
 impl Kind for State {
-    fn work(&self, stream: &StreamId, effect: &Effect) -> Work {
+    fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
-            Effect::Create { intent, attempt } => (EffectId::of(stream, *intent), *attempt),
-            Effect::Destroy { of, attempt } | Effect::Release { of, attempt } => (EffectId::of(stream, *of), *attempt),
+            Effect::Create { intent, attempt } => (EffectId::of(journal, stream, *intent), *attempt),
+            Effect::Destroy { of, attempt } | Effect::Release { of, attempt } => {
+                (EffectId::of(journal, stream, *of), *attempt)
+            }
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(volume)) => match &self.import {
-                Some(volume_id) => VolumeCall::Import(Box::new(import(id, volume, self.uid(stream), spec, volume_id))),
-                None => VolumeCall::Create(create(id, volume, self, stream, spec)),
+                Some(volume_id) => {
+                    VolumeCall::Import(Box::new(import(id, volume, self.uid(journal, stream), spec, volume_id)))
+                }
+                None => VolumeCall::Create(create(id, volume, self, self.uid(journal, stream), spec)),
             },
             (Effect::Release { .. }, ..) => VolumeCall::Release(id),
             _ => VolumeCall::Destroy(id),
@@ -35,8 +40,8 @@ impl Kind for State {
     }
 }
 
-fn create(id: EffectId, volume: Name, state: &State, stream: &StreamId, spec: &Spec) -> CreateVolume {
-    CreateVolume { id, volume, uid: state.uid(stream), size: spec.size, pool: state.pool.clone() }
+fn create(id: EffectId, volume: Name, state: &State, uid: Uid, spec: &Spec) -> CreateVolume {
+    CreateVolume { id, volume, uid, size: spec.size, pool: state.pool.clone() }
 }
 
 fn import(id: EffectId, volume: Name, uid: Uid, spec: &Spec, volume_id: &InstanceId) -> ImportVolume {
@@ -87,7 +92,10 @@ mod tests {
         let (state, _) = after::<State>(&given);
         let effect = Effect::Create { intent: Version(3), attempt: 1 };
         assert_eq!(state.pending(&NoView), BTreeSet::from([effect.clone()]));
-        let Work::Call(call) = state.work(&"volume/data".parse().unwrap(), &effect) else { panic!("a call") };
+        let Work::Call(call) = state.work(crate::contract::given::JOURNAL, &"volume/data".parse().unwrap(), &effect)
+        else {
+            panic!("a call")
+        };
         let Call::Volume { call: VolumeCall::Create(wish), .. } = *call else { panic!("a create") };
         assert_eq!(wish.pool, Some(pool));
     }

@@ -7,7 +7,7 @@ use super::{AtCreation, Command, Effect, Event, Place, Reason, Rejection, Report
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, Undoing, after, answer, case, hold, is_said_to_be_blocked_once, is_woken, walk},
+        given::{Case, JOURNAL, Undoing, after, answer, case, hold, is_said_to_be_blocked_once, is_woken, walk},
     },
     policy::Document,
     ports::{AttachmentInfo, ProvisionedVolume},
@@ -30,7 +30,7 @@ fn spec(size: u64) -> Spec {
 }
 
 fn volume(at: u64, size: u64) -> ProvisionedVolume {
-    let effect = EffectId::of(&stream(), Version(at));
+    let effect = EffectId::of(JOURNAL, &stream(), Version(at));
     ProvisionedVolume { effect, volume_id: InstanceId("v-1".into()), size: SizeMib(size) }
 }
 
@@ -85,7 +85,7 @@ fn not_undone(attempt: u32, code: FaultCode) -> Command {
 }
 
 fn shown(is_shown: bool, at: u64) -> Command {
-    let effect = EffectId::of(&stream(), Version(at));
+    let effect = EffectId::of(JOURNAL, &stream(), Version(at));
     Command::Report(if is_shown { Report::Found { effect } } else { Report::Lost { effect } })
 }
 
@@ -309,7 +309,9 @@ fn table() -> Vec<Case<State>> {
             Ok((
                 R::RemovalForced,
                 vec![
-                    Event::Skipped { what: SkippedStorage::Undoing { effect: EffectId::of(&stream(), Version(2)) } },
+                    Event::Skipped {
+                        what: SkippedStorage::Undoing { effect: EffectId::of(JOURNAL, &stream(), Version(2)) },
+                    },
                     Event::Removed,
                 ],
             )),
@@ -411,7 +413,7 @@ fn placed() -> Vec<Event> {
 }
 
 fn place() -> Place {
-    let machine_effect = EffectId::of(&"machine/web".parse().expect("a stream"), Version(2));
+    let machine_effect = EffectId::of(JOURNAL, &"machine/web".parse().expect("a stream"), Version(2));
     Place { machine: name("web"), machine_effect, instance: InstanceId("i-1".into()) }
 }
 

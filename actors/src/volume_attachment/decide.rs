@@ -80,7 +80,7 @@ fn remove_forced(state: &State, facts: &Facts<'_>) -> Verdict {
     if state.life == Life::Alive {
         events.push(Event::RemovalBegan);
     }
-    let what = SkippedStorage::Undoing { effect: EffectId::of(facts.stream, intent) };
+    let what = SkippedStorage::Undoing { effect: EffectId::of(facts.journal, facts.stream, intent) };
     events.extend([Event::Skipped { what }, Event::Removed]);
     Ok(Decision::because(Reason::RemovalForced, events))
 }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Spec, Target};
 use crate::{
-    contract::Stored,
+    contract::{Stored, Touches},
     ports::AttachmentInfo,
-    vocab::{Fault, SkippedStorage, Timestamp},
+    vocab::{Fact, Fault, SkippedStorage, Timestamp},
 };
 
 /// One thing that happened.
@@ -66,6 +66,30 @@ pub enum Event {
     Overdue {
         at: Timestamp,
     },
+}
+
+impl Event {
+    /// The sides of its entity that it changes.
+    pub fn touches(&self) -> Touches {
+        use Fact::{Effect, Life};
+        Touches::Some(match self {
+            Self::Declared { .. } => return Touches::All,
+            Self::AttachRequested { .. }
+            | Self::Attached { .. }
+            | Self::AttachRetryScheduled { .. }
+            | Self::AttachGivenUp { .. }
+            | Self::AttachDropped
+            | Self::DetachRequested { .. }
+            | Self::Detached
+            | Self::DetachRetryScheduled { .. }
+            | Self::DetachGivenUp { .. }
+            | Self::AttemptBegun
+            | Self::ReattachRequested { .. }
+            | Self::TakenOver { .. }
+            | Self::Overdue { .. } => &[Effect],
+            Self::RemovalBegan | Self::Removed | Self::Skipped { .. } => &[Life],
+        })
+    }
 }
 
 impl Stored for Event {

@@ -2,6 +2,7 @@
 
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::Spec;
 use crate::{
@@ -55,8 +56,8 @@ pub enum Link {
 
 impl State {
     /// The attachment's uid; meaningless before it was declared.
-    pub fn uid(&self, stream: &StreamId) -> Uid {
-        Uid::of(stream, self.declared_at)
+    pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
+        Uid::of(journal, stream, self.declared_at)
     }
 
     /// The work that undoes what was made.

@@ -7,7 +7,7 @@ use super::{Command, Effect, Event, Link, Reason, Rejection, Report, Spec, State
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, Undoing, after, case, hold, is_said_to_be_blocked_once, is_woken, walk},
+        given::{Case, JOURNAL, Undoing, after, case, hold, is_said_to_be_blocked_once, is_woken, walk},
     },
     policy::Document,
     ports::AttachmentInfo,
@@ -29,7 +29,7 @@ fn spec(read_only: bool) -> Spec {
 }
 
 fn effect(kind: &str, at: u64) -> EffectId {
-    EffectId::of(&kind.parse().expect("a stream"), Version(at))
+    EffectId::of(JOURNAL, &kind.parse().expect("a stream"), Version(at))
 }
 
 fn target(at: u64) -> Target {
@@ -200,7 +200,7 @@ fn table() -> Vec<Case<State>> {
 }
 
 fn left() -> Event {
-    Event::Skipped { what: SkippedStorage::Undoing { effect: EffectId::of(&stream(), Version(2)) } }
+    Event::Skipped { what: SkippedStorage::Undoing { effect: EffectId::of(JOURNAL, &stream(), Version(2)) } }
 }
 
 fn refused() -> Vec<Event> {

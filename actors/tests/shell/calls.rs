@@ -6,14 +6,14 @@ use bailiwick_actors::{
     shell::{AnyCommand, AskGroup, Origin},
     vocab::{EffectId, Fault, FaultCode, InstanceId, derived_uuid},
 };
-use bailiwick_journal::{Outcome, Version};
+use bailiwick_journal::{Journal as _, Outcome, Version};
 
 use crate::support::{Bench, Mood, after_ms, ask, codes, machine_of, on_a_system, stream, told};
 
 async fn declare(node: &bailiwick_actors::shell::Running, names: &[String], provider: &str) {
     let commands = names.iter().map(|name| (stream(&format!("machine/{name}")), machine_of(provider))).collect();
     let id = derived_uuid(&format!("{names:?}"));
-    let origin = Origin { id, principal: "operator".into(), cause: None, routine: false };
+    let origin = Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
     assert!(node.registry.send(AskGroup { commands, origin, content: [0; 16] }).await.unwrap().unwrap().done);
 }
 
@@ -90,8 +90,9 @@ fn a_call_that_nobody_wants_any_more_is_cut_short() {
 }
 
 /// The instance that another control plane has made under the first id of a machine.
-fn of_another(machine: &str) -> MachineInstance {
-    let (effect, instance) = (EffectId::of(&stream(&format!("machine/{machine}")), Version(2)), "theirs".into());
+fn of_another(bench: &Bench, machine: &str) -> MachineInstance {
+    let (effect, instance) =
+        (EffectId::of(bench.journal.id(), &stream(&format!("machine/{machine}")), Version(2)), "theirs".into());
     let facts = [(MachineInstance::NONCE.to_owned(), "supervisor/machines:theirs".to_owned())].into();
     let (instance, machine) = (InstanceId(instance), machine.parse().unwrap());
     MachineInstance { effect, instance, machine, facts, status: InstanceStatus::Running }
@@ -101,7 +102,7 @@ fn of_another(machine: &str) -> MachineInstance {
 fn what_another_control_plane_has_started_is_never_deleted() {
     on_a_system(async {
         let bench = Bench::new();
-        let theirs = of_another("m");
+        let theirs = of_another(&bench, "m");
         bench.provider("a").state().instances.insert(theirs.effect, theirs.clone());
         let node = bench.start().await;
         let remove = || AnyCommand::Machine(machine::Command::Remove);
@@ -113,7 +114,7 @@ fn what_another_control_plane_has_started_is_never_deleted() {
         after_ms(10).await;
         assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "instance-spared");
         // It is taken for an orphan.
-        let stray = of_another("n");
+        let stray = of_another(&bench, "n");
         bench.provider("a").state().instances.insert(stray.effect, stray.clone());
         let found = machine::Command::RemoveStray { provider: "a".parse().unwrap(), instance: stray.clone() };
         told(&node, ask("machine/n", AnyCommand::Machine(found), "stray")).await.unwrap();
@@ -129,7 +130,7 @@ fn what_another_control_plane_has_started_is_never_deleted() {
 fn whose_it_is_is_looked_at_before_what_may_have_been_made_is_deleted() {
     on_a_system(async {
         let bench = Bench::new();
-        let theirs = of_another("m");
+        let theirs = of_another(&bench, "m");
         bench.provider("a").state().instances.insert(theirs.effect, theirs);
         bench.provider("a").set(Mood::Hanging);
         let node = bench.start().await;

@@ -11,7 +11,8 @@ use bailiwick_journal::{AppendError, StreamId, Version, digest};
 use crate::support::{Bench, after_ms, ask, attachment, codes, machine_of, on_a_system, stream, told};
 
 fn group(id: &str, commands: Vec<(StreamId, AnyCommand)>) -> AskGroup {
-    let origin = Origin { id: derived_uuid(id), principal: "operator".into(), cause: None, routine: false };
+    let origin =
+        Origin { id: derived_uuid(id), principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
     let content = digest(format!("{commands:?}").as_bytes());
     AskGroup { commands, origin, content }
 }

@@ -1,13 +1,11 @@
 //! What operators and the harvest do, with a provider behind it.
 
 use bailiwick_actors::{
-    machine::{self, Command, Instance},
-    policy,
+    machine::Command,
     ports::{InstanceStatus, MachineInstance},
     shell::{AnyCommand, Running},
     vocab::{EffectId, FaultCode, InstanceId, Name},
 };
-use bailiwick_journal::Outcome;
 use uuid::Uuid;
 
 use crate::support::{Bench, Mood, after_ms, ask, codes, machine_of, on_a_system, told};
@@ -97,25 +95,5 @@ fn a_disowned_instance_is_adopted_under_its_old_id_and_deleted_by_it() {
         let state = bench.provider("a").state();
         assert!(state.instances.is_empty(), "{:?}", state.instances);
         assert!(state.calls.contains(&("delete", vec![instance.effect.to_string()])));
-    });
-}
-
-#[test]
-fn an_older_form_of_a_policy_is_taken_as_it_was_written() {
-    on_a_system(async {
-        let bench = Bench::new();
-        let node = bench.start().await;
-        let document = policy::DocumentV1 {
-            machines: policy::Machines { poll_ms: 777, ..policy::Machines::default() },
-            storage: policy::Storage::default(),
-        };
-        let revise = AnyCommand::Policy(policy::Command::ReviseV1(document));
-        let answer = told(&node, ask("policy/default", revise, "revise")).await.unwrap();
-        assert_eq!(answer.outcome, Outcome::Done);
-        assert_eq!(node.services.policy().document.machines.poll_ms, 777);
-        // What is decided from now on cites the bytes that were written; the audit at the end finds them again.
-        told(&node, ask("machine/m", machine_of("a"), "declare")).await.unwrap();
-        after_ms(1_000).await;
-        assert!(matches!(machine::State::default().instance, Instance::None));
     });
 }

@@ -2,8 +2,8 @@
 
 use bailiwick_actors::{
     document::{
-        AgentBinary, Application, ApplicationV1, Command, Content, Event, ImageMetadata, Kind, Model, ModelV1, Reason,
-        Rejection, Space, Subnet, Users,
+        AgentBinary, Application, Command, Content, Event, ImageMetadata, Kind, Model, Reason, Rejection, Space,
+        Subnet, Users,
     },
     machine::{Base, Constraints},
     vocab::{SizeMib, Zone},
@@ -28,18 +28,22 @@ fn contents() -> Vec<Content> {
         zones: [Zone("a".into())].into(),
         spaces: ["inner", "^outer"].map(|wish| wish.parse().expect("a wish")).into(),
     };
-    let application = ApplicationV1 {
+    let application = Application {
         machines: [name("web")].into(),
         bindings: [("db".to_owned(), name("inner"))].into(),
         constraints,
+        min_available: Some(2),
     };
-    let model = ModelV1 {
+    let model = Model {
         base: Some(base()),
         image_stream: text("daily"),
         region: text("north"),
         agent_version: text("1.2.3"),
         api_addresses: vec!["10.0.0.1:17070".into()],
         tags: [("cost".to_owned(), "7".to_owned())].into(),
+        ca_certificate: text("-----BEGIN CERTIFICATE-----"),
+        image_signing_key: text("key"),
+        skips_certificate_check: true,
     };
     vec![
         Content::Space(Space { provider_id: text("vpc-1") }),
@@ -66,15 +70,8 @@ fn contents() -> Vec<Content> {
             sha256: "0f".repeat(32),
             location: "https://binaries.example/agent".into(),
         }),
-        Content::ApplicationV1(application.clone()),
-        Content::ModelV1(model.clone()),
-        Content::Model(Model {
-            ca_certificate: text("-----BEGIN CERTIFICATE-----"),
-            image_signing_key: text("key"),
-            skips_certificate_check: true,
-            ..model.into()
-        }),
-        Content::Application(Application { min_available: Some(2), ..application.into() }),
+        Content::Application(application),
+        Content::Model(model),
     ]
 }
 

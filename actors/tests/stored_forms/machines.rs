@@ -14,27 +14,17 @@ use crate::{Forms, forms};
 
 pub(crate) fn machine() -> Forms {
     use machine::{
-        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, SpecV1, Step,
-        TurnOutcome, TurnPlan, Workload, WorkloadV1,
+        Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Step, TurnOutcome,
+        TurnPlan, Workload,
     };
-    let workload = WorkloadV1 {
-        name: name("app"),
-        command: vec!["sleep".into(), "1".into()],
-        env: [("A".to_owned(), "b".to_owned())].into(),
-    };
-    let labels = [("tier".to_owned(), "front".to_owned())].into();
-    let old = SpecV1 { provider: name("local"), workloads: vec![workload], labels };
-    let second = Box::new(machine_spec().as_v2().expect("it names no volumes of workloads"));
     let app =
         Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [name("data")].into() };
     let spec = Arc::new(machine::Spec { workloads: vec![app], ..machine_spec() });
-    assert_eq!((spec.as_v2(), machine::Spec::from((*second).clone())), (None, machine_spec()));
     let zone = || Zone("b".into());
     let volume = || name("data");
     let mut all = forms(
         "command",
         [
-            Command::DeclareV1(old.clone()),
             Command::Remove,
             Command::RetryProvisioning,
             Command::ReserveAttachment { volume: volume() },
@@ -57,7 +47,6 @@ pub(crate) fn machine() -> Forms {
             Command::Reprieve { effect: effect(1) },
             Command::Engage { set: name("db") },
             Command::Disengage { set: name("db") },
-            Command::DeclareV2(second.clone()),
             Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
             Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
             Command::Report(Report::StrayDeleteFailed {
@@ -76,13 +65,13 @@ pub(crate) fn machine() -> Forms {
                 nonce: "somebody:else".into(),
             }),
             Command::TakeClass { effect: effect(1), copy: copy() },
-            Command::Prepare { asked: Version(1), parameters: parameters(), cited: cited() },
+            Command::Prepare { asked: Version(1), parameters: parameters(), config: None, cited: cited() },
             Command::Assign { application: name("shop") },
             Command::Unassign { application: name("shop") },
             Command::ReserveContainer { container: name("web-lxd-0") },
             Command::ReleaseContainer { container: name("web-lxd-0") },
             Command::NoteVolume { volume: name("data"), zone: zone() },
-            Command::PrepareWith { asked: Version(1), parameters: parameters(), config: config(), cited: cited() },
+            Command::Prepare { asked: Version(1), parameters: parameters(), config: Some(config()), cited: cited() },
             Command::AllowEviction { effect: effect(1) },
             Command::RefuseEviction { effect: effect(1), budget: budget() },
             Command::Declare(spec.clone()),
@@ -95,8 +84,6 @@ pub(crate) fn machine() -> Forms {
     all.extend(forms(
         "event",
         [
-            Event::DeclaredV1 { spec: old.clone() },
-            Event::SpecChangedV1 { spec: old },
             Event::CreateRequested { at: AT },
             Event::Created { instance: instance(InstanceStatus::Stopped), at: AT },
             Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::Aborted) },
@@ -163,19 +150,17 @@ pub(crate) fn machine() -> Forms {
             Event::MountReserved { filesystem: name("files") },
             Event::MountReleased { filesystem: name("files") },
             Event::Skipped { what: Skipped::Mount { filesystem: name("files") } },
-            Event::DeclaredV2 { spec: second.clone() },
-            Event::SpecChangedV2 { spec: second },
             Event::Sited { zone: Some(zone()), at: AT },
             Event::Progressed { text: "booting".into(), percent: Some(40), at: AT },
             Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted) },
             Event::ClassTaken { copy: copy() },
-            Event::StartPrepared { parameters: parameters(), cited: cited(), at: AT },
+            Event::StartPrepared { parameters: parameters(), config: None, cited: cited(), at: AT },
             Event::UnitAssigned { application: name("shop") },
             Event::UnitUnassigned { application: name("shop") },
             Event::ContainerReserved { container: name("web-lxd-0") },
             Event::ContainerReleased { container: name("web-lxd-0") },
             Event::VolumeIsIn { volume: name("data"), zone: zone() },
-            Event::StartPreparedWith { parameters: parameters(), config: config(), cited: cited(), at: AT },
+            Event::StartPrepared { parameters: parameters(), config: Some(config()), cited: cited(), at: AT },
             Event::EvictionAllowed { is_forced: true, at: AT },
             Event::EvictionRefused { budget: budget(), until: AT },
             Event::EvictionAskedAgain,

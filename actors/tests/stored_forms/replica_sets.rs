@@ -77,13 +77,6 @@ fn rhythm() -> replica_set::Rhythm {
     replica_set::Rhythm { poll_ms: 1, retry_first_ms: 2, retry_max_ms: 3, initiate_every_ms: 4, initiate_for_ms: 5 }
 }
 
-/// As it was declared when a seat had one address.
-fn replica_set_spec_v1() -> replica_set::SpecV1 {
-    let seat = replica_set::SeatV1 { machine: name("web"), address: "10.0.0.1".into(), peer_port: 7, client_port: 8 };
-    let (engine, seats, rhythm) = (name("etcd"), vec![seat], rhythm());
-    replica_set::SpecV1 { engine, servers: 1, seats, one_host: true, rhythm }
-}
-
 fn endpoints() -> replica_set::Endpoints {
     let endpoint =
         replica_set::Endpoint { addresses: ["10.0.0.1:8".to_owned()].into(), internal: Some("10.0.0.1:7".into()) };
@@ -126,7 +119,6 @@ pub(crate) fn replica_set() -> Forms {
         Report::LookFailed { round, fault: fault(FaultCode::Unavailable) },
     ];
     let mut commands = vec![
-        Command::DeclareV1(replica_set_spec_v1()),
         Command::Declare(replica_set_spec()),
         Command::Publish(endpoints()),
         Command::EnableHa { servers: 3 },
@@ -142,8 +134,6 @@ pub(crate) fn replica_set() -> Forms {
     all.extend(forms(
         "event",
         [
-            Event::DeclaredV1 { spec: replica_set_spec_v1() },
-            Event::SpecChangedV1 { spec: replica_set_spec_v1() },
             Event::Declared { spec: replica_set_spec() },
             Event::SpecChanged { spec: replica_set_spec() },
             Event::Published { endpoints: endpoints() },

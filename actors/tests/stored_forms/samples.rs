@@ -61,21 +61,19 @@ fn verdicts<R: Stored, J: Stored>(reasons: &[R], rejections: Vec<J>) -> Forms {
 }
 
 pub(super) fn policy() -> Forms {
-    use policy::{Command, Document, DocumentV1, DocumentV2, Event, Reason, Rejection, WhenLost};
+    use policy::{Command, Document, Event, Reason, Rejection, WhenLost};
     // Every setting has another value, so that none can change its place unnoticed.
-    let first = DocumentV1 {
-        machines: policy::Machines {
-            attempts_max: 1,
-            retry_first_ms: 2,
-            retry_max_ms: 3,
-            call_timeout_ms: 4,
-            poll_ms: 5,
-            node_stale_ms: 6,
-            restart_grace_ms: 7,
-            when_lost: WhenLost::Keep,
-        },
-        storage: policy::Storage { attempts_max: 8, retry_first_ms: 9, retry_max_ms: 10, call_timeout_ms: 11 },
+    let machines = policy::Machines {
+        attempts_max: 1,
+        retry_first_ms: 2,
+        retry_max_ms: 3,
+        call_timeout_ms: 4,
+        poll_ms: 5,
+        node_stale_ms: 6,
+        restart_grace_ms: 7,
+        when_lost: WhenLost::Keep,
     };
+    let storage = policy::Storage { attempts_max: 8, retry_first_ms: 9, retry_max_ms: 10, call_timeout_ms: 11 };
     let harvest = policy::Harvest { mode: HarvestMode::Unknown, sightings_min: 12, grace_ms: 13 };
     let reconciliation = policy::Reconciliation {
         retry_short_ms: 14,
@@ -87,10 +85,8 @@ pub(super) fn policy() -> Forms {
         node_conditions: vec!["DiskPressure".into()],
         ..policy::Reconciliation::gardener_0_49()
     };
-    let (machines, storage) = (first.machines.clone(), first.storage.clone());
-    let second = DocumentV2 { machines, storage, harvest, reconciliation };
     let retries = policy::Retries { by: policy::RetryBy::FaultCode };
-    let document = Document { retries, ..second.clone().into() };
+    let document = Document { machines, storage, harvest, reconciliation, retries };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));
     let pool: storage_rules::PoolName = "fast".parse().expect("a pool's name");
@@ -100,32 +96,12 @@ pub(super) fn policy() -> Forms {
     let remove = Command::RemovePool { name: pool.clone() };
     let kind = storage_rules::StorageKind::Filesystem;
     let set_default = Command::SetDefaultPool { kind, pool: Some(pool.clone()) };
-    all.extend(forms(
-        "command",
-        [
-            Command::ReviseV1(first.clone()),
-            Command::ReviseV2(Box::new(second.clone())),
-            create,
-            remove,
-            set_default,
-            revise,
-        ],
-    ));
+    all.extend(forms("command", [create, remove, set_default, revise]));
     let revised = Event::Revised { document: Box::new(document) };
     let created = Event::PoolCreated { name: pool.clone(), settings };
     let removed = Event::PoolRemoved { name: pool.clone() };
     let default_set = Event::DefaultPoolSet { kind, pool: Some(pool.clone()) };
-    all.extend(forms(
-        "event",
-        [
-            Event::RevisedV1 { document: first },
-            Event::RevisedV2 { document: Box::new(second) },
-            created,
-            removed,
-            default_set,
-            revised,
-        ],
-    ));
+    all.extend(forms("event", [created, removed, default_set, revised]));
     let rejections = vec![
         Rejection::TooSmall { setting: "machines.poll".into(), least: 100 },
         Rejection::Reversed { setting: "machines.retryMax".into(), other: "machines.retryFirst".into() },
@@ -140,5 +116,5 @@ pub(super) fn policy() -> Forms {
 }
 
 pub(super) fn facts() -> Forms {
-    forms("facts", [StoredFacts::V1 { journal: Uuid::from_u128(7) }])
+    vec![form("facts".into(), &StoredFacts { journal: Uuid::from_u128(7) })]
 }

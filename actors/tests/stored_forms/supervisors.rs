@@ -9,7 +9,7 @@ use bailiwick_actors::{
     vocab::{FaultCode, Zone},
     volume, volume_attachment,
 };
-use bailiwick_journal::Version;
+use bailiwick_journal::{Cite, Version};
 
 use super::{
     AT, effect, fault, instance, members, name, replica_sets::steps, storage::backing, storage::mount_target,
@@ -33,6 +33,10 @@ fn orders() -> [Order; 5] {
             command: filesystem_attachment::Command::Attach { target: Box::new(mount_target()) },
         },
     ]
+}
+
+fn cites() -> Vec<Cite> {
+    ["machine/web@12", "volume/data@3"].map(|cite| cite.parse().expect("a cite")).into()
 }
 
 pub(crate) fn supervisor() -> Forms {
@@ -63,9 +67,9 @@ pub(crate) fn supervisor() -> Forms {
             Event::Observed { provider: provider(), as_of: AT, changes },
             Event::ListFailed { provider: provider(), fault: fault(FaultCode::Unavailable) },
             Event::ListRecovered { provider: provider() },
-            Event::Issued { order: first },
-            Event::Issued { order: second },
-            Event::Issued { order: third },
+            Event::Issued { order: first, cites: cites() },
+            Event::Issued { order: second, cites: cites() },
+            Event::Issued { order: third, cites: Vec::new() },
             Event::Withheld { machine: name("web"), why: Withholding::ZoneSilent { zone: Zone("a".into()) } },
             Event::Withheld { machine: name("web"), why: Withholding::BudgetSpent },
             Event::Released { machine: name("web") },
@@ -91,7 +95,7 @@ pub(crate) fn supervisor() -> Forms {
     let observe = storage::Command::Observe { changes: changes.clone() };
     let observe_volumes = storage::Command::ObserveVolumes { changes: volumes.clone() };
     all.extend(forms("storage.command", [look, begin, observe, observe_volumes]));
-    let mut events: Vec<storage::Event> = orders().map(|order| storage::Event::Issued { order }).into();
+    let mut events: Vec<storage::Event> = orders().map(|order| storage::Event::Issued { order, cites: cites() }).into();
     events.push(storage::Event::SessionBegan { session });
     events.push(storage::Event::Observed { changes });
     events.push(storage::Event::PutOff { about: vec!["volume/data".parse().expect("a stream")] });
@@ -103,12 +107,11 @@ pub(crate) fn supervisor() -> Forms {
         all.push(form(format!("machines.reason.{number}"), &verdict));
     }
     let look = replica_sets::Command::Look { about: vec!["replica-set/db".parse().expect("a stream")] };
-    let about = vec!["member/db:web".parse().expect("a stream")];
-    all.extend(forms("replica-sets.command", [look, replica_sets::Command::LookAfter { about }]));
+    all.extend(forms("replica-sets.command", [look]));
     let command = replica_set::Command::TakeStep { step: steps().remove(1), seen: Version(3) };
     let order = Order::ReplicaSet { set: name("db"), command };
     let told = Order::Member { set: name("db"), machine: name("web"), command: members::forget() };
-    let issued = [order, told].map(|order| replica_sets::Event::Issued { order });
+    let issued = [order, told].map(|order| replica_sets::Event::Issued { order, cites: cites() });
     all.extend(forms("replica-sets.event", issued));
     for (number, reason) in replica_sets::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<replica_sets::Reason, replica_sets::Rejection>::Decided(*reason);
@@ -119,7 +122,7 @@ pub(crate) fn supervisor() -> Forms {
     let order = Order::MachineSet { set: name("web"), command: machine_set::Command::ReportEmpty };
     let command = machine_class::Command::Use { machines: vec![name("web")] };
     let of_class = Order::MachineClass { class: name("small"), command };
-    let issued = [order, of_class].map(|order| machine_sets::Event::Issued { order });
+    let issued = [order, of_class].map(|order| machine_sets::Event::Issued { order, cites: cites() });
     all.extend(forms("machine-sets.event", issued));
     for (number, reason) in machine_sets::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<machine_sets::Reason, machine_sets::Rejection>::Decided(*reason);

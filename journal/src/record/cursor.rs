@@ -1,7 +1,7 @@
 //! Reads the fields of a record, one after the other.
 
 use super::Malformed;
-use crate::{Body, Draft, PolicyRef};
+use crate::{Body, Cite, Draft, PolicyRef, StreamId, Version};
 
 /// Takes from the front of a slice, never beyond its end.
 pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
@@ -43,6 +43,28 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn policy(&mut self) -> Result<PolicyRef, Malformed> {
         Ok(PolicyRef { name: self.text()?.to_owned(), revision: self.u64()?, digest: self.array()? })
+    }
+
+    /// What an entry of this stream cites. There is one form of each: none of a version 0, no own stream by name.
+    pub(super) fn cites(&mut self, own: &StreamId) -> Result<Vec<Cite>, Malformed> {
+        let count = self.u8()?;
+        if count == 0 {
+            return Err("a list of cites is empty");
+        }
+        let mut cites = Vec::with_capacity(usize::from(count));
+        for _ in 0..count {
+            let stream = match self.text()? {
+                "" => own.clone(),
+                text if text == own.as_str() => return Err("an entry cites its own stream by name"),
+                text => text.parse().map_err(|_| "a cited stream has no valid name")?,
+            };
+            let version = Version(self.u64()?);
+            if version == Version::ZERO {
+                return Err("a cited event has no version");
+            }
+            cites.push(Cite { stream, version });
+        }
+        if cites.is_sorted_by(|a, b| a < b) { Ok(cites) } else { Err("cites are out of order") }
     }
 
     pub(super) fn body(&mut self) -> Result<Body, Malformed> {

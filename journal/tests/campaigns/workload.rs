@@ -146,6 +146,7 @@ impl Part {
             principal: format!("writer:{}", append.writer),
             policy,
             view: dice.one_in(2).then_some(Position(1)),
+            cites: Vec::new(),
         };
         let stream = (u64::from(append.sequence) + u64::from(index)) % STREAMS_EACH;
         Draft {

@@ -48,6 +48,7 @@ fn drafts() -> Vec<Draft> {
         principal: "agent:machine/0".into(),
         policy: Some(PolicyRef { name: "default".into(), revision: 3, digest: [0xD1; 16] }),
         view: Some(Position(1)),
+        cites: vec!["machine/0@3".parse().unwrap(), "volume-attachment/0:7@1".parse().unwrap()],
     };
     let bare = Meta {
         kind: EntryKind::Note,
@@ -58,6 +59,7 @@ fn drafts() -> Vec<Draft> {
         principal: "node".into(),
         policy: None,
         view: None,
+        cites: Vec::new(),
         ..full.clone()
     };
     let nothing = || body(0, "");
@@ -97,12 +99,12 @@ fn the_log_is_as_released() {
     let bytes = disk.contents()[&segment(1)].clone();
     let found = frames(&bytes);
     assert_eq!(found.len(), 2);
-    golden("segment-begin-v1", &bytes[..128]);
-    golden("block-with-note-v1", &bytes[found[0]..found[1]]);
+    golden("segment-begin", &bytes[..128]);
+    golden("block-with-note", &bytes[found[0]..found[1]]);
     let end = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
     let length = 128 + u32::from_le_bytes(bytes[found[1] + 8..found[1] + 12].try_into().unwrap()) as usize;
     assert!(end <= found[1] + length);
-    golden("block-with-two-entries-v1", &bytes[found[1]..found[1] + length]);
+    golden("block-with-two-entries", &bytes[found[1]..found[1] + length]);
 }
 
 #[test]
@@ -115,22 +117,22 @@ fn the_seal_is_as_released() {
     large.facts.bytes = vec![0x55; 9_000];
     append_blocking(&journal, vec![large]).unwrap();
     let bytes = disk.contents()[&segment(1)].clone();
-    golden("segment-seal-v1", &bytes[bytes.len() - 128..]);
+    golden("segment-seal", &bytes[bytes.len() - 128..]);
 }
 
 #[test]
 fn the_head_file_is_as_released() {
     let (disk, _) = sample();
     let bytes = disk.contents()["head"].clone();
-    golden("head-slot-0-v1", &bytes[..128]);
-    golden("head-slot-1-v1", &bytes[4096..4224]);
+    golden("head-slot-0", &bytes[..128]);
+    golden("head-slot-1", &bytes[4096..4224]);
     assert_eq!(bytes.len(), 4224);
 }
 
 #[test]
 fn the_format_file_is_as_released() {
     let (disk, _) = sample();
-    golden_text("FORMAT-v1", str::from_utf8(&disk.contents()["FORMAT"]).unwrap());
+    golden_text("FORMAT", str::from_utf8(&disk.contents()["FORMAT"]).unwrap());
 }
 
 #[test]
@@ -146,8 +148,8 @@ fn a_snapshot_is_as_released() {
     };
     Snapshots::on(Arc::new(disk.clone())).save(&snapshot).unwrap();
     let (name, bytes) = disk.contents().pop_first().unwrap();
-    golden_text("snapshot-name-v1", &name);
-    golden("snapshot-v1", &bytes);
+    golden_text("snapshot-name", &name);
+    golden("snapshot", &bytes);
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn an_export_is_as_released() {
     let (disk, _) = sample();
     let mut lines = Vec::new();
     ReadOnlyJournal::open_on(Arc::new(disk)).unwrap().export(&mut lines).unwrap();
-    golden_text("export-v1.ndjson", str::from_utf8(&lines).unwrap());
+    golden_text("export.ndjson", str::from_utf8(&lines).unwrap());
 }
 
 #[test]
@@ -168,25 +170,21 @@ fn the_notes_are_as_released() {
         log_filled_blocks: 2,
         torn_cut: true,
         head_rewritten: false,
-        format_rewritten: false,
+        format_rewritten: true,
     };
     let note = JournalNote::WriterOpened(opened);
     let body = note.encode().unwrap();
     assert_eq!(JournalNote::decode(&body).unwrap(), note);
-    golden("note-writer-opened-v1", &body.bytes);
-    let note = JournalNote::WriterOpened(WriterOpened { format_rewritten: true, ..opened });
-    let body = note.encode().unwrap();
-    assert_eq!(JournalNote::decode(&body).unwrap(), note);
-    golden("note-writer-opened-v2", &body.bytes);
+    golden("note-writer-opened", &body.bytes);
     let note = JournalNote::HistoryRepaired { log_filled_blocks: 2, store_rebuilt: true };
     let body = note.encode().unwrap();
     assert_eq!(JournalNote::decode(&body).unwrap(), note);
-    golden("note-history-repaired-v1", &body.bytes);
+    golden("note-history-repaired", &body.bytes);
 }
 
 #[test]
 fn the_released_export_still_makes_the_same_journal() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/export-v1.ndjson");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/export.ndjson");
     let lines = std::fs::read(path).unwrap();
     let disk = SimulatedDisk::new();
     let imported = bailiwick_journal::import_on(&mut lines.as_slice(), Arc::new(disk.clone())).unwrap();

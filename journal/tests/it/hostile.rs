@@ -76,9 +76,9 @@ fn a_newer_format_is_refused_with_its_number() {
     let dir = tempfile::tempdir().unwrap();
     drop(LocalJournal::open(config(dir.path())).unwrap());
     let path = dir.path().join("FORMAT");
-    let newer = fs::read_to_string(&path).unwrap().replace("format 1\n", "format 2\n");
+    let newer = fs::read_to_string(&path).unwrap().replace("format 2\n", "format 3\n");
     fs::write(&path, newer).unwrap();
-    assert!(refusal(dir.path()).contains("format 2"));
+    assert!(refusal(dir.path()).contains("format 3"));
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn damage_in_a_compressed_segment_is_filled_from_the_store_or_refused() {
 #[test]
 fn a_compressed_segment_of_the_first_release_is_read() {
     // zstd may find another form tomorrow; what was written once must be read for ever.
-    let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/segment-packed-v1.hex");
+    let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/segment-packed.hex");
     let (disk, _, entries) = stopped_with_fixed_entries();
     let name = "log/0000000001.log";
     if !path.exists() && std::env::var_os("BAILIWICK_GOLDEN").is_some() {

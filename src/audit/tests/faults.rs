@@ -88,7 +88,7 @@ fn time_that_goes_back_is_not_even_taken_by_a_journal() {
 #[test]
 fn a_changed_body_of_facts_is_reported() {
     let at = position(of("machine/web", "worth-retrying"), 0);
-    let other = StoredFacts::V1 { journal: Uuid::from_u128(8) }.store().unwrap();
+    let other = StoredFacts { journal: Uuid::from_u128(8) }.store().unwrap();
     let found = found(|entry, draft| {
         if entry.header.position == at {
             draft.facts = other.clone();
@@ -290,6 +290,10 @@ impl Decider for Changed {
 
     fn evolve(&mut self, at: Version, event: &Event) {
         self.0.evolve(at, event);
+    }
+
+    fn touches(event: &Event) -> contract::Touches {
+        machine::State::touches(event)
     }
 
     fn pending(&self, view: &NoView) -> BTreeSet<Effect> {

@@ -58,11 +58,10 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 33] = [
+const DECLARED: [&str; 32] = [
     "Retries",
     "RetryBy",
     "Spec",
-    "SpecV2",
     "InstanceConfig",
     "Base",
     "Constraints",

@@ -43,11 +43,8 @@ pub fn entries(lab: &Lab) -> Vec<std::sync::Arc<Entry>> {
 
 /// What a stopped node's journal says.
 pub fn fleet(lab: &Lab) -> Fleet {
-    let mut fleet = Fleet::default();
-    for entry in entries(lab) {
-        fleet.apply(&entry).expect("understood");
-    }
-    fleet
+    let journal = ReadOnlyJournal::open(&journal_dir(lab.data())).expect("the journal is whole");
+    Fleet::at_head(&journal).expect("understood")
 }
 
 /// How often each entity asked a provider for something new: intents, not attempts.
@@ -84,7 +81,7 @@ pub fn settled(lab: &Lab) -> Settled {
     for (name, folded) in fleet.attachments.iter().filter(|(_, folded)| folded.state.life.exists()) {
         let Link::Attached { intent, .. } = &folded.state.link else { panic!("{name} is not attached") };
         let stream = StreamId::new("volume-attachment", name).expect("a stream");
-        records.insert(format!("{}.json", EffectId::of(&stream, *intent)));
+        records.insert(format!("{}.json", EffectId::of(fleet.journal, &stream, *intent)));
     }
     assert_eq!(names(&lab.local().join("attachments")), records, "attachments on disk");
     links_and_claims(lab, &settled);

@@ -147,11 +147,8 @@ pub(super) fn prepare(
     if state.start_asked() != Some(asked) {
         return Ok(Decision::nothing(Reason::StartNotAwaited));
     }
-    let (parameters, cited, at) = (Box::new(parameters.clone()), cited.to_vec(), facts.now);
-    let prepared = match config {
-        None => Event::StartPrepared { parameters, cited, at },
-        Some(config) => Event::StartPreparedWith { parameters, config: Box::new(config.clone()), cited, at },
-    };
+    let (parameters, config) = (Box::new(parameters.clone()), config.cloned().map(Box::new));
+    let prepared = Event::StartPrepared { parameters, config, cited: cited.to_vec(), at: facts.now };
     Ok(Decision::because(Reason::StartPrepared, [prepared]))
 }
 

@@ -6,7 +6,7 @@ use super::{
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, after, answer, case},
+        given::{Case, JOURNAL, after, answer, case},
     },
     machine::{Command, Effect, Event, Leaving, Reason as R, Removal, Report},
     policy::Document,
@@ -80,7 +80,7 @@ fn what_somebody_else_has_started_under_the_same_id_is_not_taken_for_its_own() {
         let command = Command::Report(Report::Created { attempt: 1, instance });
         answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer").reason
     };
-    let journal = uuid::Uuid::from_u128(1);
+    let journal = JOURNAL;
     assert_eq!(created(&Nonce::of(journal, effect(2))), R::InstanceMade);
     assert_eq!(created(&Nonce::of(journal, effect(3))), R::NotRetryable);
     assert_eq!(created(&Nonce::of(uuid::Uuid::from_u128(2), effect(2))), R::NotRetryable);
@@ -88,7 +88,7 @@ fn what_somebody_else_has_started_under_the_same_id_is_not_taken_for_its_own() {
 
 #[test]
 fn a_nonce_of_ours_is_nobody_elses() {
-    let nonce = Nonce::of(uuid::Uuid::from_u128(1), effect(2)).0;
+    let nonce = Nonce::of(JOURNAL, effect(2)).0;
     let instance = InstanceId("i-1".into());
     let command = Command::Report(Report::StartedByOther { effect: effect(2), instance, nonce });
     let given = after::<State>(&declared());
@@ -107,7 +107,7 @@ fn nothing_of_somebody_elses_is_wanted_and_it_is_no_orphan() {
         let (state, _) = after::<State>(&past);
         assert_eq!(state.pending(&NoView), [].into());
         assert_eq!(state.of_others.len(), 1);
-        assert!(state.claims(&stream()).is_superset(&state.of_others), "nobody harvests it");
+        assert!(state.claims(JOURNAL, &stream()).is_superset(&state.of_others), "nobody harvests it");
     }
 }
 

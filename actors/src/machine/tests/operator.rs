@@ -9,7 +9,7 @@ use super::{
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, after, answer, case},
+        given::{Case, JOURNAL, after, answer, case},
     },
     machine::{Command, Effect, Event, Instance, Leaving, Reason as R, Rejection, Removal, Report, Skipped, Step},
     policy::Document,
@@ -322,15 +322,15 @@ fn the_policy_may_leave_the_instances_of_dead_machines_alone() {
 #[test]
 fn an_adopted_instance_is_deleted_by_the_id_that_it_was_made_under() {
     let given = after::<State>(&then(disowned(), [adopted()]));
-    assert_eq!(given.0.own(&stream()), Some(effect(90)));
+    assert_eq!(given.0.own(JOURNAL, &stream()), Some(effect(90)));
     let going = then(disowned(), [adopted(), Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: NOW }]);
     let (state, _) = after::<State>(&going);
     let Instance::Deleting { of, .. } = state.instance else { panic!("{:?}", state.instance) };
-    assert_eq!(state.effect_of(&stream(), of), effect(90));
+    assert_eq!(state.effect_of(JOURNAL, &stream(), of), effect(90));
     // The next one is made under an id of its own.
     let again = then(disowned(), [adopted(), Event::InstanceLost { at: NOW }, Event::DeleteRequested { at: NOW }]);
     let replaced = then(again, [Event::Deleted, Event::CreateRequested { at: NOW }]);
-    assert_eq!(after::<State>(&replaced).0.own(&stream()), Some(effect(9)));
+    assert_eq!(after::<State>(&replaced).0.own(JOURNAL, &stream()), Some(effect(9)));
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn what_an_operator_kept_stays_kept_when_the_name_is_declared_again() {
     let gone = then(running(), [Event::RemovalBegan, Event::Died, left(2, Leaving::OperatorKeeps), Event::Removed]);
     let anew = then(gone, [Event::Declared { spec: spec("local") }, Event::CreateRequested { at: NOW }]);
     let (state, _) = after::<State>(&anew);
-    assert!(state.claims(&stream()).is_superset(&[effect(2), effect(9)].into()));
+    assert!(state.claims(JOURNAL, &stream()).is_superset(&[effect(2), effect(9)].into()));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::{NOW, State, effect, instance, name, spec, stream};
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, after, answer, case},
+        given::{Case, JOURNAL, after, answer, case},
     },
     machine::{
         Command, Constraints, Effect, Event, InstanceConfig, Reason as R, Rejection, Removal, Siting, Skipped, Spec,
@@ -57,7 +57,7 @@ fn cited() -> Vec<Cited> {
 }
 
 fn prepared(zones: &[&str]) -> Event {
-    Event::StartPrepared { parameters: parameters(zones), cited: cited(), at: NOW }
+    Event::StartPrepared { parameters: parameters(zones), config: None, cited: cited(), at: NOW }
 }
 
 fn no_space() -> Unstartable {
@@ -81,7 +81,8 @@ fn let_go() -> Event {
 }
 
 pub(super) fn table() -> Vec<Case<State>> {
-    let prepare = |at| Command::Prepare { asked: Version(at), parameters: parameters(&["a"]), cited: cited() };
+    let prepare =
+        |at| Command::Prepare { asked: Version(at), parameters: parameters(&["a"]), config: None, cited: cited() };
     let refuse = |why| Command::RefuseStart { asked: Version(2), why, cited: cited() };
     let assign = || Command::Assign { application: name("shop") };
     let unassign = || Command::Unassign { application: name("shop") };
@@ -151,10 +152,10 @@ fn nothing_is_made_before_it_is_known_with_what() {
 fn what_it_is_told_of_the_control_plane_stands_with_what_it_is_started_with() {
     let config = || Box::new(InstanceConfig { image_stream: "daily".into(), ..InstanceConfig::default() });
     let (asked, parameters) = (Version(2), || parameters(&["a"]));
-    let command = Command::PrepareWith { asked, parameters: parameters(), config: config(), cited: cited() };
+    let command = Command::Prepare { asked, parameters: parameters(), config: Some(config()), cited: cited() };
     let given = after::<State>(&awaiting());
     let decided = answer(&stream(), &given, &command, NOW, &Document::default()).expect("an answer");
-    let event = Event::StartPreparedWith { parameters: parameters(), config: config(), cited: cited(), at: NOW };
+    let event = Event::StartPrepared { parameters: parameters(), config: Some(config()), cited: cited(), at: NOW };
     assert_eq!(decided.events, std::slice::from_ref(&event));
     let (state, _) = after::<State>(&then(awaiting(), [event]));
     assert_eq!((state.config(), state.parameters()), (Some(&*config()), Some(&*parameters())));
@@ -174,7 +175,7 @@ fn a_zone_is_chosen_among_those_that_its_subnets_leave() {
 #[test]
 fn units_of_one_application_are_kept_apart_and_a_container_is_where_its_host_is() {
     let spread = Box::new(StartParameters { spread: Some(name("shop")), ..StartParameters::default() });
-    let of = |parameters| Event::StartPrepared { parameters, cited: Vec::new(), at: NOW };
+    let of = |parameters| Event::StartPrepared { parameters, config: None, cited: Vec::new(), at: NOW };
     let (state, _) = after::<State>(&then(plain(), [assigned(), of(spread.clone())]));
     assert_eq!(state.siting(), Siting::Spread { allowed: None, group: "application/shop".into() });
     let instance = InstanceId("i-0".into());
@@ -193,7 +194,7 @@ fn a_new_instance_is_prepared_anew() {
     let (state, _) = after::<State>(&then(then(awaiting(), made), again));
     assert!(state.awaits_start());
     assert_eq!(state.parameters(), None);
-    assert_eq!(state.own(&stream()), Some(effect(8)));
+    assert_eq!(state.own(JOURNAL, &stream()), Some(effect(8)));
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn what_is_declared_anew_while_it_waits_is_prepared_anew() {
         assert_eq!(state.start_asked(), Some(Version(changed_at)), "{waits:?}");
         assert_eq!((state.unstartable(), state.parameters()), (None, None), "{waits:?}");
         // It is the same intent: whatever may be there already is found by its id.
-        assert_eq!(state.own(&stream()), Some(effect(2)));
+        assert_eq!(state.own(JOURNAL, &stream()), Some(effect(2)));
     }
     let plain = Event::SpecChanged { spec: spec("local") };
     assert_eq!(calls(&then(awaiting(), [plain])), [Effect::Create { intent: Version(2), attempt: 1 }]);

@@ -229,15 +229,6 @@ fn a_replacement_takes_its_turns_too() {
     assert_eq!(state.turn().map(|turn| turn.workload.clone()), Some(name("db")));
 }
 
-#[test]
-fn what_older_releases_could_say_is_declared_as_they_did() {
-    let with = Arc::new(Spec { workloads: vec![workload("db", ["data"])], ..(*spec("local")).clone() });
-    let without = Arc::new(Spec { workloads: vec![workload("db", [])], ..(*spec("local")).clone() });
-    assert_eq!(Command::declare(with.clone()), Command::Declare(with));
-    let Command::DeclareV2(old) = Command::declare(without.clone()) else { panic!("not the old form") };
-    assert_eq!(Spec::from(*old), *without);
-}
-
 /// Something that may be said to a machine while it is drained.
 fn said(kind: u8, value: u8, state: &State) -> Command {
     let workload = || name(["db", "web", "batch"][usize::from(value % 3)]);

@@ -2,21 +2,9 @@
 
 use super::*;
 use crate::{
-    replica_set::{Endpoint, Endpoints, SeatV1, SpecV1},
+    replica_set::{Endpoint, Endpoints},
     vocab::{Address, Scope},
 };
-
-fn old(servers: u32) -> SpecV1 {
-    let spec = spec(servers);
-    let seat = |seat: &Seat| SeatV1 {
-        machine: seat.machine.clone(),
-        address: seat.addresses[0].value.clone(),
-        peer_port: seat.peer_port,
-        client_port: seat.client_port,
-    };
-    let seats = spec.seats.iter().map(seat).collect();
-    SpecV1 { engine: spec.engine, servers, seats, one_host: spec.one_host, rhythm: spec.rhythm }
-}
 
 fn endpoints(internal: Option<&str>) -> Endpoints {
     let addresses = ["10.0.0.1:8".to_owned()].into();
@@ -38,15 +26,7 @@ pub(super) fn table() -> Vec<Case<State>> {
     twice.seats[1].peer_port = twice.seats[0].peer_port;
     let invalid = |field: &str, problem: &str| Err(Rejection::Invalid { field: field.into(), problem: problem.into() });
     vec![
-        // Journals of before there were spaces: the same answers, in the form they had.
-        case([], Command::DeclareV1(old(3)), Ok((R::NewlyDeclared, vec![Event::DeclaredV1 { spec: old(3) }]))),
-        case(declared(), Command::DeclareV1(old(3)), Ok((R::AlreadyAsDeclared, vec![]))),
-        case(
-            vec![Event::DeclaredV1 { spec: old(3) }],
-            Command::DeclareV1(old(5)),
-            Ok((R::SpecDiffers, vec![Event::SpecChangedV1 { spec: old(5) }])),
-        ),
-        case(vec![Event::DeclaredV1 { spec: old(3) }], Command::Declare(spec(3)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case([], Command::Declare(spec(3)), Ok((R::NewlyDeclared, vec![Event::Declared { spec: spec(3) }]))),
         case([], Command::Declare(nowhere), invalid("spec.seats[1].addresses", "a seat needs an address")),
         case([], Command::Declare(twice), invalid("spec.seats[1]", "127.0.0.1:7001 is another seat's address")),
         case(
@@ -81,7 +61,6 @@ fn numbers_of_servers() -> Vec<Case<State>> {
     elsewhere_of_five.servers = 5;
     vec![
         case(asked(), Command::Declare(spec(3)), Ok((R::AlreadyAsDeclared, vec![]))),
-        case(asked(), Command::DeclareV1(old(3)), Ok((R::AlreadyAsDeclared, vec![]))),
         case(asked(), Command::Declare(elsewhere), Ok((R::SpecDiffers, vec![changed(elsewhere_of_five)]))),
         case(asked(), Command::Declare(spec(1)), Ok((R::SpecDiffers, vec![changed(spec(1))]))),
         // Who says the number that was asked for means it: from then on a lower one is meant too.

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use bailiwick_journal::StreamId;
+use uuid::Uuid;
 
 use super::View;
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
 const AT_ONCE_MAX: usize = 64;
 
 /// What follows for the classes that these streams have to do with, in the order of their names.
-pub(super) fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
+pub(super) fn orders(view: &View, journal: Uuid, about: &[StreamId]) -> Vec<Order> {
     let mut concerned: BTreeSet<Name> = BTreeSet::new();
     for stream in about {
         let Ok(name) = stream.name().parse::<Name>() else { continue };
@@ -31,7 +32,7 @@ pub(super) fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
     }
     let of_class = |class: Name| {
         let folded = view.classes.folded(class.as_str()).filter(|folded| folded.state.life.exists())?;
-        Some(known(view, &class, folded).into_iter().chain(copies(view, &class, folded)).collect::<Vec<_>>())
+        Some(known(view, &class, folded).into_iter().chain(copies(view, journal, &class, folded)).collect::<Vec<_>>())
     };
     concerned.into_iter().filter_map(of_class).flatten().collect()
 }
@@ -57,12 +58,13 @@ fn some<'a>(machines: impl Iterator<Item = &'a Name>) -> Vec<Name> {
 }
 
 /// Who waits for it takes a copy of what it says now.
-fn copies(view: &View, class: &Name, folded: &Folded<machine_class::State>) -> Vec<Order> {
+fn copies(view: &View, journal: Uuid, class: &Name, folded: &Folded<machine_class::State>) -> Vec<Order> {
     let Some(copy) = folded.state.copy(class) else { return Vec::new() };
     let order = |machine: &Name| {
         let folded = view.machines.folded(machine.as_str())?;
         let stream = StreamId::new(machine::State::KIND, machine.as_str()).ok()?;
-        let command = machine::Command::TakeClass { effect: folded.state.own(&stream)?, copy: Box::new(copy.clone()) };
+        let command =
+            machine::Command::TakeClass { effect: folded.state.own(journal, &stream)?, copy: Box::new(copy.clone()) };
         let order = Order::Machine { machine: machine.clone(), command };
         let is_free = !view.orders.any_open(&stream);
         (is_free && view.orders.is_news(&order, folded.version)).then_some(order)

@@ -8,6 +8,7 @@
 
 mod classes;
 mod members;
+mod rests;
 mod state;
 mod uses;
 mod view;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{StreamId, Version};
+use bailiwick_journal::{Cite, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, classes};
+use super::{View, classes, rests::rests_on};
 use crate::{
-    contract::{Code, Decider, Decision, Facts, Folded, Stored, Verdict, reasons},
+    contract::{Code, Decider, Decision, Facts, Folded, Stored, Touches, Verdict, reasons},
     machine,
     machine_set::{self, Change, Plan},
     supervisor::{Order, order::ORDERS_MAX},
@@ -29,7 +29,11 @@ pub enum Command {
 /// What happened to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    Issued { order: Order },
+    Issued {
+        order: Order,
+        /// What it rests on.
+        cites: Vec<Cite>,
+    },
 }
 
 /// An order that waits for its target's answer.
@@ -79,15 +83,22 @@ impl Decider for State {
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         let Command::Look { about } = command;
         let mut orders = orders(facts.view, about);
-        orders.extend(classes::orders(facts.view, about));
+        orders.extend(classes::orders(facts.view, facts.journal, about));
         orders.truncate(ORDERS_MAX);
         if orders.is_empty() {
             return Ok(Decision::nothing(Reason::NothingFollows));
         }
-        Ok(Decision::because(Reason::OrdersFollow, orders.into_iter().map(|order| Event::Issued { order })))
+        Ok(Decision::because(
+            Reason::OrdersFollow,
+            orders.into_iter().map(|order| Event::Issued { cites: rests_on(facts.view, &order), order }),
+        ))
     }
 
     fn evolve(&mut self, _at: Version, _event: &Event) {}
+
+    fn touches(_event: &Event) -> Touches {
+        Touches::Some(&[])
+    }
 
     fn pending(&self, view: &View) -> BTreeSet<Effect> {
         view.orders.open().map(|(command, _)| Effect::Send { command: *command }).collect()
@@ -184,7 +195,7 @@ impl Set<'_> {
             if self.view.set_of(name) == Some(self.name) {
                 continue;
             }
-            match self.standing(name, machine::Command::declare(spec.member(self.name))) {
+            match self.standing(name, machine::Command::Declare(spec.member(self.name))) {
                 Standing::New(order) => orders.push(order),
                 Standing::UnderWay => is_waiting = true,
                 Standing::Refused => failed += 1,

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{Command, Event, State, View};
 use crate::{
-    contract::{Decider, Facts, NoView, Stored, View as _},
+    contract::{Decider, Facts, NoView, Stored, View as _, given::JOURNAL},
     machine,
     machine_set::{self, Spec},
     policy::Document,
@@ -50,6 +50,7 @@ impl Room {
             principal: String::new(),
             policy: None,
             view: None,
+            cites: Vec::new(),
         };
         let (position, count) = (Position(self.position), u32::try_from(events.len()).unwrap());
         let header = Header { position, stream: stream.clone(), first_version: first, events: count, meta };
@@ -66,7 +67,7 @@ impl Room {
         id: Uuid,
     ) {
         let policy = Document::default();
-        let (now, journal, view) = (Timestamp(self.now), Uuid::nil(), &NoView);
+        let (now, journal, view) = (Timestamp(self.now), JOURNAL, &NoView);
         let first = version.next();
         let facts = Facts { stream, next: first, now, policy: &policy, view, journal };
         let (outcome, events) = match state.decide(command, &facts) {
@@ -116,11 +117,11 @@ impl Room {
         about.push("machine-set/web".parse().unwrap());
         let policy = Document::default();
         let (next, now) = (self.own.next(), Timestamp(self.now));
-        let facts = Facts { stream: &own, next, now, policy: &policy, view: &self.view, journal: Uuid::nil() };
+        let facts = Facts { stream: &own, next, now, policy: &policy, view: &self.view, journal: JOURNAL };
         let decision = State.decide(&Command::Look { about }, &facts).expect("it refuses nothing");
         let mut issued = Vec::new();
         let bodies = decision.events.iter().map(|event| event.store().expect("small")).collect();
-        for Event::Issued { order } in decision.events {
+        for Event::Issued { order, .. } in decision.events {
             self.own = self.own.next();
             issued.push((Orders::command_id(&own, self.own), order));
         }
@@ -164,7 +165,7 @@ impl Room {
     fn run(&mut self, machine: &str) {
         let stream: StreamId = format!("machine/{machine}").parse().unwrap();
         let instance = MachineInstance {
-            effect: self.machines[&stream].0.own(&stream).expect("it is being made"),
+            effect: self.machines[&stream].0.own(JOURNAL, &stream).expect("it is being made"),
             instance: InstanceId("i-1".into()),
             machine: name(machine),
             facts: BTreeMap::new(),

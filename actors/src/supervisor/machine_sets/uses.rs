@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bailiwick_journal::Cite;
+
 use crate::{machine_class::Event, vocab::Name};
 
 /// Machines by what is to be said about them; each class has only the sets in which somebody is.
@@ -21,6 +23,8 @@ pub struct ClassUses {
     waiting: Filed,
     /// Machines that a class knows of, and that do not use it.
     leaving: Filed,
+    /// The events with which those ceased to use it.
+    left: BTreeMap<Name, Cite>,
 }
 
 impl ClassUses {
@@ -39,6 +43,11 @@ impl ClassUses {
         self.leaving.get(class).into_iter().flatten()
     }
 
+    /// The event with which a machine ceased to use a class that still knows of it.
+    pub(super) fn left(&self, machine: &Name) -> Option<Cite> {
+        self.left.get(machine).cloned()
+    }
+
     /// The classes that a machine has to do with.
     pub fn of_machine(&self, machine: &Name) -> impl Iterator<Item = &Name> {
         let used = self.by_machine.get(machine).map(|(class, _)| class);
@@ -46,13 +55,20 @@ impl ClassUses {
     }
 
     /// A machine uses this class from now on, and waits for what it says or not; none if it uses none, or is gone.
-    pub(super) fn saw_machine(&mut self, name: &Name, used: Option<(Name, bool)>) {
+    pub(super) fn saw_machine(&mut self, name: &Name, used: Option<(Name, bool)>, by: Option<Cite>) {
         self.unfile(name);
         match used {
             Some(used) => drop(self.by_machine.insert(name.clone(), used)),
             None => drop(self.by_machine.remove(name)),
         }
         self.file(name);
+        let is_left = self.known.get(name).is_some_and(|known| {
+            known.iter().any(|class| self.by_machine.get(name).is_none_or(|(used, _)| used != class))
+        });
+        match by.filter(|_| is_left) {
+            Some(by) => drop(self.left.insert(name.clone(), by)),
+            None => drop(self.left.remove(name)),
+        }
     }
 
     /// Something happened to a class.
@@ -73,6 +89,7 @@ impl ClassUses {
             }
             if known.is_empty() {
                 self.known.remove(machine);
+                self.left.remove(machine);
             }
             self.file(machine);
         }

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bailiwick_journal::Cite;
+
 use super::{ClassUses, Event, Members, phase_in_set};
 use crate::{
     contract::{self, Decider, Decoded, Fold, Stored, StoredError},
     machine, machine_class, machine_set,
     supervisor::Orders,
-    vocab::{Life, MachinePhase, Name},
+    vocab::{Fact, Life, MachinePhase, Name},
 };
 
 /// Machines that exist, their sets and classes, and the orders that wait for an answer.
@@ -19,6 +21,8 @@ pub struct View {
     pub uses: ClassUses,
     pub orders: Orders,
     members: BTreeMap<Name, Members>,
+    /// The event with which the last machine of a set went.
+    left: BTreeMap<Name, Cite>,
     /// The sets that have a pass under way, or go.
     pub busy: BTreeSet<Name>,
 }
@@ -47,6 +51,11 @@ impl View {
         self.members.get(set)
     }
 
+    /// The event with which the last machine of a set went.
+    pub(super) fn left(&self, set: &Name) -> Option<Cite> {
+        self.left.get(set).cloned()
+    }
+
     /// Where a machine counts now; nowhere if it is not known.
     fn standing(&self, machine: &str) -> Standing {
         let Some(state) = self.machines.get(machine) else { return Standing::default() };
@@ -58,6 +67,7 @@ impl View {
     /// A machine has changed, which counted there before.
     fn saw_machine(&mut self, name: &Name, before: Standing) {
         let now = self.standing(name.as_str());
+        let gone = self.machines.cite(name.as_str(), Fact::Life);
         match (before.set, now.set) {
             // Most of what happens to a machine: its set need not be searched for it.
             (Some((was_of, from)), Some((set, to))) if was_of == set => {
@@ -70,6 +80,9 @@ impl View {
                     && let Some(members) = self.members.get_mut(&set)
                 {
                     members.lost(name, phase);
+                    if let Some(gone) = gone.clone() {
+                        self.left.insert(set.clone(), gone);
+                    }
                     if members.is_empty() {
                         self.members.remove(&set);
                     }
@@ -80,7 +93,7 @@ impl View {
             }
         }
         if before.class != now.class {
-            self.uses.saw_machine(name, now.class);
+            self.uses.saw_machine(name, now.class, gone);
         }
         if self.machines.get(name.as_str()).is_some_and(|machine| machine.life == Life::Removed) {
             self.machines.remove(name.as_str());
@@ -89,6 +102,9 @@ impl View {
 
     fn saw_set(&mut self, name: &Name) {
         let Some(set) = self.sets.get(name.as_str()) else { return };
+        if !set.life.exists() {
+            self.left.remove(name);
+        }
         if set.life == Life::Dying || (set.life.exists() && !set.is_at_rest()) {
             self.busy.insert(name.clone());
         } else {
@@ -107,8 +123,8 @@ impl contract::View for View {
         if stream.kind() == "supervisor" {
             if stream.name() == Self::NAME {
                 for (at, body) in entry.versioned_events() {
-                    let Event::Issued { order } = Event::load(body)?;
-                    self.orders.issued(stream, at, entry.header.position, order);
+                    let Event::Issued { order, cites } = Event::load(body)?;
+                    self.orders.issued(stream, at, entry.header.position, order, cites);
                 }
             }
             return Ok(());

@@ -8,6 +8,7 @@ use super::{
     Change, Command, Event, Reason, Sighting, State,
     harvest::{Outlook, outlook},
     remedy::remedies,
+    rests::issued,
     seen::Seen,
 };
 use crate::{
@@ -30,7 +31,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
                 return Ok(Decision::nothing(Reason::ListTooOld));
             }
             let observed = Event::Observed { provider: provider.clone(), as_of: *as_of, changes: changes.clone() };
-            let seen = Seen::with(state, &observed, changes);
+            let seen = Seen::with(state, facts.next, &observed, changes);
             let mut orders = remedies(&seen, facts, &concerned(&seen, changes));
             orders.extend(strays(&seen, facts, changes));
             Ok(Decision::because(Reason::WorldDiffers, std::iter::once(observed).chain(orders)))
@@ -92,14 +93,14 @@ fn strays(seen: &Seen<'_>, facts: &Facts<'_>, changes: &[Change]) -> Vec<Event> 
         };
         // The view may know more than the list that was compared with it.
         let is_due = outlook(unclaimed, &facts.policy.harvest) == Outlook::Due;
-        if !is_due || facts.view.is_claimed(machine, *effect) {
+        if !is_due || facts.view.is_claimed(facts.journal, machine, *effect) {
             continue;
         }
         let command = machine::Command::RemoveStray { provider: provider.clone(), instance: instance.clone() };
         let order = Order::Machine { machine: machine.clone(), command };
         let version = facts.view.machines.folded(machine.as_str()).map_or(Version::ZERO, |folded| folded.version);
         if facts.view.orders.is_news(&order, version) {
-            orders.push(Event::Issued { order });
+            orders.push(issued(seen, facts, order));
         }
     }
     orders

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Event, View, decide::Facts, view::stream};
+use super::{Event, View, decide::Facts, rests::issued, seen::Seen, view::stream};
 use crate::{
     document::{Application, Documents},
     machine::{self, BudgetSeen, Command, Instance},
@@ -30,7 +30,7 @@ fn budgets<'a>(
 }
 
 /// The answers to those of these machines that ask.
-pub(super) fn evictions(facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec<Event> {
+pub(super) fn evictions(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec<Event> {
     let view = facts.view;
     let mut allowed: BTreeSet<&Name> = BTreeSet::new();
     let mut events = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn evictions(facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec<Ev
         if !(folded.state.asks_for_eviction() && waits_for_eviction(&folded.state, &view.documents)) {
             continue;
         }
-        let Some(effect) = folded.state.running_effect(&stream(name)) else { continue };
+        let Some(effect) = folded.state.running_effect() else { continue };
         let short = budgets(&folded.state, &view.documents).find_map(|budget| lacks(view, name, budget, &allowed));
         let is_allowed = short.is_none();
         let command = match short {
@@ -54,7 +54,7 @@ pub(super) fn evictions(facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec<Ev
         if is_allowed {
             allowed.insert(name);
         }
-        events.push(Event::Issued { order });
+        events.push(issued(seen, facts, order));
     }
     events
 }

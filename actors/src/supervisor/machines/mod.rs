@@ -11,6 +11,7 @@ mod observe;
 pub mod pass;
 mod preparing;
 mod remedy;
+mod rests;
 mod seen;
 mod siting;
 pub mod start_volumes;

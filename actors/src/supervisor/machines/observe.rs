@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::StreamId;
+use uuid::Uuid;
 
 use super::{Change, SightingStatus, State, View, harvest::is_worth_noting};
 use crate::{
-    contract::Decider,
-    machine::{self, Instance},
+    machine::Instance,
     policy::Harvest,
     ports::{Listing, MachineInstance},
     vocab::{EffectId, Name, Timestamp},
@@ -25,6 +24,7 @@ pub fn differences(
     provider: &Name,
     listing: &Listing<MachineInstance>,
     policy: &Harvest,
+    journal: Uuid,
 ) -> Vec<Change> {
     let listed: BTreeMap<EffectId, &MachineInstance> =
         listing.items.iter().map(|instance| (instance.effect, instance)).collect();
@@ -62,16 +62,23 @@ pub fn differences(
     missing.retain(|effect, _| !listed.contains_key(effect));
     changes.extend(missing.into_iter().map(|(effect, machine)| Change::Vanished { effect, machine }));
     changes.extend(forgotten.into_iter().map(|effect| Change::Forgotten { effect }));
-    changes.extend(listed.values().filter_map(|instance| claim(state, view, instance, policy, listing.as_of)));
+    changes.extend(listed.values().filter_map(|instance| claim(state, view, instance, policy, listing.as_of, journal)));
     changes
 }
 
 /// What is new about whose an instance is.
-fn claim(state: &State, view: &View, instance: &MachineInstance, policy: &Harvest, as_of: Timestamp) -> Option<Change> {
+fn claim(
+    state: &State,
+    view: &View,
+    instance: &MachineInstance,
+    policy: &Harvest,
+    as_of: Timestamp,
+    journal: Uuid,
+) -> Option<Change> {
     let effect = instance.effect;
     // What is seen for the first time is judged when it is seen again.
     let sighting = state.sightings.get(&effect)?;
-    match (view.is_claimed(&instance.machine, effect), &sighting.unclaimed) {
+    match (view.is_claimed(journal, &instance.machine, effect), &sighting.unclaimed) {
         (true, Some(_)) => Some(Change::Claimed { effect }),
         (true, None) => None,
         (false, _) => is_worth_noting(sighting, policy, as_of).then_some(Change::Unclaimed { effect }),
@@ -81,14 +88,12 @@ fn claim(state: &State, view: &View, instance: &MachineInstance, policy: &Harves
 /// The instances that the list should have: those that ran before it was made.
 fn expected(view: &View, provider: &Name, listing: &Listing<MachineInstance>) -> BTreeMap<EffectId, Name> {
     let mut expected = BTreeMap::new();
-    for (name, folded) in view.machines.iter() {
+    for (_, folded) in view.machines.iter() {
         let Instance::Running { instance, since, .. } = &folded.state.instance else {
             continue;
         };
         let of_provider = folded.state.spec.as_ref().is_some_and(|spec| spec.provider == *provider);
         if of_provider && *since < listing.as_of {
-            let stream = StreamId::new(machine::State::KIND, name).expect("a stream of the journal");
-            debug_assert_eq!(folded.state.running_effect(&stream), Some(instance.effect));
             expected.insert(instance.effect, instance.machine.clone());
         }
     }

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use super::{
     Event, View,
     decide::Facts,
+    rests::issued,
+    seen::Seen,
     starting::{Asked, instance_config, start_parameters},
-    view::stream,
 };
 use crate::{
     contract::Folded,
@@ -17,17 +18,17 @@ use crate::{
 };
 
 /// The orders that follow for these machines.
-pub(super) fn preparations(facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec<Event> {
+pub(super) fn preparations(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<&Name>) -> Vec<Event> {
     let view = facts.view;
     let waiting = machines.iter().filter(|name| view.unprepared.contains(**name));
     let told = waiting.filter_map(|name| preparation(view, name));
-    let gone = view.leaving.iter().map(|(host, container)| {
+    let gone = view.leaving.keys().map(|(host, container)| {
         let command = Command::ReleaseContainer { container: container.clone() };
         Order::Machine { machine: host.clone(), command }
     });
     let contained = machines.iter().flat_map(|name| contained(view, name, machines));
     let orders = told.chain(gone).chain(contained).filter(|order| is_news(view, order));
-    orders.map(|order| Event::Issued { order }).collect()
+    orders.map(|order| issued(seen, facts, order)).collect()
 }
 
 fn is_news(view: &View, order: &Order) -> bool {
@@ -57,12 +58,8 @@ fn preparation(view: &View, name: &Name) -> Option<Order> {
     let wanted = Asked { machine: name, spec, units: &state.units, volumes: &state.attachments, host: host.as_ref() };
     match start_parameters(&wanted, &view.documents) {
         (Ok(parameters), cited) => {
-            let parameters = Box::new(parameters);
-            Some(of_machine(match instance_config(&view.documents).map(Box::new) {
-                // In the first form, so that old journals decide the same.
-                None => Command::Prepare { asked, parameters, cited },
-                Some(config) => Command::PrepareWith { asked, parameters, config, cited },
-            }))
+            let config = instance_config(&view.documents).map(Box::new);
+            Some(of_machine(Command::Prepare { asked, parameters: Box::new(parameters), config, cited }))
         }
         (Err(why), cited) => refuse(why, cited),
     }
@@ -105,30 +102,25 @@ fn contained(view: &View, name: &Name, machines: &BTreeSet<&Name>) -> Vec<Order>
     let own = view.parent_of(name).filter(|host| !machines.contains(host)).map(|host| (host, name));
     let order = |(host, container): (&Name, &Name)| {
         let folded = view.machines.folded(container.as_str())?;
-        let command = follows(view.machines.folded(host.as_str()), host, container, folded)?;
+        let command = follows(view.machines.folded(host.as_str()), folded)?;
         Some(Order::Machine { machine: container.clone(), command })
     };
     its.chain(own).filter_map(order).collect()
 }
 
-fn follows(
-    host: Option<&Folded<machine::State>>,
-    host_name: &Name,
-    name: &Name,
-    container: &Folded<machine::State>,
-) -> Option<Command> {
+fn follows(host: Option<&Folded<machine::State>>, container: &Folded<machine::State>) -> Option<Command> {
     let host = host.map(|folded| &folded.state);
     let is_leaving = host.is_some_and(|host| matches!(host.life, Life::Dying | Life::Dead));
     if is_leaving && container.state.life == Life::Alive {
         return Some(Command::Remove);
     }
     let made_in = container.state.parameters()?.host.as_ref()?.effect;
-    let effect = container.state.running_effect(&stream(name))?;
-    let is_there = host.is_some_and(|host| stands(host, host_name, made_in));
+    let effect = container.state.running_effect()?;
+    let is_there = host.is_some_and(|host| stands(host, made_in));
     (!is_there).then_some(Command::Report(Report::Lost { effect }))
 }
 
 /// Whether an instance still stands: a machine has it, or an operator keeps it.
-fn stands(host: &machine::State, name: &Name, effect: EffectId) -> bool {
-    host.running_effect(&stream(name)) == Some(effect) || host.kept.contains(&effect)
+fn stands(host: &machine::State, effect: EffectId) -> bool {
+    host.running_effect() == Some(effect) || host.kept.contains(&effect)
 }

@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Event, Withholding, decide::Facts, evicting::evictions, preparing::preparations, seen::Seen, siting::sitings,
-    tally::group,
+    Event, Withholding, decide::Facts, evicting::evictions, preparing::preparations, rests::issued, seen::Seen,
+    siting::sitings, tally::group,
 };
 use crate::{
     contract::Folded,
@@ -65,13 +65,13 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
                 if gives_up {
                     spent.issue(group(&patient.folded.state));
                 }
-                events.push(Event::Issued { order });
+                events.push(issued(seen, facts, order));
             }
         }
     }
-    events.extend(preparations(facts, &names));
-    events.extend(evictions(facts, &names));
-    events.extend(sitings(state, facts, &names, &mut withheld));
+    events.extend(preparations(seen, facts, &names));
+    events.extend(evictions(seen, facts, &names));
+    events.extend(sitings(seen, facts, &names, &mut withheld));
     events.extend(differences(seen, withheld));
     events
 }

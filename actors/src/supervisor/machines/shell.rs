@@ -162,7 +162,14 @@ impl SupervisorActor<State> {
                     }
                     let policy = actor.services.policy();
                     let harvest = &policy.document.harvest;
-                    let changes = differences(actor.entity.state(), &actor.view, &name, &listing, harvest);
+                    let changes = differences(
+                        actor.entity.state(),
+                        &actor.view,
+                        &name,
+                        &listing,
+                        harvest,
+                        actor.services.journal.id(),
+                    );
                     for some in changes.chunks(CHANGES_MAX) {
                         let provider = name.clone();
                         let observe = Command::Observe { provider, as_of: listing.as_of, changes: some.to_vec() };
@@ -240,7 +247,10 @@ impl SupervisorActor<State> {
         for machine in &self.view.tally.calling {
             let Some(state) = self.view.machines.get(machine.as_str()) else { continue };
             let provider = state.spec.as_ref().and_then(|spec| self.services.providers.machines.get(&spec.provider));
-            let Some((provider, effect)) = provider.zip(state.calling(&stream(machine))) else { continue };
+            let Some((provider, effect)) = provider.zip(state.calling(self.services.journal.id(), &stream(machine)))
+            else {
+                continue;
+            };
             let Some(told) = provider.progress(effect) else { continue };
             let (text, percent) = Progress::worth_noting(&told);
             if !state.has_progressed(&text, percent) {
@@ -260,7 +270,7 @@ impl SupervisorActor<State> {
         self.watch.reports += 1;
         let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
         let id = derived_uuid(&format!("node report {stream} {} {}", self.watch.started_at, self.watch.reports));
-        let origin = Origin { id, principal, cause: None, routine: true };
+        let origin = Origin { id, principal, cause: None, cites: Vec::new(), routine: true };
         let command = AnyCommand::Machine(machine::Command::Report(report));
         let answer = self.registry.send(Ask { stream, command, origin });
         ctx.spawn(answer.into_actor(self).map(move |answer, actor, _ctx| {

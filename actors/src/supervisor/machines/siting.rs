@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Event, State, Withholding,
+    Event, Withholding,
     decide::Facts,
+    rests::issued,
+    seen::Seen,
     zones::{Choice, emptiest},
 };
 use crate::{
@@ -17,7 +19,7 @@ use crate::{
 ///
 /// Before the zones of their provider were told once, they wait.
 pub(super) fn sitings(
-    state: &State,
+    seen: &Seen<'_>,
     facts: &Facts<'_>,
     machines: &BTreeSet<&Name>,
     withheld: &mut BTreeMap<Name, Withholding>,
@@ -28,11 +30,11 @@ pub(super) fn sitings(
         let Some(folded) = facts.view.machines.folded(name.as_str()) else { continue };
         let Some(spec) = &folded.state.spec else { continue };
         let (Some(listed), Siting::Spread { allowed, group }) =
-            (state.zones.get(&spec.provider), folded.state.siting())
+            (seen.base.zones.get(&spec.provider), folded.state.siting())
         else {
             continue;
         };
-        let Some(effect) = facts.view.own(name) else { continue };
+        let Some(effect) = facts.view.own(facts.journal, name) else { continue };
         let group = Some(group).filter(|group| !group.is_empty());
         let population = populations.of(&spec.provider, group);
         // What was chosen for it before is not where it is.
@@ -62,7 +64,7 @@ pub(super) fn sitings(
         if let Some(zone) = choice.zone {
             *population.entry(zone).or_default() += 1;
         }
-        events.push(Event::Issued { order });
+        events.push(issued(seen, facts, order));
     }
     events
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::Version;
+use bailiwick_journal::{Cite, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{View, decide};
 use crate::{
-    contract::{Code, Decider, Facts, Stored, Verdict, reasons},
+    contract::{Code, Decider, Facts, Stored, Touches, Verdict, reasons},
     machine,
     ports::{InstanceStatus, MachineInstance},
     supervisor::Order,
@@ -27,6 +27,19 @@ pub struct State {
     pub zones: BTreeMap<Name, BTreeSet<Zone>>,
     /// The machines that are not replaced, or not made, now, and why.
     pub withheld: BTreeMap<Name, Withholding>,
+    /// The events that said so.
+    pub noted: Noted,
+}
+
+/// The last events of the supervisor's own stream about what it knows: orders cite them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noted {
+    /// By instance: how it was seen last.
+    pub sightings: BTreeMap<EffectId, Version>,
+    /// By provider: its zones.
+    pub zones: BTreeMap<Name, Version>,
+    /// By machine: what is withheld from it.
+    pub withheld: BTreeMap<Name, Version>,
 }
 
 /// One instance, as it was seen last.
@@ -144,6 +157,8 @@ pub enum Event {
     },
     Issued {
         order: Order,
+        /// What it rests on.
+        cites: Vec<Cite>,
     },
     /// What should follow for a machine does not, for this reason.
     Withheld {
@@ -227,13 +242,17 @@ impl Decider for State {
         decide::decide(self, command, facts)
     }
 
-    fn evolve(&mut self, _at: Version, event: &Event) {
+    fn evolve(&mut self, at: Version, event: &Event) {
         match event {
             Event::Observed { provider, as_of, changes } => {
                 let newest = self.observed.entry(provider.clone()).or_default();
                 *newest = (*newest).max(*as_of);
                 for change in changes {
                     self.take_in(provider, *as_of, change);
+                    match change {
+                        Change::Forgotten { effect } => drop(self.noted.sightings.remove(effect)),
+                        seen => drop(self.noted.sightings.insert(seen.effect(), at)),
+                    }
                 }
             }
             Event::ListFailed { provider, fault } => {
@@ -242,23 +261,33 @@ impl Decider for State {
             Event::ListRecovered { provider } => {
                 self.failing.remove(provider);
             }
-            Event::Issued { order: Order::Machine { command: machine::Command::RemoveStray { instance, .. }, .. } } => {
+            Event::Issued {
+                order: Order::Machine { command: machine::Command::RemoveStray { instance, .. }, .. },
+                ..
+            } => {
                 if let Some(unclaimed) = self.unclaimed_mut(instance.effect) {
                     unclaimed.told = true;
                 }
             }
             Event::Withheld { machine, why } => {
                 self.withheld.insert(machine.clone(), why.clone());
+                self.noted.withheld.insert(machine.clone(), at);
             }
             Event::Released { machine } => {
                 self.withheld.remove(machine);
+                self.noted.withheld.remove(machine);
             }
             Event::ZonesListed { provider, zones } => {
                 self.zones.insert(provider.clone(), zones.clone());
+                self.noted.zones.insert(provider.clone(), at);
             }
             // Other orders are a matter of the view, which sees their answers too.
             Event::Issued { .. } => (),
         }
+    }
+
+    fn touches(_event: &Event) -> Touches {
+        Touches::Some(&[])
     }
 
     fn pending(&self, view: &View) -> BTreeSet<Effect> {

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{Change, Command, Event, Reason, Sighting, SightingStatus, State, View, Withholding, differences};
 use crate::{
-    contract::{Decider, Decision, Facts, Stored, View as _},
+    contract::{Decider, Decision, Facts, Stored, View as _, given::JOURNAL},
     machine,
     policy::{Document, Harvest},
     ports::{InstanceStatus, Listing, MachineInstance},
@@ -34,7 +34,7 @@ fn own() -> StreamId {
 }
 
 fn effect() -> EffectId {
-    EffectId::of(&web(), Version(2))
+    EffectId::of(JOURNAL, &web(), Version(2))
 }
 
 fn instance(status: InstanceStatus) -> MachineInstance {
@@ -54,6 +54,7 @@ fn entry(position: u64, stream: StreamId, first: u64, outcome: Outcome, id: Uuid
         principal: String::new(),
         policy: None,
         view: None,
+        cites: Vec::new(),
     };
     let events_count = u32::try_from(events.len()).expect("few");
     let first_version = Version(first);
@@ -96,11 +97,29 @@ fn seen(status: SightingStatus, as_of: u64) -> State {
 
 fn answer(state: &State, view: &View, command: &Command) -> Decision<State> {
     let (stream, policy) = (own(), Document::default());
-    let journal = Uuid::nil();
+    let journal = JOURNAL;
     let facts = Facts { stream: &stream, next: Version(1), now: Timestamp(100), policy: &policy, view, journal };
     let decision = state.decide(command, &facts).expect("it refuses nothing");
     assert_eq!(state.decide(command, &facts).as_ref(), Ok(&decision), "the same inputs give the same answer");
     decision
+}
+
+/// The same events without what their orders rest on.
+fn without_cites(events: &[Event]) -> Vec<Event> {
+    let bare = |event: &Event| match event {
+        Event::Issued { order, .. } => Event::Issued { order: order.clone(), cites: Vec::new() },
+        other => other.clone(),
+    };
+    events.iter().map(bare).collect()
+}
+
+/// What the orders among these events rest on.
+fn cites(events: &[Event]) -> Vec<String> {
+    let of = |event: &Event| match event {
+        Event::Issued { cites, .. } => cites.clone(),
+        _ => Vec::new(),
+    };
+    events.iter().flat_map(of).map(|cite| cite.to_string()).collect()
 }
 
 fn observe(as_of: u64, changes: Vec<Change>) -> Command {
@@ -113,26 +132,33 @@ fn vanished() -> Change {
 
 fn lost() -> Event {
     let command = machine::Command::Report(machine::Report::Lost { effect: effect() });
-    Event::Issued { order: Order::Machine { machine: name("web"), command } }
+    Event::Issued { order: Order::Machine { machine: name("web"), command }, cites: Vec::new() }
 }
 
 #[test]
 fn an_absence_counts_only_in_a_complete_list_that_is_newer_than_the_instance() {
     let local = name("local");
-    let missed =
-        |as_of, complete| differences(&State::default(), &view(), &local, &listing(as_of, complete, vec![]), &HARVEST);
+    let missed = |as_of, complete| {
+        differences(&State::default(), &view(), &local, &listing(as_of, complete, vec![]), &HARVEST, JOURNAL)
+    };
     assert_eq!(missed(60, true), [vanished()]);
     assert_eq!(missed(60, false), [], "a partial list");
     assert_eq!(missed(50, true), [], "a list as old as the instance");
-    assert_eq!(differences(&State::default(), &view(), &name("other"), &listing(60, true, vec![]), &HARVEST), []);
+    assert_eq!(
+        differences(&State::default(), &view(), &name("other"), &listing(60, true, vec![]), &HARVEST, JOURNAL),
+        []
+    );
 }
 
 #[test]
 fn a_list_older_than_what_was_seen_says_nothing() {
     let state = seen(SightingStatus::Running, 70);
-    assert_eq!(differences(&state, &View::default(), &name("local"), &listing(69, true, vec![]), &HARVEST), []);
     assert_eq!(
-        differences(&state, &View::default(), &name("local"), &listing(71, true, vec![]), &HARVEST),
+        differences(&state, &View::default(), &name("local"), &listing(69, true, vec![]), &HARVEST, JOURNAL),
+        []
+    );
+    assert_eq!(
+        differences(&state, &View::default(), &name("local"), &listing(71, true, vec![]), &HARVEST, JOURNAL),
         [vanished()]
     );
     assert_eq!(answer(&state, &view(), &observe(69, vec![vanished()])).reason, Reason::ListTooOld);
@@ -143,16 +169,23 @@ fn what_appears_changes_or_is_forgotten_is_told_once() {
     let local = name("local");
     let running = instance(InstanceStatus::Running);
     let list = listing(60, false, vec![running.clone()]);
-    let appeared = differences(&State::default(), &view(), &local, &list, &HARVEST);
+    let appeared = differences(&State::default(), &view(), &local, &list, &HARVEST, JOURNAL);
     assert_eq!(appeared, [Change::Appeared { instance: running.clone() }]);
-    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &list, &HARVEST), []);
+    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &list, &HARVEST, JOURNAL), []);
     let stopped = listing(61, true, vec![instance(InstanceStatus::Stopped)]);
     let changed = Change::StatusChanged { effect: effect(), status: InstanceStatus::Stopped };
-    assert_eq!(differences(&seen(SightingStatus::Running, 60), &view(), &local, &stopped, &HARVEST), [changed]);
+    assert_eq!(
+        differences(&seen(SightingStatus::Running, 60), &view(), &local, &stopped, &HARVEST, JOURNAL),
+        [changed]
+    );
     let gone = seen(SightingStatus::Gone, 60);
-    let forgotten = differences(&gone, &View::default(), &local, &listing(61, true, vec![]), &HARVEST);
+    let forgotten = differences(&gone, &View::default(), &local, &listing(61, true, vec![]), &HARVEST, JOURNAL);
     assert_eq!(forgotten, [Change::Forgotten { effect: effect() }]);
-    assert_eq!(differences(&gone, &view(), &local, &listing(61, true, vec![]), &HARVEST), [], "it is still asked for");
+    assert_eq!(
+        differences(&gone, &view(), &local, &listing(61, true, vec![]), &HARVEST, JOURNAL),
+        [],
+        "it is still asked for"
+    );
 }
 
 #[test]
@@ -161,7 +194,8 @@ fn a_machine_whose_instance_is_missed_or_stopped_is_told_so() {
     for (state, change) in [(State::default(), vanished()), (seen(SightingStatus::Running, 60), stopped)] {
         let decision = answer(&state, &view(), &observe(61, vec![change]));
         assert_eq!(decision.reason, Reason::WorldDiffers);
-        assert_eq!(decision.events[1..], [lost()]);
+        assert_eq!(without_cites(&decision.events[1..]), [lost()]);
+        assert_eq!(cites(&decision.events), ["machine/web@3", "supervisor/machines@1"]);
     }
 }
 
@@ -169,7 +203,8 @@ fn a_machine_whose_instance_is_missed_or_stopped_is_told_so() {
 fn looking_finds_what_an_earlier_sighting_means() {
     let look = Command::Look { machines: vec![name("web")] };
     let gone = seen(SightingStatus::Gone, 60);
-    assert_eq!(answer(&gone, &view(), &look), Decision::because(Reason::OrdersFollow, [lost()]));
+    let decision = answer(&gone, &view(), &look);
+    assert_eq!((decision.reason, without_cites(&decision.events)), (Reason::OrdersFollow, vec![lost()]));
     let running = seen(SightingStatus::Running, 60);
     assert_eq!(answer(&running, &view(), &look), Decision::nothing(Reason::NothingFollows));
 }
@@ -223,7 +258,7 @@ fn fleet(well: usize, overdue: usize) -> View {
         let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
         let spec = machine::Spec::with_provider(name("local"));
         let facts = BTreeMap::from([("zone".to_owned(), "a".to_owned())]);
-        let effect = EffectId::of(&stream, Version(2));
+        let effect = EffectId::of(JOURNAL, &stream, Version(2));
         let made = MachineInstance { effect, machine: machine.clone(), facts, ..instance(InstanceStatus::Running) };
         let at = Timestamp(50);
         let mut events = vec![
@@ -248,7 +283,7 @@ fn look() -> Command {
 
 fn given_up(events: &[Event]) -> Vec<String> {
     let ordered = |event: &Event| match event {
-        Event::Issued { order: Order::Machine { machine, command: machine::Command::GiveUp { .. } } } => {
+        Event::Issued { order: Order::Machine { machine, command: machine::Command::GiveUp { .. } }, .. } => {
             Some(machine.to_string())
         }
         _ => None,
@@ -310,9 +345,9 @@ fn nobody_is_replaced_while_a_whole_zone_is_silent() {
     let state = State { withheld: [(name("m-01"), silent.clone())].into(), ..State::default() };
     let events = answer(&state, &fleet(1, 1), &look()).events;
     let stream: StreamId = "machine/m-01".parse().unwrap();
-    let command = machine::Command::Reprieve { effect: EffectId::of(&stream, Version(2)) };
-    let reprieved = Event::Issued { order: Order::Machine { machine: name("m-01"), command } };
-    assert_eq!(events, [reprieved, Event::Released { machine: name("m-01") }]);
+    let command = machine::Command::Reprieve { effect: EffectId::of(JOURNAL, &stream, Version(2)) };
+    let reprieved = Event::Issued { order: Order::Machine { machine: name("m-01"), command }, cites: Vec::new() };
+    assert_eq!(without_cites(&events), [reprieved, Event::Released { machine: name("m-01") }]);
     // When one is well again the others are released from that.
     let state = State { withheld: [(name("m-01"), silent)].into(), ..State::default() };
     let events = answer(&state, &fleet(2, 0), &look()).events;
@@ -325,7 +360,7 @@ fn instances_that_vanish_with_their_whole_zone_are_not_replaced() {
     let vanished = |count: usize| {
         let change = |number: usize| {
             let stream: StreamId = format!("machine/m-{number:02}").parse().unwrap();
-            Change::Vanished { effect: EffectId::of(&stream, Version(2)), machine: name(stream.name()) }
+            Change::Vanished { effect: EffectId::of(JOURNAL, &stream, Version(2)), machine: name(stream.name()) }
         };
         answer(&State::default(), &view, &observe(80, (0..count).map(change).collect())).events
     };
@@ -346,18 +381,18 @@ fn an_unknown_instance_is_removed_after_two_complete_lists_and_the_grace_period_
     let mut told = Vec::new();
     let mut see = |as_of: u64, complete: bool| {
         let all = listing(as_of, complete, vec![instance(InstanceStatus::Running), stranger()]);
-        let changes = differences(&state, &view, &local, &all, &policy.harvest);
+        let changes = differences(&state, &view, &local, &all, &policy.harvest, JOURNAL);
         if changes.is_empty() {
             return 0;
         }
-        let (stream, journal) = (own(), Uuid::nil());
+        let (stream, journal) = (own(), JOURNAL);
         let facts =
             Facts { stream: &stream, next: Version(1), now: Timestamp(as_of), policy: &policy, view: &view, journal };
         let decision = state.decide(&observe(as_of, changes.clone()), &facts).expect("it refuses nothing");
         for event in &decision.events {
             state.evolve(Version(1), event);
         }
-        told.extend(decision.events.into_iter().filter(|event| matches!(event, Event::Issued { .. })));
+        told.extend(without_cites(&decision.events).into_iter().filter(|event| matches!(event, Event::Issued { .. })));
         changes.len()
     };
     assert_eq!(see(100, true), 2, "both appear");
@@ -367,7 +402,7 @@ fn an_unknown_instance_is_removed_after_two_complete_lists_and_the_grace_period_
     assert_eq!(see(300_300, true), 1);
     assert_eq!(see(900_000, true), 0, "its machine was told");
     let command = machine::Command::RemoveStray { provider: local, instance: stranger() };
-    assert_eq!(told, [Event::Issued { order: Order::Machine { machine: name("web"), command } }]);
+    assert_eq!(told, [Event::Issued { order: Order::Machine { machine: name("web"), command }, cites: Vec::new() }]);
 }
 
 #[test]
@@ -378,7 +413,7 @@ fn an_unknown_instance_is_left_alone_in_the_other_modes_and_noted_only_so_often(
         let mut noted = 0;
         for as_of in 1..100 {
             let all = listing(as_of * 100_000, true, vec![stranger()]);
-            let changes = differences(&state, &view, &local, &all, &policy);
+            let changes = differences(&state, &view, &local, &all, &policy, JOURNAL);
             let unclaimed = changes.iter().filter(|change| matches!(change, Change::Unclaimed { .. })).count();
             noted += unclaimed;
             let seen = Event::Observed { provider: local.clone(), as_of: Timestamp(as_of * 100_000), changes };
@@ -391,11 +426,11 @@ fn an_unknown_instance_is_left_alone_in_the_other_modes_and_noted_only_so_often(
 #[test]
 fn what_a_machine_claims_or_an_operator_keeps_is_not_unknown() {
     let mut view = view();
-    assert!(view.is_claimed(&name("web"), effect()), "its own");
-    assert!(!view.is_claimed(&name("web"), stranger().effect));
+    assert!(view.is_claimed(JOURNAL, &name("web"), effect()), "its own");
+    assert!(!view.is_claimed(JOURNAL, &name("web"), stranger().effect));
     let left = machine::Event::InstanceLeft { effect: effect(), why: machine::Leaving::OperatorKeeps };
     let gone = [machine::Event::RemovalBegan, machine::Event::Died, left, machine::Event::Removed];
     let bodies = gone.iter().map(|event| event.store().unwrap()).collect();
     view.apply(&entry(2, web(), 4, Outcome::Done, Uuid::nil(), bodies)).unwrap();
-    assert!(view.is_claimed(&name("web"), effect()), "kept, also after its machine has gone");
+    assert!(view.is_claimed(JOURNAL, &name("web"), effect()), "kept, also after its machine has gone");
 }

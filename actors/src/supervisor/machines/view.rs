@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{Cite, StreamId};
+use uuid::Uuid;
 
 use super::{Event, Tally};
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
     document::{self, Documents},
     machine,
     supervisor::{Order, Orders},
-    vocab::{EffectId, Name},
+    vocab::{EffectId, Fact, Name},
 };
 
 /// The machines that exist, and the orders that wait for an answer.
@@ -29,8 +30,8 @@ pub struct View {
     /// The machines that stand in each other one, or are to.
     pub children: BTreeMap<Name, BTreeSet<Name>>,
     parent_of: BTreeMap<Name, Name>,
-    /// Machines that are gone, and for which their host keeps room: host and container.
-    pub leaving: BTreeSet<(Name, Name)>,
+    /// Machines that are gone, and for which their host keeps room: host and container, and the event that says so.
+    pub leaving: BTreeMap<(Name, Name), Option<Cite>>,
 }
 
 impl View {
@@ -48,9 +49,9 @@ impl contract::View for View {
         if stream.kind() == "supervisor" {
             if stream.name() == Self::NAME {
                 for (at, body) in entry.versioned_events() {
-                    if let Event::Issued { order } = Event::load(body)? {
+                    if let Event::Issued { order, cites } = Event::load(body)? {
                         self.sited(&order);
-                        self.orders.issued(stream, at, entry.header.position, order);
+                        self.orders.issued(stream, at, entry.header.position, order, cites);
                     }
                 }
             }
@@ -65,6 +66,7 @@ impl contract::View for View {
         self.orders.answered(entry);
         // What is gone, and has nothing left that is to go, leaves the view.
         let over = self.machines.get(name).filter(|machine| !machine.life.exists() && machine.strays.is_empty());
+        let gone = over.and_then(|_| self.machines.cite(name, Fact::Life));
         if let Some(machine) = over {
             self.kept.extend(&machine.kept);
             self.machines.remove(name);
@@ -82,7 +84,7 @@ impl contract::View for View {
         } else {
             self.overdue.remove(&name);
         }
-        self.saw_container(&name);
+        self.saw_container(&name, gone);
         Ok(())
     }
 }
@@ -104,14 +106,14 @@ impl View {
     }
 
     /// A machine has changed: where it stands, and whether its host still keeps room for what is gone.
-    fn saw_container(&mut self, name: &Name) {
+    fn saw_container(&mut self, name: &Name, gone: Option<Cite>) {
         let existing = |name: &Name| self.machines.get(name.as_str()).filter(|machine| machine.life.exists());
         let keeps =
             |host: &Name, container: &Name| existing(host).is_some_and(|host| host.containers.contains(container));
         let parent = existing(name).and_then(|machine| machine.spec.as_ref()?.parent.clone());
         self.leaving = std::mem::take(&mut self.leaving)
             .into_iter()
-            .filter(|(host, container)| if host == name { keeps(host, container) } else { container != name })
+            .filter(|((host, container), _)| if host == name { keeps(host, container) } else { container != name })
             .collect();
         match (self.parent_of.get(name).cloned(), parent) {
             (known, Some(parent)) => {
@@ -122,7 +124,7 @@ impl View {
             }
             (Some(host), None) => {
                 if keeps(&host, name) {
-                    self.leaving.insert((host.clone(), name.clone()));
+                    self.leaving.insert((host.clone(), name.clone()), gone);
                 }
                 self.parent_of.remove(name);
                 if let Some(children) = self.children.get_mut(&host) {
@@ -145,14 +147,14 @@ impl View {
     }
 
     /// The instance that is a machine's own: that it has, or may have, or is getting rid of.
-    pub fn own(&self, machine: &Name) -> Option<EffectId> {
-        self.machines.get(machine.as_str())?.own(&stream(machine))
+    pub fn own(&self, journal: Uuid, machine: &Name) -> Option<EffectId> {
+        self.machines.get(machine.as_str())?.own(journal, &stream(machine))
     }
 
     /// Whether some machine claims the instance, whose name it bears, or an operator keeps it.
-    pub fn is_claimed(&self, machine: &Name, effect: EffectId) -> bool {
+    pub fn is_claimed(&self, journal: Uuid, machine: &Name, effect: EffectId) -> bool {
         let stream = stream(machine);
-        let claims = |state: &machine::State| state.claims(&stream).contains(&effect);
+        let claims = |state: &machine::State| state.claims(journal, &stream).contains(&effect);
         self.kept.contains(&effect) || self.machines.get(machine.as_str()).is_some_and(claims)
     }
 }

@@ -10,6 +10,7 @@ mod engagements;
 mod members;
 mod plan;
 mod publication;
+mod rests;
 mod state;
 mod view;
 

@@ -65,7 +65,7 @@ impl Supervise for State {
     type Watch = Watch;
 
     fn look(about: &BTreeSet<StreamId>) -> Option<Command> {
-        (!about.is_empty()).then(|| Command::LookAfter { about: about.iter().cloned().collect() })
+        (!about.is_empty()).then(|| Command::Look { about: about.iter().cloned().collect() })
     }
 
     fn orders(view: &View) -> &Orders {
@@ -150,7 +150,8 @@ impl SupervisorActor<State> {
     ) {
         self.watch.reports += 1;
         let id = derived_uuid(&format!("poll {stream} {} {}", self.watch.started_at, self.watch.reports));
-        let origin = Origin { id, principal: self.entity.stream().to_string(), cause: None, routine: true };
+        let origin =
+            Origin { id, principal: self.entity.stream().to_string(), cause: None, cites: Vec::new(), routine: true };
         let report = match result {
             Ok(observation) => Report::Seen { round, observation },
             Err(fault) if fault.code == FaultCode::Uninitialized => Report::NotBegun { round },

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{StreamId, Version};
+use bailiwick_journal::{Cite, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, engagements::engagements, members::tidings, plan::plan, publication::news};
+use super::{View, engagements::engagements, members::tidings, plan::plan, publication::news, rests::rests_on};
 use crate::{
-    contract::{Code, Decider, Decision, Facts, Stored, Verdict, reasons},
+    contract::{Code, Decider, Decision, Facts, Stored, Touches, Verdict, reasons},
     machine, member,
     ports::replica_set::Step,
     replica_set,
@@ -23,18 +23,18 @@ pub struct State;
 /// What it may be told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
-    /// These sets and machines have changed: look whether something follows.
-    ///
-    /// As it was before members had streams of their own: only steps follow. Journals of then hold it.
-    Look { about: Vec<StreamId> },
     /// These sets, machines and members have changed: look whether something follows.
-    LookAfter { about: Vec<StreamId> },
+    Look { about: Vec<StreamId> },
 }
 
 /// What happened to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    Issued { order: Order },
+    Issued {
+        order: Order,
+        /// What it rests on.
+        cites: Vec<Cite>,
+    },
 }
 
 /// An order that waits for its target's answer.
@@ -83,16 +83,22 @@ impl Decider for State {
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         let orders = match command {
-            Command::Look { about } => steps(facts.view, about),
-            Command::LookAfter { about } => orders(facts.view, about),
+            Command::Look { about } => orders(facts.view, about),
         };
         if orders.is_empty() {
             return Ok(Decision::nothing(Reason::NothingFollows));
         }
-        Ok(Decision::because(Reason::OrdersFollow, orders.into_iter().map(|order| Event::Issued { order })))
+        Ok(Decision::because(
+            Reason::OrdersFollow,
+            orders.into_iter().map(|order| Event::Issued { cites: rests_on(facts.view, &order), order }),
+        ))
     }
 
     fn evolve(&mut self, _at: Version, _event: &Event) {}
+
+    fn touches(_event: &Event) -> Touches {
+        Touches::Some(&[])
+    }
 
     fn pending(&self, view: &View) -> BTreeSet<Effect> {
         view.orders.open().map(|(command, _)| Effect::Send { command: *command }).collect()
@@ -126,12 +132,6 @@ fn take(view: &View, set: &Name, step: Step) -> Option<Order> {
     let command = replica_set::Command::TakeStep { step, seen: folded.state.seen_at };
     let order = Order::ReplicaSet { set: set.clone(), command };
     view.orders.is_news(&order, folded.version).then_some(order)
-}
-
-/// The next step of every set that is concerned.
-fn steps(view: &View, about: &[StreamId]) -> Vec<Order> {
-    let order = |set: Name| take(view, &set, next_step(view, &set)?);
-    concerned(view, about).into_iter().filter_map(order).collect()
 }
 
 /// For every set that is concerned: who hears what of it, and its next step, unless that waits for a machine.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{Command, Event, Plan, State, View, data_lost_condition, plan};
 use crate::{
-    contract::{Decider, Facts, Stored, View as _},
+    contract::{Decider, Facts, Stored, View as _, given::JOURNAL},
     machine,
     policy::Document,
     ports::{
@@ -50,6 +50,7 @@ impl Seen {
             principal: String::new(),
             policy: None,
             view: None,
+            cites: Vec::new(),
         };
         self.position = self.position.next();
         let version = self.versions.entry(stream.clone()).or_default();
@@ -65,7 +66,7 @@ impl Seen {
         let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
         let spec = machine::Spec::with_provider(name("local"));
         let instance = MachineInstance {
-            effect: EffectId::of(&stream, Version(2)),
+            effect: EffectId::of(JOURNAL, &stream, Version(2)),
             instance: InstanceId("i".into()),
             machine: name(machine),
             facts: BTreeMap::new(),
@@ -80,18 +81,32 @@ impl Seen {
         self.then(stream.as_str(), events)
     }
 
-    /// As journals of before members had streams of their own have it.
-    fn look(&self, about: &str) -> Vec<Order> {
+    /// These machines stay because the set needs them.
+    fn engaged(mut self, machines: &[&str]) -> Self {
+        for machine in machines {
+            self = self.then(&format!("machine/{machine}"), [machine::Event::Engaged { set: name("db") }]);
+        }
+        self
+    }
+
+    fn look_after(&self, about: &str) -> Vec<Order> {
         self.decide(Command::Look { about: vec![about.parse().expect("a stream")] })
+    }
+
+    /// The steps of sets among the orders.
+    fn look(&self, about: &str) -> Vec<Order> {
+        let is_step =
+            |order: &Order| matches!(order, Order::ReplicaSet { command: replica_set::Command::TakeStep { .. }, .. });
+        self.look_after(about).into_iter().filter(is_step).collect()
     }
 
     fn decide(&self, command: Command) -> Vec<Order> {
         let own = "supervisor/replica-sets".parse().expect("a stream");
         let policy = Document::default();
-        let (now, journal) = (Timestamp(9), Uuid::nil());
+        let (now, journal) = (Timestamp(9), JOURNAL);
         let facts = Facts { stream: &own, next: Version(1), now, policy: &policy, view: &self.view, journal };
         let decision = State.decide(&command, &facts).expect("it refuses nothing");
-        decision.events.into_iter().map(|Event::Issued { order }| order).collect()
+        decision.events.into_iter().map(|Event::Issued { order, .. }| order).collect()
     }
 
     fn step(&self, about: &str) -> Option<(Action, Version)> {
@@ -159,14 +174,14 @@ fn write(change: Change) -> Action {
 
 #[test]
 fn one_more_joins_then_gets_its_vote_when_it_is_in_sync() {
-    let alone = with(3, &[member(1, true)], &[]);
+    let alone = with(3, &[member(1, true)], &[]).engaged(&["m2"]);
     let (action, seen) = alone.step("replica-set/db").expect("a step");
     assert_eq!(seen, Version(2));
     assert!(matches!(&action, Action::Write { changes } if matches!(&changes[..], [Change::Join { member }]
         if member.machine_tag() == Some("m2") && member.address == "10.0.0.2:7")));
     let catching_up = with(3, &[member(1, true), member(2, false)], &[2]);
     assert_eq!(catching_up.step("replica-set/db"), None, "it is not in sync, and nobody else may join meanwhile");
-    let in_sync = with(3, &[member(1, true), member(2, false)], &[]);
+    let in_sync = with(3, &[member(1, true), member(2, false)], &[]).engaged(&["m2"]);
     let (action, _) = in_sync.step("replica-set/db").expect("a step");
     assert_eq!(action, write(Change::Promote { member: MemberId(2) }));
 }
@@ -198,7 +213,7 @@ fn a_member_that_lost_its_data_goes_and_its_machine_joins_anew() {
     let all = [member(1, true), member(2, true), member(3, true)];
     let seen = says_so(with(3, &all, &[3]));
     assert_eq!(seen.step("machine/m3").expect("a step").0, write(Change::Remove { member: MemberId(3) }));
-    let gone = says_so(with(3, &all[..2], &[]));
+    let gone = says_so(with(3, &all[..2], &[]).engaged(&["m3"]));
     let (action, _) = gone.step("machine/m3").expect("a step");
     assert!(matches!(&action, Action::Write { changes } if matches!(&changes[..], [Change::Join { .. }])));
     let mut anew = observation(&[member(1, true), member(2, true), member(3, false)], &[3]);
@@ -214,7 +229,7 @@ fn a_set_that_is_not_there_begins_on_its_first_machine() {
     let events = || [replica_set::Event::Declared { spec: spec(1) }, replica_set::Event::SeenNotBegun];
     let seen = Seen::default().then("replica-set/db", events());
     assert_eq!(seen.step("replica-set/db"), None, "its first machine does not run");
-    let (action, _) = seen.machine("m1").step("machine/m1").expect("a step");
+    let (action, _) = seen.machine("m1").engaged(&["m1"]).step("machine/m1").expect("a step");
     assert!(matches!(&action, Action::Initiate { first } if first.machine_tag() == Some("m1")));
 }
 
@@ -226,22 +241,22 @@ fn a_set_begins_on_the_next_seat_when_the_first_machine_is_gone_for_good() {
     let both = Seen::default().then("replica-set/db", events).machine("m1").machine("m2");
     let dying = both.then("machine/m1", [machine::Event::RemovalBegan]);
     assert_eq!(dying.step("machine/m1"), None, "it may have begun, and is still there");
-    let dead = dying.then("machine/m1", [machine::Event::Died]);
+    let dead = dying.then("machine/m1", [machine::Event::Died]).engaged(&["m2"]);
     let (action, _) = dead.step("machine/m1").expect("a step");
     assert!(matches!(&action, Action::Initiate { first } if first.machine_tag() == Some("m2")));
 }
 
 #[test]
 fn nobody_joins_etcd_while_a_voter_is_sick() {
-    let seen = with(3, &[member(1, true), member(2, true)], &[]);
+    let seen = with(3, &[member(1, true), member(2, true)], &[]).engaged(&["m3"]);
     assert!(seen.step("replica-set/db").is_some());
     let mut spec = spec(3);
     spec.seats.extend((4..=5).map(|number| Seat::at(name(&format!("m{number}")), &format!("10.0.0.{number}"), 7, 8)));
     spec.servers = 5;
     let members = [member(1, true), member(2, true), member(3, true)];
     let changed = || [replica_set::Event::SpecChanged { spec: spec.clone() }];
-    let well = with(3, &members, &[]).machine("m4").then("replica-set/db", changed());
+    let well = with(3, &members, &[]).machine("m4").engaged(&["m4"]).then("replica-set/db", changed());
     assert!(well.step("replica-set/db").is_some());
-    let sick = with(3, &members, &[3]).machine("m4").then("replica-set/db", changed());
+    let sick = with(3, &members, &[3]).machine("m4").engaged(&["m4"]).then("replica-set/db", changed());
     assert_eq!(sick.step("replica-set/db"), None);
 }

@@ -71,8 +71,8 @@ impl contract::View for View {
         if stream.kind() == "supervisor" {
             if name == Self::NAME {
                 for (at, body) in entry.versioned_events() {
-                    let Event::Issued { order } = Event::load(body)?;
-                    self.orders.issued(stream, at, entry.header.position, order);
+                    let Event::Issued { order, cites } = Event::load(body)?;
+                    self.orders.issued(stream, at, entry.header.position, order, cites);
                 }
             }
             return Ok(());

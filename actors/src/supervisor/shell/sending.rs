@@ -64,10 +64,11 @@ struct Over {
 impl<S: Supervise> SupervisorActor<S> {
     /// Sends the orders that wait for an answer and were not sent yet.
     pub(super) fn send_orders(&mut self, ctx: &mut Context<Self>) {
-        while let Some((place, Issued { order, target: stream, by })) = self.sending.next(S::orders(&self.view)) {
+        while let Some((place, Issued { order, target: stream, by, cites })) = self.sending.next(S::orders(&self.view))
+        {
             self.sending.on_their_way += 1;
             let principal = self.entity.stream().to_string();
-            let origin = Origin { id: place.1, principal, cause: Some(by), routine: false };
+            let origin = Origin { id: place.1, principal, cause: Some(by), cites, routine: false };
             let ask = Ask { stream: stream.clone(), command: command(order), origin };
             crash::point("before-order-sent");
             let answer = self.registry.send(ask);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use bailiwick_journal::Version;
+
 use super::{View, VolumeChange};
 use crate::{
     ports::{Listing, ProvisionedVolume},
@@ -17,6 +19,8 @@ pub struct Absence {
     pub first: Timestamp,
     /// Whether a later one lacked it, too.
     pub is_confirmed: bool,
+    /// The event that said so last.
+    pub at: Version,
 }
 
 /// What a list says of the volumes of its provider that was not known before.

@@ -13,6 +13,7 @@
 mod filesystems;
 mod listing;
 mod prerequisites;
+mod rests;
 #[cfg(feature = "shell")]
 pub mod shell;
 mod sighting;

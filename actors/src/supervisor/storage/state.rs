@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{StreamId, Version};
+use bailiwick_journal::{Cite, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, listing, prerequisites};
+use super::{View, listing, prerequisites, rests::rests_on};
 use crate::{
-    contract::{Code, Decider, Decision, Facts, Stored, Verdict, reasons},
+    contract::{Code, Decider, Decision, Facts, Stored, Touches, Verdict, reasons},
     ports::Backing,
     supervisor::{Order, order::ORDERS_MAX},
     vocab::{EffectId, Name, Timestamp},
@@ -86,6 +86,8 @@ impl VolumeChange {
 pub enum Event {
     Issued {
         order: Order,
+        /// What it rests on.
+        cites: Vec<Cite>,
     },
     SessionBegan {
         session: Session,
@@ -174,6 +176,10 @@ impl Decider for State {
         }
     }
 
+    fn touches(_event: &Event) -> Touches {
+        Touches::Some(&[])
+    }
+
     fn pending(&self, view: &View) -> BTreeSet<Effect> {
         view.orders.open().map(|(command, _)| Effect::Send { command: *command }).collect()
     }
@@ -193,8 +199,10 @@ fn look(state: &State, about: &[StreamId], view: &View) -> Decision<State> {
     let are_all = orders.len() <= ORDERS_MAX;
     orders.truncate(ORDERS_MAX);
     let taken_up = (are_all && !state.put_off.is_empty()).then_some(Event::TakenUp);
-    let events: Vec<Event> =
-        taken_up.into_iter().chain(orders.into_iter().map(|order| Event::Issued { order })).collect();
+    let events: Vec<Event> = taken_up
+        .into_iter()
+        .chain(orders.into_iter().map(|order| Event::Issued { cites: rests_on(view, &order), order }))
+        .collect();
     if events.is_empty() {
         return Decision::nothing(Reason::NothingFollows);
     }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{Command, DeviceChange, Event, Reason, Session, State, View};
 use crate::{
-    contract::{Decider, Decision, Facts, Stored, View as _},
+    contract::{Decider, Decision, Facts, Stored, View as _, given::JOURNAL},
     filesystem, filesystem_attachment, machine,
     policy::Document,
     ports::{
@@ -42,7 +42,7 @@ fn stream(text: &str) -> StreamId {
 }
 
 fn effect(text: &str, at: u64) -> EffectId {
-    EffectId::of(&stream(text), Version(at))
+    EffectId::of(JOURNAL, &stream(text), Version(at))
 }
 
 impl Seen {
@@ -63,6 +63,7 @@ impl Seen {
             principal: String::new(),
             policy: None,
             view: None,
+            cites: Vec::new(),
         };
         self.position = self.position.next();
         let version = self.versions.entry(stream(stream_text)).or_default();
@@ -81,14 +82,14 @@ impl Seen {
     fn look(&self, about: &str) -> Vec<Order> {
         let own = stream("supervisor/storage");
         let policy = Document::default();
-        let (now, journal) = (Timestamp(9), Uuid::nil());
+        let (now, journal) = (Timestamp(9), JOURNAL);
         let facts = Facts { stream: &own, next: Version(1), now, policy: &policy, view: &self.view, journal };
         let decision =
             State::default().decide(&Command::Look { about: vec![stream(about)] }, &facts).expect("it refuses nothing");
         let Decision { reason, events } = decision;
         assert_eq!(reason == Reason::NothingFollows, events.is_empty());
         let order = |event| match event {
-            Event::Issued { order } => order,
+            Event::Issued { order, .. } => order,
             other => panic!("{other:?} is no order"),
         };
         events.into_iter().map(order).collect()
@@ -185,7 +186,7 @@ fn an_attachment_is_ordered_once_machine_and_volume_are_ready_whoever_was_last()
 fn an_open_order_is_not_repeated_and_one_in_vain_not_before_its_target_has_changed() {
     let mut seen = declared().then("machine/web", machine_runs()).then("volume/data", volume_made());
     let issued = order(volume_attachment::Command::Attach { target: target() });
-    seen = seen.then("supervisor/storage", stored([Event::Issued { order: issued.clone() }]));
+    seen = seen.then("supervisor/storage", stored([Event::Issued { order: issued.clone(), cites: Vec::new() }]));
     assert_eq!(seen.look("machine/web"), []);
     let id = Orders::command_id(&stream("supervisor/storage"), Version(1));
     seen.write("volume-attachment/web:data", id, Outcome::Refused, Vec::new());

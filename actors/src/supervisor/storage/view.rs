@@ -4,7 +4,7 @@ mod forgetting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::{Entry, Position, StreamId};
+use bailiwick_journal::{Cite, Entry, Position, StreamId, Version};
 
 use super::{Absence, DeviceChange, Event, Session, VolumeChange, prerequisites};
 use crate::{
@@ -30,14 +30,15 @@ pub struct View {
     /// By `machine:filesystem`; as with volumes.
     pub filesystem_attachments: Fold<filesystem_attachment::State>,
     pub orders: Orders,
-    /// The devices that volumes are seen as, by machine and volume.
-    devices: BTreeMap<(Name, Name), Backing>,
+    /// The devices that volumes are seen as, by machine and volume; with the event that says so.
+    devices: BTreeMap<(Name, Name), (Backing, Version)>,
     /// The volumes that their providers do not show.
     missing: BTreeMap<Name, Absence>,
     session: Option<Session>,
     session_began: Timestamp,
-    /// The entry that says so.
+    /// The entry that says so, and the event.
     session_at: Position,
+    session_version: Version,
     /// The attachments that were made, or made sure of, in this session.
     fresh: BTreeSet<StreamId>,
     has_policy: bool,
@@ -51,12 +52,28 @@ impl View {
 
     /// The device that a volume is seen as on a machine.
     pub fn device(&self, machine: &Name, volume: &Name) -> Option<&Backing> {
-        self.devices.get(&(machine.clone(), volume.clone()))
+        self.devices.get(&(machine.clone(), volume.clone())).map(|(backing, _)| backing)
     }
 
     /// That what was made of a volume under this id is missing from its provider's lists.
     pub(super) fn absence(&self, volume: &Name, effect: EffectId) -> Option<&Absence> {
         self.missing.get(volume).filter(|absence| absence.effect == effect)
+    }
+
+    /// The event that said last that a volume is missing from its provider's lists.
+    pub(super) fn missed_at(&self, volume: &Name) -> Option<Version> {
+        self.missing.get(volume).map(|absence| absence.at)
+    }
+
+    /// The event that began the session.
+    pub(super) fn session_version(&self) -> Option<Version> {
+        self.session.is_some().then_some(self.session_version)
+    }
+
+    /// The event that said that a volume is this device somewhere.
+    pub(super) fn device_cite(&self, machine: &Name, volume: &Name) -> Option<Cite> {
+        let (_, at) = self.devices.get(&(machine.clone(), volume.clone()))?;
+        Some(Cite::new(StreamId::new(super::State::KIND, Self::NAME).ok()?, *at))
     }
 
     /// The volumes that are seen on a machine.
@@ -215,18 +232,19 @@ impl View {
     fn apply_own(&mut self, entry: &Entry) -> Result<(), StoredError> {
         for (at, body) in entry.versioned_events() {
             match Event::load(body)? {
-                Event::Issued { order } => {
-                    self.orders.issued(&entry.header.stream, at, entry.header.position, order);
+                Event::Issued { order, cites } => {
+                    self.orders.issued(&entry.header.stream, at, entry.header.position, order, cites);
                 }
                 Event::SessionBegan { session } => {
                     self.session = Some(session);
                     self.session_began = Timestamp(entry.header.meta.time_ms);
                     self.session_at = entry.header.position;
+                    self.session_version = at;
                     self.fresh.clear();
                 }
-                Event::Observed { changes } => changes.into_iter().for_each(|change| self.observe(change)),
+                Event::Observed { changes } => changes.into_iter().for_each(|change| self.observe(at, change)),
                 Event::VolumesObserved { changes } => {
-                    changes.into_iter().for_each(|change| self.observe_volume(change))
+                    changes.into_iter().for_each(|change| self.observe_volume(at, change))
                 }
                 Event::PutOff { .. } | Event::TakenUp => (),
             }
@@ -234,22 +252,22 @@ impl View {
         Ok(())
     }
 
-    fn observe(&mut self, change: DeviceChange) {
+    fn observe(&mut self, at: Version, change: DeviceChange) {
         match change {
             DeviceChange::Seen { machine, backing } => {
-                self.devices.insert((machine, backing.volume.clone()), backing);
+                self.devices.insert((machine, backing.volume.clone()), (backing, at));
             }
             DeviceChange::Gone { machine, volume } => drop(self.devices.remove(&(machine, volume))),
         }
     }
 
-    fn observe_volume(&mut self, change: VolumeChange) {
+    fn observe_volume(&mut self, at: Version, change: VolumeChange) {
         match change {
             VolumeChange::Missing { volume, effect, as_of } => {
                 match self.missing.get_mut(&volume).filter(|absence| absence.effect == effect) {
-                    Some(absence) => absence.is_confirmed = true,
+                    Some(absence) => (absence.is_confirmed, absence.at) = (true, at),
                     None => {
-                        let absence = Absence { effect, first: as_of, is_confirmed: false };
+                        let absence = Absence { effect, first: as_of, is_confirmed: false, at };
                         self.missing.insert(volume, absence);
                     }
                 }

@@ -58,8 +58,8 @@ fn hostile_exports_are_refused_with_their_line() {
     assert!(attempt(&format!("{text}x\n")).is_err());
     assert!(attempt("").unwrap_err().starts_with("line 1:"));
     // What a later format says beside its number is nothing we have to know.
-    let later = text.replacen("\"bailiwick-journal\":1", "\"bailiwick-journal\":2,\"more\":[]", 1);
-    assert!(attempt(&later).unwrap_err().contains("format 2, this version reads 1"));
+    let later = text.replacen("\"bailiwick-journal\":2", "\"bailiwick-journal\":3,\"more\":[]", 1);
+    assert!(attempt(&later).unwrap_err().contains("format 3, this version reads 2"));
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn hostile_folders_are_refused_by_name() {
 
     let Stopped { disk, store, .. } = stopped(3);
     let format = disk.contents()["FORMAT"].clone();
-    let newer = String::from_utf8(format.clone()).unwrap().replace("format 1", "format 9");
+    let newer = String::from_utf8(format.clone()).unwrap().replace("format 2", "format 9");
     disk.damage("FORMAT", |bytes| *bytes = newer.into_bytes());
     let error = open(&disk, &store).err().unwrap();
     assert!(matches!(&error, OpenError::Foreign { problem, .. } if problem.contains("format 9")), "{error}");

@@ -27,7 +27,7 @@ fn shop(min_available: Option<u32>) -> View {
         let at = Timestamp(1);
         let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
         let instance = MachineInstance {
-            effect: EffectId::of(&stream, Version(3)),
+            effect: EffectId::of(JOURNAL, &stream, Version(3)),
             instance: InstanceId(format!("i-{machine}")),
             machine: name(machine),
             facts: [].into(),
@@ -55,7 +55,7 @@ fn answers(view: &View, machines: &[&str]) -> Vec<String> {
     let machines = machines.iter().map(|machine| name(machine)).collect();
     let decision = answer(&State::default(), view, &Command::Look { machines });
     let said = |event: Event| match event {
-        Event::Issued { order: Order::Machine { machine, command } } => match command {
+        Event::Issued { order: Order::Machine { machine, command }, .. } => match command {
             machine::Command::AllowEviction { .. } => format!("{machine}: allowed"),
             machine::Command::RefuseEviction { budget: BudgetSeen { available, needed, .. }, .. } => {
                 format!("{machine}: {available} of {needed}")
@@ -74,9 +74,9 @@ fn two_who_ask_at_once_do_not_both_take_the_last_room() {
     drains(&mut view, 11, "b");
     assert_eq!(answers(&view, &["a", "b"]), ["a: allowed", "b: 1 of 2"]);
     // What was said and is not taken in yet counts, too.
-    let effect = view.machines.get("a").and_then(|state| state.running_effect(&"machine/a".parse().unwrap())).unwrap();
+    let effect = view.machines.get("a").and_then(|state| state.running_effect()).unwrap();
     let order = Order::Machine { machine: name("a"), command: machine::Command::AllowEviction { effect } };
-    put(&mut view, 12, "supervisor/machines", 1, &[Event::Issued { order }]);
+    put(&mut view, 12, "supervisor/machines", 1, &[Event::Issued { order, cites: Vec::new() }]);
     assert_eq!(answers(&view, &["b"]), ["b: 1 of 2"]);
     assert_eq!(answers(&view, &["a"]), [""; 0], "it was answered");
 }

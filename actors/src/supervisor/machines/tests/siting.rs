@@ -36,7 +36,7 @@ fn look_at(view: &View) -> Command {
 
 fn chosen(events: &[Event]) -> Vec<(String, Option<String>)> {
     let ordered = |event: &Event| match event {
-        Event::Issued { order: Order::Machine { machine, command: machine::Command::Site { zone, .. } } } => {
+        Event::Issued { order: Order::Machine { machine, command: machine::Command::Site { zone, .. } }, .. } => {
             Some((machine.to_string(), zone.as_ref().map(|zone| zone.0.clone())))
         }
         _ => None,
@@ -81,7 +81,7 @@ fn a_zone_that_failed_is_tried_again_only_when_all_have() {
     assert_eq!(chosen(&answer(&state, &view, &look_at(&view)).events), [("m-00".to_owned(), in_zone("b"))]);
     put(&mut view, 6, "machine/m-00", 5, &[sited("b"), blamed("b")]);
     let events = answer(&state, &view, &look_at(&view)).events;
-    let [Event::Issued { order: Order::Machine { command: machine::Command::Site { round_is_new, .. }, .. } }] =
+    let [Event::Issued { order: Order::Machine { command: machine::Command::Site { round_is_new, .. }, .. }, .. }] =
         &events[..]
     else {
         panic!("{events:?}")

@@ -239,7 +239,7 @@ fn declare(view: &mut View, position: u64, machine: &str, spec: Spec) {
 }
 
 fn effect_of(machine: &str, at: u64) -> EffectId {
-    EffectId::of(&format!("machine/{machine}").parse().expect("a stream"), Version(at))
+    EffectId::of(JOURNAL, &format!("machine/{machine}").parse().expect("a stream"), Version(at))
 }
 
 /// Its instance runs, and its agent reports.
@@ -260,7 +260,7 @@ fn look(view: &View, machines: &[&str]) -> Vec<(String, machine::Command)> {
     let machines = machines.iter().map(|machine| name(machine)).collect();
     let events = answer(&State::default(), view, &Command::Look { machines }).events;
     let order = |event: Event| match event {
-        Event::Issued { order: Order::Machine { machine, command } } => Some((machine.to_string(), command)),
+        Event::Issued { order: Order::Machine { machine, command }, .. } => Some((machine.to_string(), command)),
         _ => None,
     };
     events.into_iter().filter_map(order).collect()
@@ -288,7 +288,8 @@ fn what_is_missing_parks_one_machine_and_a_document_wakes_who_waits() {
     let refused = machine::Event::StartRefused { why: no_space, cited: Vec::new(), at: Timestamp(3) };
     put(&mut view, 23, "machine/web", 3, &[refused]);
     assert_eq!(look(&view, &["web"]), [], "the same is not said again");
-    let prepared = machine::Event::StartPrepared { parameters: Box::default(), cited: Vec::new(), at: Timestamp(3) };
+    let prepared =
+        machine::Event::StartPrepared { parameters: Box::default(), config: None, cited: Vec::new(), at: Timestamp(3) };
     put(&mut view, 24, "machine/good", 3, &[prepared]);
     // Whatever document arrives: those that wait are looked at, and nobody else.
     let space = "space/later".parse().unwrap();
@@ -312,10 +313,10 @@ fn what_the_model_says_of_the_control_plane_is_told_with_a_start() {
         look(&view, &["good"]).remove(0).1
     };
     let plain = Model { region: Some("north".into()), ..Model::default() };
-    assert!(matches!(order(plain.clone()), machine::Command::Prepare { .. }), "as before there was more to say");
+    assert!(matches!(order(plain.clone()), machine::Command::Prepare { config: None, .. }), "nothing is said of that");
     let certificate = "-----BEGIN CERTIFICATE-----\n";
     let more = Model { ca_certificate: Some(certificate.into()), image_signing_key: Some("key".into()), ..plain };
-    let machine::Command::PrepareWith { config, .. } = order(more) else { panic!("it is told") };
+    let machine::Command::Prepare { config: Some(config), .. } = order(more) else { panic!("it is told") };
     let expected = InstanceConfig {
         ca_certificate: Some(certificate.into()),
         image_stream: "released".into(),
@@ -324,7 +325,7 @@ fn what_the_model_says_of_the_control_plane_is_told_with_a_start() {
     };
     assert_eq!(*config, expected);
     let unchecked = Model { skips_certificate_check: true, image_stream: Some("daily".into()), ..Model::default() };
-    let machine::Command::PrepareWith { config, .. } = order(unchecked) else { panic!("it is told") };
+    let machine::Command::Prepare { config: Some(config), .. } = order(unchecked) else { panic!("it is told") };
     assert_eq!((config.skips_certificate_check, config.image_stream.as_str()), (true, "daily"));
 }
 
@@ -344,7 +345,7 @@ fn hosted() -> View {
 
 fn prepared_in(host: StartHost) -> machine::Event {
     let parameters = Box::new(StartParameters { host: Some(host), ..StartParameters::default() });
-    machine::Event::StartPrepared { parameters, cited: Vec::new(), at: Timestamp(3) }
+    machine::Event::StartPrepared { parameters, config: None, cited: Vec::new(), at: Timestamp(3) }
 }
 
 #[test]

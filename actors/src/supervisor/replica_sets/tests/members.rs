@@ -4,17 +4,6 @@ use super::*;
 use crate::member::{Part, Picture, Sighting, Task};
 
 impl Seen {
-    fn look_after(&self, about: &str) -> Vec<Order> {
-        self.decide(Command::LookAfter { about: vec![about.parse().expect("a stream")] })
-    }
-
-    fn engaged(mut self, machines: &[&str]) -> Self {
-        for machine in machines {
-            self = self.then(&format!("machine/{machine}"), [machine::Event::Engaged { set: name("db") }]);
-        }
-        self
-    }
-
     /// The members hear what there is to hear.
     fn told(mut self) -> Self {
         for order in self.look_after("replica-set/db") {
@@ -28,7 +17,7 @@ impl Seen {
                 now: Timestamp(9),
                 policy: &policy,
                 view: &crate::contract::NoView,
-                journal: Uuid::nil(),
+                journal: JOURNAL,
             };
             let events = state.decide(command, &facts).expect("it refuses nothing").events;
             self = self.then(stream.as_str(), events);
@@ -174,11 +163,4 @@ fn where_servers_are_is_said_once_and_again_only_if_it_differs() {
     let fewer = observation(&[member(1, true)], &[]);
     let fewer = again.then("replica-set/db", [replica_set::Event::Seen { observation: fewer }]);
     assert_eq!(published(&fewer.look_after("replica-set/db")).map(|endpoints| endpoints.servers.len()), Some(1));
-}
-
-#[test]
-fn journals_of_before_members_are_decided_as_they_were() {
-    let alone = with(3, &[member(1, true)], &[]);
-    let orders = alone.look("replica-set/db");
-    assert_eq!((orders.len(), steps(&orders)), (1, 1), "only the step, at once: {orders:?}");
 }

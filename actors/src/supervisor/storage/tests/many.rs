@@ -33,7 +33,7 @@ fn the_rest_is_ordered_once_the_first_are() {
     let seen = leaving_with(more);
     let first = seen.look("machine/web");
     assert_eq!(first, removals(0..ORDERS_MAX));
-    let issued = first.into_iter().map(|order| Event::Issued { order });
+    let issued = first.into_iter().map(|order| Event::Issued { order, cites: Vec::new() });
     let seen = seen.then("supervisor/storage", stored(issued));
     assert_eq!(seen.look("machine/web"), removals(ORDERS_MAX..more));
 }
@@ -44,7 +44,7 @@ fn what_was_put_off_is_taken_up_with_the_last_of_them() {
         let seen = leaving_with(count);
         let state = State { put_off: [stream("machine/web")].into() };
         let (own, policy) = (stream("supervisor/storage"), Document::default());
-        let (now, journal) = (Timestamp(9), Uuid::nil());
+        let (now, journal) = (Timestamp(9), JOURNAL);
         let facts = Facts { stream: &own, next: Version(1), now, policy: &policy, view: &seen.view, journal };
         let command = Command::Look { about: Vec::new() };
         state.decide(&command, &facts).expect("it refuses nothing").events

@@ -34,6 +34,9 @@ use super::{
 /// The first moment of a timeline, in milliseconds; what was before it was in an earlier session.
 const BEGIN: u64 = 1_000_000;
 
+/// The journal that all of it is in.
+const JOURNAL: Uuid = Uuid::from_u128(1);
+
 type Entities<D> = BTreeMap<StreamId, Entity<D>>;
 
 /// All that is written, and the supervisor's view of it.
@@ -74,6 +77,7 @@ impl Book {
             principal: String::new(),
             policy: None,
             view: None,
+            cites: Vec::new(),
         };
         self.position = self.position.next();
         let header = Header {
@@ -104,7 +108,7 @@ impl Book {
     }
 
     fn known<'v, V>(&self, view: &'v V) -> Known<'v, V> {
-        Known { now: self.now, policy: self.policy.clone(), view, view_at: None, journal: Uuid::nil() }
+        Known { now: self.now, policy: self.policy.clone(), view, view_at: None, journal: JOURNAL }
     }
 
     /// Asks an entity, and writes what it decides.
@@ -239,7 +243,7 @@ impl Desk {
         self.book.write(&mut self.supervisor, now, Uuid::nil(), outcome, &decision.events)?;
         let own = self.supervisor.stream().clone();
         for (event, index) in decision.events.into_iter().zip(1..) {
-            if let storage::Event::Issued { order } = event {
+            if let storage::Event::Issued { order, .. } = event {
                 self.carry_out(order, Orders::command_id(&own, first.plus(index)))?;
             }
         }
@@ -439,7 +443,7 @@ impl Desk {
 fn work_of<D: Kind>(entities: &Entities<D>, all: &mut Vec<(StreamId, Work)>) {
     for (stream, entity) in entities {
         let effects = entity.state().pending(&NoView);
-        all.extend(effects.iter().map(|effect| (stream.clone(), entity.state().work(stream, effect))));
+        all.extend(effects.iter().map(|effect| (stream.clone(), entity.state().work(JOURNAL, stream, effect))));
     }
 }
 

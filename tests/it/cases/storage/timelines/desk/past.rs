@@ -19,7 +19,7 @@ use bailiwick::actors::{
 use bailiwick_journal::{Outcome, StreamId, Version};
 use uuid::Uuid;
 
-use super::{BEGIN, Desk, Entities, stream};
+use super::{BEGIN, Desk, Entities, JOURNAL, stream};
 use crate::cases::storage::timelines::given::{self, name, pair};
 
 /// When everything that the store has happened.
@@ -87,7 +87,7 @@ impl Desk {
                 events.push(Event::InstanceLost { at: EARLIER });
             }
             if let Some(instance) = instance.filter(|instance| present.as_ref() != Some(instance)) {
-                let effect = EffectId::of(&stream, next(&entity, &events));
+                let effect = EffectId::of(JOURNAL, &stream, next(&entity, &events));
                 events.push(Event::CreateRequested { at: EARLIER });
                 let instance = MachineInstance {
                     effect,
@@ -145,7 +145,7 @@ impl Desk {
                         Storage::Provisioned { .. } | Storage::Destroying { .. } => None,
                     };
                     if let Some(intent) = intent {
-                        let effect = EffectId::of(&stream, intent);
+                        let effect = EffectId::of(JOURNAL, &stream, intent);
                         self.provider.known.insert(effect, provisioned.volume_id.clone());
                         events.push(Event::Created { volume: made(effect) });
                     }
@@ -203,7 +203,7 @@ impl Desk {
                         Storage::Provisioned { .. } | Storage::Destroying { .. } => None,
                     };
                     if let Some(intent) = intent {
-                        let effect = EffectId::of(&stream, intent);
+                        let effect = EffectId::of(JOURNAL, &stream, intent);
                         let id = provisioned.filesystem_id;
                         self.provider.known.insert(effect, id.clone());
                         let size = provisioned.size.map_or(size, SizeMib);
@@ -234,7 +234,7 @@ impl Desk {
             Instance::Running { instance, .. } => Some((instance.effect, instance.instance.clone())),
             _ => None,
         });
-        Ok(instance.unwrap_or_else(|| (EffectId::of(&stream, Version::ZERO), InstanceId(String::new()))))
+        Ok(instance.unwrap_or_else(|| (EffectId::of(JOURNAL, &stream, Version::ZERO), InstanceId(String::new()))))
     }
 
     pub(super) fn volume_attachment_as_stored(&mut self, key: &str) -> Result<StreamId, String> {
@@ -267,7 +267,11 @@ impl Desk {
                         provider: provider(stored.as_ref().map_or("", |volume| &volume.provider))?,
                         machine_effect,
                         instance,
-                        volume_effect: EffectId::of(&self::stream::<volume::State>(volume.as_str())?, Version::ZERO),
+                        volume_effect: EffectId::of(
+                            JOURNAL,
+                            &self::stream::<volume::State>(volume.as_str())?,
+                            Version::ZERO,
+                        ),
                         volume_id: InstanceId(id.map(|id| id.volume_id.clone()).unwrap_or_default()),
                     };
                     events.push(Event::AttachRequested { target, at: EARLIER });
@@ -321,7 +325,7 @@ impl Desk {
                         provider: provider(source)?,
                         machine_effect,
                         instance,
-                        filesystem_effect: EffectId::of(&of, Version::ZERO),
+                        filesystem_effect: EffectId::of(JOURNAL, &of, Version::ZERO),
                         filesystem_id: InstanceId(id.map(|id| id.filesystem_id.clone()).unwrap_or_default()),
                         backing: None,
                         path: record.path.clone(),
@@ -348,7 +352,7 @@ impl Desk {
             let (machine, volume) = pair(key)?;
             let Some(device) = self.store.get::<given::Device>("block_devices", key)? else { continue };
             let backing = Backing {
-                volume_effect: EffectId::of(&stream::<volume::State>(volume.as_str())?, Version::ZERO),
+                volume_effect: EffectId::of(JOURNAL, &stream::<volume::State>(volume.as_str())?, Version::ZERO),
                 volume,
                 device: BlockDevice { name: device.device_name, size: SizeMib(device.size), hardware_id: None },
             };

@@ -1,0 +1,77 @@
+//! What each order to a machine rests on.
+
+use bailiwick_journal::Cite;
+
+use super::{Event, View, decide::Facts, seen::Seen};
+use crate::{
+    contract::Decider,
+    document,
+    machine::{self, Command, Report},
+    supervisor::{Order, cites::Cites},
+    vocab::{Cited, Fact, Name},
+};
+
+/// An order with what it rests on.
+pub(super) fn issued(seen: &Seen<'_>, facts: &Facts<'_>, order: Order) -> Event {
+    Event::Issued { cites: rests_on(seen, facts, &order), order }
+}
+
+/// The events that an order followed from.
+fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
+    let Order::Machine { machine, command } = order else { return Vec::new() };
+    let (view, name) = (facts.view, machine.as_str());
+    let own = |at| Cites::default().event(super::State::KIND, View::NAME, at);
+    let machines = &view.machines;
+    let parent = || view.parent_of(machine).map_or("", Name::as_str);
+    match command {
+        Command::Report(Report::Lost { effect }) if seen.is_gone(*effect) => {
+            own(seen.seen_at(*effect)).fold(machines, name, &[Fact::Effect])
+        }
+        // What was made in an instance is lost with it.
+        Command::Report(Report::Lost { .. }) => {
+            Cites::default().fold(machines, parent(), &[Fact::Effect]).fold(machines, name, &[Fact::Effect])
+        }
+        Command::GiveUp { .. } => Cites::default().fold(machines, name, &[Fact::Health]),
+        Command::Reprieve { .. } => {
+            own(seen.base.noted.withheld.get(machine).copied()).fold(machines, name, &[Fact::Health])
+        }
+        Command::AllowEviction { .. } => Cites::default().fold(machines, name, &[Fact::Drain]),
+        Command::RefuseEviction { budget, .. } => {
+            let application = view.documents.folded(document::Kind::Application, budget.application.as_str());
+            Cites::default().fold(machines, name, &[Fact::Drain]).cite(
+                application.and_then(|folded| folded.cite("application", budget.application.as_str(), Fact::Spec)),
+            )
+        }
+        Command::Site { .. } => {
+            let provider = machines.get(name).and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider);
+            let listed = provider.and_then(|provider| seen.base.noted.zones.get(provider)).copied();
+            own(listed).fold(machines, name, &[Fact::Effect])
+        }
+        Command::Prepare { asked, cited, .. } | Command::RefuseStart { asked, cited, .. } => {
+            let asked = Cites::default().event(machine::State::KIND, name, Some(*asked));
+            documents(view, asked, cited).fold(machines, parent(), &[Fact::Effect])
+        }
+        Command::ReserveContainer { container } => {
+            let asked = machines.get(container.as_str()).and_then(machine::State::start_asked);
+            Cites::default().event(machine::State::KIND, container.as_str(), asked)
+        }
+        Command::ReleaseContainer { container } => {
+            Cites::default().cite(view.leaving.get(&(machine.clone(), container.clone())).cloned().flatten())
+        }
+        // Machines that stand in one go with it.
+        Command::Remove => Cites::default().fold(machines, parent(), &[Fact::Life]),
+        Command::RemoveStray { instance, .. } => own(seen.seen_at(instance.effect)),
+        _ => Cites::default(),
+    }
+    .list()
+}
+
+/// The documents that a start follows from, each at the revision in force.
+fn documents(view: &View, mut cites: Cites, cited: &[Cited]) -> Cites {
+    for Cited { document, .. } in cited {
+        let Some(kind) = document::Kind::of(document.kind()) else { continue };
+        let folded = view.documents.folded(kind, document.name());
+        cites = cites.cite(folded.and_then(|folded| folded.cite(document.kind(), document.name(), Fact::Spec)));
+    }
+    cites
+}

@@ -1,0 +1,196 @@
+//! What each order of the storage supervisor rests on.
+
+use bailiwick_journal::Cite;
+
+use super::View;
+use crate::{
+    contract::Decider,
+    filesystem::{self, Storage as Files},
+    filesystem_attachment, machine,
+    supervisor::{Order, cites::Cites},
+    vocab::{Fact, Life, Name},
+    volume::{self, Report},
+    volume_attachment,
+};
+
+/// The events that an order followed from.
+pub(super) fn rests_on(view: &View, order: &Order) -> Vec<Cite> {
+    match order {
+        Order::Volume { volume, command } => of_volume(view, volume, command),
+        Order::VolumeAttachment { machine, volume, command } => of_attachment(view, machine, volume, command),
+        Order::Filesystem { filesystem, command } => of_filesystem(view, filesystem, command),
+        Order::FilesystemAttachment { machine, filesystem, command } => of_mount(view, machine, filesystem, command),
+        Order::Machine { machine, command } => of_machine(view, machine, command),
+        _ => Cites::default(),
+    }
+    .list()
+}
+
+fn own(at: Option<bailiwick_journal::Version>) -> Cites {
+    Cites::default().event(super::State::KIND, View::NAME, at)
+}
+
+fn pair(machine: &Name, other: &Name) -> String {
+    format!("{machine}:{other}")
+}
+
+fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
+    use volume::Command;
+    let name = volume.as_str();
+    match command {
+        Command::Remove => Cites::default().fold(&view.volumes, name, &[Fact::Life]),
+        Command::Create { place } | Command::CreateIn { place, .. } => Cites::default()
+            .fold(&view.volumes, name, &[Fact::Spec])
+            .fold(&view.machines, place.machine.as_str(), &[Fact::Effect]),
+        Command::Report(Report::Lost { .. }) => own(view.missed_at(volume)).fold(&view.volumes, name, &[Fact::Effect]),
+        // That it was lost is what makes it news.
+        Command::Report(Report::Found { .. }) => Cites::default().fold(&view.volumes, name, &[Fact::Effect]),
+        Command::ReleaseAttachment { machine } => {
+            Cites::default().fold(&view.attachments, &pair(machine, volume), &[Fact::Life])
+        }
+        Command::ReleaseFilesystem { filesystem } => {
+            Cites::default().fold(&view.filesystems, filesystem.as_str(), &[Fact::Life])
+        }
+        _ => Cites::default(),
+    }
+}
+
+fn of_attachment(view: &View, machine: &Name, volume: &Name, command: &volume_attachment::Command) -> Cites {
+    use volume_attachment::Command;
+    let name = pair(machine, volume);
+    let cites = Cites::default();
+    match command {
+        Command::Attach { .. } | Command::TakeOver { .. } => cites
+            .fold(&view.attachments, &name, &[Fact::Spec])
+            .fold(&view.volumes, volume.as_str(), &[Fact::Effect])
+            .fold(&view.machines, machine.as_str(), &[Fact::Effect]),
+        Command::Detach { .. } => instance_gone(view, machine, cites.fold(&view.attachments, &name, &[Fact::Effect])),
+        Command::Reattach => own(view.session_version()).fold(&view.attachments, &name, &[Fact::Effect]),
+        Command::Remove => why_detached(view, machine, volume, cites),
+        _ => cites,
+    }
+}
+
+/// Why a volume is to leave a machine: the first of these that goes.
+fn why_detached(view: &View, machine: &Name, volume: &Name, cites: Cites) -> Cites {
+    let name = pair(machine, volume);
+    let is_leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
+    let of_volume = view.volumes.get(volume.as_str());
+    if is_leaving(view.attachments.get(&name).map(|state| state.life)) {
+        return cites.fold(&view.attachments, &name, &[Fact::Life]);
+    }
+    if is_leaving(view.machines.get(machine.as_str()).map(|state| state.life)) {
+        return cites.fold(&view.machines, machine.as_str(), &[Fact::Life]);
+    }
+    if is_leaving(of_volume.map(|state| state.life)) {
+        return cites.fold(&view.volumes, volume.as_str(), &[Fact::Life]);
+    }
+    // It was attached for a filesystem that is not to be mounted there.
+    match of_volume.and_then(|state| state.owner.as_ref()) {
+        Some(owner) => cites
+            .fold(&view.filesystem_attachments, &format!("{machine}:{}", owner.name()), &[Fact::Life])
+            .fold(&view.volumes, volume.as_str(), &[Fact::Spec]),
+        None => cites,
+    }
+}
+
+/// Why what is attached leaves an instance: its machine is drained, or has another one, or none.
+fn instance_gone(view: &View, machine: &Name, cites: Cites) -> Cites {
+    let is_draining = view.machines.get(machine.as_str()).is_some_and(machine::State::is_draining);
+    let fact = if is_draining { Fact::Drain } else { Fact::Effect };
+    cites.fold(&view.machines, machine.as_str(), &[fact])
+}
+
+fn of_filesystem(view: &View, name: &Name, command: &filesystem::Command) -> Cites {
+    use filesystem::Command;
+    let (cites, filesystem) = (Cites::default(), name.as_str());
+    let state = view.filesystems.get(filesystem);
+    match command {
+        Command::Create { backing } => {
+            let (spec, creating) = (state.and_then(|state| state.spec.as_ref()), |state: &filesystem::State| {
+                matches!(state.storage, Files::Creating { .. })
+            });
+            // What a later attempt is made on is another device than the earlier one's.
+            let side = if state.is_some_and(creating) { Fact::Effect } else { Fact::Spec };
+            let cites = cites.fold(&view.filesystems, filesystem, &[side]);
+            match (backing, spec.and_then(|spec| spec.machine.as_ref())) {
+                (Some(backing), bound) => {
+                    let on = bound.or_else(|| state.and_then(|state| state.attached_to.iter().next()));
+                    cites.cite(on.and_then(|machine| view.device_cite(machine, &backing.volume)))
+                }
+                (None, Some(machine)) => cites.fold(&view.machines, machine.as_str(), &[Fact::Effect]),
+                (None, None) => cites,
+            }
+        }
+        Command::Remove => cites.fold(&view.filesystems, filesystem, &[Fact::Life]),
+        Command::ReleaseAttachment { machine } => {
+            cites.fold(&view.filesystem_attachments, &pair(machine, name), &[Fact::Life])
+        }
+        _ => cites,
+    }
+}
+
+fn of_mount(view: &View, machine: &Name, filesystem: &Name, command: &filesystem_attachment::Command) -> Cites {
+    use filesystem_attachment::Command;
+    let (cites, name) = (Cites::default(), pair(machine, filesystem));
+    match command {
+        Command::Attach { target } => {
+            let is_tried = view.filesystem_attachments.get(&name).is_some_and(|state| state.target().is_some());
+            let side = if is_tried { Fact::Effect } else { Fact::Spec };
+            let cites = cites
+                .fold(&view.filesystem_attachments, &name, &[side])
+                .fold(&view.filesystems, filesystem.as_str(), &[Fact::Effect])
+                .fold(&view.machines, machine.as_str(), &[Fact::Effect]);
+            match &target.backing {
+                Some(backing) => cites.cite(view.device_cite(machine, &backing.volume)),
+                None => cites,
+            }
+        }
+        Command::Detach { .. } => {
+            instance_gone(view, machine, cites.fold(&view.filesystem_attachments, &name, &[Fact::Effect]))
+        }
+        Command::Reattach => own(view.session_version()).fold(&view.filesystem_attachments, &name, &[Fact::Effect]),
+        Command::Remove => why_unmounted(view, machine, filesystem, cites),
+        _ => cites,
+    }
+}
+
+/// Why a filesystem is to leave a machine: the first of these that goes, the volume beneath it last.
+fn why_unmounted(view: &View, machine: &Name, filesystem: &Name, cites: Cites) -> Cites {
+    let name = pair(machine, filesystem);
+    let is_leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
+    let state = view.filesystems.get(filesystem.as_str());
+    if is_leaving(view.filesystem_attachments.get(&name).map(|state| state.life)) {
+        return cites.fold(&view.filesystem_attachments, &name, &[Fact::Life]);
+    }
+    if is_leaving(view.machines.get(machine.as_str()).map(|state| state.life)) {
+        return cites.fold(&view.machines, machine.as_str(), &[Fact::Life]);
+    }
+    if is_leaving(state.map(|state| state.life)) {
+        return cites.fold(&view.filesystems, filesystem.as_str(), &[Fact::Life]);
+    }
+    match state.and_then(filesystem::State::backing) {
+        Some(volume) => why_detached(view, machine, volume, cites),
+        None => cites,
+    }
+}
+
+fn of_machine(view: &View, machine: &Name, command: &machine::Command) -> Cites {
+    use machine::Command;
+    let cites = Cites::default();
+    match command {
+        Command::NoteVolume { volume, .. } => cites.fold(&view.volumes, volume.as_str(), &[Fact::Zone]).fold(
+            &view.machines,
+            machine.as_str(),
+            &[Fact::Effect],
+        ),
+        Command::NoteDetached { volume, .. } => cites
+            .fold(&view.attachments, &pair(machine, volume), &[Fact::Effect])
+            .fold(&view.machines, machine.as_str(), &[Fact::Drain]),
+        Command::ReleaseAttachment { volume } => cites.fold(&view.attachments, &pair(machine, volume), &[Fact::Life]),
+        Command::ReleaseMount { filesystem } => {
+            cites.fold(&view.filesystem_attachments, &pair(machine, filesystem), &[Fact::Life])
+        }
+        _ => cites,
+    }
+}

@@ -1,0 +1,97 @@
+//! The sides of an entity that people ask about, and that decisions rest on.
+
+use std::fmt;
+
+/// One side of an entity. Each of its events changes at most a few of them, so the last event of a side is the one to cite
+/// where a decision follows from that side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fact {
+    /// What it is declared as.
+    Spec,
+    /// That it exists, is going, or is gone.
+    Life,
+    /// What a provider keeps for it: an instance, a volume, a mount; with attempts and faults.
+    Effect,
+    /// Whether it is well, and until when it may take to become so.
+    Health,
+    /// What its agent says.
+    Agent,
+    /// Whether an operator holds it.
+    Hold,
+    /// What hangs on it: attachments, mounts, containers, replica sets, users of a class.
+    Dependents,
+    /// Where it is to be made.
+    Zone,
+    /// What it is made from and started with.
+    Start,
+    /// How its workloads end.
+    Drain,
+    /// Instances that bear its name and are not its own.
+    Stray,
+    /// The pass of a machine set that is under way.
+    Pass,
+    /// What a replica set saw of its engine.
+    Seen,
+    /// The step that a replica set takes.
+    Step,
+    /// Whether a member is in the configuration, and votes.
+    Vote,
+}
+
+impl Fact {
+    /// All of them.
+    pub const ALL: [Self; 15] = [
+        Self::Spec,
+        Self::Life,
+        Self::Effect,
+        Self::Health,
+        Self::Agent,
+        Self::Hold,
+        Self::Dependents,
+        Self::Zone,
+        Self::Start,
+        Self::Drain,
+        Self::Stray,
+        Self::Pass,
+        Self::Seen,
+        Self::Step,
+        Self::Vote,
+    ];
+
+    /// The side on which an event of this one rests: mostly on what came before it. What was observed rests on nothing that
+    /// was observed before: an agent is heard because its instance runs.
+    pub const fn followed(self) -> Option<Self> {
+        match self {
+            Self::Agent => Some(Self::Effect),
+            Self::Dependents => None,
+            other => Some(other),
+        }
+    }
+
+    /// The stable word: `health`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Spec => "spec",
+            Self::Life => "life",
+            Self::Effect => "effect",
+            Self::Health => "health",
+            Self::Agent => "agent",
+            Self::Hold => "hold",
+            Self::Dependents => "dependents",
+            Self::Zone => "zone",
+            Self::Start => "start",
+            Self::Drain => "drain",
+            Self::Stray => "stray",
+            Self::Pass => "pass",
+            Self::Seen => "seen",
+            Self::Step => "step",
+            Self::Vote => "vote",
+        }
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
