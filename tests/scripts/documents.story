@@ -11,26 +11,26 @@
 00:00:00.000     9 machine/plain                declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000    10 machine/one                  unit assigned shop, because a unit of an application is to stand on it (operator)
 00:00:00.000    11 machine/two                  unit assigned shop, because a unit of an application is to stand on it (operator)
-00:00:00.000    12 supervisor/machines          issued to imaged: refuse start, issued to one: refuse start, issued to two: refuse start, because something follows from what is seen (supervisor/machines, after 11)
+00:00:00.000    12 supervisor/machines          issued to imaged: refuse start, issued to one: refuse start, issued to two: refuse start, because something follows from what is seen (supervisor/machines)
 00:00:00.000    13 machine/imaged               start refused no image, because something that its start needs is missing (supervisor/machines, after 12)
 00:00:00.000    14 machine/two                  start refused empty space inner, because something that its start needs is missing (supervisor/machines, after 12)
 00:00:00.000    15 machine/one                  start refused empty space inner, because something that its start needs is missing (supervisor/machines, after 12)
 00:00:00.019    16 machine/plain                created i-0002, join awaited until 00:20:00.019, because the provider has made its instance (executor, after 9)
-00:00:00.021    17 supervisor/machines          zones listed, because a provider has other zones than were known (supervisor/machines, after 16)
-00:00:05.039    18 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines, after 17)
+00:00:00.021    17 supervisor/machines          zones listed, because a provider has other zones than were known (supervisor/machines)
+00:00:05.039    18 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 00:00:10.000    19 machine/plain                node reported, became well, because its agent reports what was not known (agent:machine/plain)
 00:05:00.000     --- an operator applies 1 declarations
 00:05:00.000    20 node/requests                request done (operator)
 00:05:00.000    21 subnet/inner-ab              declared, because it was not declared before (operator)
-00:05:00.000    22 supervisor/machines          issued to one: prepare, issued to two: prepare, because something follows from what is seen (supervisor/machines, after 21)
+00:05:00.000    22 supervisor/machines          issued to one: prepare, issued to two: prepare, because something follows from what is seen (supervisor/machines)
 00:05:00.000    23 machine/one                  start prepared, because everything that its start needs is there (supervisor/machines, after 22)
 00:05:00.000    24 machine/two                  start prepared, because everything that its start needs is there (supervisor/machines, after 22)
-00:05:00.000    25 supervisor/machines          issued to one: site, issued to two: site, because something follows from what is seen (supervisor/machines, after 24)
+00:05:00.000    25 supervisor/machines          issued to one: site, issued to two: site, because something follows from what is seen (supervisor/machines)
 00:05:00.000    26 machine/one                  sited, because the zone for its instance was chosen (supervisor/machines, after 25)
 00:05:00.000    27 machine/two                  sited, because the zone for its instance was chosen (supervisor/machines, after 25)
 00:05:00.023    28 machine/one                  created i-0005, join awaited until 00:25:00.023, because the provider has made its instance (executor, after 26)
 00:05:00.023    29 machine/two                  created i-0006, join awaited until 00:25:00.023, because the provider has made its instance (executor, after 27)
-00:05:05.025    30 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 29)
+00:05:05.025    30 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
 00:05:10.000    31 machine/one                  node reported, became well, because its agent reports what was not known (agent:machine/one)
 00:05:10.000    32 machine/two                  node reported, became well, because its agent reports what was not known (agent:machine/two)
 00:06:00.000     --- the node is killed
@@ -39,9 +39,9 @@
 00:10:00.000     --- an operator applies 1 declarations
 00:10:00.000    34 node/requests                request done (operator)
 00:10:00.000    35 image-metadata/jammy         declared, because it was not declared before (operator)
-00:10:00.000    36 supervisor/machines          issued to imaged: prepare, because something follows from what is seen (supervisor/machines, after 35)
+00:10:00.000    36 supervisor/machines          issued to imaged: prepare, because something follows from what is seen (supervisor/machines)
 00:10:00.000    37 machine/imaged               start prepared, because everything that its start needs is there (supervisor/machines, after 36)
-00:10:00.026    38 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines, after 37)
+00:10:00.026    38 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 00:10:00.027    39 machine/imaged               created i-0008, join awaited until 00:30:00.027, because the provider has made its instance (executor, after 37)
 00:10:10.000    40 machine/imaged               node reported, became well, because its agent reports what was not known (agent:machine/imaged)
 
@@ -50,4 +50,4 @@ converged after 630.000 s: 40 entries, 129 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal e16654829ecad6d70b6b451290a260178cb6e79c4264cf98386d5b23ea62232e
+journal f01538f8d2eb78495dabd95059d93434960eff0af2e7caa60494b05d9caa60f0

@@ -18,27 +18,27 @@
 00:00:00.030    17 machine/alpha                created i-0008, join awaited until 00:20:00.030, because the provider has made its instance (executor, after 4)
 00:00:00.030    18 machine/beta                 created i-0009, join awaited until 00:20:00.030, because the provider has made its instance (executor, after 5)
 00:00:00.030    19 machine/gamma                created i-0010, join awaited until 00:20:00.030, because the provider has made its instance (executor, after 6)
-00:00:00.030    20 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 19)
+00:00:00.030    20 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage)
 00:00:00.030    21 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.030    22 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.043    23 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 22)
 00:00:00.043    24 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 21)
-00:00:05.031    25 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 24)
-00:00:10.000    26 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    27 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:05.031    25 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:00:10.000    26 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    27 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 00:00:10.000    28 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:01:00.000     --- an operator removes machine/alpha
 00:01:00.000    29 node/requests                request done (operator)
 00:01:00.000    30 machine/alpha                removal began, because its removal was asked for and waits for its attachments (operator)
-00:01:00.000    31 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage, after 30)
+00:01:00.000    31 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage)
 00:01:00.000    32 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 31)
 00:01:00.043    33 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 32)
-00:01:00.043    34 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage, after 33)
+00:01:00.043    34 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage)
 00:01:00.043    35 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 34)
 00:01:00.043    36 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 34)
 00:01:00.064    37 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 36)
-00:01:05.028    38 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 37)
-00:01:10.015    39 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 38)
+00:01:05.028    38 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
+00:01:10.015    39 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 
 converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
   machine/alpha                    removed
@@ -48,4 +48,4 @@ converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal d586ffa85c0e4b70d4047f92ae0c6cb44d0ed8fb6a21b9624f751b725efea265
+journal 3be59e0a54fb77a37aeeefa8464a17e39ba6a2acd24f5637c46c4d95604af4b7

@@ -4,7 +4,7 @@
 00:00:00.000     3 node/requests                request done (operator)
 00:00:00.000     4 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.041     5 machine/alpha                created i-0002, join awaited until 00:20:00.041, because the provider has made its instance (executor, after 4)
-00:00:05.020     6 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines, after 5)
+00:00:05.020     6 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 00:00:10.000     7 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:02:00.000     --- an operator has alpha let go of its instance
 00:02:00.000     8 node/requests                request done (operator)
@@ -17,7 +17,7 @@
 00:20:00.000    13 node/requests                request done (operator)
 00:20:00.000    14 machine/alpha                held, because an operator wants nothing to happen to it by itself (operator)
 00:21:00.000     --- the instance of alpha dies
-00:21:00.041    15 supervisor/machines          observed status changed, issued to alpha: lost, because the world differs from what was seen last (supervisor/machines, after 14)
+00:21:00.041    15 supervisor/machines          observed status changed, issued to alpha: lost, because the world differs from what was seen last (supervisor/machines)
 00:21:00.041    16 machine/alpha                instance lost, withheld, because it is held, so what would have happened is only noted (supervisor/machines, after 15)
 00:40:00.000     --- the node is killed
 00:40:00.000     --- crash (now)
@@ -27,10 +27,10 @@
 00:50:00.000    19 machine/alpha                hold ended, delete requested, because an operator lets it go on (operator)
 00:50:00.023    20 machine/alpha                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 19)
 00:50:00.059    21 machine/alpha                created i-0005, join awaited until 01:10:00.059, because the provider has made its instance (executor, after 20)
-00:50:05.033    22 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 21)
+00:50:05.033    22 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
 00:50:10.000    23 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:50:10.029    24 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 23)
+00:50:10.029    24 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 
 converged after 3030.000 s: 24 entries, 609 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 50e1940f17098e11c438ac9c70954c18d5ec3734f1cac8f403556b23c7bf64c4
+journal 8f97965ccccccde3cfae26ac0107c1c1cec858446eb2ee5f9900596c179436f2

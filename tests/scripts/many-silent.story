@@ -12,12 +12,12 @@
 00:00:00.020    11 machine/delta                created i-0008, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 7)
 00:00:00.020    12 machine/epsilon              created i-0009, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 8)
 00:00:00.020    13 machine/gamma                created i-0010, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 6)
-00:00:00.025    14 supervisor/machines          observed appeared and appeared and appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 13)
-00:00:10.000    15 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    16 machine/epsilon              node reported, became well, because its agent reports what was not known (agent:machine/epsilon)
-00:00:10.000    17 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    18 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:00:10.000    19 machine/delta                node reported, became well, because its agent reports what was not known (agent:machine/delta)
+00:00:00.025    14 supervisor/machines          observed appeared and appeared and appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:00:10.000    15 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    16 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    17 machine/epsilon              node reported, became well, because its agent reports what was not known (agent:machine/epsilon)
+00:00:10.000    18 machine/delta                node reported, became well, because its agent reports what was not known (agent:machine/delta)
+00:00:10.000    19 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 00:05:00.000     --- the agent of alpha is silent for 1800.000 s
 00:05:00.000     --- the agent of beta is silent for 1800.000 s
 00:05:00.000     --- the agent of gamma is silent for 1800.000 s
@@ -30,18 +30,18 @@
 00:15:35.000    24 machine/alpha                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
 00:15:35.000    25 machine/beta                 became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
 00:15:35.000    26 machine/gamma                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
-00:15:35.000    27 supervisor/machines          issued to alpha: give up, withheld beta, withheld gamma, because something follows from what is seen (supervisor/machines, after 26)
+00:15:35.000    27 supervisor/machines          issued to alpha: give up, withheld beta, withheld gamma, because something follows from what is seen (supervisor/machines)
 00:15:35.000    28 machine/alpha                given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 27)
 00:15:35.016    29 machine/alpha                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 28)
 00:15:35.054    30 machine/alpha                created i-0013, join awaited until 00:35:35.054, because the provider has made its instance (executor, after 29)
-00:15:40.011    31 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 30)
-00:15:45.007    32 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 31)
+00:15:40.011    31 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
+00:15:45.007    32 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:16:25.000    33 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:35:00.000    34 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:35:00.000    35 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:35:00.000    36 supervisor/machines          issued to beta: give up, released beta, released gamma, because something follows from what is seen (supervisor/machines, after 35)
-00:35:00.000    37 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:35:00.000    38 machine/beta                 left alone, because it is not about to be given up any more (supervisor/machines, after 36)
+00:35:00.000    34 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:35:00.000    35 supervisor/machines          released beta, because machines that should be replaced are not, or are not held any more (supervisor/machines)
+00:35:00.000    36 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:35:00.000    37 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:35:00.000    38 supervisor/machines          released gamma, because machines that should be replaced are not, or are not held any more (supervisor/machines)
 01:00:00.000     --- all providers behave from now on
 
 converged after 3630.000 s: 38 entries, 729 provider calls, 1 crashes, seed 32
@@ -50,4 +50,4 @@ converged after 3630.000 s: 38 entries, 729 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 3162c4b835b951476036f44868323fe72800b67fa71b3e49e80bb184fafb74b1
+journal ca5d4de20dd8d206e0d37167a3a3c322b2394c39335fb4de06849e7d4403f50a

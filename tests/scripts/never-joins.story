@@ -5,27 +5,27 @@
 00:00:00.000     4 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000     --- the agent of alpha is silent for 3000.000 s
 00:00:00.018     5 machine/alpha                created i-0002, join awaited until 00:20:00.018, because the provider has made its instance (executor, after 4)
-00:00:00.033     6 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines, after 5)
+00:00:00.033     6 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 00:01:05.000     7 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:20:00.018     8 machine/alpha                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
-00:20:00.018     9 supervisor/machines          issued to alpha: give up, because something follows from what is seen (supervisor/machines, after 8)
+00:20:00.018     9 supervisor/machines          issued to alpha: give up, because something follows from what is seen (supervisor/machines)
 00:20:00.018    10 machine/alpha                given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 9)
 00:20:00.041    11 machine/alpha                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 10)
 00:20:00.060    12 machine/alpha                created i-0005, join awaited until 00:40:00.060, because the provider has made its instance (executor, after 11)
-00:20:05.027    13 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 12)
-00:20:10.019    14 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 13)
+00:20:05.027    13 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
+00:20:10.019    14 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:20:50.000    15 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:40:00.060    16 machine/alpha                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
-00:40:00.060    17 supervisor/machines          issued to alpha: give up, because something follows from what is seen (supervisor/machines, after 16)
+00:40:00.060    17 supervisor/machines          issued to alpha: give up, because something follows from what is seen (supervisor/machines)
 00:40:00.060    18 machine/alpha                given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 17)
 00:40:00.104    19 machine/alpha                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 18)
 00:40:00.112    20 machine/alpha                created i-0008, join awaited until 01:00:00.112, because the provider has made its instance (executor, after 19)
-00:40:05.035    21 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 20)
-00:40:10.030    22 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 21)
+00:40:05.035    21 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
+00:40:10.030    22 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:40:50.000    23 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:50:00.000    24 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 01:30:00.000     --- all providers behave from now on
 
 converged after 5430.000 s: 24 entries, 1091 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 05bca1cbce5925db928288131e8ee10fdabfb0af20986bceb69a31f7743e3a2e
+journal 8c340a6ac411653af88a5e9e5982e34952808e472d584a6a987e920a6246d871

@@ -23,18 +23,18 @@
 00:00:00.018    20 volume/logs                  created, because the provider has made it (executor, after 9)
 00:00:00.018     --- crash (before-append)
 00:00:00.018    21 node/journal                 writer opened (node)
-00:00:00.018    22 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 21)
+00:00:00.018    22 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage)
 00:00:00.018    23 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 22)
 00:00:00.018    24 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 22)
 00:00:00.041    25 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 24)
 00:00:00.041    26 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 23)
-00:00:00.054    27 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 26)
-00:00:10.018    28 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.018    29 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:00.054    27 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:00:10.018    28 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.018    29 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 00:00:10.018     --- crash (after-append)
 00:00:10.018    30 node/journal                 writer opened (node)
-00:00:10.018    31 supervisor/storage           session began, because a session begins (supervisor/storage, after 30)
-00:00:10.018    32 supervisor/storage           issued to alpha:data: reattach, issued to beta:logs: reattach, because something follows from what is seen (supervisor/storage, after 31)
+00:00:10.018    31 supervisor/storage           session began, because a session begins (supervisor/storage)
+00:00:10.018    32 supervisor/storage           issued to alpha:data: reattach, issued to beta:logs: reattach, because something follows from what is seen (supervisor/storage)
 00:00:10.018    33 volume-attachment/beta:logs  reattach requested, because it was attached in an earlier session, which this one makes sure of (supervisor/storage, after 32)
 00:00:10.018    34 volume-attachment/alpha:data reattach requested, because it was attached in an earlier session, which this one makes sure of (supervisor/storage, after 32)
 00:00:10.041    35 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 34)
@@ -49,4 +49,4 @@ converged after 30.018 s: 37 entries, 13 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 759336b882fedf554963cb88051cd9a7c9ca5050ea50e83234ad9d9ca340fb5f
+journal 20402f500415ccae2c3b72623693c8f2cb1dcfa723b52d0e41b9ae14c8e83213

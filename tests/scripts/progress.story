@@ -10,4 +10,4 @@
 
 converged after 51.000 s: 7 entries, 3 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 5e4c171ea6f2aa7e2f0471240b77bf8ac36a2841329c7d5bb82759d1a20549b8
+journal 5d28c64f901a9b383868f342583a6a0069264ebdf66aafd8d2cf7af8ddabf99e

@@ -18,15 +18,15 @@
 00:00:00.017    17 machine/alpha                created i-0008, join awaited until 00:20:00.017, because the provider has made its instance (executor, after 4)
 00:00:00.017    18 machine/beta                 created i-0009, join awaited until 00:20:00.017, because the provider has made its instance (executor, after 5)
 00:00:00.017    19 machine/gamma                created i-0010, join awaited until 00:20:00.017, because the provider has made its instance (executor, after 6)
-00:00:00.017    20 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage, after 19)
+00:00:00.017    20 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because something follows from what is seen (supervisor/storage)
 00:00:00.017    21 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.017    22 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.047    23 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 22)
 00:00:00.047    24 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 21)
-00:00:05.026    25 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 24)
-00:00:10.000    26 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:05.026    25 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:00:10.000    26 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:00:10.000    27 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    28 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    28 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 00:02:00.000     --- the wall clock is set forward by 86400.000 s
 24:03:00.000     --- the wall clock is set back by 172800.000 s
 24:05:00.000     --- the agent of alpha is silent for 120.000 s
@@ -42,4 +42,4 @@ converged after 1230.000 s: 30 entries, 249 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal c9e2d5ed95c7efa592dbe9f215a6254c5271808c127d40bf5aae531b6ca9e955
+journal 6e6679cf40bd0a3368a91457b88aa545dd54ded03c49dba5321e847d9c425cf7

@@ -9,8 +9,8 @@
 00:00:00.000     7 machine/d                    declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000     8 machine/south                declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000     --- zone north of provider simulated cannot be reached for 600.000 s
-00:00:00.021     9 supervisor/machines          zones listed, because a provider has other zones than were known (supervisor/machines, after 8)
-00:00:00.021    10 supervisor/machines          issued to a: site, issued to b: site, issued to c: site, issued to d: site, withheld south, because something follows from what is seen (supervisor/machines, after 9)
+00:00:00.021     9 supervisor/machines          zones listed, because a provider has other zones than were known (supervisor/machines)
+00:00:00.021    10 supervisor/machines          issued to a: site, issued to b: site, issued to c: site, issued to d: site, withheld south, because something follows from what is seen (supervisor/machines)
 00:00:00.021    11 machine/d                    sited, because the zone for its instance was chosen (supervisor/machines, after 10)
 00:00:00.021    12 machine/c                    sited, because the zone for its instance was chosen (supervisor/machines, after 10)
 00:00:00.021    13 machine/b                    sited, because the zone for its instance was chosen (supervisor/machines, after 10)
@@ -19,12 +19,12 @@
 00:00:00.052    16 machine/b                    zone blamed [unavailable], because its instance could not be made in that zone, and may be in another one (executor, after 13)
 00:00:00.052    17 machine/c                    created i-0005, join awaited until 00:20:00.052, because the provider has made its instance (executor, after 12)
 00:00:00.052    18 machine/d                    created i-0006, join awaited until 00:20:00.052, because the provider has made its instance (executor, after 11)
-00:00:00.052    19 supervisor/machines          issued to b: site, because something follows from what is seen (supervisor/machines, after 18)
+00:00:00.052    19 supervisor/machines          issued to b: site, because something follows from what is seen (supervisor/machines)
 00:00:00.052    20 machine/b                    sited, because the zone for its instance was chosen (supervisor/machines, after 19)
 00:00:00.074    21 machine/b                    create retry scheduled until 00:00:10.074 [unknown], because nobody knows whether the call took effect, so the provider is asked again later (executor, after 20)
-00:00:05.038    22 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 21)
-00:00:10.000    23 machine/a                    node reported, became well, because its agent reports what was not known (agent:machine/a)
-00:00:10.000    24 machine/c                    node reported, became well, because its agent reports what was not known (agent:machine/c)
+00:00:05.038    22 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:00:10.000    23 machine/c                    node reported, became well, because its agent reports what was not known (agent:machine/c)
+00:00:10.000    24 machine/a                    node reported, became well, because its agent reports what was not known (agent:machine/a)
 00:00:10.000    25 machine/d                    node reported, became well, because its agent reports what was not known (agent:machine/d)
 00:00:10.074    26 machine/b                    attempt begun, because the time of the next attempt has come (schedule)
 00:00:10.102    27 machine/b                    create retry scheduled until 00:00:30.102 [unknown], because nobody knows whether the call took effect, so the provider is asked again later (executor, after 26)
@@ -40,21 +40,21 @@
 00:08:10.252    37 machine/b                    create retry scheduled until 00:11:10.252 [unknown], because nobody knows whether the call took effect, so the provider is asked again later (executor, after 36)
 00:11:10.252    38 machine/b                    attempt begun, because the time of the next attempt has come (schedule)
 00:11:10.313    39 machine/b                    created i-0008, join awaited until 00:31:10.313, because the provider has made its instance (executor, after 38)
-00:11:15.019    40 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines, after 39)
+00:11:15.019    40 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 00:11:20.000    41 machine/b                    node reported, became well, because its agent reports what was not known (agent:machine/b)
 00:20:00.000     --- the instance of b dies
 00:20:00.000     --- the node is killed
 00:20:00.000     --- crash (now)
 00:20:00.000    42 node/journal                 writer opened (node)
-00:20:00.016    43 supervisor/machines          observed status changed, issued to b: lost, because the world differs from what was seen last (supervisor/machines, after 42)
+00:20:00.016    43 supervisor/machines          observed status changed, issued to b: lost, because the world differs from what was seen last (supervisor/machines)
 00:20:00.016    44 machine/b                    instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 43)
 00:20:00.034    45 machine/b                    deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 44)
-00:20:00.034    46 supervisor/machines          issued to b: site, because something follows from what is seen (supervisor/machines, after 45)
+00:20:00.034    46 supervisor/machines          issued to b: site, because something follows from what is seen (supervisor/machines)
 00:20:00.034    47 machine/b                    sited, because the zone for its instance was chosen (supervisor/machines, after 46)
 00:20:00.050    48 machine/b                    created i-0011, join awaited until 00:40:00.050, because the provider has made its instance (executor, after 47)
-00:20:05.035    49 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 48)
+00:20:05.035    49 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
 00:20:10.000    50 machine/b                    node reported, became well, because its agent reports what was not known (agent:machine/b)
-00:20:10.036    51 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 50)
+00:20:10.036    51 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 
 not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 31
   machine/a                        ready
@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal 01d396d4b369e18dab890d61853809fed3e9d42e4273bdb5aa2f267001518d94
+journal badc962298212b8d9f0c5a86016241bb84e1f2a9c6bfa4706a7ae17a37c15d13

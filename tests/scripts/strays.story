@@ -6,38 +6,38 @@
 00:00:00.000     5 machine/beta                 declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.018     6 machine/alpha                created i-0003, join awaited until 00:20:00.018, because the provider has made its instance (executor, after 4)
 00:00:00.018     7 machine/beta                 created i-0004, join awaited until 00:20:00.018, because the provider has made its instance (executor, after 5)
-00:00:00.031     8 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 7)
-00:00:10.000     9 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    10 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:00.031     8 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:00:10.000     9 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    10 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:02:00.000     --- somebody makes an instance for alpha with simulated
 00:02:00.000     --- somebody makes an instance for nobody with simulated
-00:02:00.018    11 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 10)
-00:02:05.022    12 supervisor/machines          observed unclaimed and unclaimed, because the world differs from what was seen last (supervisor/machines, after 11)
-00:02:10.030    13 supervisor/machines          observed unclaimed and unclaimed, because the world differs from what was seen last (supervisor/machines, after 12)
+00:02:00.018    11 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:02:05.022    12 supervisor/machines          observed unclaimed and unclaimed, because the world differs from what was seen last (supervisor/machines)
+00:02:10.030    13 supervisor/machines          observed unclaimed and unclaimed, because the world differs from what was seen last (supervisor/machines)
 00:03:00.000     --- an operator removes beta and keeps its instance
 00:03:00.000    14 node/requests                request done (operator)
 00:03:00.000    15 machine/beta                 instance to stay, removal began, died, instance left, removed, because its removal was asked for, and its instance stays (operator)
-00:07:10.033    16 supervisor/machines          observed unclaimed and unclaimed, because the world differs from what was seen last (supervisor/machines, after 15)
+00:07:10.033    16 supervisor/machines          observed unclaimed and unclaimed, because the world differs from what was seen last (supervisor/machines)
 00:15:00.000     --- an operator holds alpha for 1800.000 s: somebody looks at it
 00:15:00.000    17 node/requests                request done (operator)
 00:15:00.000    18 machine/alpha                held until 00:45:00.000, because an operator wants nothing to happen to it by itself (operator)
 00:20:00.000     --- an operator applies 1 declarations
 00:20:00.000    19 node/requests                request done (operator)
 00:20:00.000    20 policy/default               revised, because the settings differ from those in force (operator)
-00:20:00.021    21 supervisor/machines          observed unclaimed and unclaimed, issued to nobody: remove stray, issued to alpha: remove stray, because the world differs from what was seen last (supervisor/machines, after 20)
+00:20:00.021    21 supervisor/machines          observed unclaimed and unclaimed, issued to nobody: remove stray, issued to alpha: remove stray, because the world differs from what was seen last (supervisor/machines)
 00:20:00.021    22 machine/alpha                stray found, withheld, because an instance bears its name that nobody knows, and the policy removes such instances (supervisor/machines, after 21)
 00:20:00.021    23 machine/nobody               stray found, because an instance bears its name that nobody knows, and the policy removes such instances (supervisor/machines, after 21)
 00:20:00.086    24 machine/nobody               stray gone, because the provider confirmed that an instance that was not its own is gone (executor, after 23)
-00:20:05.027    25 supervisor/machines          observed vanished and claimed, because the world differs from what was seen last (supervisor/machines, after 24)
-00:20:10.042    26 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 25)
+00:20:05.027    25 supervisor/machines          observed vanished and claimed, because the world differs from what was seen last (supervisor/machines)
+00:20:10.042    26 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:45:00.000    27 machine/alpha                hold ended, because the time of its hold is over (schedule)
 00:45:00.054    28 machine/alpha                stray gone, because the provider confirmed that an instance that was not its own is gone (executor, after 27)
-00:45:05.014    29 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 28)
-00:45:10.042    30 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 29)
+00:45:05.014    29 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
+00:45:10.042    30 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 01:30:00.000     --- all providers behave from now on
 
 converged after 5430.000 s: 30 entries, 1091 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal eff47b1fa39dee2fd92ee3928a35b30613614dd2179a96d27ff73342e7c781e9
+journal f6041523551b29b4a63ec93b4221874dd4d8c923508342e04e10c8362499e6f9

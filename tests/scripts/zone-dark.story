@@ -13,7 +13,7 @@
 00:00:00.000    10 machine/m-6                  declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000    11 machine/m-7                  declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000    12 machine/m-8                  declared, create requested, because it was declared and has no instance yet (operator)
-00:00:00.027    13 supervisor/machines          zones listed, because a provider has other zones than were known (supervisor/machines, after 12)
+00:00:00.027    13 supervisor/machines          zones listed, because a provider has other zones than were known (supervisor/machines)
 00:00:00.038    14 machine/m-0                  created i-0010, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 4)
 00:00:00.038    15 machine/m-1                  created i-0011, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 5)
 00:00:00.038    16 machine/m-2                  created i-0012, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 6)
@@ -23,16 +23,16 @@
 00:00:00.038    20 machine/m-6                  created i-0016, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 10)
 00:00:00.038    21 machine/m-7                  created i-0017, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 11)
 00:00:00.038    22 machine/m-8                  created i-0018, join awaited until 00:20:00.038, because the provider has made its instance (executor, after 12)
-00:00:05.015    23 supervisor/machines          observed appeared and appeared and appeared and appeared and appeared and appeared and appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 22)
-00:00:10.000    24 machine/m-4                  node reported, became well, because its agent reports what was not known (agent:machine/m-4)
-00:00:10.000    25 machine/m-3                  node reported, became well, because its agent reports what was not known (agent:machine/m-3)
-00:00:10.000    26 machine/m-8                  node reported, became well, because its agent reports what was not known (agent:machine/m-8)
-00:00:10.000    27 machine/m-2                  node reported, became well, because its agent reports what was not known (agent:machine/m-2)
-00:00:10.000    28 machine/m-5                  node reported, became well, because its agent reports what was not known (agent:machine/m-5)
-00:00:10.000    29 machine/m-7                  node reported, became well, because its agent reports what was not known (agent:machine/m-7)
-00:00:10.000    30 machine/m-6                  node reported, became well, because its agent reports what was not known (agent:machine/m-6)
-00:00:10.000    31 machine/m-0                  node reported, became well, because its agent reports what was not known (agent:machine/m-0)
-00:00:10.000    32 machine/m-1                  node reported, became well, because its agent reports what was not known (agent:machine/m-1)
+00:00:05.015    23 supervisor/machines          observed appeared and appeared and appeared and appeared and appeared and appeared and appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:00:10.000    24 machine/m-1                  node reported, became well, because its agent reports what was not known (agent:machine/m-1)
+00:00:10.000    25 machine/m-4                  node reported, became well, because its agent reports what was not known (agent:machine/m-4)
+00:00:10.000    26 machine/m-3                  node reported, became well, because its agent reports what was not known (agent:machine/m-3)
+00:00:10.000    27 machine/m-7                  node reported, became well, because its agent reports what was not known (agent:machine/m-7)
+00:00:10.000    28 machine/m-0                  node reported, became well, because its agent reports what was not known (agent:machine/m-0)
+00:00:10.000    29 machine/m-6                  node reported, became well, because its agent reports what was not known (agent:machine/m-6)
+00:00:10.000    30 machine/m-8                  node reported, became well, because its agent reports what was not known (agent:machine/m-8)
+00:00:10.000    31 machine/m-2                  node reported, became well, because its agent reports what was not known (agent:machine/m-2)
+00:00:10.000    32 machine/m-5                  node reported, became well, because its agent reports what was not known (agent:machine/m-5)
 00:05:00.000     --- zone b is dark for 4200.000 s
 00:05:35.000    33 machine/m-1                  node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    34 machine/m-4                  node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
@@ -42,31 +42,30 @@
 00:15:35.000    37 machine/m-1                  became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
 00:15:35.000    38 machine/m-4                  became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
 00:15:35.000    39 machine/m-7                  became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
-00:15:35.000    40 supervisor/machines          withheld m-1, withheld m-4, withheld m-7, because machines that should be replaced are not, or are not held any more (supervisor/machines, after 39)
+00:15:35.000    40 supervisor/machines          withheld m-1, withheld m-4, withheld m-7, because machines that should be replaced are not, or are not held any more (supervisor/machines)
 00:20:00.000     --- the node is killed
 00:20:00.000     --- crash (now)
 00:20:00.000    41 node/journal                 writer opened (node)
 00:20:35.000    42 machine/m-0                  became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
-00:20:35.000    43 supervisor/machines          issued to m-0: give up, because something follows from what is seen (supervisor/machines, after 42)
+00:20:35.000    43 supervisor/machines          issued to m-0: give up, because something follows from what is seen (supervisor/machines)
 00:20:35.000    44 machine/m-0                  given up, delete requested, because it was not well in time and there is room to replace it (supervisor/machines, after 43)
 00:20:35.016    45 machine/m-0                  deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 44)
 00:20:35.043    46 machine/m-0                  created i-0021, join awaited until 00:40:35.043, because the provider has made its instance (executor, after 45)
-00:20:35.047    47 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines, after 46)
-00:20:40.024    48 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 47)
+00:20:35.047    47 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
+00:20:40.024    48 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:21:25.000    49 machine/m-0                  node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:22:00.000    50 machine/m-0                  node reported, became well, because its agent reports what was not known (agent:machine/m-0)
 00:40:00.000     --- the node loses power
 00:40:00.000     --- crash (now)
 00:40:00.000    51 node/journal                 writer opened (node)
-01:15:00.000    52 machine/m-4                  node reported, became well, because its agent reports what was not known (agent:machine/m-4)
-01:15:00.000    53 supervisor/machines          issued to m-1: reprieve, issued to m-7: reprieve, released m-1, released m-4, released m-7, because something follows from what is seen (supervisor/machines, after 52)
-01:15:00.000    54 machine/m-7                  became suspect until 01:16:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 53)
-01:15:00.000    55 machine/m-1                  became suspect until 01:16:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 53)
-01:15:00.000    56 machine/m-7                  node reported, became well, because its agent reports what was not known (agent:machine/m-7)
-01:15:00.000    57 machine/m-1                  node reported, became well, because its agent reports what was not known (agent:machine/m-1)
+01:15:00.000    52 machine/m-1                  node reported, became well, because its agent reports what was not known (agent:machine/m-1)
+01:15:00.000    53 machine/m-4                  node reported, became well, because its agent reports what was not known (agent:machine/m-4)
+01:15:00.000    54 supervisor/machines          issued to m-7: reprieve, released m-1, released m-4, released m-7, because something follows from what is seen (supervisor/machines)
+01:15:00.000    55 machine/m-7                  node reported, became well, because its agent reports what was not known (agent:machine/m-7)
+01:15:00.000    56 machine/m-7                  left alone, because it is not about to be given up any more (supervisor/machines, after 54)
 02:00:00.000     --- all providers behave from now on
 
-converged after 7230.000 s: 57 entries, 1449 provider calls, 2 crashes, seed 35
+converged after 7230.000 s: 56 entries, 1449 provider calls, 2 crashes, seed 35
   machine/m-0                      ready
   machine/m-1                      ready
   machine/m-2                      ready
@@ -76,4 +75,4 @@ converged after 7230.000 s: 57 entries, 1449 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal ea6c6932d95639c3b396491ea071483435b0a4be511d484e410579f0eea28e9c
+journal 74dde6d9bc6af56443086f767a57e8e029fe05f05e64cf11d82a60fce7b77f55

@@ -5,17 +5,17 @@
 00:00:00.000     4 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000     5 machine/beta                 declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000     6 machine/gamma                declared, create requested, because it was declared and has no instance yet (operator)
-00:00:00.020     7 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 6)
+00:00:00.020     7 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
 00:00:00.027     8 machine/alpha                created i-0004, join awaited until 00:20:00.027, because the provider has made its instance (executor, after 4)
 00:00:00.027     9 machine/beta                 created i-0005, join awaited until 00:20:00.027, because the provider has made its instance (executor, after 5)
 00:00:00.027    10 machine/gamma                created i-0006, join awaited until 00:20:00.027, because the provider has made its instance (executor, after 6)
-00:00:10.000    11 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    12 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    11 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    12 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 00:00:10.000    13 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:05:00.000     --- the instance of alpha vanishes
 00:05:00.000     --- the instance of beta vanishes
 00:05:00.000     --- the instance of gamma vanishes
-00:05:00.030    14 supervisor/machines          observed vanished and vanished and vanished, withheld alpha, withheld beta, withheld gamma, because the world differs from what was seen last (supervisor/machines, after 13)
+00:05:00.030    14 supervisor/machines          observed vanished and vanished and vanished, withheld alpha, withheld beta, withheld gamma, because the world differs from what was seen last (supervisor/machines)
 00:05:35.000    15 machine/alpha                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    16 machine/beta                 node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    17 machine/gamma                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
@@ -27,15 +27,15 @@
 01:00:00.000    22 machine/alpha                given up, delete requested, because an operator asked to try again (operator)
 01:00:00.000    23 machine/beta                 given up, delete requested, because an operator asked to try again (operator)
 01:00:00.000    24 machine/gamma                given up, delete requested, because an operator asked to try again (operator)
-01:00:00.000    25 supervisor/machines          released alpha, released beta, released gamma, because machines that should be replaced are not, or are not held any more (supervisor/machines, after 24)
+01:00:00.000    25 supervisor/machines          released alpha, released beta, released gamma, because machines that should be replaced are not, or are not held any more (supervisor/machines)
 01:00:00.019    26 machine/alpha                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 22)
 01:00:00.019    27 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 23)
 01:00:00.019    28 machine/gamma                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 24)
-01:00:00.023    29 supervisor/machines          observed forgotten and forgotten and forgotten, because the world differs from what was seen last (supervisor/machines, after 28)
+01:00:00.023    29 supervisor/machines          observed forgotten and forgotten and forgotten, because the world differs from what was seen last (supervisor/machines)
 01:00:00.043    30 machine/alpha                created i-0013, join awaited until 01:20:00.043, because the provider has made its instance (executor, after 26)
 01:00:00.043    31 machine/beta                 created i-0014, join awaited until 01:20:00.043, because the provider has made its instance (executor, after 27)
 01:00:00.043    32 machine/gamma                created i-0015, join awaited until 01:20:00.043, because the provider has made its instance (executor, after 28)
-01:00:05.022    33 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 32)
+01:00:05.022    33 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
 01:00:10.000    34 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 01:00:10.000    35 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 01:00:10.000    36 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
@@ -46,4 +46,4 @@ converged after 10830.000 s: 36 entries, 2169 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 62e43d942bbb317579a564c78b1d802a9f6cfc153421be7070c3e1127248a929
+journal 77ff24249e217a7d9967b56ea8d6321b094e20ec76652f0a0255e2bd98bf358f

@@ -14,14 +14,14 @@
 00:00:00.027    12 machine/beta                 created i-0006, join awaited until 00:20:00.027, because the provider has made its instance (executor, after 5)
 00:00:00.027    13 machine/gamma                created i-0007, join awaited until 00:20:00.027, because the provider has made its instance (executor, after 6)
 00:00:00.029    14 volume/data                  created, because the provider has made it (executor, after 7)
-00:00:00.029    15 supervisor/storage           issued to gamma:data: attach, because something follows from what is seen (supervisor/storage, after 14)
+00:00:00.029    15 supervisor/storage           issued to gamma:data: attach, because something follows from what is seen (supervisor/storage)
 00:00:00.029    16 volume-attachment/gamma:data attach requested, because machine and volume are ready (supervisor/storage, after 15)
-00:00:00.034    17 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 16)
-00:00:00.034    18 supervisor/machines          zones listed, because a provider has other zones than were known (supervisor/machines, after 17)
+00:00:00.034    17 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:00:00.034    18 supervisor/machines          zones listed, because a provider has other zones than were known (supervisor/machines)
 00:00:00.047    19 volume-attachment/gamma:data attached, because the provider has attached it (executor, after 16)
 00:00:10.000    20 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    21 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    22 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    21 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    22 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:05:00.000     --- zone south of provider simulated cannot be reached for 240.000 s
 00:05:35.000    23 machine/beta                 node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    24 machine/gamma                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
@@ -31,27 +31,27 @@
 00:06:00.036    27 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 26)
 00:09:00.000    28 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 00:09:00.000    29 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:09:00.006    30 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines, after 29)
-00:09:05.015    31 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines, after 30)
+00:09:00.006    30 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
+00:09:05.015    31 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:30:00.000     --- all instances in zone north of provider simulated die
 00:40:00.000     --- zone north of provider simulated cannot be reached for 600.000 s
 00:41:00.000     --- all instances in zone south of provider simulated die
-00:41:00.035    32 supervisor/machines          observed status changed and status changed, issued to beta: lost, issued to gamma: lost, because the world differs from what was seen last (supervisor/machines, after 31)
+00:41:00.035    32 supervisor/machines          observed status changed and status changed, issued to beta: lost, issued to gamma: lost, because the world differs from what was seen last (supervisor/machines)
 00:41:00.035    33 machine/beta                 instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 32)
 00:41:00.035    34 machine/gamma                instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 32)
-00:41:00.035    35 supervisor/storage           issued to gamma:data: detach, because something follows from what is seen (supervisor/storage, after 34)
+00:41:00.035    35 supervisor/storage           issued to gamma:data: detach, because something follows from what is seen (supervisor/storage)
 00:41:00.035    36 volume-attachment/gamma:data detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 35)
 00:41:00.055    37 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 33)
 00:41:00.055    38 machine/gamma                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 34)
 00:41:00.065    39 volume-attachment/gamma:data detached, because the provider has detached it, and it waits for machine and volume again (executor, after 36)
 00:41:00.082    40 machine/beta                 created i-0016, join awaited until 01:01:00.082, because the provider has made its instance (executor, after 37)
 00:41:00.082    41 machine/gamma                created i-0017, join awaited until 01:01:00.082, because the provider has made its instance (executor, after 38)
-00:41:00.082    42 supervisor/storage           issued to gamma:data: attach, because something follows from what is seen (supervisor/storage, after 41)
+00:41:00.082    42 supervisor/storage           issued to gamma:data: attach, because something follows from what is seen (supervisor/storage)
 00:41:00.082    43 volume-attachment/gamma:data attach requested, because machine and volume are ready (supervisor/storage, after 42)
 00:41:00.105    44 volume-attachment/gamma:data attached, because the provider has attached it (executor, after 43)
-00:41:05.026    45 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines, after 44)
-00:41:10.000    46 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:41:10.000    47 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:41:05.026    45 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:41:10.000    46 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:41:10.000    47 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 
 converged after 2490.000 s: 47 entries, 506 provider calls, 0 crashes, seed 23
   machine/alpha                    removed
@@ -59,4 +59,4 @@ converged after 2490.000 s: 47 entries, 506 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 7296c77bc2025fc918183d4a015c9c6d69f92c91328bf6a51cb22554f19e1911
+journal a3ee15c0b0a86d745ede4001ae8443b20e7f9009949fca57c092d8ba60398626
