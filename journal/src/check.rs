@@ -8,17 +8,17 @@ use crate::{
     Head, IntegrityReport, OpenError, Problem, ProblemKind,
     disk::{Disk, LockMode, OsDisk},
     format::FORMAT_FILE,
-    frame::{self, FrameHeader},
+    frame,
     head::{FoundHead, HEAD_FILE},
-    index::Index,
-    open, readonly,
+    open,
+    readonly::{Care, Each, Outlook, Repair, StoreSeen, look},
 };
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport {
     pub journal: Uuid,
-    /// The end of the chain as far as it holds.
+    /// The end of the chain as far as it holds, or will hold once the node has repaired it.
     pub head: Head,
     /// Of the last writer that appended.
     pub epoch: u64,
@@ -30,13 +30,17 @@ pub struct CheckReport {
     pub clean: bool,
     /// What the next opening mends by itself without loss, and will report: a torn end, a seal, the head file.
     pub mendable: Vec<Problem>,
-    /// What is lost or was changed.
+    /// What is lost or was changed, and no start repairs.
     pub integrity: IntegrityReport,
+    /// What the next start repairs without loss, from what log and block store have together: both were looked into. The
+    /// problems are among `mendable`.
+    pub repair: Option<Repair>,
+    /// What was seen of the block store.
+    pub store: StoreSeen,
 }
 
-/// Checks the journal in a folder. Writes nothing. The block store is not opened, because opening sled rewrites it; it
-/// is checked against the log at every start. Where the log does not have everything any more, a copy of the block store
-/// is made in the folder, read, and removed.
+/// Checks the journal in a folder. Changes nothing of it. Unless the block store's files are as the last stop in order
+/// left them, a copy of it is made in the folder, held against the log, and removed: opening sled itself rewrites it.
 ///
 /// # Errors
 /// If a node has it open, if it is no journal, or if the disk does not answer. What is wrong with the history is in the
@@ -56,26 +60,30 @@ pub fn check_on(disk: Arc<dyn Disk>) -> Result<CheckReport, OpenError> {
 fn check_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<CheckReport, OpenError> {
     let (journal, is_witnessed) = open::existing_id(&*disk)?;
     let _lock = open::take_lock(&*disk, LockMode::Shared)?;
-    let (disk, _copy) = readonly::attach(disk, journal, dir)?;
-    let mut index = Index::default();
-    let mut visit = |header: &FrameHeader, records: &[u8], place| {
+    let each: Each = |index, header, records, place| {
         for record in frame::records(records) {
             record?.entry()?;
         }
         index.add_found(header, records, place)
     };
-    let (scanned, found) = readonly::read(&*disk, journal, &mut visit)?;
-    let integrity = readonly::problems(journal, &disk, &scanned, &index, found);
+    let looked = look(disk, journal, dir, Care::Every, each)?;
     let mut mendable = Vec::new();
-    if integrity.is_whole() {
-        for fault in &scanned.faults {
-            let mut problem = fault.problem.clone();
-            let behind = scanned.end.is_none_or(|end| (fault.segment, fault.offset) >= end);
-            if behind {
-                problem.kind = ProblemKind::TornTail;
-            }
-            mendable.push(problem);
+    let (mut repair, mut integrity) = (None, IntegrityReport::default());
+    let (scanned, found) = (&looked.scanned, looked.found);
+    match looked.outlook()? {
+        Outlook::Lost(report) => integrity = report,
+        Outlook::Repair(found, _) => {
+            mendable.extend(found.problems.iter().cloned());
+            repair = Some(found);
         }
+        Outlook::Whole => mendable.extend(scanned.faults.iter().map(|fault| {
+            let behind = scanned.end.is_none_or(|end| (fault.segment, fault.offset) >= end);
+            let kind = if behind { ProblemKind::TornTail } else { fault.problem.kind };
+            Problem { kind, ..fault.problem.clone() }
+        })),
+    }
+    if let (StoreSeen::Damaged(_), true) = (&looked.store, integrity.is_whole()) {
+        mendable.push(Problem { kind: ProblemKind::StoreDamaged, file: "sled".into(), offset: None, blocks: None });
     }
     if is_witnessed {
         let file = FORMAT_FILE.into();
@@ -87,16 +95,19 @@ fn check_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<CheckReport, Op
         mendable.push(Problem { kind: ProblemKind::HeadDamaged, file, offset: None, blocks: None });
     }
     let tip = scanned.tip;
+    let found_head = Head { position: tip.position, time_ms: scanned.time_ms, block: tip.block, hash: tip.hash };
     Ok(CheckReport {
         journal,
-        head: Head { position: tip.position, time_ms: scanned.time_ms, block: tip.block, hash: tip.hash },
+        head: repair.as_ref().map_or(found_head, |repair| repair.head),
         epoch: scanned.epoch,
-        streams: index.stream_count(),
+        streams: repair.as_ref().map_or_else(|| looked.index.stream_count(), |repair| repair.streams),
         segments: scanned.segments.len(),
         bytes: scanned.bytes,
         clean: matches!(found, FoundHead::Read { newest, .. } if newest.clean),
         mendable,
         integrity,
+        repair,
+        store: looked.store.clone(),
     })
 }
 
@@ -118,6 +129,9 @@ impl fmt::Display for CheckReport {
         )?;
         for problem in &self.mendable {
             writeln!(f, "mended at the next start: {problem}")?;
+        }
+        if let Some(repair) = &self.repair {
+            return write!(f, "{repair}");
         }
         write!(f, "{}", self.integrity)
     }

@@ -182,6 +182,16 @@ pub(crate) fn exists(disk: &dyn Disk) -> bool {
     disk.open(FILE, Access::Read).is_ok()
 }
 
+/// Where the checkpoints end that are there, in use or not, by their names: as far as they are sound and of this journal.
+pub(crate) fn ends(disk: &dyn Disk, journal: Uuid) -> Vec<(&'static str, Head)> {
+    let end = |name: &'static str| {
+        let file = disk.open(name, Access::Read).ok()?;
+        let found = decode(disk::read_all(&*file).ok()?)?;
+        (found.journal == journal).then_some((name, found.head))
+    };
+    [FILE, IN_USE].into_iter().filter_map(end).collect()
+}
+
 /// Reads it; says why it is of no use.
 pub(crate) fn read(disk: &dyn Disk) -> Result<Checkpoint, String> {
     let file = disk.open(FILE, Access::Read).map_err(|error| format!("it cannot be opened: {error}"))?;

@@ -46,6 +46,8 @@ pub(crate) struct Core {
     /// Whether the store is still to be opened, behind the opening.
     store_awaited: Mutex<bool>,
     store_came: Condvar,
+    /// Whether the store may have blocks that the log has lost: nothing is appended before that was looked at.
+    unlooked: AtomicBool,
     /// The store was given up.
     store_gone: AtomicBool,
     /// The store was built anew since the opening.
@@ -158,6 +160,7 @@ impl Core {
             reads_ahead: AtomicBool::new(false),
             store_awaited: Mutex::new(false),
             store_came: Condvar::new(),
+            unlooked: AtomicBool::new(false),
             store_gone: AtomicBool::new(false),
             store_rebuilt: AtomicBool::new(false),
             reading: AtomicBool::new(false),
@@ -175,6 +178,28 @@ impl Core {
         let awaited = self.store_awaited.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.store_came.wait_while(awaited, |awaited| *awaited);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Says that nobody has looked yet whether the store has blocks that the log has lost.
+    pub(crate) fn set_unlooked(&self) {
+        self.unlooked.store(true, Ordering::Release);
+    }
+
+    /// It was looked at, or there is no store to look at any more.
+    pub(crate) fn set_looked(&self) {
+        let awaited = self.store_awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        self.unlooked.store(false, Ordering::Release);
+        drop(awaited);
+        self.store_came.notify_all();
+    }
+
+    /// Waits until it was looked at.
+    pub(crate) fn wait_for_look(&self) {
+        if self.unlooked.load(Ordering::Acquire) {
+            let awaited = self.store_awaited.lock().unwrap_or_else(PoisonError::into_inner);
+            let waited = self.store_came.wait_while(awaited, |_| self.unlooked.load(Ordering::Acquire));
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+        }
     }
 
     pub(crate) fn store_is_gone(&self) -> bool {

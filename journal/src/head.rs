@@ -156,6 +156,11 @@ impl HeadFile {
         self.put(&mut self.last(), |record| record.store_synced = block)
     }
 
+    /// What was written last.
+    pub(crate) fn record(&self) -> HeadRecord {
+        *self.last()
+    }
+
     /// Writes the mark of a clean stop, durably.
     pub(crate) fn finish(&self) -> io::Result<()> {
         self.put(&mut self.last(), |record| record.clean = true)?;

@@ -61,6 +61,8 @@ pub enum ProblemKind {
     FormatDamaged,
     /// A file is missing that a journal always has.
     FileMissing,
+    /// The file knows of newer blocks than log and head file do: those two were put back to an older state.
+    RolledBack,
 }
 
 /// Events that are missing of one stream.
@@ -136,6 +138,7 @@ impl fmt::Display for ProblemKind {
             Self::HeadDamaged => "missing or damaged head",
             Self::FormatDamaged => "missing or damaged FORMAT",
             Self::FileMissing => "missing",
+            Self::RolledBack => "knows of newer blocks than log and head file, which were put back to an older state",
         };
         f.write_str(text)
     }
@@ -144,10 +147,11 @@ impl fmt::Display for ProblemKind {
 impl fmt::Display for MissingEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { stream, first, last, entries } = self;
+        let noun = if *entries == 1 { "entry" } else { "entries" };
         if last < first {
-            write!(f, "{stream}: {entries} entries without events")
+            write!(f, "{stream}: {entries} {noun} without events")
         } else {
-            write!(f, "{stream}: versions {first} to {last} ({entries} entries)")
+            write!(f, "{stream}: events {first} to {last} ({entries} {noun})")
         }
     }
 }

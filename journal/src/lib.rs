@@ -45,6 +45,7 @@
 //! FORMAT               what wrote this folder, and the journal's id; plain lines
 //! lock                 held by the one writer, which puts its process id into it
 //! head                 how far the log must reach, written after each sync: position, hash, clean mark
+//! stopped              where the last stop in order was; removed when a writer begins
 //! log/0000000001.log   segments of the commit log: a mark, blocks one after the other, a seal once full, zeros before
 //! log/0000000001.log.zst   a full segment, compressed; it reads as the segment it was
 //! log.begins           which segments have left that folder, and where they are
@@ -119,6 +120,7 @@ mod shared;
 mod snapshot;
 mod space;
 mod stat;
+mod stopped;
 mod verify;
 mod view;
 mod work;
@@ -137,7 +139,7 @@ pub use local::{CloseError, LocalJournal, Stats};
 pub use note::{JournalNote, NOTE_STREAM, WriterOpened};
 pub use open::OpenReport;
 pub use queue::QueueLimits;
-pub use readonly::ReadOnlyJournal;
+pub use readonly::{ReadOnlyJournal, Repair, StoreSeen};
 pub use salvage::{SALVAGE_STREAM, SalvageError, Salvaged, salvage, salvage_on};
 pub use snapshot::{Snapshot, Snapshots};
 pub use stat::{Amount, JournalStat, stat, stat_on};

@@ -30,6 +30,7 @@ use crate::{
     reading::{self, Direction, Scan, StreamScan},
     request::Request,
     shared::{Shared, answer},
+    stopped,
     verify::Verification,
     work::Work,
 };
@@ -150,6 +151,10 @@ impl LocalJournal {
                 if read == Progress::Done {
                     self.leave_checkpoint();
                 }
+                if let Err(error) = stopped::write(&*self.folder, &self.head_file.record()) {
+                    tracing::warn!(%error, "the end is told by the head file alone");
+                }
+                crash::point("after-stop-marked");
                 self.head_file.finish().map_err(|source| CloseError::Io { source })
             }
         };

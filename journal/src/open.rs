@@ -9,6 +9,8 @@
 //! | damage inside the log, the store has those blocks with the right chain | fill from the store: repair |
 //! | log cut, old, swapped or foreign; the store has all up to the head file's block, hash included | as above |
 //! | head file missing, damaged or another journal's, log whole | write it anew: repair |
+//! | log and head file older than the store, and the last stop in order left its mark at the store's last block | fill from the store: repair |
+//! | log and head file older than the store or an index checkpoint, without that mark | refuse: put back to an older state |
 //! | otherwise store or head file ahead of the log, or a block that two of them have differs | refuse |
 //!
 //! Whatever was in a log that is written anew stays beside it under another name.
@@ -27,6 +29,7 @@ mod outside;
 mod report;
 mod settle;
 mod trust;
+mod witness;
 
 use uuid::Uuid;
 
@@ -45,17 +48,20 @@ use crate::{
     pack, readonly, repair,
     scan::Scanned,
     segment::LOG_DIR,
+    stopped,
 };
 
 pub(crate) use fill::Survey;
 use fill::{Filled, fill_store, isolated};
-pub(crate) use fill::{on_its_own_thread, open_copy};
+pub(crate) use fill::{on_its_own_thread, open_copy, survey_of};
 use identity::{Origin, find_or_make_format};
 pub(crate) use identity::{existing_id, io_error, reader, take_lock};
-pub(crate) use judge::{differences, required, unknown_end};
+pub(crate) use judge::{Evidence, is_in_doubt, required};
 use outside::Outside;
 pub use report::OpenReport;
 use trust::Trusted;
+pub(crate) use trust::store_is_as_left;
+pub(crate) use witness::Witness;
 
 /// What opening hands to the journal.
 pub(crate) struct Opened {
@@ -112,8 +118,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
     let (folder, mut disk) = (disk.clone(), disk);
     store.finish_adopting().map_err(|error| io_error(&*disk, "restore the block store in")(io::Error::other(error)))?;
     if let Some(outside) = &mut outside {
-        let untouched =
-            matches!(found, FoundHead::Read { newest, .. } if trust::store_is_as_left(&*disk, store, &newest));
+        let untouched = matches!(found, FoundHead::Read { newest, .. } if store_is_as_left(&*disk, store, &newest));
         outside.open_store(store, untouched)?;
         disk = outside.whole.clone();
     }
@@ -136,9 +141,11 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
                 tracing::warn!(%problem, "the index checkpoint is left aside; the whole log is read");
                 opening.ignored = Some(problem);
             }
-            checkpoint::forget_used(&*opening.folder);
             opening.begin_log(found)?;
-            opening.settle(found)?
+            let settled = opening.settle(found)?;
+            // Only now: it may be the one that knows how far the journal had come.
+            checkpoint::forget_used(&*opening.folder);
+            settled
         }
     };
     if origin == Origin::Witnessed {
@@ -280,6 +287,8 @@ impl Opening<'_> {
         let head_file =
             HeadFile::begin(&*self.disk, first, exists).map_err(io_error(&*self.disk, "write the head of"))?;
         crash::point("after-head-begun");
+        stopped::remove(&*self.folder).map_err(io_error(&*self.folder, "remove the mark of the last stop in"))?;
+        crash::point("after-mark-removed");
         report.duration = started.elapsed();
         let (disk, blocks) = (self.disk, caught.blocks);
         let folder = self.folder;

@@ -1,12 +1,14 @@
-//! The journal of a stopped node, read from its log; nothing is written, and sled is not opened. Where the log does not
-//! have everything any more, a copy of sled is made, read, and removed.
+//! The journal of a stopped node, read from its log; nothing of it is changed, and sled itself is not opened. Where sled
+//! may know more than the log, a copy of it is made, read, and removed.
+
+mod look;
 
 use std::{
-    fmt,
+    fmt, io,
     ops::ControlFlow,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -14,33 +16,36 @@ use std::{
 use uuid::Uuid;
 
 use crate::{
-    Answered, AppendError, Done, Draft, Entries, EntryView, Filter, Head, Headers, Intake, IntegrityReport, Journal,
-    OpenError, Position, ReadError, StreamId, Subscription, Version,
-    blocks::{Blocks, SledStore, Store},
+    Answered, AppendError, Done, Draft, Entries, EntryView, Filter, Head, Headers, Intake, Journal, OpenError,
+    Position, ReadError, StreamId, Subscription, Version,
+    blocks::{Blocks, SledStore, Store, StoreError},
     core::{Core, State},
-    disk::{Disk, Lock, LockMode, OsDisk},
+    disk::{Disk, Lock, LockMode, OsDisk, SimulatedDisk},
     elsewhere::{self, ElsewhereError, Whole},
-    frame::FrameHeader,
-    head::{self, FoundHead},
     index::Index,
     open,
     reading::{self, Direction, Scan, StreamScan},
-    repair,
-    scan::{self, Scanned},
     shared::answer,
 };
+pub(crate) use look::{Care, Each, Looked, Outlook, look};
+pub use look::{Repair, StoreSeen};
 
 /// A stopped node's journal. Appends are refused with [`AppendError::Closed`].
 pub struct ReadOnlyJournal {
     pub(crate) core: Core,
-    pub(crate) scanned: Scanned,
-    /// Removed behind the core, which reads from it.
-    _copy: Option<CopyOfStore>,
+    pub(crate) segments: usize,
+    pub(crate) file_bytes: u64,
+    repair: Option<Repair>,
+    /// Removed behind the core, which reads from them.
+    _copy: Option<Mutex<Looked>>,
+    _scratch: Option<Scratch>,
     _lock: Lock,
 }
 
 impl ReadOnlyJournal {
-    /// Reads the log in a folder. A write that was torn by a crash and never acknowledged is passed over.
+    /// Reads the journal in a folder as the node will see it when it starts. A write that was torn by a crash and never
+    /// acknowledged is passed over. What the node will repair is read repaired, and [`ReadOnlyJournal::repair`] tells so;
+    /// for that, and where the node did not stop in order, a copy of the block store is made in the folder, and removed.
     ///
     /// # Errors
     /// If a node has it open, if it is no journal, or if history is missing or was changed.
@@ -50,7 +55,7 @@ impl ReadOnlyJournal {
         Ok(journal)
     }
 
-    /// As [`ReadOnlyJournal::open`], on any disk.
+    /// As [`ReadOnlyJournal::open`], on any disk, without a block store.
     ///
     /// # Errors
     /// As [`ReadOnlyJournal::open`].
@@ -58,59 +63,118 @@ impl ReadOnlyJournal {
         Self::open_from(disk, None)
     }
 
+    /// What the node will repair when it starts, if anything.
+    pub fn repair(&self) -> Option<&Repair> {
+        self.repair.as_ref()
+    }
+
     fn open_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<Self, OpenError> {
         let (journal, _) = open::existing_id(&*disk)?;
         let lock = open::take_lock(&*disk, LockMode::Shared)?;
-        let (disk, copy) = attach(disk, journal, dir)?;
-        let mut index = Index::default();
-        let mut visit = |header: &FrameHeader, records: &[u8], place| index.add_found(header, records, place);
-        let (scanned, found) = read(&*disk, journal, &mut visit)?;
-        let report = problems(journal, &disk, &scanned, &index, found);
-        if !report.is_whole() {
-            return Err(OpenError::Integrity { path: disk.path(), report: Box::new(report) });
-        }
+        let path = disk.path();
+        let looked = look(disk, journal, dir, Care::Ahead, Index::add_found)?;
+        let (repair, wanted) = match looked.outlook()? {
+            Outlook::Whole => return Ok(Self::as_found(looked, journal, lock)),
+            Outlook::Repair(repair, wanted) => (repair, wanted),
+            Outlook::Lost(report) => return Err(OpenError::Integrity { path, report: Box::new(report) }),
+        };
+        let (scratch, disk) = Scratch::make(dir).map_err(open::io_error(&*looked.disk, "make a folder in"))?;
+        looked.write_repaired(wanted, &*disk).map_err(open::io_error(&*looked.disk, "write a repaired log in"))?;
+        drop(looked);
+        let repaired = look(disk, journal, None, Care::Ahead, Index::add_found)?;
+        let journal = Self::as_found(repaired, journal, lock);
+        Ok(Self { repair: Some(repair), _scratch: scratch, ..journal })
+    }
+
+    fn as_found(mut looked: Looked, journal: Uuid, lock: Lock) -> Self {
+        let (index, scanned) = (std::mem::take(&mut looked.index), &looked.scanned);
         let tip = scanned.tip;
         let head = Head { position: tip.position, time_ms: scanned.time_ms, block: tip.block, hash: tip.hash };
-        let core = Core::new(journal, disk, State::new(index, head));
-        if let Some(copy) = &copy {
+        let core = Core::new(journal, looked.disk.clone(), State::new(index, head));
+        let (segments, file_bytes) = (scanned.segments.len(), scanned.bytes);
+        let reader = looked.only_copy().map(|blocks| blocks.reader());
+        let copy = reader.is_some().then_some(looked);
+        if reader.is_some() {
             // What was removed from the log is read where it is.
-            drop(core.set_store(copy.blocks().as_ref().map(|blocks| blocks.reader())));
+            drop(core.set_store(reader));
             core.set_stored(tip.block);
         }
-        Ok(Self { core, scanned, _copy: copy, _lock: lock })
+        Self { core, segments, file_bytes, repair: None, _copy: copy.map(Mutex::new), _scratch: None, _lock: lock }
+    }
+}
+
+/// Where a repaired log is written for a reader; removed when it is dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    /// In memory for a journal that is in no folder.
+    fn make(dir: Option<&Path>) -> io::Result<(Option<Self>, Arc<dyn Disk>)> {
+        let Some(dir) = dir else { return Ok((None, Arc::new(SimulatedDisk::new()))) };
+        let scratch = Self(dir.join(copy_name()));
+        let disk = OsDisk::new(&scratch.0);
+        disk.make_root()?;
+        Ok((Some(scratch), Arc::new(disk)))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            tracing::warn!(%error, "a repaired copy of the log stays until the journal is opened");
+        }
     }
 }
 
 /// A copy of the block store of a stopped journal, for as long as it is read: opening sled rewrites it.
 pub(crate) struct CopyOfStore {
-    whole: Arc<Whole>,
+    /// Reads from it what was removed from the log.
+    whole: Option<Arc<Whole>>,
     store: SledStore,
-    blocks: Mutex<Option<Box<dyn Blocks>>>,
+    /// Until somebody takes them.
+    blocks: Option<Box<dyn Blocks>>,
 }
 
 impl CopyOfStore {
-    fn blocks(&self) -> MutexGuard<'_, Option<Box<dyn Blocks>>> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Ends all reading from it.
+    fn let_go(&mut self) {
+        if let Some(reader) = self.whole.as_ref().and_then(|whole| whole.set_source(None)) {
+            reader.stop();
+        }
+        let blocks = self.blocks.take();
+        let closed = open::on_its_own_thread(&self.store, || {
+            drop(blocks);
+            Ok(())
+        });
+        if let Err(problem) = closed {
+            tracing::debug!(%problem, "a copy of the block store was not closed in order");
+        }
     }
 }
 
 impl Drop for CopyOfStore {
     fn drop(&mut self) {
-        if let Some(reader) = self.whole.set_source(None) {
-            reader.stop();
-        }
-        drop(self.blocks().take());
+        self.let_go();
         if let Err(error) = self.store.wipe() {
             tracing::warn!(%error, "a copy of the block store stays until the journal is opened");
         }
     }
 }
 
+/// Copies the block store into the journal's folder `dir`.
+fn copy_store(sled: &SledStore, dir: &Path) -> Result<SledStore, StoreError> {
+    sled.copy_to(dir.join(copy_name()))
+}
+
+fn copy_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    format!("{COPY}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
 /// What the names of such copies begin with.
 const COPY: &str = "sled.read-";
 
 /// Removes copies that readers left which did not come to their end. There are none now: the lock is exclusive.
-pub(crate) fn remove_copies(disk: &dyn Disk) -> std::io::Result<()> {
+pub(crate) fn remove_copies(disk: &dyn Disk) -> io::Result<()> {
     for name in disk.list("")?.iter().filter(|name| name.starts_with(COPY)) {
         disk.remove(name)?;
     }
@@ -124,7 +188,6 @@ pub(crate) fn attach(
     journal: Uuid,
     dir: Option<&Path>,
 ) -> Result<(Arc<dyn Disk>, Option<CopyOfStore>), OpenError> {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
     let found = elsewhere::read(&*disk, journal).map_err(open::io_error(&*disk, "read where the log begins in"))?;
     let Some(begins) = found else { return Ok((disk, None)) };
     let whole = Arc::new(Whole::new(disk, journal, begins));
@@ -136,51 +199,16 @@ pub(crate) fn attach(
     }
     let unusable = |problem: String| OpenError::OnlyInStore { path: whole.path(), problem };
     let Some(dir) = dir else { return Err(unusable("only the log was given".into())) };
-    let name = format!("{COPY}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let sled = SledStore::new(dir.join("sled"));
     if !sled.exists() {
         return Err(unusable("it is missing".into()));
     }
-    let store = sled.copy_to(dir.join(name)).map_err(|error| unusable(error.to_string()))?;
-    let copy = CopyOfStore { whole: whole.clone(), store, blocks: Mutex::default() };
+    let store = copy_store(&sled, dir).map_err(|error| unusable(error.to_string()))?;
+    let mut copy = CopyOfStore { whole: Some(whole.clone()), store, blocks: None };
     let blocks = open::open_copy(&copy.store).map_err(unusable)?;
     whole.set_source(Some(blocks.reader()));
-    *copy.blocks() = Some(blocks);
+    copy.blocks = Some(blocks);
     Ok((whole, Some(copy)))
-}
-
-pub(crate) fn read(
-    disk: &dyn Disk,
-    journal: Uuid,
-    visit: &mut scan::Visit<'_>,
-) -> Result<(Scanned, FoundHead), OpenError> {
-    let found = head::read_of(disk, journal).map_err(open::io_error(disk, "read the head of"))?;
-    let scanned = scan::scan(disk, journal, visit).map_err(open::io_error(disk, "read the log in"))?;
-    Ok((scanned, found))
-}
-
-/// What is wrong with log and head, a torn end left aside: history that differs, or blocks that are known and not there.
-pub(crate) fn problems(
-    journal: Uuid,
-    disk: &Arc<dyn Disk>,
-    scanned: &Scanned,
-    index: &Index,
-    found: FoundHead,
-) -> IntegrityReport {
-    let survey = open::Survey::default();
-    let mut differing = open::differences(scanned, found);
-    differing.extend(open::unknown_end(scanned, found));
-    let lost = open::required(scanned, &survey, found) > scanned.tip.block;
-    if differing.is_empty() && !lost {
-        return IntegrityReport::default();
-    }
-    let mut report = repair::missing(journal, disk, scanned, &survey, index, found);
-    report.problems.splice(0..0, differing);
-    if lost {
-        let unreadable = scanned.faults.iter().filter(|fault| !fault.differs);
-        report.problems.extend(unreadable.map(|fault| fault.problem.clone()));
-    }
-    report
 }
 
 impl Journal for ReadOnlyJournal {

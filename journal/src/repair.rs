@@ -18,7 +18,7 @@ use crate::{
     index::Index,
     integrity::{MissingEvents, Problem, ProblemKind},
     log::{self, LogError, LogReader, Place, Tip},
-    open::{Survey, reader},
+    open::{Evidence, Survey, reader},
     scan::Scanned,
     segment::{self, LOG_DIR, MARK_BYTES},
 };
@@ -36,6 +36,14 @@ pub(crate) struct Rewritten {
     pub filled: u64,
     /// Where the old log is.
     pub aside: String,
+}
+
+/// All blocks of a log were found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gathered {
+    /// Blocks that only the store had.
+    pub from_store: u64,
+    pub end: Tip,
 }
 
 /// What a log that is written anew has to hold.
@@ -100,34 +108,16 @@ pub(crate) fn finish_replacing(disk: &dyn Disk) -> io::Result<()> {
 ///
 /// The old log is put aside under another name, for whoever wants to know what happened to it.
 pub(crate) fn rewrite_log(
-    disk: &Arc<dyn Disk>,
-    journal: Uuid,
+    evidence: &Evidence<'_>,
     segment_bytes: u64,
-    scanned: &Scanned,
-    survey: &Survey,
-    index: &Index,
     wanted: Wanted,
 ) -> io::Result<Option<Rewritten>> {
+    let disk = evidence.disk;
     disk.remove(NEW_DIR)?;
-    let sources = Sources::new(disk, scanned, survey, index);
-    let mut to = NewLog { disk: &**disk, journal, segment_bytes, open: None, segment: 0, offset: 0 };
-    let mut tip = Tip::genesis(journal);
-    let mut filled = 0;
-    for block in 1..=wanted.last {
-        let found = sources.block(block, &tip, journal)?;
-        let fits = |bytes: &[u8]| {
-            let hash = frame::peek(bytes).map(|header| header.hash);
-            wanted.vouched.is_none_or(|vouched| vouched.0 != block || hash == Ok(vouched.1))
-        };
-        let Some((bytes, from_store)) = found.filter(|found| fits(&found.0)) else {
-            drop(to);
-            disk.remove(NEW_DIR)?;
-            return Ok(None);
-        };
-        filled += u64::from(from_store);
-        tip = to.append(&bytes, tip)?;
-    }
-    to.finish()?;
+    let Some(filled) = write_log(evidence, segment_bytes, wanted, &**disk, NEW_DIR)? else {
+        disk.remove(NEW_DIR)?;
+        return Ok(None);
+    };
     let names = disk.list("")?;
     let aside = (1..).map(|number| format!("{ASIDE}{number}")).find(|name| !names.contains(name));
     let aside = aside.unwrap_or_else(|| format!("{ASIDE}0"));
@@ -142,6 +132,49 @@ pub(crate) fn rewrite_log(
     disk.sync_dir("")?;
     crash::point("after-log-replaced");
     Ok(Some(Rewritten { filled, aside }))
+}
+
+/// Writes a log as it is wanted into a folder of any disk; answers how many of its blocks came from the store, or none as
+/// [`rewrite_log`] does.
+pub(crate) fn write_log(
+    evidence: &Evidence<'_>,
+    segment_bytes: u64,
+    wanted: Wanted,
+    to: &dyn Disk,
+    dir: &'static str,
+) -> io::Result<Option<u64>> {
+    let mut log = NewLog { disk: to, dir, journal: evidence.journal, segment_bytes, open: None, segment: 0, offset: 0 };
+    let gathered = gather(evidence, wanted, &mut |bytes, tip| log.append(bytes, tip))?;
+    if gathered.is_some() {
+        log.finish()?;
+    }
+    Ok(gathered.map(|gathered| gathered.from_store))
+}
+
+/// Shows every block that a log as it is wanted has, and the end of the chain before it; none as [`rewrite_log`].
+pub(crate) fn gather(
+    evidence: &Evidence<'_>,
+    wanted: Wanted,
+    keep: &mut dyn FnMut(&[u8], Tip) -> io::Result<()>,
+) -> io::Result<Option<Gathered>> {
+    let Evidence { journal, disk, scanned, survey, index, .. } = *evidence;
+    let sources = Sources::new(disk, scanned, survey, index);
+    let mut tip = Tip::genesis(journal);
+    let mut from_store = 0;
+    for block in 1..=wanted.last {
+        let found = sources.block(block, &tip, journal)?;
+        let fits = |bytes: &[u8]| {
+            let hash = frame::peek(bytes).map(|header| header.hash);
+            wanted.vouched.is_none_or(|vouched| vouched.0 != block || hash == Ok(vouched.1))
+        };
+        let Some((bytes, is_from_store)) = found.filter(|found| fits(&found.0)) else { return Ok(None) };
+        keep(&bytes, tip)?;
+        from_store += u64::from(is_from_store);
+        let (header, _) = frame::check(&bytes).map_err(|_| io::Error::other("a checked block changed"))?;
+        let position = Position(tip.position.0 + u64::from(header.count));
+        tip = Tip { block: header.block, position, hash: header.hash };
+    }
+    Ok(Some(Gathered { from_store, end: tip }))
 }
 
 /// All places that may have a block.
@@ -203,6 +236,7 @@ impl Drop for Sources<'_> {
 /// Segments in another folder.
 struct NewLog<'d> {
     disk: &'d dyn Disk,
+    dir: &'static str,
     journal: Uuid,
     segment_bytes: u64,
     open: Option<Box<dyn DiskFile>>,
@@ -211,7 +245,7 @@ struct NewLog<'d> {
 }
 
 impl NewLog<'_> {
-    fn append(&mut self, bytes: &[u8], tip: Tip) -> io::Result<Tip> {
+    fn append(&mut self, bytes: &[u8], tip: Tip) -> io::Result<()> {
         let length = bytes.len() as u64;
         let full = self.offset + length + MARK_BYTES as u64 > self.segment_bytes && self.offset > MARK_BYTES as u64;
         if let Some(file) = self.open.take_if(|_| full) {
@@ -222,7 +256,7 @@ impl NewLog<'_> {
             None => {
                 self.segment += 1;
                 self.offset = MARK_BYTES as u64;
-                let made = log::new_segment(self.disk, NEW_DIR, self.journal, self.segment_bytes, self.segment, tip);
+                let made = log::new_segment(self.disk, self.dir, self.journal, self.segment_bytes, self.segment, tip);
                 let (file, _) = made.map_err(|error| match error {
                     LogError::Full => io::ErrorKind::StorageFull.into(),
                     LogError::Unclear(error) => error,
@@ -233,16 +267,14 @@ impl NewLog<'_> {
         file.write_at(bytes, self.offset)?;
         self.offset += length;
         self.open = Some(file);
-        let (header, _) = frame::check(bytes).map_err(|_| io::Error::other("a checked block changed"))?;
-        let position = Position(tip.position.0 + u64::from(header.count));
-        Ok(Tip { block: header.block, position, hash: header.hash })
+        Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
         if let Some(file) = &self.open {
             file.sync()?;
         }
-        self.disk.sync_dir(NEW_DIR)?;
+        self.disk.sync_dir(self.dir)?;
         self.disk.sync_dir("")
     }
 }

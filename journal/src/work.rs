@@ -185,6 +185,8 @@ fn commit_inline(place: &Mutex<Option<(Writer, Keeper)>>, shared: &Shared, reque
 fn commit_thread(mut writer: Writer, queue: &Queue, bell: &Bell, shared: &Shared) {
     let run = std::panic::AssertUnwindSafe(|| {
         while let Some(batch) = queue.take() {
+            // Nothing is acknowledged on a log that the store may know to be an older one.
+            writer.core.wait_for_look();
             let answers = writer.commit(batch);
             if answers.head.is_some() {
                 bell.ring();

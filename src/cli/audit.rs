@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bailiwick_actors::{policy::Document, ports::Clock};
-use bailiwick_journal::{Position, ReadOnlyJournal};
+use bailiwick_journal::Position;
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
 
@@ -69,7 +69,7 @@ fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &
         None => session::ask(global, query)?,
         Some(dir) => {
             let below = journal_dir(dir);
-            let journal = ReadOnlyJournal::open(if below.is_dir() { &below } else { dir })?;
+            let journal = session::open_stopped(if below.is_dir() { &below } else { dir })?;
             query.answer_from(&journal, SystemClock::new().now())?
         }
     };

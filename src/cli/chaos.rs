@@ -2,7 +2,7 @@
 
 use std::{io::IsTerminal, num::NonZeroUsize, path::PathBuf};
 
-use bailiwick_journal::{Position, ReadOnlyJournal};
+use bailiwick_journal::Position;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -57,7 +57,7 @@ pub(super) fn main(global: &Global, command: ChaosCommand) -> Result<Exit, CliEr
     if !found.is_dir() {
         return Err(session::no_node(&dir));
     }
-    let journal = ReadOnlyJournal::open(&found)?;
+    let journal = session::open_stopped(&found)?;
     let setup = Setup {
         seed: args.seed,
         from: Position(args.from),

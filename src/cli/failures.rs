@@ -60,7 +60,11 @@ fn integrity(report: &IntegrityReport) -> Vec<String> {
         causes.push(format!("and {} more", report.problems.len() - TOLD_MAX));
     }
     if let Some((first, last)) = report.missing_positions {
-        causes.push(format!("missing: entries {first} to {last}, of {} streams", report.missing.len()));
+        causes.push(match report.missing.len() {
+            0 => format!("missing: entries {first} to {last} at least"),
+            1 => format!("missing: entries {first} to {last} at least, of 1 stream"),
+            streams => format!("missing: entries {first} to {last} at least, of {streams} streams"),
+        });
     }
     causes
 }

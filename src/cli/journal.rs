@@ -8,8 +8,7 @@ use std::{
 
 use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{
-    Amount, CheckReport, ExportError, Exported, ImportError, JournalStat, LineProblem, MissingEvents, Position,
-    SalvageError, Salvaged,
+    Amount, CheckReport, ExportError, Exported, ImportError, JournalStat, LineProblem, Position, SalvageError, Salvaged,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -96,14 +95,23 @@ fn check_json(report: &CheckReport) -> Value {
         "bytes": report.bytes,
         "mendable": report.mendable.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "problems": report.integrity.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "store": "not looked at; every start checks it against the log",
-        "missing": report.integrity.missing.iter().map(missing).collect::<Vec<_>>(),
+        "repair": report.repair.as_ref().map(|repair| json!({
+            "blocksFromStore": repair.blocks_from_store,
+            "position": repair.head.position,
+            "next": repair.to_string(),
+        })),
+        "store": report.store.to_string(),
+        "missing": report.integrity.missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 
 fn check_table(report: &CheckReport) -> Table {
     let mut table = fields();
-    let whole = if report.is_whole() { Cell::good("whole") } else { Cell::bad("lost or changed history") };
+    let whole = match &report.repair {
+        Some(repair) => Cell::busy(repair.to_string()),
+        None if report.is_whole() => Cell::good("whole"),
+        None => Cell::bad("lost or changed history"),
+    };
     table.add([Cell::from("history"), whole]);
     let clean = if report.clean { "in order" } else { "not in order; the next start catches up" };
     table.add([Cell::from("last stop"), clean.into()]);
@@ -115,24 +123,17 @@ fn check_table(report: &CheckReport) -> Table {
     table.add([Cell::from("writers so far"), report.epoch.to_string().into()]);
     let size = format!("{} bytes in {} segments", report.bytes, report.segments);
     table.add([Cell::from("log"), size.into()]);
-    table.add([
-        Cell::from("sled"),
-        "not looked at; every start checks it against the log, and mends one from the other".into(),
-    ]);
+    table.add([Cell::from("sled"), report.store.to_string().into()]);
     for problem in &report.mendable {
-        table.add([Cell::busy("the next start mends"), problem.to_string().into()]);
+        table.add([Cell::busy("repaired at the next start"), problem.to_string().into()]);
     }
     for problem in &report.integrity.problems {
         table.add([Cell::bad("problem"), problem.to_string().into()]);
     }
     for events in &report.integrity.missing {
-        table.add([Cell::bad("missing"), missing(events).into()]);
+        table.add([Cell::bad("missing"), events.to_string().into()]);
     }
     table
-}
-
-fn missing(events: &MissingEvents) -> String {
-    format!("{}: events {} to {} ({} entries)", events.stream, events.first, events.last, events.entries)
 }
 
 fn fields() -> Table {
@@ -260,7 +261,7 @@ fn salvaged_json(salvaged: &Salvaged) -> Value {
         "blocksFromStore": salvaged.from_store,
         "lost": salvaged.lost.iter().map(range).collect::<Vec<_>>(),
         "cut": salvaged.cut.as_ref().map(range),
-        "missing": salvaged.missing.iter().map(missing).collect::<Vec<_>>(),
+        "missing": salvaged.missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "storeTrouble": salvaged.store_trouble,
     })
 }
@@ -278,7 +279,7 @@ fn salvaged_table(salvaged: &Salvaged) -> Table {
         table.add([Cell::bad("missing at the end"), format!("entries {first} to {last}").into()]);
     }
     for events in &salvaged.missing {
-        table.add([Cell::bad("missing"), missing(events).into()]);
+        table.add([Cell::bad("missing"), events.to_string().into()]);
     }
     if let Some(problem) = &salvaged.store_trouble {
         table.add([Cell::bad("sled"), format!("of no use: {problem}").into()]);

@@ -104,8 +104,18 @@ pub(super) fn with_journal<T, E: Into<CliError>>(
     if !journal_dir.exists() {
         return Err(no_node(&dir));
     }
-    let journal = ReadOnlyJournal::open(&journal_dir)?;
+    let journal = open_stopped(&journal_dir)?;
     read(&journal).map_err(Into::into)
+}
+
+/// Opens the journal of a stopped node as the node will see it when it starts, and says what it will repair then.
+pub(super) fn open_stopped(dir: &Path) -> Result<ReadOnlyJournal, CliError> {
+    let journal = ReadOnlyJournal::open(dir)?;
+    if let Some(repair) = journal.repair() {
+        let problem = repair.problems.first().map(|problem| format!("{problem}; ")).unwrap_or_default();
+        say(&format!("the journal in {} is damaged: {problem}{repair}", dir.display()));
+    }
+    Ok(journal)
 }
 
 /// Says that a data directory holds no node.

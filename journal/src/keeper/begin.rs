@@ -57,6 +57,7 @@ impl Keeper {
             Ok((blocks, reader, Found::Until(block))) => {
                 self.core.set_store(Some(reader));
                 self.core.set_stored(block);
+                self.core.set_looked();
                 self.blocks = Some(blocks);
                 // How far it is behind is counted from the opening: nothing else would bring it here.
                 self.catch_up();
@@ -74,6 +75,7 @@ impl Keeper {
                     tracing::error!(%error, "the index checkpoint cannot be removed");
                 }
                 (unopened.fail)(format!("the block store has block {block}, which the log has lost"));
+                self.core.set_looked();
                 self.let_go();
             }
             Err(problem) => self.build_anew(&problem),
@@ -86,6 +88,7 @@ impl Keeper {
         // What is in the old one is not asked for any more, least of all by whoever fills the new one from the log: that would
         // wait for itself where the log is damaged.
         self.core.await_store(false);
+        self.core.set_looked();
         tracing::warn!(problem, "the block store is built anew from the log");
         self.let_go();
         let Some(place) = self.place.take() else { return };

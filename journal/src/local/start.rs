@@ -68,6 +68,9 @@ pub(super) fn start(
         Some(Later { store, as_left, .. }) => {
             let failing = shared.clone();
             let fail = Box::new(move |problem| drop(failing.fail(problem)));
+            if !as_left {
+                core.set_unlooked();
+            }
             (Some(store), Some(Unopened { tip: tip.block, as_left, fail }))
         }
     };

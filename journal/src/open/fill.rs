@@ -5,9 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use uuid::Uuid;
 
 use crate::{
+    Position,
     blocks::{Blocks, Store, StoreError},
     core::{Core, Loaded},
     crash, frame,
+    log::Tip,
 };
 
 /// How many blocks are handed to the store at once.
@@ -21,6 +23,8 @@ pub(crate) struct Survey {
     pub contiguous: u64,
     /// The newest sound block.
     pub newest: u64,
+    /// The same, with its chain value.
+    pub end: Option<Tip>,
     /// A sound block that is not the log's.
     pub differs: Option<u64>,
     pub trouble: Option<String>,
@@ -30,7 +34,7 @@ pub(crate) struct Survey {
 
 impl Survey {
     /// Looks for blocks that are not the log's; `hashes` are its chain values from block 1 on.
-    pub(super) fn compare(&mut self, hashes: &[[u8; 32]]) {
+    pub(crate) fn compare(&mut self, hashes: &[[u8; 32]]) {
         let in_log = |number: u64| number.checked_sub(1).and_then(|at| hashes.get(usize::try_from(at).ok()?));
         let differs = |(number, hash): &(u64, [u8; 32])| in_log(*number).is_some_and(|other| other != hash);
         let first = std::mem::take(&mut self.hashes).into_iter().find(differs).map(|found| found.0);
@@ -90,6 +94,11 @@ pub(super) fn survey(store: &dyn Store, journal: Uuid) -> Survey {
     }
 }
 
+/// As [`survey_blocks`], where a panic reaches nobody.
+pub(crate) fn survey_of(store: &dyn Store, blocks: Box<dyn Blocks>, journal: Uuid) -> Survey {
+    isolated(store, || survey_blocks(blocks, journal))
+}
+
 /// As [`survey`], of a store that is open.
 pub(super) fn survey_blocks(blocks: Box<dyn Blocks>, journal: Uuid) -> Survey {
     let mut survey = Survey::default();
@@ -107,7 +116,11 @@ pub(super) fn survey_blocks(blocks: Box<dyn Blocks>, journal: Uuid) -> Survey {
             return;
         }
         survey.hashes.push((number, header.hash));
-        survey.newest = survey.newest.max(number);
+        if survey.newest < number {
+            survey.newest = number;
+            let last = Position(header.first.0.saturating_add(u64::from(header.count)).saturating_sub(1));
+            survey.end = Some(Tip { block: number, position: last, hash: header.hash });
+        }
         if number == survey.contiguous + 1 {
             survey.contiguous = number;
         } else {

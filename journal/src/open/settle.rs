@@ -3,12 +3,10 @@
 use std::io;
 
 use super::{
-    Opening, Settled, Survey, differences,
+    Evidence, Opening, Settled, Survey, Witness,
     fill::{isolated, survey, survey_blocks},
-    io_error,
-    judge::{is_in_doubt, vouched},
+    io_error, is_in_doubt,
     outside::Held,
-    required, unknown_end,
 };
 use crate::{
     IntegrityReport, OpenError,
@@ -17,7 +15,7 @@ use crate::{
     frame::FrameHeader,
     head::FoundHead,
     index::Index,
-    integrity::{Problem, ProblemKind},
+    integrity::ProblemKind,
     repair,
     scan::{self, Scanned},
 };
@@ -28,6 +26,7 @@ const ROUNDS_MAX: u32 = 3;
 impl Opening<'_> {
     /// Reads log and store until nothing is left to repair.
     pub(super) fn settle(&mut self, found: FoundHead) -> Result<Settled, OpenError> {
+        let witness = Witness::find(&*self.folder, self.journal);
         let mut looked_aside = false;
         for _ in 0..ROUNDS_MAX {
             let mut index = Index::default();
@@ -35,9 +34,9 @@ impl Opening<'_> {
             // The log first: a store is not opened before it is known that nothing will be refused, because opening changes it.
             let scanned =
                 scan::scan(&*self.disk, self.journal, &mut visit).map_err(io_error(&*self.disk, "read the log in"))?;
-            let doubted = !looked_aside && self.store.exists() && is_in_doubt(&scanned, found);
+            let doubted = !looked_aside && self.store.exists() && is_in_doubt(&scanned, found, &witness);
             looked_aside |= doubted;
-            if doubted && self.look_aside(&scanned, &index, found)? {
+            if doubted && self.look_aside(&scanned, &index, found, &witness)? {
                 self.tidy_outside();
                 continue;
             }
@@ -53,7 +52,7 @@ impl Opening<'_> {
             };
             survey.compare(&scanned.hashes);
             crash::point("after-survey");
-            if !self.repair_log(&scanned, &survey, &index, found)? {
+            if !self.repair_log(&scanned, &survey, &index, found, &witness)? {
                 let torn_cut = self.cut(&scanned)?;
                 return Ok(Settled { scanned, index, survey, torn_cut, later: None });
             }
@@ -77,7 +76,13 @@ impl Opening<'_> {
 
     /// Repairs the log with what a copy of the store has: should the answer be a refusal, the store was not touched.
     /// False if there is no copy, because opening the store does it no harm, or because it is open.
-    pub(super) fn look_aside(&mut self, scanned: &Scanned, index: &Index, found: FoundHead) -> Result<bool, OpenError> {
+    pub(super) fn look_aside(
+        &mut self,
+        scanned: &Scanned,
+        index: &Index,
+        found: FoundHead,
+        witness: &Witness,
+    ) -> Result<bool, OpenError> {
         let journal = self.journal;
         let held = self.held().map(|held| (held.copy.is_some(), held.blocks.take()));
         let (aside, mut survey) = match held {
@@ -96,7 +101,7 @@ impl Opening<'_> {
         };
         survey.compare(&scanned.hashes);
         crash::point("after-survey");
-        let repaired = self.repair_log(scanned, &survey, index, found);
+        let repaired = self.repair_log(scanned, &survey, index, found, witness);
         if let (None, Some(held)) = (&aside, self.held()) {
             held.blocks = survey.blocks.take();
         }
@@ -118,90 +123,23 @@ impl Opening<'_> {
         survey: &Survey,
         index: &Index,
         found: FoundHead,
+        witness: &Witness,
     ) -> Result<bool, OpenError> {
-        self.refuse_differences(scanned, survey, found, index)?;
-        let required = required(scanned, survey, found);
-        if required > scanned.tip.block {
-            self.fill(scanned, survey, index, required, found)?;
-        } else if scanned.damaged_inside() || scanned.differs() {
-            self.fill(scanned, survey, index, scanned.tip.block, found)?;
-        } else {
-            return Ok(false);
-        }
-        Ok(true)
-    }
-
-    pub(super) fn refuse_differences(
-        &self,
-        scanned: &Scanned,
-        survey: &Survey,
-        found: FoundHead,
-        index: &Index,
-    ) -> Result<(), OpenError> {
-        if let Some(fault) =
-            scanned.faults.iter().find(|fault| matches!(fault.problem.kind, ProblemKind::NewerFormat { .. }))
-        {
+        let newer = |fault: &&scan::Fault| matches!(fault.problem.kind, ProblemKind::NewerFormat { .. });
+        if let Some(fault) = scanned.faults.iter().find(newer) {
             let path = self.disk.path();
             return Err(OpenError::Foreign { path, problem: fault.problem.to_string() });
         }
-        let mut problems = differences(scanned, found);
-        if vouched(found).is_some() {
-            // Whether the store has what should be there instead is seen when the log is written anew.
-            problems.retain(|problem| problem.kind == ProblemKind::HeadDiffers);
-        }
-        if let Some(block) = survey.differs {
-            problems.push(Problem {
-                kind: ProblemKind::StoreDiffers,
-                file: "sled".into(),
-                offset: None,
-                blocks: Some((block, block)),
-            });
-        }
-        problems.extend(unknown_end(scanned, found));
-        // Neither log nor head, and a store that cannot say what there was: not a journal that was just being made.
-        let nothing_left = scanned.segments.is_empty() && found == FoundHead::Missing;
-        if nothing_left && survey.trouble.is_some() {
-            problems.push(Problem { kind: ProblemKind::FileMissing, file: "log".into(), offset: None, blocks: None });
-        }
-        if problems.is_empty() {
-            return Ok(());
-        }
-        let mut report = repair::missing(self.journal, &self.disk, scanned, survey, index, found);
-        report.problems.splice(0..0, problems);
-        Err(self.refuse(report))
-    }
-
-    /// Writes the log anew, from its own sound blocks and the store's.
-    pub(super) fn fill(
-        &mut self,
-        scanned: &Scanned,
-        survey: &Survey,
-        index: &Index,
-        required: u64,
-        found: FoundHead,
-    ) -> Result<(), OpenError> {
-        let refusal = || {
-            let mut report = repair::missing(self.journal, &self.disk, scanned, survey, index, found);
-            let inside = scanned.faults.iter().map(|fault| fault.problem.clone());
-            report.problems.extend(inside);
-            report
+        let (journal, disk) = (self.journal, self.disk.clone());
+        let evidence = Evidence { journal, disk: &disk, scanned, index, found, witness, survey };
+        let Some(wanted) = evidence.judge().map_err(|report| self.refuse(report))? else { return Ok(false) };
+        let rewritten = repair::rewrite_log(&evidence, self.segment_bytes, wanted);
+        let Some(rewritten) = rewritten.map_err(io_error(&*disk, "repair the log in"))? else {
+            return Err(self.refuse(evidence.refusal()));
         };
-        // A log that simply ends was cut, or is an older one. Without a head file nobody knows where it should end.
-        let vouched = vouched(found);
-        if scanned.faults.is_empty() && vouched.is_none() {
-            return Err(self.refuse(refusal()));
-        }
-        let wanted = repair::Wanted { last: required, vouched };
-        let filled = repair::rewrite_log(&self.disk, self.journal, self.segment_bytes, scanned, survey, index, wanted)
-            .map_err(io_error(&*self.disk, "repair the log in"))?;
-        match filled {
-            Some(rewritten) => {
-                self.filled += rewritten.filled;
-                self.aside = Some(rewritten.aside);
-                Ok(())
-            }
-            None => Err(self.refuse(refusal())),
-        }
+        self.filled += rewritten.filled;
+        self.aside = Some(rewritten.aside);
+        Ok(true)
     }
 
     /// Cuts what stands behind the last block; answers how much it was, if it was anything but zeros.

@@ -46,7 +46,7 @@ use crate::{
     head::{FoundHead, HeadRecord},
 };
 
-use super::{Later, Opening, Settled, Survey, judge::is_in_doubt};
+use super::{Later, Opening, Settled, Survey, Witness, is_in_doubt};
 
 /// What became of the checkpoint.
 pub(super) enum Trusted {
@@ -85,7 +85,9 @@ impl Opening<'_> {
         }
         let grown =
             checkpoint::grow(&*self.disk, checkpoint, &segments, &|| true).map_err(|unfit| unfit.to_string())?;
-        if grown.hash_of(newest.head.block) != Some(newest.head.hash) || is_in_doubt(&grown.scanned, found) {
+        if grown.hash_of(newest.head.block) != Some(newest.head.hash)
+            || is_in_doubt(&grown.scanned, found, &Witness::default())
+        {
             return Err("log and head file do not agree".into());
         }
         if newest.clean && (grown.scanned.tip.block != newest.head.block || !grown.scanned.faults.is_empty()) {
@@ -134,7 +136,7 @@ fn is_behind(newest: &HeadRecord, checkpoint: &Checkpoint) -> Result<(), String>
 }
 
 /// Whether the store's files are as the last stop in order left them.
-pub(super) fn store_is_as_left(disk: &dyn Disk, store: &dyn Store, stopped: &HeadRecord) -> bool {
+pub(crate) fn store_is_as_left(disk: &dyn Disk, store: &dyn Store, stopped: &HeadRecord) -> bool {
     if !stopped.clean {
         return false;
     }

@@ -6,6 +6,7 @@ mod exports;
 mod folders;
 mod log_filled;
 mod making;
+mod rolled_back;
 mod sled;
 mod store;
 mod told;

@@ -49,12 +49,15 @@ fn head_file_ahead_of_the_log_is_refused() {
 
 #[test]
 fn store_ahead_of_the_log_is_refused_and_names_what_is_missing() {
-    let Stopped { disk, store, .. } = stopped(3);
+    let Stopped { disk, store, entries, .. } = stopped(3);
     disk.remove("head").unwrap();
     disk.damage(&segment(1), |bytes| {
         let found = frames(bytes);
         bytes[found[2]..].fill(0);
     });
+    // The mark of the last stop vouches for the store; without it nobody does.
+    reopened(&disk.after_kill(), &store.copy(), &entries);
+    disk.remove("stopped").unwrap();
     let report = refused(&disk, &store);
     assert_eq!(kinds(&report), [ProblemKind::LogCut]);
     let streams: Vec<&str> = report.missing.iter().map(|missing| missing.stream.as_str()).collect();
@@ -69,6 +72,8 @@ fn the_whole_log_missing_is_written_anew_where_the_head_file_vouches_for_the_sto
     refused(&disk, &MemoryStore::durable());
     let without_head = disk.after_kill();
     without_head.remove("head").unwrap();
+    reopened(&without_head.after_kill(), &store.copy(), &entries);
+    without_head.remove("stopped").unwrap();
     refused(&without_head, &store.copy());
     let (_, report) = reopened(&disk, &store, &entries);
     assert_eq!((report.log_filled_blocks, report.head), (head.block, head));

@@ -67,6 +67,9 @@ fn a_segment_file_may_be_long_and_not_endless() {
     // Sparse, and not read: no segment that we write is so long.
     file.set_len(512 * 1024 * 1024 + 1).unwrap();
     let report = check(dir.path()).unwrap();
+    assert_eq!(report.repair.as_ref().map(|repair| repair.blocks_from_store), Some(report.head.block), "{report}");
+    std::fs::remove_dir_all(dir.path().join("sled")).unwrap();
+    let report = check(dir.path()).unwrap();
     assert!(!report.is_whole() && report.head.block == 0, "{report}");
 }
 

@@ -75,7 +75,7 @@ fn neither_log_nor_head_file_and_a_store_that_cannot_be_read_is_no_new_journal()
     disk.remove("log").unwrap();
     disk.remove("head").unwrap();
     store.panic_on_open();
-    assert_eq!(kinds(&refused(&disk, &store)), [ProblemKind::FileMissing]);
+    assert_eq!(kinds(&refused(&disk, &store)), [ProblemKind::FileMissing, ProblemKind::LogCut]);
 }
 
 #[test]
