@@ -101,6 +101,7 @@ fn check_json(report: &CheckReport) -> Value {
             "next": repair.to_string(),
         })),
         "store": report.store.to_string(),
+        "missingPositions": report.integrity.missing_positions.as_ref().map(range),
         "missing": report.integrity.missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
@@ -129,6 +130,9 @@ fn check_table(report: &CheckReport) -> Table {
     }
     for problem in &report.integrity.problems {
         table.add([Cell::bad("problem"), problem.to_string().into()]);
+    }
+    if let Some((first, last)) = report.integrity.missing_positions {
+        table.add([Cell::bad("missing"), format!("entries {first} to {last} at least").into()]);
     }
     for events in &report.integrity.missing {
         table.add([Cell::bad("missing"), events.to_string().into()]);
@@ -249,8 +253,11 @@ fn salvage(global: &Global, args: &SalvageArgs) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
+fn range((first, last): &(Position, Position)) -> Value {
+    json!([first, last])
+}
+
 fn salvaged_json(salvaged: &Salvaged) -> Value {
-    let range = |(first, last): &(Position, Position)| json!([first, last]);
     json!({
         "journal": salvaged.journal,
         "entries": salvaged.entries,

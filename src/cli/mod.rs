@@ -18,6 +18,7 @@ mod log;
 pub mod moment;
 mod operate;
 pub mod output;
+mod panics;
 mod plan;
 mod pool;
 mod progress;
@@ -182,6 +183,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     if matches!(command, Command::Up(_) | Command::Down(_) | Command::Serve(_)) {
         allocator::settle();
     }
+    panics::tell_in_one_line();
     match start_logging(&global).and_then(|()| run(&global, command)) {
         Ok(exit) => exit,
         // `bailiwick log | head`: whoever reads has seen enough.
