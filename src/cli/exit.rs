@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::output::{Format, style};
 use crate::{
-    manifest::ManifestError,
+    manifest::{Code, ManifestError},
     text::{harmless, harmless_json},
 };
 
@@ -21,7 +21,7 @@ use crate::{
 pub enum Exit {
     /// It is done.
     Ok = 0,
-    /// Something failed.
+    /// Something failed, and none of the others says what.
     Error = 1,
     /// It is done, and there are differences (`plan`, `audit replay`).
     Differences = 2,
@@ -35,13 +35,27 @@ pub enum Exit {
     Integrity = 6,
     /// The command line makes no sense.
     Usage = 64,
+    /// A manifest, scenario or export says what cannot be.
+    BadInput = 65,
+    /// A file that was named cannot be read.
+    NoInput = 66,
+    /// No node is running, or it is stopping.
+    NotRunning = 69,
+    /// A disk is full, or cannot be read or written.
+    Disk = 74,
+    /// It was not done, or nobody knows, and the same may succeed in a moment.
+    TryAgain = 75,
+    /// The files are somebody else's.
+    NoPermission = 77,
+    /// The data directory, or a file that sets the node up, cannot be used as it is.
+    Config = 78,
     /// The time to wait was over first.
     TimedOut = 124,
 }
 
 impl Exit {
-    /// All of them, for the documentation and its test.
-    pub const ALL: [Self; 9] = [
+    /// All of them, for the documentation and its test. From 64 to 78 they are those of BSD's `sysexits.h`.
+    pub const ALL: [Self; 16] = [
         Self::Ok,
         Self::Error,
         Self::Differences,
@@ -50,13 +64,64 @@ impl Exit {
         Self::Refused,
         Self::Integrity,
         Self::Usage,
+        Self::BadInput,
+        Self::NoInput,
+        Self::NotRunning,
+        Self::Disk,
+        Self::TryAgain,
+        Self::NoPermission,
+        Self::Config,
         Self::TimedOut,
     ];
+
+    /// How a command ends that failed with this error, whether it was found here or told by the node.
+    pub fn of_failure(code: &str) -> Self {
+        match code {
+            "invalid-manifest" | "bad-scenario" | "not-imported" => Self::BadInput,
+            "unreadable" => Self::NoInput,
+            "not-running" | "socket-gone" | "stopping" | "node-ended" => Self::NotRunning,
+            "disk" | "disk-nearly-full" | "unwritable" | "output" => Self::Disk,
+            "overloaded" | "no-answer" | "not-answered" | "outcome-unknown" => Self::TryAgain,
+            "no-permission" => Self::NoPermission,
+            "bad-providers" | "foreign-directory" | "no-directory" | "archive-missing" | "socket" => Self::Config,
+            _ => Self::Error,
+        }
+    }
+
+    /// What it means, as the help says it.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Ok => "done",
+            Self::Error => "something else failed",
+            Self::Differences => "done, and there are differences (plan, audit replay)",
+            Self::GateFailed => {
+                "done, and a condition that was asked for does not hold (simulate, chaos, provider check)"
+            }
+            Self::NotFound => "what was named is not there",
+            Self::Refused => "refused, in conflict, or held by another process",
+            Self::Integrity => "the journal lost or changed history",
+            Self::Usage => "wrong command line",
+            Self::BadInput => "invalid manifest, scenario or export",
+            Self::NoInput => "a file that was named cannot be read",
+            Self::NotRunning => "no node is running, or it is stopping",
+            Self::Disk => "disk full, or cannot be read or written",
+            Self::TryAgain => "not done, or unknown: try again",
+            Self::NoPermission => "no permission",
+            Self::Config => "the data directory or providers.yaml cannot be used",
+            Self::TimedOut => "timed out",
+        }
+    }
 
     /// The number that the shell sees.
     pub fn code(self) -> u8 {
         self as u8
     }
+}
+
+/// All exit codes, as the help lists them.
+pub(super) fn table() -> String {
+    let rows = Exit::ALL.map(|exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning()));
+    format!("Exit codes:\n{}", rows.concat())
 }
 
 impl From<Exit> for ExitCode {
@@ -104,9 +169,11 @@ pub struct Details {
 }
 
 impl CliError {
-    /// An error without cause, and with the advice that its code usually has.
+    /// An error without cause, and with the advice that its code usually has. What ends with [`Exit::Error`] ends as its
+    /// code says.
     pub fn new(exit: Exit, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         let code = code.into();
+        let exit = if exit == Exit::Error { Exit::of_failure(&code) } else { exit };
         let next_step = usual_next_step(&code, exit).to_owned();
         Self { code, message: message.into(), causes: Vec::new(), next_step, details: None, exit }
     }
@@ -207,8 +274,12 @@ impl From<ManifestError> for CliError {
         };
         let json = serde_json::to_value(&error).unwrap_or_default();
         let details = Some(Box::new(Details { text: error.to_string(), json }));
+        if error.problems.iter().all(|problem| problem.code == Code::Unreadable) {
+            let message = "the manifest cannot be read, nothing was applied";
+            return Self { details, ..Self::new(Exit::NoInput, "unreadable", message) };
+        }
         let message = format!("the manifest has {count}, nothing was applied");
-        Self { details, ..Self::new(Exit::Error, "invalid-manifest", message) }
+        Self { details, ..Self::new(Exit::BadInput, "invalid-manifest", message) }
     }
 }
 
@@ -235,7 +306,29 @@ mod tests {
 
     #[test]
     fn codes_are_what_scripts_know() {
-        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 4, 5, 6, 64, 124]);
+        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 4, 5, 6, 64, 65, 66, 69, 74, 75, 77, 78, 124]);
+    }
+
+    #[test]
+    fn the_readme_says_what_every_code_means() {
+        let readme = include_str!("../../README.md");
+        for exit in Exit::ALL {
+            let row = format!("| {} | {} |", exit.code(), exit.meaning());
+            assert!(readme.replace('`', "").contains(&row), "{row}");
+        }
+    }
+
+    #[test]
+    fn a_script_can_tell_failures_apart() {
+        let exit = |code: &'static str| CliError::new(Exit::Error, code, "no").exit.code();
+        let codes =
+            ["invalid-manifest", "not-running", "disk-nearly-full", "unreadable", "overloaded", "no-permission"];
+        assert_eq!(codes.map(exit), [65, 69, 74, 66, 75, 77]);
+        assert_eq!(["bad-providers", "chaos"].map(exit), [78, 1]);
+        let told = |code: &str| {
+            CliError::from(crate::api::wire::problem::Problem { code: code.into(), ..Default::default() }).exit.code()
+        };
+        assert_eq!(["disk-nearly-full", "stopping", "invalid-manifest", "refused"].map(told), [74, 69, 65, 5]);
     }
 
     #[test]
@@ -261,7 +354,7 @@ mod tests {
     fn a_bad_manifest_brings_its_problems() {
         let source = Source::new("a.yaml", "kind: Machin\n");
         let error = CliError::from(manifest::parse(&[source], &Known::default()).expect_err("wrong"));
-        assert_eq!(error.exit, Exit::Error);
+        assert_eq!(error.exit, Exit::BadInput);
         assert!(written(&error, Format::Table).contains("a.yaml:1:7: kind: no kind `Machin` is known"));
         let json: serde_json::Value = serde_json::from_str(&written(&error, Format::Json)).expect("json");
         let codes: Vec<&str> = json["error"]["details"]["problems"]

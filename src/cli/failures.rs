@@ -149,7 +149,7 @@ impl From<Problem> for CliError {
             "integrity" => Exit::Integrity,
             "refused" | "leaving" | "contended" | "command-reused" | "still-mounted" => Exit::Refused,
             code if NotOffered::CODES.contains(&code) => Exit::Refused,
-            _ => Exit::Error,
+            code => Exit::of_failure(code),
         };
         let mut error = Self::new(exit, problem.code, problem.message);
         error.causes = problem.detail;

@@ -34,12 +34,12 @@ fn every_problem_has_its_place() {
         let lab = Lab::new();
         let file = lab.manifest("bad.yaml", &text);
         for args in [&["up", &file, "--once"][..], &["plan", &file]] {
-            let ran = lab.run(args).code(1);
+            let ran = lab.run(args).code(65);
             ran.says("error[invalid-manifest]").says("nothing was applied").says(&format!("bad.yaml{place}"));
             assert!(!ran.err.contains('\u{1b}'), "{}", ran.err);
             assert_eq!(ran.out, "");
         }
-        let ran = lab.run(&["up", &file, "--once", "-o", "json"]).code(1);
+        let ran = lab.run(&["up", &file, "--once", "-o", "json"]).code(65);
         let error: Value = serde_json::from_str(&ran.err).unwrap_or_else(|error| panic!("{error}: {}", ran.err));
         let problems = error["error"]["details"]["problems"].as_array().expect("problems").clone();
         assert!(problems.iter().any(|problem| problem["code"] == code), "{code}: {}", ran.err);
@@ -58,7 +58,7 @@ fn nonsense_is_refused_at_once_whatever_its_size() {
         ("aliases.yaml", aliases().into_bytes()),
     ] {
         let file = lab.manifest(name, text);
-        let ran = lab.run(&["up", &file, "--once"]).code(1);
+        let ran = lab.run(&["up", &file, "--once"]).code(65);
         ran.says("nothing was applied").says(name);
         assert!(ran.err.len() < 20_000, "{name}: the answer is as long as the question");
     }
@@ -80,8 +80,8 @@ fn files_that_are_not_there_or_no_files() {
     let lab = Lab::new();
     let missing = lab.data().with_file_name("nowhere.yaml");
     let missing = missing.to_str().expect("text");
-    lab.run(&["up", missing, "--once"]).code(1).says("nowhere.yaml");
-    lab.run(&["plan", "/dev/full/x"]).code(1);
+    lab.run(&["up", missing, "--once"]).code(66).says("nowhere.yaml");
+    lab.run(&["plan", "/dev/full/x"]).code(66);
     assert!(!lab.data().exists());
 }
 
@@ -92,7 +92,7 @@ fn a_running_node_applies_nothing_of_it() {
     node.says("listening on");
     let dangling = "apiVersion: bailiwick/v1\nkind: VolumeAttachment\nspec: {machine: m, volume: v}\n";
     let file = lab.manifest("bad.yaml", format!("{MACHINE}---\n{dangling}"));
-    let ran = lab.run(&["apply", &file]).code(1);
+    let ran = lab.run(&["apply", &file]).code(65);
     ran.says("bad.yaml:").says("spec.volume");
     let good = lab.manifest("good.yaml", MACHINE);
     lab.run(&["plan", &good]).code(2);
