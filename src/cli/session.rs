@@ -60,21 +60,29 @@ pub(super) fn send<B: Serialize, T: DeserializeOwned>(global: &Global, path: &st
     Ok(block_on(client.send_json(Method::POST, path, body, None))??)
 }
 
-/// Asks a question: a running node, or the journal of one that is stopped.
-pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
+/// Asks a question of a running node alone: what is waited for does not come without one.
+pub(super) fn ask_node(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
+    Ok(asked(global, query)??)
+}
+
+fn asked(global: &Global, query: &Query) -> Result<Result<serde_json::Value, ClientError>, CliError> {
     let client = client(global)?;
     let client = if query.reads_all_of_history() {
         client.with_limits(client::Limits { time: HISTORY_TIME_MAX, ..client::Limits::default() })
     } else {
         client
     };
-    let asked = async {
+    block_on(async {
         match query.body() {
             Some(body) => client.send_json(Method::POST, &query.path(), &body, None).await,
             None => client.get_json(&query.path()).await,
         }
-    };
-    match block_on(asked)? {
+    })
+}
+
+/// Asks a question: a running node, or the journal of one that is stopped.
+pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
+    match asked(global, query)? {
         Err(ClientError::NotRunning { .. }) => with_journal(global, |journal| {
             if query.is_about_now() && !global.output.is_for_programs() {
                 let head = journal.head();

@@ -12,7 +12,11 @@ use super::{
     exit::{CliError, Exit},
     session,
 };
-use crate::{api::query::Query, manifest};
+use crate::{
+    api::query::Query,
+    manifest::{self, nearest},
+    view::statuses,
+};
 
 /// How often the node is asked.
 const POLL: Duration = Duration::from_millis(200);
@@ -37,6 +41,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 
 pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
     let entities = args.entities.iter().map(|text| entity(text)).collect::<Result<Vec<_>, _>>()?;
+    check_condition(&entities, &args.condition)?;
     match (args.condition.as_str(), entities.is_empty()) {
         ("ready", true) => until_converged(global, args.timeout),
         (_, true) => Err(CliError::usage("that condition needs an entity").next("write KIND/NAME before --for")),
@@ -48,7 +53,7 @@ pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
         (status, false) => until(args.timeout, || {
             let mut open = Vec::new();
             for entity in &entities {
-                let now = session::ask(global, &Query::Describe { entity: entity.clone(), at: None })?;
+                let now = session::ask_node(global, &Query::Describe { entity: entity.clone(), at: None })?;
                 if now["status"] != status {
                     open.push(format!("{entity} is {}", now["status"].as_str().unwrap_or("unknown")));
                 }
@@ -58,9 +63,22 @@ pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
     }
 }
 
+/// Whether every one of these entities can come to be like that.
+fn check_condition(entities: &[StreamId], condition: &str) -> Result<(), CliError> {
+    for entity in entities {
+        let words = || ["ready", "removed"].into_iter().chain(statuses(entity.kind()).iter().copied());
+        if !words().any(|word| word == condition) {
+            let message = format!("no {} is ever {condition:?}", entity.kind());
+            let near = nearest(condition, words()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+            let known = words().collect::<Vec<_>>().join(", ");
+            return Err(CliError::usage(message).next(format!("{near}--for takes {known}")));
+        }
+    }
+    Ok(())
+}
+
 /// Waits until everything that is declared is so.
 pub(super) fn until_converged(global: &Global, timeout: Duration) -> Result<Exit, CliError> {
-    session::require_node(global)?;
     until(timeout, || {
         let pending = pending(global)?;
         let told = |(entity, status, why): &(String, String, String)| format!("{entity} is {status}: {why}");
@@ -107,14 +125,14 @@ fn until(timeout: Duration, mut open: impl FnMut() -> Result<Vec<String>, CliErr
 }
 
 fn pending(global: &Global) -> Result<Vec<(String, String, String)>, CliError> {
-    let answer = session::ask(global, &Query::Pending { at: None })?;
+    let answer = session::ask_node(global, &Query::Pending { at: None })?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let rows = answer.as_array().cloned().unwrap_or_default();
     Ok(rows.iter().map(|row| (text(&row["entity"]), text(&row["status"]), text(&row["why"]))).collect())
 }
 
 fn exists(global: &Global, entity: &StreamId) -> Result<bool, CliError> {
-    match session::ask(global, &Query::Describe { entity: entity.clone(), at: None }) {
+    match session::ask_node(global, &Query::Describe { entity: entity.clone(), at: None }) {
         Ok(now) => Ok(now["life"] != "removed"),
         Err(error) if error.exit == Exit::NotFound => Ok(false),
         Err(error) => Err(error),

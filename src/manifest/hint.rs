@@ -3,7 +3,7 @@
 use crate::text::cut;
 
 /// The candidate that is nearest to a text, if any is near enough to be meant.
-pub(super) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The distance costs the product of the lengths; nobody mistypes a name into one five times as long.
     let text = plain(&cut(text, 80));
     candidates

@@ -39,6 +39,7 @@ use std::path::PathBuf;
 use bailiwick_actors::vocab::Name;
 
 pub use check::Known;
+pub(crate) use hint::nearest;
 pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
 pub use source::Source;
 pub use wish::{Document, Manifest, Note, Pooled, Wish};

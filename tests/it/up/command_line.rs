@@ -1,6 +1,7 @@
 //! The command line itself: long paths, stopped nodes, usage errors, completion, colours, JSON, closed pipes.
 
 use std::{
+    fs,
     io::{Read, Write},
     path::PathBuf,
     process::{Command, Stdio},
@@ -49,6 +50,35 @@ fn a_stopped_node_can_be_asked() {
 }
 
 #[test]
+fn nobody_waits_for_a_node_that_does_not_run() {
+    let lab = Lab::new();
+    lab.up();
+    for args in [
+        &["wait"][..],
+        &["wait", "machine/a"],
+        &["wait", "--for", "removed", "machine/a"],
+        &["wait", "--for", "stale", "machine/a"],
+    ] {
+        let ran = lab.run(args).code(69);
+        ran.says("error[not-running]");
+        assert_eq!((ran.out.as_str(), ran.err.lines().count()), ("", 2), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_script_can_tell_what_failed() {
+    let lab = Lab::new();
+    lab.up();
+    let file = lab.up_args()[1].clone();
+    lab.run(&["apply", &file]).code(69);
+    lab.run(&["hold", "machine/a", "--reason", "x"]).code(69);
+    lab.run(&["apply", "/nowhere.yaml"]).code(66).says("error[unreadable]");
+    lab.run(&["apply", &lab.manifest("bad.yaml", "kind: Machin\n")]).code(65).says("did you mean");
+    fs::write(lab.data().join("providers.yaml"), "providers: 5\n").expect("written");
+    lab.run(&["serve"]).code(78).says("error[bad-providers]");
+}
+
+#[test]
 fn a_killed_nodes_directory_can_be_asked_too() {
     let lab = Lab::new();
     lab.stay().kill();
@@ -72,6 +102,8 @@ fn usage_errors_are_64() {
         &["status", "-o", "xml"],
         &["wait", "--timeout", "soon"],
         &["wait", "--for", "removed"],
+        &["wait", "--for", "redy", "machine/m"],
+        &["wait", "--for", "mounted", "machine/m"],
         &["completion", "cmd"],
         &["status", "--log-level", "a=b=c"],
     ] {
