@@ -43,13 +43,13 @@ pub(super) fn main(global: &Global, args: HarvestArgs) -> Result<Exit, CliError>
     Ok(Exit::Ok)
 }
 
-fn table(answer: &Value) -> Table {
+fn table(answer: &Value) -> Table<7> {
     let mut table = Table::of([
-        Column::always("INSTANCE"),
-        Column::always("PROVIDER"),
-        Column::always("NAMED"),
-        Column::always("VERDICT"),
-        Column::always("BECAUSE"),
+        Column::required("INSTANCE"),
+        Column::required("PROVIDER"),
+        Column::required("NAMED"),
+        Column::required("VERDICT"),
+        Column::required("BECAUSE"),
         Column::wide("SINCE"),
         Column::wide("EFFECT"),
     ]);

@@ -170,7 +170,7 @@ fn stat_json(stat: &JournalStat) -> Value {
     })
 }
 
-fn stat_table(stat: &JournalStat) -> Table {
+fn stat_table(stat: &JournalStat) -> Table<5> {
     let mut table = Table::of([
         Column::always("KIND"),
         Column::always("STREAMS"),
@@ -180,7 +180,8 @@ fn stat_table(stat: &JournalStat) -> Table {
     ]);
     let mut add = |name: &str, streams: usize, some: &Amount| {
         let numbers = [some.entries, some.events, some.bytes].map(|number| Cell::from(number.to_string()));
-        table.add([Cell::from(name), streams.to_string().into()].into_iter().chain(numbers));
+        let [entries, events, bytes] = numbers;
+        table.add([Cell::from(name), streams.to_string().into(), entries, events, bytes]);
     };
     for (kind, some) in &stat.by_kind {
         let streams = stat.by_stream.keys().filter(|stream| stream.kind() == kind).count();

@@ -67,14 +67,14 @@ fn kind(text: &str) -> Result<String, CliError> {
     Ok(kind_of(text)?.to_owned())
 }
 
-fn table(answer: &Value) -> Table {
+fn table(answer: &Value) -> Table<9> {
     let mut table = Table::of([
-        Column::always("ENTRY"),
-        Column::always("TIME"),
-        Column::always("STREAM"),
-        Column::always("WHAT"),
-        Column::always("OUTCOME"),
-        Column::always("BECAUSE"),
+        Column::required("ENTRY"),
+        Column::required("TIME"),
+        Column::required("STREAM"),
+        Column::required("WHAT"),
+        Column::required("OUTCOME"),
+        Column::required("BECAUSE"),
         Column::wide("WHO"),
         Column::wide("CAUSE"),
         Column::wide("CODE"),

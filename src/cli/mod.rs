@@ -35,6 +35,9 @@ mod wait;
 mod why;
 mod why_not;
 
+#[cfg(test)]
+mod tests;
+
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
@@ -49,7 +52,7 @@ use self::{
 /// Declared machines, volumes and attachments become real through providers, and every decision is kept in a journal
 /// with everything it was made from.
 #[derive(Debug, Parser)]
-#[command(name = "bailiwick", version, max_term_width = 100, infer_subcommands = false, arg_required_else_help = true)]
+#[command(name = "bailiwick", version, max_term_width = 100, infer_subcommands = false, arg_required_else_help = true, after_help = exit::table())]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,

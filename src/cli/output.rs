@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::text::{harmless_json, is_hostile};
 
-pub use table::{Cell, Column, Table};
+pub use table::{Cell, Column, Field, Sheet, Table};
 
 /// What `-o` asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -52,11 +52,22 @@ impl OutputError {
 /// # Errors
 /// If the standard output cannot be written to.
 pub fn lines(text: &str) -> Result<(), OutputError> {
-    let mut out = anstream::stdout().lock();
+    let mut out = standard();
     for line in text.lines() {
         writeln!(out, "{}", crate::text::harmless(line))?;
     }
     Ok(())
+}
+
+/// The standard output; in a test that collects what is printed, its own.
+#[cfg(not(test))]
+fn standard() -> impl Write {
+    anstream::stdout().lock()
+}
+
+#[cfg(test)]
+fn standard() -> impl Write {
+    collected::Out
 }
 
 impl Format {
@@ -70,23 +81,29 @@ impl Format {
     ///
     /// # Errors
     /// If the value cannot be serialized, or the standard output be written to.
-    pub fn show(self, value: &impl Serialize, table: impl FnOnce() -> Table) -> Result<(), OutputError> {
-        self.write_to(&mut anstream::stdout().lock(), value, table)
+    pub fn show<T: Into<Sheet>>(self, value: &impl Serialize, table: impl FnOnce() -> T) -> Result<(), OutputError> {
+        self.write_to(&mut standard(), value, table)
     }
 
     /// Writes as [`Self::show`] does.
     ///
     /// # Errors
     /// As [`Self::show`].
-    pub fn write_to(
+    pub fn write_to<T: Into<Sheet>>(
         self,
         out: &mut impl Write,
         value: &impl Serialize,
-        table: impl FnOnce() -> Table,
+        table: impl FnOnce() -> T,
     ) -> Result<(), OutputError> {
+        let sheet = || {
+            let sheet = table().into();
+            #[cfg(test)]
+            collected::note_gaps(&sheet);
+            sheet
+        };
         match self {
-            Self::Table => table().write_to(out, false)?,
-            Self::Wide => table().write_to(out, true)?,
+            Self::Table => sheet().write_to(out, false)?,
+            Self::Wide => sheet().write_to(out, true)?,
             Self::Json => writeln!(out, "{}", json(value)?)?,
             Self::Yaml => write!(out, "{}", yaml(value)?)?,
         }
@@ -105,6 +122,42 @@ fn yaml(value: &impl Serialize) -> Result<String, OutputError> {
     // there everything can be escaped.
     let is_harmless = text.chars().all(|letter| letter == '\n' || !is_hostile(letter));
     if is_harmless { Ok(text) } else { Ok(json(value)? + "\n") }
+}
+
+/// What commands print on this thread, for tests that read it.
+#[cfg(test)]
+pub(crate) mod collected {
+    use std::{cell::RefCell, io, mem};
+
+    use super::Sheet;
+
+    thread_local! {
+        static PRINTED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+        static GAPS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(super) struct Out;
+
+    impl io::Write for Out {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            PRINTED.with_borrow_mut(|printed| printed.extend_from_slice(bytes));
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    pub(super) fn note_gaps(sheet: &Sheet) {
+        GAPS.with_borrow_mut(|gaps| gaps.extend(sheet.gaps()));
+    }
+
+    /// What was printed since the last time, and the required columns that were empty in it.
+    pub(crate) fn take() -> (String, Vec<&'static str>) {
+        let text = String::from_utf8(PRINTED.take()).expect("text");
+        (anstream::adapter::strip_str(&text).to_string(), GAPS.with_borrow_mut(mem::take))
+    }
 }
 
 #[cfg(test)]

@@ -120,12 +120,12 @@ fn change(global: &Global, change: PoolChange) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
-fn table(rows: &Value) -> Table {
+fn table(rows: &Value) -> Table<7> {
     let mut table = Table::of([
-        Column::always("POOL"),
-        Column::always("PROVIDER"),
-        Column::always("MAKES"),
-        Column::always("INSIDE"),
+        Column::required("POOL"),
+        Column::required("PROVIDER"),
+        Column::required("MAKES"),
+        Column::required("INSIDE"),
         Column::always("DEFAULT"),
         Column::always("ATTRIBUTES"),
         Column::wide("OWN"),

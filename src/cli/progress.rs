@@ -1,9 +1,8 @@
 //! Progress: bars on a terminal, plain lines in a pipe; always on the standard error.
 
-use std::{
-    collections::BTreeMap,
-    io::{IsTerminal, Write},
-};
+#[cfg(not(test))]
+use std::io::Write;
+use std::{collections::BTreeMap, io::IsTerminal};
 
 use bailiwick_actors::{
     contract::Decider,
@@ -101,7 +100,14 @@ impl Progress {
 /// One line on the standard error, where there is no bar.
 pub(super) fn say(line: &str) {
     // Nobody is left to tell if the standard error is closed.
+    #[cfg(not(test))]
     drop(writeln!(anstream::stderr().lock(), "{}", harmless(line)));
+    // What the test harness collects.
+    #[cfg(test)]
+    #[expect(clippy::print_stderr)]
+    {
+        eprintln!("{}", harmless(line));
+    }
 }
 
 fn entities(fleet: &Fleet) -> BTreeMap<String, Now> {

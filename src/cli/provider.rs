@@ -285,7 +285,7 @@ fn bar(count: u64) -> ProgressBar {
 }
 
 /// What failed and what was skipped, and the score; all of it if it is wanted wide.
-fn table(report: &Report, is_wide: bool) -> Table {
+fn table(report: &Report, is_wide: bool) -> Table<3> {
     let mut table =
         Table::of([Column::always("CHECK"), Column::always("OUTCOME"), Column::always("WHAT HAS TO BE SO")]);
     for line in &report.checks {

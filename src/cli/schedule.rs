@@ -25,16 +25,9 @@ pub(super) fn main(global: &Global, args: ScheduleArgs) -> Result<Exit, CliError
     let at = session::at(args.at.as_deref())?;
     let answer = session::ask(global, &Query::Schedule { limit: args.next, at })?;
     global.output.show(&answer, || {
-        let mut table =
-            Table::of([Column::always("DUE"), Column::always("IN"), Column::always("ENTITY"), Column::always("WHY")]);
+        let mut table = Table::of(["DUE", "IN", "ENTITY", "WHY"].map(Column::required));
         for row in answer.as_array().into_iter().flatten() {
-            table.add([
-                text(&row["due"]),
-                age(&row["inMs"]),
-                text(&row["entity"]),
-                text(&row["what"]),
-                text(&row["why"]),
-            ]);
+            table.add([text(&row["due"]), age(&row["inMs"]), text(&row["entity"]), text(&row["why"])]);
         }
         table
     })?;

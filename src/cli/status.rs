@@ -30,7 +30,7 @@ pub(super) fn main(global: &Global, args: StatusArgs) -> Result<Exit, CliError> 
 const GROUPS_MAX: usize = 12;
 
 /// What there is by kind and status, then the entities in trouble.
-pub(super) fn table(answer: &Value) -> Table {
+pub(super) fn table(answer: &Value) -> Table<4> {
     let mut table = Table::of([
         Column::always("WHAT"),
         Column::always("STATUS"),

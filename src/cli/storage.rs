@@ -38,13 +38,13 @@ pub(super) fn storage(global: &Global, args: StorageArgs) -> Result<Exit, CliErr
     Ok(Exit::Ok)
 }
 
-fn table(rows: &Value) -> Table {
+fn table(rows: &Value) -> Table<7> {
     let mut table = Table::of([
-        Column::always("STORAGE"),
+        Column::required("STORAGE"),
         Column::always("POOL"),
-        Column::always("SIZE"),
+        Column::required("SIZE"),
         Column::always("WHERE"),
-        Column::always("STATUS"),
+        Column::required("STATUS"),
         Column::always("DETAIL"),
         Column::wide("FOR"),
     ]);

@@ -120,7 +120,22 @@ impl Simulation {
     ///
     /// # Errors
     /// If it cannot go on. That the node does not converge is no error; the report says it.
-    pub fn run(mut self) -> Result<Report, SimulationError> {
+    pub fn run(self) -> Result<Report, SimulationError> {
+        self.run_to_end()?.report()
+    }
+
+    /// Runs it to its end, and keeps what another one could go on from.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_and_keep(self) -> Result<(Report, Beginning), SimulationError> {
+        let course = self.run_to_end()?;
+        let (disk, journal) = course.storage.clone().into_parts();
+        let kept = Beginning { disk, journal, world: course.world.snapshot() };
+        Ok((course.report()?, kept))
+    }
+
+    fn run_to_end(mut self) -> Result<Course, SimulationError> {
         let world = World::new(self.seed);
         let storage = match self.beginning.take() {
             None => Storage::new(&format!("simulation {}", self.seed)),
@@ -150,7 +165,7 @@ impl Simulation {
             course.world.restore(kept.world);
             course.storage = kept.storage;
         }
-        course.report()
+        Ok(course)
     }
 }
 

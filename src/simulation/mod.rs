@@ -23,6 +23,6 @@ pub use crash::{CrashAt, CrashKind};
 pub use engine::{Beginning, Simulation, SimulationError};
 pub use observer::Observer;
 pub use report::Report;
-pub use scenario::{Expectations, Options, Scenario, ScenarioError, read, run};
+pub use scenario::{Expectations, Options, Scenario, ScenarioError, read, run, simulation};
 pub use script::{Happening, Planned, commands_for};
 pub use story::{StoryLine, tell};

@@ -189,13 +189,18 @@ pub fn read(path: &Path) -> Result<Scenario, ScenarioError> {
 /// # Errors
 /// If the simulation cannot go on.
 pub fn run(scenario: Scenario, options: Options) -> Result<Report, SimulationError> {
+    simulation(scenario, options).run()
+}
+
+/// What runs a scenario.
+pub fn simulation(scenario: Scenario, options: Options) -> Simulation {
     let mut simulation = Simulation::new(options.seed.unwrap_or(scenario.seed));
     simulation.until_ms = options.until_ms.unwrap_or(scenario.until_ms);
     simulation.epoch = scenario.start.unwrap_or(simulation.epoch);
     simulation.providers = scenario.providers;
     simulation.script = scenario.script;
     simulation.crashes = scenario.crashes;
-    simulation.run()
+    simulation
 }
 
 impl Expectations {

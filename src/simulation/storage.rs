@@ -25,6 +25,11 @@ impl Storage {
         Self { disk, id }
     }
 
+    /// The disk, and the id of the journal on it.
+    pub(super) fn into_parts(self) -> (SimulatedDisk, Uuid) {
+        (self.disk, self.id)
+    }
+
     /// Opens the journal on it, as a node does that starts.
     pub(super) fn open(&self, now: Timestamp) -> Result<Arc<LocalJournal>, OpenError> {
         let (journal, report) = LocalJournal::simulated(&self.disk, self.id, now.0)?;

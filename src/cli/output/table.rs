@@ -14,17 +14,24 @@ pub struct Column {
     pub title: &'static str,
     /// Shown with `-o wide` alone.
     pub wide_only: bool,
+    /// Whether every row has something to say here.
+    pub required: bool,
 }
 
 impl Column {
     /// A column that is always shown.
     pub const fn always(title: &'static str) -> Self {
-        Self { title, wide_only: false }
+        Self { title, wide_only: false, required: false }
     }
 
     /// A column for `-o wide`.
     pub const fn wide(title: &'static str) -> Self {
-        Self { title, wide_only: true }
+        Self { title, wide_only: true, required: false }
+    }
+
+    /// A column that is always shown, and empty in no row.
+    pub const fn required(title: &'static str) -> Self {
+        Self { title, wide_only: false, required: true }
     }
 }
 
@@ -68,27 +75,22 @@ impl<T: AsRef<str>> From<T> for Cell {
     }
 }
 
-/// Rows under titles. Each row has one cell per column, the wide ones included.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+/// Rows under titles: `N` columns, so that each row has `N` cells, the wide ones included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table<const N: usize = 2> {
+    columns: [Column; N],
+    rows: Vec<[Cell; N]>,
 }
 
-impl Table {
+impl<const N: usize> Table<N> {
     /// A table without rows.
-    pub fn of(columns: impl IntoIterator<Item = Column>) -> Self {
-        Self { columns: columns.into_iter().collect(), rows: Vec::new() }
+    pub fn of(columns: [Column; N]) -> Self {
+        Self { columns, rows: Vec::new() }
     }
 
     /// Adds a row.
-    ///
-    /// # Panics
-    /// If it does not have one cell per column.
-    pub fn add(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        let row: Vec<Cell> = cells.into_iter().collect();
-        assert_eq!(row.len(), self.columns.len(), "a row has one cell per column");
-        self.rows.push(row);
+    pub fn add(&mut self, cells: [Cell; N]) {
+        self.rows.push(cells);
     }
 
     /// How many rows there are.
@@ -99,6 +101,49 @@ impl Table {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self::of([Column::always(""), Column::always("")])
+    }
+}
+
+/// A column, and the cell that a row has in it.
+pub type Field<R> = (Column, fn(&R) -> Cell);
+
+/// A table as it is written, however many columns it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sheet {
+    columns: Vec<Column>,
+    /// Each has one cell per column: both ways to make a sheet see to that.
+    rows: Vec<Vec<Cell>>,
+}
+
+impl<const N: usize> From<Table<N>> for Sheet {
+    fn from(table: Table<N>) -> Self {
+        let rows = table.rows.into_iter().map(Vec::from).collect();
+        Self { columns: table.columns.into(), rows }
+    }
+}
+
+impl Sheet {
+    /// One line per row, where which columns there are is known only at run time.
+    pub fn list<'r, R: 'r>(fields: &[Field<R>], rows: impl IntoIterator<Item = &'r R>) -> Self {
+        let cells = |row: &R| fields.iter().map(|(_, cell)| cell(row)).collect();
+        Self {
+            columns: fields.iter().map(|(column, _)| *column).collect(),
+            rows: rows.into_iter().map(cells).collect(),
+        }
+    }
+
+    /// The required columns that some row says nothing in.
+    #[cfg(test)]
+    pub(crate) fn gaps(&self) -> Vec<&'static str> {
+        let is_gap = |index: usize| self.rows.iter().any(|row| matches!(row[index].text.as_str(), "" | "-"));
+        let required = self.columns.iter().enumerate().filter(|(_, column)| column.required);
+        required.filter(|(index, _)| is_gap(*index)).map(|(_, column)| column.title).collect()
     }
 
     /// Writes titles and rows; two spaces stand between columns, and nothing stands at the end of a line.
@@ -145,7 +190,7 @@ mod tests {
             table.add(row.map(Cell::from));
         }
         let mut out = anstream::StripStream::new(Vec::new());
-        table.write_to(&mut out, wide).expect("written");
+        Sheet::from(table).write_to(&mut out, wide).expect("written");
         String::from_utf8(out.into_inner()).expect("text")
     }
 
@@ -162,11 +207,18 @@ mod tests {
     }
 
     #[test]
+    fn a_required_column_that_is_empty_is_a_gap() {
+        let mut table = Table::of([Column::required("A"), Column::required("B"), Column::always("C")]);
+        table.add([Cell::from("x"), Cell::none(), Cell::none()]);
+        assert_eq!(Sheet::from(table).gaps(), ["B"]);
+    }
+
+    #[test]
     fn columns_without_titles_have_no_line_of_titles() {
         let mut table = Table::of([Column::always(""), Column::always("")]);
         table.add(["needed", "a disk"].map(Cell::from));
         let mut out = Vec::new();
-        table.write_to(&mut out, false).expect("written");
+        Sheet::from(table).write_to(&mut out, false).expect("written");
         assert_eq!(String::from_utf8(out).expect("text"), "needed  a disk\n");
     }
 
@@ -175,7 +227,7 @@ mod tests {
         let mut table = Table::of([Column::always("A"), Column::always("B")]);
         table.add([Cell::good("x"), Cell::none()]);
         let mut out = Vec::new();
-        table.write_to(&mut out, false).expect("written");
+        Sheet::from(table).write_to(&mut out, false).expect("written");
         let text = String::from_utf8(out).expect("text");
         assert!(text.ends_with("\u{1b}[32mx\u{1b}[0m  \u{1b}[2m-\u{1b}[0m\n"), "{text:?}");
     }

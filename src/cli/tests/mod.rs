@@ -1,0 +1,186 @@
+//! Every command that reads, in every output, over journals in which every kind stands in every status.
+
+mod journals;
+
+use std::{collections::BTreeSet, thread};
+
+use bailiwick_journal::{Filter, Journal, Position, ReadOnlyJournal};
+use clap::{CommandFactory, Parser};
+use serde_json::Value;
+
+use self::journals::Made;
+use super::{Cli, exit::Exit, output::collected, run};
+use crate::{
+    api::query::Query,
+    config::journal_dir,
+    view::{Fleet, kinds, statuses},
+};
+
+/// At how many moments everything is asked, at least.
+const POSITIONS_MIN: usize = 200;
+
+/// How many entries lie between the moments at which nothing need be new.
+const APART: u64 = 8;
+
+/// Commands that change something or look elsewhere, and are run with a node, a provider or a file in other tests.
+const ELSEWHERE: [&str; 27] = [
+    "up",
+    "down",
+    "serve",
+    "apply",
+    "plan",
+    "attach",
+    "detach",
+    "release",
+    "destroy",
+    "add-storage",
+    "import",
+    "delete",
+    "retry",
+    "hold",
+    "unhold",
+    "adopt",
+    "disown",
+    "enable-ha",
+    "wait",
+    "journal",
+    "chaos",
+    "provider",
+    "simulate",
+    "completion",
+    "agent",
+    "help",
+    "audit",
+];
+
+/// A moment at which everything is asked, and whom it is asked about.
+struct Look {
+    position: Position,
+    entity: String,
+}
+
+/// Every entity of a kind, its status, and whether it has a stream of its own: members of a set that nobody follows do not.
+fn words(journal: &dyn Journal, fleet: &Fleet, kind: &str) -> Vec<(String, String, bool)> {
+    let rows = Query::List { kind: kind.into(), at: None }.answer(journal, fleet).expect("a list");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    rows.as_array()
+        .into_iter()
+        .flatten()
+        .map(|row| (text(&row["name"]), text(&row["status"]), !row["version"].is_null()))
+        .collect()
+}
+
+/// The moments at which something is as it never was before in any journal, and some between them.
+fn looks(made: &Made, known: &mut BTreeSet<(&'static str, String)>) -> Vec<Look> {
+    let journal = ReadOnlyJournal::open(&journal_dir(&made.dir)).expect("a whole journal");
+    let (mut fleet, mut looks) = (Fleet::default(), Vec::new());
+    fleet.journal = journal.id();
+    let head = journal.head().position;
+    for entry in journal.read(Position(1), head, &Filter::all()) {
+        let entry = entry.expect("a readable entry");
+        fleet.apply(&entry).expect("an entry that can be understood");
+        let mut is_new = false;
+        let mut entity = None;
+        for kind in kinds() {
+            for (name, word, is_followed) in words(&journal, &fleet, kind) {
+                let is_first = known.insert((kind, word));
+                is_new |= is_first;
+                if is_followed && (is_first || entity.is_none()) {
+                    entity = Some(format!("{kind}/{name}"));
+                }
+            }
+        }
+        let position = entry.header.position;
+        if is_new || position.0.is_multiple_of(APART) || position == head {
+            looks.push(Look { position, entity: entity.unwrap_or_else(|| "policy/default".into()) });
+        }
+    }
+    looks
+}
+
+/// Every line that reads, at one moment.
+fn lines(look: &Look) -> Vec<Vec<String>> {
+    let at = format!("@{}", look.position);
+    let entity = look.entity.as_str();
+    let mut lines: Vec<Vec<&str>> = vec![
+        vec!["status", "--at", &at],
+        vec!["storage", "--at", &at],
+        vec!["schedule", "--at", &at],
+        vec!["harvest", "--dry-run", "--at", &at],
+        vec!["pool", "list", "--at", &at],
+        vec!["log", "--at", &at],
+        vec!["describe", entity, "--at", &at],
+        vec!["why", entity, "--at", &at],
+    ];
+    lines.extend(kinds().map(|kind| vec!["get", kind, "--at", &at]));
+    lines.extend(["running", "removed", "replaced"].map(|wanted| vec!["why-not", entity, wanted, "--at", &at]));
+    lines.into_iter().map(|line| line.into_iter().map(str::to_owned).collect()).collect()
+}
+
+/// Runs a line as the program does, and says what is wrong with what it prints.
+fn wrong(made: &Made, output: &str, line: &[String]) -> Option<String> {
+    let dir = made.dir.to_str().expect("a name");
+    let all = ["bailiwick", "--data-dir", dir, "-o", output].into_iter().map(str::to_owned).chain(line.iter().cloned());
+    let cli = Cli::try_parse_from(all).unwrap_or_else(|error| panic!("{line:?}: {error}"));
+    let ended = run(&cli.global, cli.command);
+    let (text, gaps) = collected::take();
+    let said = format!("{}: {} -o {output}", made.name, line.join(" "));
+    match ended {
+        Ok(Exit::Ok) if !gaps.is_empty() => Some(format!("{said}: nothing stands under {gaps:?}\n{text}")),
+        Ok(Exit::Ok) if text.is_empty() => Some(format!("{said}: nothing is printed")),
+        Ok(Exit::Ok) => None,
+        // Not every kind can be asked about every wish, and not every entity has been decided about.
+        Err(error) if matches!(error.exit, Exit::NotFound | Exit::Usage) && line[0] == "why-not" => None,
+        other => Some(format!("{said}: {other:?}")),
+    }
+}
+
+/// What is wrong with what is printed at these moments.
+fn all_wrong(looks: &[(&Made, Look)]) -> Vec<String> {
+    let mut failed = Vec::new();
+    for ((made, look), other) in looks.iter().zip(["table", "json", "yaml"].into_iter().cycle()) {
+        for line in lines(look) {
+            failed.extend(wrong(made, "wide", &line));
+            failed.extend(wrong(made, other, &line));
+        }
+    }
+    failed
+}
+
+#[test]
+fn every_command_that_reads_answers_at_every_kind_of_moment() {
+    let root = tempfile::tempdir().expect("a folder");
+    let made = journals::all(root.path());
+    let mut known = BTreeSet::new();
+    let looks: Vec<(&Made, Look)> =
+        made.iter().flat_map(|made| looks(made, &mut known).into_iter().map(move |look| (made, look))).collect();
+    let positions = looks.len();
+    let half = positions.div_ceil(2);
+    let failed: Vec<String> = thread::scope(|scope| {
+        let halves: Vec<_> = looks.chunks(half).map(|some| scope.spawn(move || all_wrong(some))).collect();
+        halves.into_iter().flat_map(|half| half.join().expect("no command panics")).collect()
+    });
+    let listed: BTreeSet<(&str, String)> =
+        kinds().flat_map(|kind| statuses(kind).iter().map(move |word| (kind, (*word).to_owned()))).collect();
+    known.retain(|(_, word)| !word.is_empty());
+    let never: Vec<_> = listed.difference(&known).collect();
+    let unknown: Vec<_> = known.difference(&listed).collect();
+    let first: String = failed.iter().take(8).map(|line| format!("\n{line}")).collect();
+    assert!(
+        failed.is_empty() && never.is_empty() && unknown.is_empty(),
+        "in no journal: {never:?}; not listed: {unknown:?}; {} answers are wrong:{first}",
+        failed.len()
+    );
+    assert!(positions >= POSITIONS_MIN, "{positions} positions");
+}
+
+#[test]
+fn every_command_is_run_here_or_elsewhere() {
+    let look = Look { position: Position(1), entity: "machine/a".into() };
+    let here: BTreeSet<String> = lines(&look).into_iter().map(|line| line[0].clone()).collect();
+    let is_run = |name: &str| here.contains(name) || ELSEWHERE.contains(&name);
+    let command = Cli::command();
+    let forgotten: Vec<&str> =
+        command.get_subcommands().map(clap::Command::get_name).filter(|name| !is_run(name)).collect();
+    assert!(forgotten.is_empty(), "run by no test: {forgotten:?}");
+}
