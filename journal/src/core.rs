@@ -1,12 +1,13 @@
 //! The reading side that a running journal and a stopped one share: index, tail, and where to fetch blocks from.
 
+mod tail;
+
 use std::{
     borrow::Cow,
-    collections::VecDeque,
     fmt,
     ops::ControlFlow,
     sync::{
-        Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
@@ -14,7 +15,7 @@ use std::{
 use uuid::Uuid;
 
 use crate::{
-    Entry, Head, Position, ReadError,
+    Head, Position, ReadError,
     blocks::{BlockReader, Pieces, each_record},
     disk::Disk,
     elsewhere::ElsewhereError,
@@ -23,9 +24,8 @@ use crate::{
     log::{LogReader, Place},
     record::{Malformed, Record},
 };
-
-/// How many bytes of the newest blocks are kept in memory.
-const TAIL_BYTES_MAX: usize = 16 * 1024 * 1024;
+use tail::Tail;
+pub(crate) use tail::TailBlock;
 
 pub(crate) struct Core {
     pub(crate) journal: Uuid,
@@ -60,35 +60,7 @@ pub(crate) struct Core {
 pub(crate) struct State {
     pub(crate) index: Index,
     pub(crate) head: Head,
-    tail: VecDeque<Arc<TailBlock>>,
-    tail_bytes: usize,
-}
-
-/// One of the newest blocks, as it was written and, once somebody has asked, as it is read.
-#[derive(Debug)]
-pub(crate) struct TailBlock {
-    pub(crate) number: u64,
-    pub(crate) frame: Vec<u8>,
-    entries: OnceLock<Result<Vec<Arc<Entry>>, Malformed>>,
-}
-
-impl TailBlock {
-    pub(crate) fn new(number: u64, entries: Option<Vec<Arc<Entry>>>, frame: Vec<u8>) -> Self {
-        let known = OnceLock::new();
-        if let Some(entries) = entries {
-            drop(known.set(Ok(entries)));
-        }
-        Self { number, frame, entries: known }
-    }
-
-    /// Its entries, decoded once for all readers.
-    pub(crate) fn entries(&self) -> Result<&[Arc<Entry>], Malformed> {
-        let decode = || {
-            let records = frame::records(&self.frame[HEADER_BYTES..]);
-            records.map(|record| record?.entry().map(Arc::new)).collect()
-        };
-        self.entries.get_or_init(decode).as_deref().map_err(|problem| *problem)
-    }
+    tail: Tail,
 }
 
 /// A block that is about to be read.
@@ -126,22 +98,11 @@ impl State {
 
     /// Keeps the newest block, and gives back old ones.
     pub(crate) fn push_tail(&mut self, block: Arc<TailBlock>) -> Vec<Arc<TailBlock>> {
-        self.tail_bytes += block.frame.len();
-        self.tail.push_back(block);
-        let mut old = Vec::new();
-        while self.tail_bytes > TAIL_BYTES_MAX
-            && self.tail.len() > 1
-            && let Some(oldest) = self.tail.pop_front()
-        {
-            self.tail_bytes -= oldest.frame.len();
-            old.push(oldest);
-        }
-        old
+        self.tail.push(block)
     }
 
     fn in_tail(&self, number: u64) -> Option<&Arc<TailBlock>> {
-        let first = self.tail.front()?.number;
-        self.tail.get(usize::try_from(number.checked_sub(first)?).ok()?)
+        self.tail.get(number)
     }
 }
 

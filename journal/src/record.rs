@@ -270,12 +270,12 @@ fn outcome_of(byte: u8) -> Result<Outcome, Malformed> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{Body, PolicyRef};
 
     /// A placed record with all optional parts and one event.
-    fn stored() -> Vec<u8> {
+    pub(crate) fn stored() -> Vec<u8> {
         let body = |text: &str| Body { schema: 3, bytes: text.into() };
         let meta = Meta {
             kind: EntryKind::Decision,

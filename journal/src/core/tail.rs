@@ -1,0 +1,131 @@
+//! The newest blocks, kept in memory for whoever follows the journal.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, OnceLock},
+};
+
+use crate::{
+    Entry,
+    frame::{self, HEADER_BYTES},
+    record::Malformed,
+};
+
+/// How many bytes of memory they may take.
+const BYTES_MAX: usize = 4 * 1024 * 1024;
+/// What an entry takes beside the bytes it was written as: itself, a pointer to it, and the ends of what it points to.
+const ENTRY_BYTES: usize = size_of::<Entry>() + 128;
+
+/// The newest blocks.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    blocks: VecDeque<Arc<TailBlock>>,
+    bytes: usize,
+}
+
+/// One of the newest blocks, as it was written and, once somebody has asked, as it is read.
+#[derive(Debug)]
+pub(crate) struct TailBlock {
+    pub(crate) number: u64,
+    pub(crate) frame: Vec<u8>,
+    entries: OnceLock<Result<Vec<Arc<Entry>>, Malformed>>,
+}
+
+impl TailBlock {
+    pub(crate) fn new(number: u64, entries: Option<Vec<Arc<Entry>>>, frame: Vec<u8>) -> Self {
+        let known = OnceLock::new();
+        if let Some(entries) = entries {
+            drop(known.set(Ok(entries)));
+        }
+        Self { number, frame, entries: known }
+    }
+
+    /// Its entries, decoded once for all readers.
+    pub(crate) fn entries(&self) -> Result<&[Arc<Entry>], Malformed> {
+        let decode = || {
+            let records = frame::records(&self.frame[HEADER_BYTES..]);
+            records.map(|record| record?.entry().map(Arc::new)).collect()
+        };
+        self.entries.get_or_init(decode).as_deref().map_err(|problem| *problem)
+    }
+
+    /// How many bytes of memory it takes at most, as if somebody had asked for its entries: their bodies and names then lie
+    /// there once more.
+    fn bytes(&self) -> usize {
+        let count = frame::peek(&self.frame).map_or(0, |header| header.count as usize);
+        2 * self.frame.capacity() + count * ENTRY_BYTES
+    }
+}
+
+impl Tail {
+    /// Keeps the newest block, and gives back old ones.
+    pub(super) fn push(&mut self, block: Arc<TailBlock>) -> Vec<Arc<TailBlock>> {
+        self.bytes += block.bytes();
+        self.blocks.push_back(block);
+        let mut old = Vec::new();
+        while self.bytes > BYTES_MAX
+            && self.blocks.len() > 1
+            && let Some(oldest) = self.blocks.pop_front()
+        {
+            self.bytes -= oldest.bytes();
+            old.push(oldest);
+        }
+        old
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&Arc<TailBlock>> {
+        let first = self.blocks.front()?.number;
+        self.blocks.get(usize::try_from(number.checked_sub(first)?).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{Position, frame::FrameHeader, record::tests::stored};
+
+    fn block(number: u64, records: usize) -> Arc<TailBlock> {
+        let mut frame = vec![0; HEADER_BYTES];
+        (0..records).for_each(|_| frame.extend(stored()));
+        frame.shrink_to_fit();
+        let header = FrameHeader {
+            journal: Uuid::from_u128(1),
+            block: number,
+            first: Position(1),
+            count: records as u32,
+            records_bytes: 0,
+            epoch: 1,
+            previous: [0; 32],
+            hash: [0; 32],
+        };
+        frame::seal(&mut frame, &header);
+        Arc::new(TailBlock::new(number, None, frame))
+    }
+
+    /// What the parts of a block take once its entries were asked for, counted one by one.
+    fn counted(block: &TailBlock) -> usize {
+        let counted = |entry: &Arc<Entry>| {
+            let meta = &entry.header.meta;
+            let bodies = [&entry.command, &entry.facts, &entry.verdict].into_iter().chain(&entry.events);
+            let bodies: usize = bodies.map(|body| body.bytes.capacity()).sum();
+            let own = size_of::<Entry>() + size_of::<Arc<Entry>>() + 16 + entry.events.capacity() * 32;
+            let cites: usize = meta.cites.iter().map(|cite| size_of_val(cite) + 16 + cite.stream.as_str().len()).sum();
+            own + bodies + meta.code.capacity() + meta.principal.capacity() + cites
+        };
+        block.frame.capacity() + block.entries().unwrap().iter().map(counted).sum::<usize>()
+    }
+
+    #[test]
+    fn the_newest_blocks_take_no_more_memory_than_they_may_their_entries_included() {
+        for records in [1, 10, 1_000] {
+            let mut tail = Tail::default();
+            let count = 60_000 / records as u64;
+            (1..=count).for_each(|number| drop(tail.push(block(number, records))));
+            let held: usize = tail.blocks.iter().map(|block| counted(block)).sum();
+            assert!((BYTES_MAX / 4..=BYTES_MAX).contains(&held), "{held} bytes in blocks of {records}");
+            assert!(tail.get(count).is_some() && tail.get(1).is_none());
+        }
+    }
+}
