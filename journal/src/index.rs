@@ -1,9 +1,10 @@
 //! Where everything is, in memory: 16 bytes for each block and for each entry, and what the next append is checked
-//! against. What a checkpoint held lies below, as it was read; what came since lies in maps above it.
+//! against, at most 48 bytes for each command of the last day. What a checkpoint held lies below, as it was read; what came since lies in maps above it.
 
+mod answers;
 mod base;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use uuid::Uuid;
 
@@ -14,6 +15,7 @@ use crate::{
     log::Place,
     record::{self, Record},
 };
+use answers::Answers;
 pub(crate) use base::Base;
 
 /// The stream → places, position → block, and command id → answer of all durable entries.
@@ -22,9 +24,7 @@ pub(crate) struct Index {
     base: Base,
     blocks: Vec<BlockPlace>,
     streams: HashMap<StreamId, Places, Keyed>,
-    answered: HashMap<Uuid, (Answered, u64), Keyed>,
-    /// The remembered commands by age, for forgetting.
-    by_age: VecDeque<(u64, Uuid, Position)>,
+    answers: Answers,
     /// Streams that are in both.
     grown: usize,
     pub(crate) last_time_ms: u64,
@@ -107,7 +107,7 @@ pub(crate) struct Indexed {
 impl Index {
     /// The index as it was when a checkpoint was written.
     pub(crate) fn of(base: Base, last_position: Position, last_time_ms: u64) -> Self {
-        Self { base, last_position, last_time_ms, ..Self::default() }
+        Self { base: base.of_time(last_time_ms), last_position, last_time_ms, ..Self::default() }
     }
 
     /// Appends everything for a checkpoint; none if there is too much.
@@ -121,11 +121,11 @@ impl Index {
         streams.extend(only_new.map(|(name, places)| (name.as_str(), &[][..], places.items())));
         let oldest_kept = self.oldest_kept();
         let kept = |answer: &(Uuid, (Answered, u64))| answer.1.1 >= oldest_kept;
-        let old = self.base.answers().filter(|answer| kept(answer) && !self.answered.contains_key(&answer.0));
-        let answers = old.chain(self.answered.iter().map(|(id, answer)| (*id, *answer))).collect();
+        let old = self.base.answers().filter(|answer| kept(answer) && self.answers.get(&answer.0).is_none());
+        let answers = old.chain(self.answers.iter()).collect();
         let before = (0..self.base.block_count()).filter_map(|number| self.base.block(number));
         let blocks = before.chain(self.blocks.iter().copied()).collect();
-        base::write(base::Parts { blocks, streams, answers }, to)
+        base::write(base::Parts { blocks, streams, answers, time_ms: self.last_time_ms }, to)
     }
 
     /// Takes in a block that has just become durable.
@@ -151,9 +151,8 @@ impl Index {
         let Indexed { item, time_ms, command_id, command_hash } = *entry;
         self.last_position = item.position;
         self.last_time_ms = time_ms;
-        self.answered.insert(command_id, (Answered { position: item.position, command_hash }, time_ms));
-        self.by_age.push_back((time_ms, command_id, item.position));
-        self.forget();
+        self.answers.push(command_id, Answered { position: item.position, command_hash }, time_ms);
+        self.answers.forget_before(self.oldest_kept());
     }
 
     /// Takes in a checked block as it is found in the log, and checks that it goes on where the last one ended.
@@ -266,7 +265,7 @@ impl Index {
 
     /// As [`Index::answered`], with the time of that entry.
     pub(crate) fn answered_at(&self, command_id: &Uuid) -> Option<(Answered, u64)> {
-        let new = self.answered.get(command_id).copied();
+        let new = self.answers.get(command_id);
         new.or_else(|| self.base.answered(command_id).filter(|known| known.1 >= self.oldest_kept()))
     }
 
@@ -327,18 +326,5 @@ impl Index {
 
     fn oldest_kept(&self) -> u64 {
         self.last_time_ms.saturating_sub(COMMAND_WINDOW_MS)
-    }
-
-    fn forget(&mut self) {
-        let oldest_kept = self.oldest_kept();
-        while let Some((time_ms, command_id, position)) = self.by_age.front().copied()
-            && time_ms < oldest_kept
-        {
-            self.by_age.pop_front();
-            // The id may have been used anew since.
-            if self.answered.get(&command_id).is_some_and(|known| known.0.position == position) {
-                self.answered.remove(&command_id);
-            }
-        }
     }
 }

@@ -8,7 +8,7 @@
 //! streams     u64 mix of the name, u32 name at, u32 length, u32 first item, u32 number of items      by mix and name
 //! names       the streams' names
 //! items       u64 position, u64 next version                                      of each stream in their order
-//! answers     u64 mix of the command id is not stored; [16] id, [16] hash, u64 position, u64 time    by mix and id
+//! answers     [16] id, [16] hash, u64 position, u32 ms before the index's time     by the id's mix, which is not stored, and id
 //! tables      2^bits + 1 times u32: where streams, and then answers, begin whose mix begins with these bits
 //! ```
 //!
@@ -24,7 +24,7 @@ const COUNTS: usize = 8;
 const BLOCK: usize = 16;
 const STREAM: usize = 24;
 pub(super) const ITEM: usize = 16;
-const ANSWER: usize = 48;
+const ANSWER: usize = 44;
 /// How many streams or answers share one place of a table.
 const SHARED: usize = 8;
 const BITS_MAX: u32 = 24;
@@ -41,6 +41,8 @@ pub(crate) struct Base {
     answers: Part,
     streams_table: Part,
     answers_table: Part,
+    /// When the last entry was: the times of the answers count back from it.
+    time_ms: u64,
 }
 
 /// Some things of one length, one after the other.
@@ -92,8 +94,14 @@ impl Base {
             streams_table: part((1 << stream_bits) + 1, 4)?,
             answers_table: part((1 << answer_bits) + 1, 4)?,
             bytes: Vec::new(),
+            time_ms: 0,
         };
         (next == bytes.len()).then_some(Self { bytes, ..this })
+    }
+
+    /// The same, whose last entry has this time.
+    pub(super) fn of_time(self, time_ms: u64) -> Self {
+        Self { time_ms, ..self }
     }
 
     pub(super) fn block_count(&self) -> usize {
@@ -170,7 +178,10 @@ impl Base {
         let answer = self.answers.get(&self.bytes, number)?;
         let answered =
             Answered { position: Position(u64_at(answer, 32)?), command_hash: answer[16..32].try_into().ok()? };
-        Some((Uuid::from_slice(&answer[..16]).ok()?, (answered, u64_at(answer, 40)?)))
+        Some((
+            Uuid::from_slice(&answer[..16]).ok()?,
+            (answered, self.time_ms.saturating_sub(u32_at(answer, 40)?.into())),
+        ))
     }
 
     pub(super) fn answers(&self) -> impl Iterator<Item = (Uuid, (Answered, u64))> {
@@ -197,7 +208,9 @@ pub(super) struct Parts<'a> {
     pub blocks: Vec<BlockPlace>,
     /// The items from an earlier checkpoint, and those since.
     pub streams: Vec<(&'a str, &'a [u8], &'a [Item])>,
+    /// None is older than [`crate::COMMAND_WINDOW_MS`].
     pub answers: Vec<(Uuid, (Answered, u64))>,
+    pub time_ms: u64,
 }
 
 /// Appends an index; none if it is too large for its numbers.
@@ -241,10 +254,11 @@ pub(super) fn write(parts: Parts<'_>, to: &mut Vec<u8>) -> Option<()> {
         }
     }
     for (_, (id, (answered, time_ms))) in &answers {
+        let age = u32::try_from(parts.time_ms.saturating_sub(*time_ms)).ok()?;
         to.extend_from_slice(id.as_bytes());
         to.extend_from_slice(&answered.command_hash);
         to.extend_from_slice(&answered.position.0.to_le_bytes());
-        to.extend_from_slice(&time_ms.to_le_bytes());
+        to.extend_from_slice(&age.to_le_bytes());
     }
     write_table(streams.iter().map(|stream| stream.0), stream_bits, to);
     write_table(answers.iter().map(|answer| answer.0), answer_bits, to);
