@@ -18,6 +18,7 @@ mod hostile;
 mod listing;
 mod meanwhile;
 mod mounts;
+mod not_found;
 pub mod process;
 mod restarting;
 mod storage_bench;
@@ -165,6 +166,7 @@ pub fn checks() -> Vec<Check> {
         finding::CHECKS,
         listing::CHECKS,
         deleting::CHECKS,
+        not_found::CHECKS,
         hostile::CHECKS,
         meanwhile::CHECKS,
         restarting::CHECKS,

@@ -84,6 +84,13 @@
 //!   another one than this control plane gives under that id was started by somebody else, and is not taken over. (A provider
 //!   that cannot keep it tells none.)
 //! - What is not there is deleted, destroyed and detached with success.
+//! - `not-found` as the answer to a delete, destroy, release or detach means that nothing is there under this id. It is not
+//!   taken for a success: the node asks by id (`lookup-…`), and only `absent` settles it. While the lookup finds it, or
+//!   cannot tell, the node asks for it to be deleted again.
+//! - What was deleted or destroyed is in no list any more. A machine or a volume that was, and that two lists show all the
+//!   same, is deleted again; a machine only where the policy's harvest mode stops the instances of dead machines.
+//! - A fault that says it can never work (`invalid-argument`, `out-of-range`, `unimplemented`, `permission-denied`) is
+//!   believed when it has come several times in a row; a delete, destroy, release or detach is tried again whatever it says.
 //! - `absent` means that it is not there *and no earlier call will still make it*. Who cannot tell says `unknown`.
 //! - A list that may lack something says `"complete": false`.
 //! - What it starts keeps none of its standard streams, and lives in a session of its own (`setsid`): the process and its

@@ -79,6 +79,9 @@ fn row(fleet: &Fleet, effect: EffectId, sighting: &Sighting, rule: &policy::Harv
         (_, true) => ("kept", format!("an operator let machine/{} go without it", sighting.machine)),
         (None, _) => ("wait", "it was not yet seen unknown in a complete list".to_owned()),
         (Some(unclaimed), _) => match outlook(unclaimed, rule) {
+            Outlook::Due if unclaimed.was_deleted => {
+                ("stop", format!("machine/{} had it deleted, and its provider still shows it", sighting.machine))
+            }
             Outlook::Due => ("stop", "nobody knows it, it was seen often enough, and its grace period is over".into()),
             Outlook::Sightings { more } => ("wait", format!("it has to be seen in {more} more complete lists")),
             Outlook::Grace { until } if until <= fleet.time => {

@@ -193,7 +193,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         progress: told(state),
         attachments: state.attachments.iter().map(ToString::to_string).collect(),
         age_ms: fleet.age_ms(&stream),
-        next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
+        next_try_ms: state.effort().and_then(next_try).or(stray_try(state)).map(|until| until.0),
         next_look_ms: next_look(state).map(|until| until.0),
         held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         held_back: state.is_held_back(),
@@ -305,6 +305,11 @@ impl Lives for volume_attachment::State {
 
 pub(super) fn stream<D: Decider>(name: &str) -> StreamId {
     StreamId::new(D::KIND, name).expect("the name of a stream of the journal")
+}
+
+/// When it is next tried to delete what bears a machine's name and is not its own, after that has failed.
+pub(super) fn stray_try(state: &machine::State) -> Option<Timestamp> {
+    state.strays.values().filter_map(|stray| next_try(&stray.effort)).min()
 }
 
 pub(super) fn next_try(effort: &Effort) -> Option<Timestamp> {

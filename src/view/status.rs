@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bailiwick_actors::{document::Kind, vocab::Life};
+use bailiwick_actors::{contract::Folded, document::Kind, machine, vocab::Life};
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
@@ -11,9 +11,10 @@ use super::{
     alike::{Group, groups},
     filesystem_rows::{filesystem_attachments, filesystems},
     machine_classes::machine_classes,
+    machine_detail::machine_detail,
     machine_sets::machine_sets,
     replica_sets::replica_sets,
-    rows::{MachineRow, attachments, machines, volumes},
+    rows::{MachineRow, attachments, machines, stray_try, volumes},
 };
 
 /// The summary.
@@ -130,7 +131,7 @@ pub fn status(fleet: &Fleet) -> Status {
         why: look.detail.clone().unwrap_or_else(|| format!("it is {}", look.status)),
         next_try_ms: look.next_try_ms,
     });
-    let trouble: Vec<Trouble> = trouble.collect();
+    let trouble: Vec<Trouble> = trouble.chain(left_behind(fleet)).collect();
     Status {
         groups: groups(&trouble),
         position: fleet.position.0,
@@ -140,6 +141,20 @@ pub fn status(fleet: &Fleet) -> Status {
         trouble,
         counts: counts.into_iter().map(|((kind, status), count)| Count { kind, status, count }).collect(),
     }
+}
+
+/// Machines that are gone, and of which an instance that should be is not: deleting it has failed so far.
+fn left_behind(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
+    let gone = fleet.machines.iter().filter(|(_, folded)| !folded.state.life.exists());
+    gone.filter_map(|(name, Folded { state, .. })| {
+        let is_failing = |stray: &machine::Stray| stray.effort.fault().is_some();
+        state.strays.values().any(is_failing).then(|| Trouble {
+            entity: format!("machine/{name}"),
+            status: "left-behind",
+            why: machine_detail(state).unwrap_or_else(|| "an instance of it is still there".to_owned()),
+            next_try_ms: stray_try(state).map(|until| until.0),
+        })
+    })
 }
 
 /// What is missing until everything is as declared: machines run and their agents report that all is well, volumes are

@@ -49,6 +49,9 @@ impl Words for State {
             Command::RemoveStray { instance, .. } => {
                 format!("remove instance {}, which nobody knows", instance.instance)
             }
+            Command::RemoveReturned { instance, .. } => {
+                format!("delete instance {} again, which its provider still shows", instance.instance)
+            }
         }
     }
 

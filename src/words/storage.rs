@@ -35,6 +35,9 @@ impl Words for volume::State {
                 format!("be declared as what provider {} has as {volume_id}", spec.provider)
             }
             Command::RemoveForced => "be removed without waiting for what comes next".into(),
+            Command::DestroyReturned { provider, .. } => {
+                format!("destroy its storage again, which provider {provider} still shows")
+            }
             Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => match report {
                 Report::Made { attempt, volume, .. } | Report::Created { attempt, volume } => {
@@ -74,6 +77,7 @@ impl Words for volume::State {
             Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "it is attached nowhere any more".into(),
+            Event::Returned { .. } => "its storage is still there and is to go".into(),
             Event::Overdue { .. } => "destroying its storage takes longer than it may".into(),
             Event::SitedIn { zone } => format!("it is in zone {zone}"),
             Event::OwnedBy { owner } => format!("it is there for {owner}, and goes with it"),

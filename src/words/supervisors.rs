@@ -115,6 +115,7 @@ fn volumes_in_words(changes: &[VolumeChange]) -> String {
     let words = changes.iter().map(|change| match change {
         VolumeChange::Missing { volume, .. } => format!("volume/{volume} is missing from a complete list"),
         VolumeChange::Back { volume, .. } => format!("volume/{volume} is shown again"),
+        VolumeChange::Returned { volume, .. } => format!("volume/{volume} is still there although it was destroyed"),
     });
     words.collect::<Vec<_>>().join("; ")
 }
@@ -176,6 +177,7 @@ fn change_in_words(change: &Change) -> String {
         Change::Vanished { machine, .. } => format!("the instance of machine/{machine} has vanished"),
         Change::Forgotten { .. } => "an instance that is gone was forgotten".into(),
         Change::Unclaimed { .. } => "no machine claims an instance".into(),
+        Change::Returned { .. } => "an instance is still there that was deleted".into(),
         Change::Claimed { .. } => "a machine claims an instance that was nobody's".into(),
     }
 }

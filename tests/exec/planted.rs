@@ -12,10 +12,56 @@ use bailiwick::{
 
 use crate::support::{Ground, has_python, name, sample};
 
+macro_rules! denies {
+    ($kind:literal) => {
+        (
+            "    while pid := find",
+            concat!(
+                "    if read(effect, \"",
+                $kind,
+                "\") and effect not in MADE: raise Fault(\"not-found\", \"\")\n    while pid := find"
+            ),
+        )
+    };
+}
+
+macro_rules! storage_denies {
+    ($kind:literal) => {
+        concat!(
+            "delete=provider.delete):\n    if read(effect, \"",
+            $kind,
+            "\") and effect not in MADE: raise Fault(\"not-found\", \"\")"
+        )
+    };
+}
+
+/// As [`FORGETS`], for the sample with filesystems.
+const MADE: (&str, &str) = (
+    "def unmount(effect):",
+    concat!(
+        "MADE = set()\n",
+        "work = provider.work\n",
+        "def note(verb, kind, item):\n",
+        "    if verb in (\"create\", \"attach\"): MADE.add(item[\"effect\"])\n",
+        "    return work(verb, kind, item)\n",
+        "provider.work = note\n",
+        "def unmount(effect):",
+    ),
+);
+
 /// What is replaced by what, and which check has to notice.
 type Plant = (&'static [(&'static str, &'static str)], &'static str);
 
-const PLANTS: [Plant; 38] = [
+/// It answers not-found to what it has not made since it started.
+const FORGETS: [(&str, &str); 2] = [
+    ("MAKE[kind](**item)", "MAKE[kind](**item); MADE.add(effect)"),
+    ("def every(kind):", "MADE = set()\ndef every(kind):"),
+];
+const DENIES_MACHINES: (&str, &str) = denies!("machine");
+const DENIES_VOLUMES: (&str, &str) = denies!("volume");
+const DENIES_ATTACHMENTS: (&str, &str) = denies!("attachment");
+
+const PLANTS: [Plant; 41] = [
     (&[(r#""version": 1"#, r#""version": 3"#)], "process/greets"),
     (&[("asked = json.loads(line)", "asked = json.loads(line); print(\"{}\")")], "process/greets"),
     (&[(r#""machines": True, "volumes": True"#, r#""x": 1"#)], "process/offers"),
@@ -79,6 +125,9 @@ const PLANTS: [Plant; 38] = [
         )],
         "deleting/never-made",
     ),
+    (&[FORGETS[0], FORGETS[1], DENIES_MACHINES], "not-found/machines"),
+    (&[FORGETS[0], FORGETS[1], DENIES_VOLUMES], "not-found/volumes"),
+    (&[FORGETS[0], FORGETS[1], DENIES_ATTACHMENTS], "not-found/attachments"),
     (
         &[(
             "    pid = find(effect) or",
@@ -96,7 +145,7 @@ const PLANTS: [Plant; 38] = [
 ];
 
 /// As [`PLANTS`], for the sample with filesystems.
-const STORAGE_PLANTS: [Plant; 7] = [
+const STORAGE_PLANTS: [Plant; 9] = [
     (&[("size_mib=size_mib)", "size_mib=size_mib - 1)")], "filesystems/large-enough"),
     (&[("filesystem_id=\"directory-\" + effect", "filesystem_id=\"x\" * 300")], "filesystems/effect-id"),
     (&[("mount_point=path or files", "mount_point=\"files\"")], "mounts/path"),
@@ -104,6 +153,8 @@ const STORAGE_PLANTS: [Plant; 7] = [
     (&[("(\"lookup\", \"filesystem-attachments\")", "(\"lookup\", \"others\")")], "mounts/found"),
     (&[("if any(held[\"filesystem_effect\"] == effect for", "if any(False for")], "mounts/holds"),
     (&[("if not read(machine_effect, \"machine\") or", "if False or")], "mounts/no-machine"),
+    (&[MADE, ("delete=provider.delete):", storage_denies!("filesystem"))], "not-found/filesystems"),
+    (&[MADE, ("delete=provider.delete):", storage_denies!("mount"))], "not-found/mounts"),
 ];
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt};
 use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
-use super::{Code, Decider, Decision, Facts, NoView, Stored, Verdict};
+use super::{Code, Decider, Decision, Facts, NoView, Stored, StoredFacts, Verdict};
 use crate::{
     policy::Document,
     vocab::{Effort, Outlook, Timestamp},
@@ -40,6 +40,11 @@ impl<D: Decider> Case<D> {
     pub(crate) fn at(self, now: Timestamp) -> Self {
         Self { now: Some(now), ..self }
     }
+}
+
+/// The facts of an entry of that journal, as it keeps them.
+pub(crate) fn facts() -> Body {
+    StoredFacts { journal: JOURNAL }.store().expect("small")
 }
 
 /// The first entry of a journal, with these events of a stream.

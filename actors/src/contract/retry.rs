@@ -2,7 +2,7 @@
 
 use super::{Decider, Decision};
 use crate::{
-    policy::{Document, Machines, RetryBy, Storage},
+    policy::{Document, RetryBy},
     schedule::backoff_ms,
     vocab::{Effort, Fault, FaultClass, FaultCode, Outlook, Timestamp},
 };
@@ -16,6 +16,10 @@ pub struct RetryRule {
     pub max_ms: u64,
     /// How many attempts in a row may end in the very same fault, where time alone does not mend it; 0 means no limit.
     pub alike_max: u32,
+    /// How many attempts in a row have to end in the same fault of a permanent class, before that is believed.
+    pub permanent_max: u32,
+    /// What is tried. What is to go is never given up.
+    pub work: Attempted,
     /// Waits that follow from the fault; none where they follow from the number of attempts.
     pub by_fault: Option<WaitsByFault>,
 }
@@ -32,7 +36,10 @@ pub struct WaitsByFault {
 /// What is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempted {
+    /// Something is made, attached or mounted.
     Making,
+    /// Something is deleted, destroyed, released, detached or unmounted. Whoever gave that up would leave something behind
+    /// that nobody wants, so it is tried on for ever.
     Removing,
 }
 
@@ -53,30 +60,6 @@ pub enum Next {
     Hopeless,
 }
 
-impl From<&Machines> for RetryRule {
-    fn from(policy: &Machines) -> Self {
-        Self {
-            attempts_max: policy.attempts_max,
-            first_ms: policy.retry_first_ms,
-            max_ms: policy.retry_max_ms,
-            alike_max: 0,
-            by_fault: None,
-        }
-    }
-}
-
-impl From<&Storage> for RetryRule {
-    fn from(policy: &Storage) -> Self {
-        Self {
-            attempts_max: policy.attempts_max,
-            first_ms: policy.retry_first_ms,
-            max_ms: policy.retry_max_ms,
-            alike_max: STORAGE_ALIKE_MAX,
-            by_fault: None,
-        }
-    }
-}
-
 impl RetryRule {
     /// How a machine's instance is tried again to be made, or to be removed.
     pub fn of_machine(policy: &Document, work: Attempted) -> Self {
@@ -89,7 +72,28 @@ impl RetryRule {
             RetryBy::Backoff => None,
             RetryBy::FaultCode => Some(WaitsByFault { soon_ms: periods.retry_short_ms, late_ms }),
         };
-        Self { by_fault, ..Self::from(&policy.machines) }
+        Self {
+            attempts_max: policy.machines.attempts_max,
+            first_ms: policy.machines.retry_first_ms,
+            max_ms: policy.machines.retry_max_ms,
+            alike_max: 0,
+            permanent_max: policy.retries.permanent_max,
+            work,
+            by_fault,
+        }
+    }
+
+    /// How something of a volume, a filesystem or an attachment is tried again.
+    pub fn of_storage(policy: &Document, work: Attempted) -> Self {
+        Self {
+            attempts_max: policy.storage.attempts_max,
+            first_ms: policy.storage.retry_first_ms,
+            max_ms: policy.storage.retry_max_ms,
+            alike_max: STORAGE_ALIKE_MAX,
+            permanent_max: policy.retries.permanent_max,
+            work,
+            by_fault: None,
+        }
     }
 
     /// How long is waited after this fault.
@@ -106,11 +110,12 @@ impl RetryRule {
     pub fn after(self, effort: &Effort, fault: &Fault, now: Timestamp) -> Next {
         let until = now.after(self.wait_ms(effort, fault));
         let exhausted = self.attempts_max != 0 && self.attempts_max <= effort.in_series();
+        let ends = self.work == Attempted::Making;
         match fault.code.class() {
-            FaultClass::Permanent => Next::Hopeless,
-            FaultClass::Transient | FaultClass::Unknown if exhausted => Next::Exhausted,
-            FaultClass::Transient if self.is_hopeless(effort, fault) => Next::Hopeless,
-            FaultClass::Transient => Next::Retry { until },
+            FaultClass::Permanent if ends && self.permanent_max <= effort.of_one_code_with(fault) => Next::Hopeless,
+            _ if ends && exhausted => Next::Exhausted,
+            FaultClass::Transient if ends && self.is_hopeless(effort, fault) => Next::Hopeless,
+            FaultClass::Permanent | FaultClass::Transient => Next::Retry { until },
             FaultClass::Unknown => Next::Ask { until },
         }
     }
@@ -295,7 +300,8 @@ mod tests {
     #[test]
     fn the_same_cause_again_and_again_ends_the_trying_of_storage() {
         let policy = Document::default();
-        let (storage, machines) = (RetryRule::from(&policy.storage), RetryRule::from(&policy.machines));
+        let storage = RetryRule::of_storage(&policy, Attempted::Making);
+        let machines = RetryRule::of_machine(&policy, Attempted::Making);
         let gone = Fault::new(FaultCode::NotFound, "the file is missing");
         assert!(matches!(after_the_same(19, storage, &gone), Next::Retry { .. }));
         assert_eq!(after_the_same(20, storage, &gone), Next::Hopeless);
@@ -308,8 +314,58 @@ mod tests {
     }
 
     #[test]
+    fn one_permanent_answer_is_not_believed_and_the_same_several_times_in_a_row_is() {
+        let policy = Document::default();
+        for code in FaultCode::ALL.into_iter().filter(|code| code.class() == FaultClass::Permanent) {
+            for rule in
+                [RetryRule::of_machine(&policy, Attempted::Making), RetryRule::of_storage(&policy, Attempted::Making)]
+            {
+                let no = Fault::new(code, "no");
+                assert!(matches!(after_the_same(1, rule, &no), Next::Retry { .. }), "{code}");
+                assert!(matches!(after_the_same(2, rule, &no), Next::Retry { .. }), "{code}");
+                assert_eq!(after_the_same(3, rule, &no), Next::Hopeless, "{code}");
+                assert_eq!(after_the_same(1, RetryRule { permanent_max: 1, ..rule }, &no), Next::Hopeless, "{code}");
+            }
+        }
+    }
+
+    #[test]
+    fn permanent_answers_count_by_their_code_and_from_the_last_other_one() {
+        let rule = RetryRule::of_machine(&Document::default(), Attempted::Making);
+        let answer = |code, request: u32| Fault::new(code, format!("request {request} failed"));
+        let mut effort = Effort::begun(Version(1), Timestamp(0));
+        let fails = |effort: &mut Effort, code, request| {
+            let fault = answer(code, request);
+            let next = rule.after(effort, &fault, Timestamp(2));
+            effort.wait(Timestamp(1), fault);
+            effort.begin();
+            next
+        };
+        use FaultCode::{InvalidArgument, PermissionDenied, Unavailable};
+        for code in [InvalidArgument, InvalidArgument, Unavailable, PermissionDenied, PermissionDenied] {
+            assert!(!matches!(fails(&mut effort, code, 1), Next::Hopeless), "{code}");
+        }
+        assert_eq!(fails(&mut effort, PermissionDenied, 2), Next::Hopeless);
+    }
+
+    #[test]
+    fn what_is_to_go_is_tried_on_for_ever() {
+        let policy = Document::default();
+        for code in FaultCode::ALL {
+            for rule in [
+                RetryRule::of_machine(&policy, Attempted::Removing),
+                RetryRule::of_storage(&policy, Attempted::Removing),
+            ] {
+                let next = after_the_same(500, rule, &Fault::new(code, "no"));
+                let (Next::Retry { until } | Next::Ask { until }) = next else { panic!("{code}: {next:?}") };
+                assert!(until.since(Timestamp(2)) <= rule.max_ms, "{code}: and not more and more rarely");
+            }
+        }
+    }
+
+    #[test]
     fn another_cause_in_between_begins_the_count_anew() {
-        let rule = RetryRule::from(&Document::default().storage);
+        let rule = RetryRule::of_storage(&Document::default(), Attempted::Making);
         let (one, other) = (Fault::new(FaultCode::NotFound, "one"), Fault::new(FaultCode::NotFound, "other"));
         let mut effort = Effort::begun(Version(1), Timestamp(0));
         for fault in [&one; 18].into_iter().chain([&other]) {

@@ -4,7 +4,7 @@ use bailiwick_journal::StreamId;
 
 use super::{Command, Event, Reason, Rejection, Removal, Report, Spec, State, Storage};
 use crate::{
-    contract::{self, Decision, Failed, RetryRule},
+    contract::{self, Attempted, Decision, Failed, RetryRule},
     ports::{Backing, ProvisionedFilesystem},
     storage_rules::FromPool,
     vocab::{EffectId, Fault, FaultCode, Life, Name, Outlook, SkippedStorage, Timestamp},
@@ -222,7 +222,7 @@ fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     };
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
     let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::CreateGivenUp { fault } };
-    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
+    Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Making), facts.now))
 }
 
 fn report_destroyed(state: &State, attempt: u32) -> Verdict {
@@ -245,5 +245,5 @@ fn report_destroy_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fac
     }
     let retry = |until, fault| Event::DestroyRetryScheduled { until, fault };
     let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DestroyGivenUp { fault } };
-    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
+    Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Removing), facts.now))
 }

@@ -7,7 +7,7 @@ use super::{Command, Effect, Report, State, Storage};
 use crate::{
     ports::{CreateFilesystem, ProvisionedFilesystem},
     shell::{AnyCommand, Call, FilesystemCall, Kind, Work},
-    vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
+    vocab::{EffectId, Fault, Name, Timestamp},
 };
 
 impl Kind for State {
@@ -49,11 +49,10 @@ pub(crate) fn created(attempt: u32, result: Result<ProvisionedFilesystem, Fault>
     }))
 }
 
-/// How a destroy or release went, as a command. What is not there any more is gone.
+/// How a destroy or release went, as a command.
 pub(crate) fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
     AnyCommand::Filesystem(Command::Report(match result {
         Ok(()) => Report::Destroyed { attempt },
-        Err(fault) if fault.code == FaultCode::NotFound => Report::Destroyed { attempt },
         Err(fault) => Report::DestroyFailed { attempt, fault },
     }))
 }

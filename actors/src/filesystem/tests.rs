@@ -195,7 +195,13 @@ fn table() -> Vec<Case<State>> {
         case(
             releasing(),
             Command::Report(Report::DestroyFailed { attempt: 1, fault: fault(FaultCode::InvalidArgument) }),
-            Ok((R::NotRetryable, vec![Event::DestroyGivenUp { fault: fault(FaultCode::InvalidArgument) }])),
+            Ok((
+                R::WorthRetrying,
+                vec![Event::DestroyRetryScheduled {
+                    until: NOW.after(30_000),
+                    fault: fault(FaultCode::InvalidArgument),
+                }],
+            )),
         ),
         case(reserved(provisioned()), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan]))),
         case(
@@ -250,6 +256,7 @@ fn table() -> Vec<Case<State>> {
 fn every_reason_and_rejection_has_its_case() {
     let mut policy = Document::default();
     policy.storage.attempts_max = 2;
+    policy.retries.permanent_max = 1;
     let rejections = ["not-declared", "leaving", "immutable", "still-reserved", "unknown-attempt"];
     // What takes too long is so at a later time than all else.
     let deadline = Timestamp(5 + 15 * 60_000);

@@ -7,7 +7,7 @@ use super::{Command, Effect, Report, Spec, State, Target};
 use crate::{
     ports::{AttachFilesystem, DetachFilesystem, FilesystemAttachmentInfo},
     shell::{AnyCommand, Call, FilesystemCall, Kind, Work},
-    vocab::{EffectId, Fault, FaultCode, Timestamp},
+    vocab::{EffectId, Fault, Timestamp},
 };
 
 impl Kind for State {
@@ -67,11 +67,10 @@ pub(crate) fn attached(attempt: u32, result: Result<FilesystemAttachmentInfo, Fa
     }))
 }
 
-/// How a detach went, as a command. What is not attached any more is detached.
+/// How a detach went, as a command.
 pub(crate) fn detached(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
     AnyCommand::FilesystemAttachment(Command::Report(match result {
         Ok(()) => Report::Detached { attempt },
-        Err(fault) if fault.code == FaultCode::NotFound => Report::Detached { attempt },
         Err(fault) => Report::DetachFailed { attempt, fault },
     }))
 }

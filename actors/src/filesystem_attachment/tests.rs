@@ -224,6 +224,7 @@ fn making_sure_shares_the_intent_and_is_undone_like_it() {
 fn every_reason_and_rejection_has_its_case() {
     let mut policy = Document::default();
     policy.storage.attempts_max = 2;
+    policy.retries.permanent_max = 1;
     let rejections = ["not-declared", "leaving", "immutable", "unknown-attempt"];
     // What takes too long is so at a later time than all else.
     let deadline = Timestamp(5 + 15 * 60_000);

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     contract::{Attempted, Decision, Next, RetryRule},
     ports::MachineInstance,
-    vocab::{Effort, Fault, FaultCode, Life, Timestamp},
+    vocab::{Effort, Fault, FaultCode, Life, Outlook, Timestamp},
 };
 
 pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, facts: &Facts<'_>) -> Verdict {
@@ -25,7 +25,12 @@ pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, f
     if let Some(nonce) = foreign::other_nonce(instance, facts) {
         // Another control plane has the same id. What is there is not ours, whatever it is called.
         let text = format!("instance {} was started by somebody else: it reports the nonce {nonce}", instance.instance);
-        return create_failed(state, effort.attempt, &Fault::new(FaultCode::PermissionDenied, text), facts);
+        if effort.outlook != Outlook::Trying {
+            return Ok(Decision::nothing(Reason::StaleReport));
+        }
+        // That is what the instance says, not what the provider answers: asked again, it is the same.
+        let fault = Fault::new(FaultCode::PermissionDenied, text);
+        return Ok(Decision::because(Reason::NotRetryable, [Event::CreateGivenUp { fault }]));
     }
     if effort.attempt < attempt {
         return Err(Rejection::UnknownAttempt { attempt });

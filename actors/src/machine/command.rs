@@ -86,6 +86,8 @@ pub enum Command {
     RefuseEviction { effect: EffectId, budget: BudgetSeen },
     /// The volume is not attached to this instance any more, and was waited for. A supervisor's order.
     NoteDetached { effect: EffectId, volume: Name },
+    /// This instance was deleted, as its provider said, and the provider still shows it: it shall go. A supervisor's order.
+    RemoveReturned { provider: Name, instance: MachineInstance },
 }
 
 /// In which way a machine goes.

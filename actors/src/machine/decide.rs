@@ -52,7 +52,12 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::GiveUp { effect } => health::give_up(state, *effect, facts),
         Command::Engage { set } => membership::engage(state, set),
         Command::Disengage { set } => membership::disengage(state, set, facts),
-        Command::RemoveStray { provider, instance } => foreign::remove_stray(state, provider, instance, facts),
+        Command::RemoveStray { provider, instance } => {
+            foreign::remove_stray(state, (provider, instance), Reason::StrayUnknown, facts)
+        }
+        Command::RemoveReturned { provider, instance } => {
+            foreign::remove_stray(state, (provider, instance), Reason::StrayReturned, facts)
+        }
         Command::Report(report) => match report {
             Report::Created { attempt, instance } => answers::created(state, *attempt, instance, facts),
             Report::CreateFailed { attempt, fault } => answers::create_failed(state, *attempt, fault, facts),

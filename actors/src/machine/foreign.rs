@@ -79,7 +79,12 @@ pub(super) fn disown(state: &State) -> Verdict {
     Ok(Decision::because(Reason::OperatorDisowns, [event]))
 }
 
-pub(super) fn remove_stray(state: &State, provider: &Name, instance: &MachineInstance, facts: &Facts<'_>) -> Verdict {
+pub(super) fn remove_stray(
+    state: &State,
+    (provider, instance): (&Name, &MachineInstance),
+    because: Reason,
+    facts: &Facts<'_>,
+) -> Verdict {
     let effect = instance.effect;
     if instance.machine.as_str() != facts.stream.name() {
         return Err(Rejection::NotItsName { machine: instance.machine.clone() });
@@ -101,7 +106,7 @@ pub(super) fn remove_stray(state: &State, provider: &Name, instance: &MachineIns
     if state.hold.is_some() {
         events.push(Event::Withheld { step: Step::RemoveStray, at: facts.now });
     }
-    Ok(Decision::because(Reason::StrayUnknown, events))
+    Ok(Decision::because(because, events))
 }
 
 pub(super) fn report_deleted(state: &State, effect: EffectId, attempt: u32) -> Verdict {

@@ -7,7 +7,7 @@ use super::{Command, Effect, Report, State};
 use crate::{
     ports::{CreateMachine, MachineInstance, SecretData},
     shell::{AnyCommand, Call, Kind, MachineCall, Work},
-    vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
+    vocab::{EffectId, Fault, Name, Timestamp},
 };
 
 impl Kind for State {
@@ -60,11 +60,10 @@ pub(crate) fn created(attempt: u32, result: Result<MachineInstance, Fault>) -> A
     }))
 }
 
-/// How a delete went, as a command. What is not there any more is deleted.
+/// How a delete went, as a command.
 pub(crate) fn deleted(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
     AnyCommand::Machine(Command::Report(match result {
         Ok(()) => Report::Deleted { attempt },
-        Err(fault) if fault.code == FaultCode::NotFound => Report::Deleted { attempt },
         Err(fault) => Report::DeleteFailed { attempt, fault },
     }))
 }
@@ -73,7 +72,6 @@ pub(crate) fn deleted(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
 pub(crate) fn stray_deleted(effect: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
     AnyCommand::Machine(Command::Report(match result {
         Ok(()) => Report::StrayDeleted { effect, attempt },
-        Err(fault) if fault.code == FaultCode::NotFound => Report::StrayDeleted { effect, attempt },
         Err(fault) => Report::StrayDeleteFailed { effect, attempt, fault },
     }))
 }

@@ -285,6 +285,7 @@ fn table() -> Vec<Case<State>> {
 fn every_reason_and_rejection_has_its_case() {
     let mut policy = Document::default();
     policy.machines.attempts_max = 3;
+    policy.retries.permanent_max = 1;
     let rejections = [
         "not-declared",
         "leaving",

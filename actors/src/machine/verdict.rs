@@ -99,6 +99,7 @@ reasons! {
         DetachmentNotAwaited = "detachment-not-awaited", "nobody waits for that volume";
         TurnTimedOut = "turn-timed-out", "a workload or its volumes took too long, so they are not waited for";
         TurnUnderWay = "turn-under-way", "its workloads end one after the other, and one of them still has its turn";
+        StrayReturned = "stray-returned", "the provider still shows an instance of it that was deleted, so it is deleted again";
     }
 }
 

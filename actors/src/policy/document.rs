@@ -35,13 +35,24 @@ impl Default for Harvest {
     }
 }
 
-/// Settings for trying again what failed at a machine: how long is waited before the next attempt.
+/// Settings for trying again what failed.
 ///
 /// The periods of the second way are `retry_short_ms`, `retry_medium_ms` and `retry_long_ms` of [`Reconciliation`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retries {
-    /// Default backoff: what all journals before this setting were decided by.
+    /// How long is waited before the next attempt at a machine. Default backoff: what all journals before this setting were
+    /// decided by.
     pub by: RetryBy,
+    /// How many attempts in a row have to end in the same fault of a permanent class (invalid-argument, out-of-range,
+    /// unimplemented, permission-denied) before making or attaching something is given up. Default 3: a provider may be
+    /// wrong once. What is to go is never given up.
+    pub permanent_max: u32,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { by: RetryBy::default(), permanent_max: 3 }
+    }
 }
 
 /// What the wait before the next attempt follows from.

@@ -109,7 +109,8 @@ pub trait MachineProvider: Send + Sync {
     /// Makes machines; an id that already has an instance answers with that instance.
     fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance>;
 
-    /// Removes the instances made under these ids, and everything that belongs to them; an absent one is a success.
+    /// Removes the instances made under these ids, and everything that belongs to them; an absent one is a success. Who
+    /// answers `not-found` is asked by [`lookup`](Self::lookup), and believed only if that says absent.
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()>;
 
     /// What is known about these ids.

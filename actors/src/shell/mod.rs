@@ -2,6 +2,7 @@
 //!
 //! All actors run on one arbiter; the journal's commit thread is the only border that a command crosses.
 
+mod absence;
 mod address;
 mod assemble;
 mod calls;

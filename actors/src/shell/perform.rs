@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use bailiwick_journal::{Position, StreamId};
 
 use super::{
-    AnyCommand, Ask, AskError, Origin, Registry, Services,
+    AnyCommand, Ask, AskError, Origin, Registry, Services, absence,
     calls::{Call, Perform, ReplicaSetCall},
     ownership,
     secrets::{self, Outfit},
@@ -75,10 +75,14 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         }
         (Operation::DestroyVolume, _, Some(provider)) => {
             let results = bulk(limit, batch.len(), provider.destroy_volumes(ids(&batch))).await;
+            let lookup = |ids| provider.lookup_volumes(ids);
+            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
             reports(batch, results, volume::shell::destroyed)
         }
         (Operation::ReleaseVolume, _, Some(provider)) => {
             let results = bulk(limit, batch.len(), provider.release_volumes(ids(&batch))).await;
+            let lookup = |ids| provider.lookup_volumes(ids);
+            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
             reports(batch, results, volume::shell::destroyed)
         }
         (Operation::AttachVolume, _, Some(provider)) => {
@@ -91,6 +95,8 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
         (Operation::DetachVolume, _, Some(provider)) => {
             let wanted = batch.iter().filter_map(wishes::detach).collect();
             let results = bulk(limit, batch.len(), provider.detach_volumes(wanted)).await;
+            let lookup = |ids| provider.lookup_attachments(ids);
+            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
             reports(batch, results, volume_attachment::shell::detached)
         }
         (Operation::LookAtReplicaSet | Operation::StepReplicaSet, _, _) => replica_sets(services, batch, limit).await,
@@ -111,6 +117,7 @@ async fn delete_machines(
         return asked.told;
     }
     let results = bulk(limit, asked.ours.len(), provider.delete(ids(&asked.ours))).await;
+    let results = absence::confirmed(limit, &ids(&asked.ours), results, |ids| provider.lookup(ids)).await;
     let deleted = if operation == Operation::DeleteStray {
         stray_reports(asked.ours, results)
     } else {
@@ -137,10 +144,14 @@ async fn perform_filesystems(
         }
         Operation::DestroyFilesystem => {
             let results = bulk(limit, batch.len(), provider.destroy_filesystems(ids(&batch))).await;
+            let lookup = |ids| provider.lookup_filesystems(ids);
+            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
             reports(batch, results, filesystem::shell::destroyed)
         }
         Operation::ReleaseFilesystem => {
             let results = bulk(limit, batch.len(), provider.release_filesystems(ids(&batch))).await;
+            let lookup = |ids| provider.lookup_filesystems(ids);
+            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
             reports(batch, results, filesystem::shell::destroyed)
         }
         Operation::AttachFilesystem => {
@@ -153,6 +164,8 @@ async fn perform_filesystems(
         Operation::DetachFilesystem => {
             let wanted = batch.iter().filter_map(wishes::detach_filesystem).collect();
             let results = bulk(limit, batch.len(), provider.detach_filesystems(wanted)).await;
+            let lookup = |ids| provider.lookup_filesystem_attachments(ids);
+            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
             reports(batch, results, filesystem_attachment::shell::detached)
         }
         other => without_provider(other, None, batch),

@@ -24,6 +24,8 @@ pub struct Effort {
     pub in_doubt: bool,
     /// The fault that the last attempts of this series ended in, and how many of them did in a row.
     pub alike: Option<(Fault, u32)>,
+    /// How many of the last attempts in a row ended in a fault of that code, whatever its text.
+    pub of_one_code: u32,
     /// When its deadline passed: from then on it is said to be blocked.
     pub overdue: Option<Timestamp>,
 }
@@ -54,6 +56,7 @@ impl Effort {
             outlook: Outlook::Trying,
             in_doubt: false,
             alike: None,
+            of_one_code: 0,
             overdue: None,
         }
     }
@@ -96,6 +99,7 @@ impl Effort {
         if matches!(self.outlook, Outlook::GivenUp { .. }) {
             self.spent = self.attempt;
             self.alike = None;
+            self.of_one_code = 0;
             // A report about the last attempt may still be on its way; it must not be taken for one about this attempt.
             self.attempt = self.attempt.saturating_add(1);
         }
@@ -106,6 +110,7 @@ impl Effort {
     pub fn wait(&mut self, until: Timestamp, fault: Fault) {
         self.attempt = self.attempt.saturating_add(1);
         self.in_doubt |= !fault.code.leaves_nothing();
+        self.of_one_code = self.of_one_code_with(&fault);
         self.alike = Some((fault.clone(), self.alike_with(&fault)));
         self.outlook = Outlook::Waiting { until, fault };
     }
@@ -128,6 +133,13 @@ impl Effort {
     pub fn alike_with(&self, fault: &Fault) -> u32 {
         let before = self.alike.as_ref().filter(|(last, _)| last == fault);
         before.map_or(1, |(_, times)| times.saturating_add(1))
+    }
+
+    /// How many attempts in a row ended in a fault of this code, with one more that just did. The text may name the request
+    /// or the time, so it says nothing.
+    pub fn of_one_code_with(&self, fault: &Fault) -> u32 {
+        let is_of_it = self.alike.as_ref().is_some_and(|(last, _)| last.code == fault.code);
+        if is_of_it { self.of_one_code.saturating_add(1) } else { 1 }
     }
 
     /// Whether something may be there: an attempt is under way, or one ended without saying that it left nothing. Only

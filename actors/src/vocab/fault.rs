@@ -34,7 +34,8 @@ pub enum FaultCode {
 pub enum FaultClass {
     /// Trying the same again may help.
     Transient,
-    /// Trying the same again cannot help: somebody has to change what is asked for.
+    /// Trying the same again cannot help, if it is true: somebody has to change what is asked for. A provider may be wrong
+    /// once, so only the same answer several times in a row is believed.
     Permanent,
     /// We do not know whether it happened: ask by id before trying again.
     Unknown,

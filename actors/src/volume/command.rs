@@ -1,6 +1,6 @@
 //! What may be asked of a volume, and what the world may report to it.
 
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
 use super::{AtCreation, Place, Spec, VolumeFacts};
@@ -50,6 +50,9 @@ pub enum Command {
     DeclareFor { spec: Spec, machine: Option<Name>, pool: Option<FromPool>, owner: StreamId },
     /// As `Create`, where that machine is in this zone: then the volume is, too.
     CreateIn { place: Place, zone: Zone },
+    /// What was made at this version was destroyed, as this provider said, and the provider still shows it: it shall go. A
+    /// supervisor's order.
+    DestroyReturned { provider: Name, of: Version },
 }
 
 /// A report to a volume.

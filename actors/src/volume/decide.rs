@@ -1,10 +1,10 @@
 //! What should happen to a volume, and why.
 
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{StreamId, Version};
 
 use super::{AtCreation, Command, Event, Place, Reason, Rejection, Removal, Report, Spec, State, Storage, VolumeFacts};
 use crate::{
-    contract::{self, Decision, Failed, RetryRule},
+    contract::{self, Attempted, Decision, Failed, RetryRule},
     ports::ProvisionedVolume,
     storage_rules::FromPool,
     vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SkippedStorage, Timestamp, Zone},
@@ -28,6 +28,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::RemoveWithFilesystem => remove_with_filesystem(state, facts),
         Command::RemoveForced => remove_forced(state, facts),
         Command::Import { spec, volume_id, machine } => import(state, spec, volume_id, machine.as_ref(), facts),
+        Command::DestroyReturned { provider, of } => destroy_returned(state, provider, *of, facts),
         Command::RetryProvisioning => retry_provisioning(state),
         Command::ReserveAttachment { machine } => reserve_attachment(state, machine),
         Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
@@ -202,6 +203,18 @@ fn after_death(state: &State, now: Timestamp) -> Vec<Event> {
     }
 }
 
+/// Only what is gone can have come back. Where the name was taken again, what is left of the earlier one goes after that.
+fn destroy_returned(state: &State, provider: &Name, of: Version, facts: &Facts<'_>) -> Verdict {
+    match state.life {
+        Life::Undeclared => Err(Rejection::NotDeclared),
+        Life::Alive | Life::Dying | Life::Dead => Ok(Decision::nothing(Reason::DeclaredAnew)),
+        Life::Removed => {
+            let event = Event::Returned { provider: provider.clone(), of, at: facts.now };
+            Ok(Decision::because(Reason::StorageReturned, [event]))
+        }
+    }
+}
+
 fn retry_provisioning(state: &State) -> Verdict {
     if !state.life.exists() {
         return Err(Rejection::NotDeclared);
@@ -299,7 +312,7 @@ fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     };
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
     let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::CreateGivenUp { fault } };
-    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
+    Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Making), facts.now))
 }
 
 fn report_destroyed(state: &State, attempt: u32) -> Verdict {
@@ -322,7 +335,7 @@ fn report_destroy_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fac
     }
     let retry = |until, fault| Event::DestroyRetryScheduled { until, fault };
     let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DestroyGivenUp { fault } };
-    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
+    Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Removing), facts.now))
 }
 
 /// It is only told: what is not shown may come back, and nothing is made in its place.

@@ -1,6 +1,6 @@
 //! What happened to a volume.
 
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
 use super::{AtCreation, Place, Spec, VolumeFacts};
@@ -114,6 +114,12 @@ pub enum Event {
     Overdue {
         at: Timestamp,
     },
+    /// What was made at this version is still there although it was destroyed: an intent to destroy it is open again.
+    Returned {
+        provider: Name,
+        of: Version,
+        at: Timestamp,
+    },
 }
 
 impl Event {
@@ -122,6 +128,7 @@ impl Event {
         use Fact::{Dependents, Effect, Life, Spec, Zone as Place};
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
+            Self::Returned { .. } => &[Life, Effect],
             Self::WantedOn { .. } | Self::ImportWanted { .. } | Self::TakenFrom { .. } | Self::OwnedBy { .. } => {
                 &[Spec]
             }

@@ -57,6 +57,14 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Destroyed | Event::CreateDropped | Event::Skipped { what: SkippedStorage::Undoing { .. } } => {
             state.storage = Storage::None;
         }
+        Event::Returned { provider, of, at: since } => {
+            state.life = Life::Dead;
+            state.removal = Removal::Destroy;
+            state.storage = Storage::Destroying { of: *of, effort: Effort::begun(at, *since) };
+            if let Some(spec) = &mut state.spec {
+                spec.provider = provider.clone();
+            }
+        }
         Event::Overdue { at: since } => {
             if let Some(effort) = effort_mut(state) {
                 effort.overdue = Some(*since);

@@ -8,7 +8,7 @@ use crate::{
     ports::{CreateVolume, ImportVolume, ProvisionedVolume},
     shell::{AnyCommand, Call, Kind, VolumeCall, Work},
     storage_rules::ImportWish,
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Timestamp, Uid},
+    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid},
 };
 
 impl Kind for State {
@@ -56,11 +56,10 @@ pub(crate) fn created(attempt: u32, result: Result<ProvisionedVolume, Fault>) ->
     }))
 }
 
-/// How a destroy went, as a command. What is not there any more is destroyed.
+/// How a destroy went, as a command.
 pub(crate) fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
     AnyCommand::Volume(Command::Report(match result {
         Ok(()) => Report::Destroyed { attempt },
-        Err(fault) if fault.code == FaultCode::NotFound => Report::Destroyed { attempt },
         Err(fault) => Report::DestroyFailed { attempt, fault },
     }))
 }

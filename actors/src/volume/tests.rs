@@ -97,6 +97,19 @@ fn created(attempt: u32, at: u64, size: u64) -> Command {
     Command::Report(Report::Created { attempt, volume: volume(at, size) })
 }
 
+/// It was destroyed, and is shown all the same.
+fn returned() -> Command {
+    Command::DestroyReturned { provider: name("local"), of: Version(2) }
+}
+
+fn back() -> Event {
+    Event::Returned { provider: name("local"), of: Version(2), at: NOW }
+}
+
+fn released_and_back() -> Vec<Event> {
+    [releasing(), vec![Event::Destroyed, Event::Removed, back()]].concat()
+}
+
 fn table() -> Vec<Case<State>> {
     use Reason as R;
     let reserve = |machine| Command::ReserveAttachment { machine: name(machine) };
@@ -133,14 +146,40 @@ fn table() -> Vec<Case<State>> {
         case(
             releasing(),
             not_undone(1, FaultCode::PermissionDenied),
-            Ok((R::NotRetryable, vec![Event::DestroyGivenUp { fault: fault(FaultCode::PermissionDenied) }])),
+            Ok((
+                R::WorthRetrying,
+                vec![Event::DestroyRetryScheduled {
+                    until: NOW.after(30_000),
+                    fault: fault(FaultCode::PermissionDenied),
+                }],
+            )),
         ),
         case(
             dead(),
             not_undone(1, FaultCode::Unimplemented),
-            Ok((R::NotRetryable, vec![Event::DestroyGivenUp { fault: fault(FaultCode::Unimplemented) }])),
+            Ok((
+                R::WorthRetrying,
+                vec![Event::DestroyRetryScheduled { until: NOW.after(30_000), fault: fault(FaultCode::Unimplemented) }],
+            )),
         ),
         case(releasing(), not_undone(2, FaultCode::Unimplemented), Ok((R::StaleReport, vec![]))),
+        case(removed(), returned(), Ok((R::StorageReturned, vec![back()]))),
+        case(provisioned(), returned(), Ok((R::DeclaredAnew, vec![]))),
+        case(vec![], returned(), Err(Rejection::NotDeclared)),
+        // What came back is destroyed, also where the one before was to be let go of.
+        case(
+            released_and_back(),
+            not_undone(1, FaultCode::Unimplemented),
+            Ok((
+                R::WorthRetrying,
+                vec![Event::DestroyRetryScheduled { until: NOW.after(30_000), fault: fault(FaultCode::Unimplemented) }],
+            )),
+        ),
+        case(
+            released_and_back(),
+            Command::Report(Report::Destroyed { attempt: 1 }),
+            Ok((R::StorageAbsent, vec![Event::Destroyed, Event::Removed])),
+        ),
         case(provisioned(), shown(false, 2), Ok((R::StorageLost, vec![Event::Lost { at: NOW }]))),
         case(dying(), shown(false, 2), Ok((R::StorageLost, vec![Event::Lost { at: NOW }]))),
         case(provisioned(), shown(false, 1), Ok((R::StaleReport, vec![]))),
@@ -479,6 +518,7 @@ fn what_is_lost_is_told_and_nothing_is_done_about_it() {
 fn every_reason_and_rejection_has_its_case() {
     let mut policy = Document::default();
     policy.storage.attempts_max = 2;
+    policy.retries.permanent_max = 1;
     let rejections = [
         "not-declared",
         "leaving",

@@ -46,6 +46,8 @@ reasons! {
         StorageLost = "storage-lost", "its provider has shown two complete lists in a row without it";
         StorageFound = "storage-found", "its provider shows it again";
         Overdue = "overdue", "destroying it takes longer than it may, so it is said to be blocked";
+        StorageReturned = "storage-returned", "its provider still shows what was destroyed, so it is destroyed again";
+        DeclaredAnew = "declared-anew", "it was declared again, so what is left of the earlier one goes after this one";
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Command, Event, Link, Reason, Rejection, Report, Spec, State, Target};
 use crate::{
-    contract::{self, Decision, Failed, RetryRule},
+    contract::{self, Attempted, Decision, Failed, RetryRule},
     ports::AttachmentInfo,
     vocab::{EffectId, Fault, Life, SkippedStorage},
 };
@@ -169,7 +169,7 @@ fn report_attach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     };
     let retry = |until, fault| Event::AttachRetryScheduled { until, fault };
     let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::AttachGivenUp { fault } };
-    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
+    Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Making), facts.now))
 }
 
 fn report_detached(state: &State, attempt: u32) -> Verdict {
@@ -193,5 +193,5 @@ fn report_detach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     };
     let retry = |until, fault| Event::DetachRetryScheduled { until, fault };
     let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DetachGivenUp { fault } };
-    Ok(failed.decide(RetryRule::from(&facts.policy.storage), facts.now))
+    Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Removing), facts.now))
 }

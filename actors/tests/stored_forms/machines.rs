@@ -76,6 +76,7 @@ pub(crate) fn machine() -> Forms {
             Command::RefuseEviction { effect: effect(1), budget: budget() },
             Command::Declare(spec.clone()),
             Command::NoteDetached { effect: effect(1), volume: volume() },
+            Command::RemoveReturned { provider: name("local"), instance: instance(InstanceStatus::Running) },
             Command::Report(Report::WorkloadEnded { effect: effect(1), workload: name("app") }),
         ]
         .into_iter()

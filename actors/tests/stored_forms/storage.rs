@@ -7,7 +7,7 @@ use bailiwick_actors::{
     vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage, Zone},
     volume, volume_attachment,
 };
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{StreamId, Version};
 
 use super::{AT, effect, fault, name, verdicts};
 use crate::{Forms, forms};
@@ -66,6 +66,7 @@ pub(crate) fn volume() -> Forms {
                 owner: owner(),
             },
             Command::CreateIn { place: place(), zone: Zone("a".into()) },
+            Command::DestroyReturned { provider: name("local"), of: Version(2) },
             Command::Report(Report::Lost { effect: effect(2) }),
             Command::Report(Report::Found { effect: effect(2) }),
         ],
@@ -106,6 +107,7 @@ pub(crate) fn volume() -> Forms {
             Event::OwnedBy { owner: owner() },
             Event::SitedIn { zone: Zone("a".into()) },
             Event::Overdue { at: AT },
+            Event::Returned { provider: name("local"), of: Version(2), at: AT },
         ],
     ));
     let rejections = vec![

@@ -49,6 +49,7 @@ pub(crate) fn supervisor() -> Forms {
         Change::Forgotten { effect: effect(1) },
     ];
     let claims = vec![Change::Unclaimed { effect: effect(1) }, Change::Claimed { effect: effect(1) }];
+    let returned = vec![Change::Returned { effect: effect(1) }];
     let mut all = forms(
         "machines.command",
         [
@@ -58,6 +59,7 @@ pub(crate) fn supervisor() -> Forms {
             Command::Look { machines: vec![name("web"), name("db")] },
             Command::ObserveZones { provider: name("local"), zones: [Zone("a".into())].into() },
             Command::Observe { provider: provider(), as_of: AT, changes: claims },
+            Command::Observe { provider: provider(), as_of: AT, changes: returned },
         ],
     );
     let [first, second, third, ..] = orders();
@@ -94,7 +96,9 @@ pub(crate) fn supervisor() -> Forms {
     ];
     let observe = storage::Command::Observe { changes: changes.clone() };
     let observe_volumes = storage::Command::ObserveVolumes { changes: volumes.clone() };
-    all.extend(forms("storage.command", [look, begin, observe, observe_volumes]));
+    let returned = vec![storage::VolumeChange::Returned { volume: name("data"), effect: effect(2), as_of: AT }];
+    let observe_returned = storage::Command::ObserveVolumes { changes: returned };
+    all.extend(forms("storage.command", [look, begin, observe, observe_volumes, observe_returned]));
     let mut events: Vec<storage::Event> = orders().map(|order| storage::Event::Issued { order, cites: cites() }).into();
     events.push(storage::Event::SessionBegan { session });
     events.push(storage::Event::Observed { changes });

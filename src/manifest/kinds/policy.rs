@@ -92,9 +92,10 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
 }
 
 fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading: &mut Reading<'_>) {
-    let Some(fields) = Fields::of(section, &["by", "short", "medium", "long"], reading) else { return };
+    let Some(fields) = Fields::of(section, &["by", "short", "medium", "long", "permanentMax"], reading) else { return };
     let periods = &mut document.reconciliation;
     set(&fields, "by", &mut document.retries.by, retry_by, reading);
+    set(&fields, "permanentMax", &mut document.retries.permanent_max, Field::number, reading);
     set(&fields, "short", &mut periods.retry_short_ms, positive_period, reading);
     set(&fields, "medium", &mut periods.retry_medium_ms, positive_period, reading);
     set(&fields, "long", &mut periods.retry_long_ms, positive_period, reading);

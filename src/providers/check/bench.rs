@@ -173,9 +173,12 @@ impl Bench {
     }
 
     pub async fn delete(&self, ids: &[EffectId]) -> Judged {
-        let provider = self.provider()?;
-        let answers = self.bulk("delete", ids.len(), provider.delete(ids.to_vec())).await?;
-        every("delete", answers).map(drop)
+        every("delete", self.try_delete(ids.to_vec()).await?).map(drop)
+    }
+
+    pub async fn try_delete(&self, ids: Vec<EffectId>) -> Result<Vec<Result<(), Fault>>, Stop> {
+        let (count, provider) = (ids.len(), self.provider()?);
+        self.bulk("delete", count, provider.delete(ids)).await
     }
 
     /// What it knows; asked again as long as it cannot tell.
@@ -267,8 +270,12 @@ impl Bench {
     }
 
     pub async fn detach(&self, wish: DetachVolume) -> Judged {
+        one("detach", self.try_detach(wish).await?)
+    }
+
+    pub async fn try_detach(&self, wish: DetachVolume) -> Result<Vec<Result<(), Fault>>, Stop> {
         let provider = self.volume_provider()?;
-        one("detach", self.bulk("detach", 1, provider.detach_volumes(vec![wish])).await?)
+        self.bulk("detach", 1, provider.detach_volumes(vec![wish])).await
     }
 
     pub async fn lookup_attachment(&self, id: EffectId) -> Result<Lookup<AttachmentInfo>, Stop> {

@@ -121,8 +121,12 @@ impl Bench {
     }
 
     pub async fn unmount(&self, wish: DetachFilesystem) -> Judged {
+        one("detach-filesystems", self.try_unmount(wish).await?)
+    }
+
+    pub async fn try_unmount(&self, wish: DetachFilesystem) -> Result<Vec<Result<(), Fault>>, Stop> {
         let provider = self.filesystem_provider()?;
-        one("detach-filesystems", self.bulk("detach", 1, provider.detach_filesystems(vec![wish])).await?)
+        self.bulk("detach", 1, provider.detach_filesystems(vec![wish])).await
     }
 
     pub async fn lookup_mount(&self, id: EffectId) -> Result<Lookup<FilesystemAttachmentInfo>, Stop> {

@@ -221,6 +221,12 @@ fn strangers() -> Vec<Case<State>> {
     let deleted = |attempt| Command::Report(Report::StrayDeleted { effect: effect(90), attempt });
     let not_deleted =
         |code| Command::Report(Report::StrayDeleteFailed { effect: effect(90), attempt: 1, fault: fault(code) });
+    let stray_again = Event::StrayRetryScheduled {
+        effect: effect(90),
+        until: NOW.after(10_000),
+        fault: fault(FaultCode::PermissionDenied),
+    };
+    // As a journal of before has it: what is to go was given up then.
     let given_up_stray = Event::StrayGivenUp { effect: effect(90), fault: fault(FaultCode::PermissionDenied) };
     vec![
         case(running(), Command::Disown, Ok((R::OperatorDisowns, vec![left(2, Leaving::OperatorKeeps)]))),
@@ -267,6 +273,11 @@ fn strangers() -> Vec<Case<State>> {
         case(then(lost(), [stray(effect(90), None)]), adopt(foreign()), Err(Rejection::BeingRemoved)),
         case(running(), remove_stray(foreign()), Ok((R::StrayUnknown, vec![stray(effect(90), Some("i-9"))]))),
         case(removed(), remove_stray(foreign()), Ok((R::StrayUnknown, vec![stray(effect(90), Some("i-9"))]))),
+        case(
+            removed(),
+            Command::RemoveReturned { provider: name("local"), instance: foreign() },
+            Ok((R::StrayReturned, vec![stray(effect(90), Some("i-9"))])),
+        ),
         case([], remove_stray(foreign()), Ok((R::StrayUnknown, vec![stray(effect(90), Some("i-9"))]))),
         case(
             then(running(), [held(None)]),
@@ -292,11 +303,7 @@ fn strangers() -> Vec<Case<State>> {
                 }],
             )),
         ),
-        case(
-            with_stray(),
-            not_deleted(FaultCode::PermissionDenied),
-            Ok((R::NotRetryable, vec![given_up_stray.clone()])),
-        ),
+        case(with_stray(), not_deleted(FaultCode::PermissionDenied), Ok((R::WorthRetrying, vec![stray_again]))),
         case(
             then(with_stray(), [given_up_stray]),
             Command::RetryProvisioning,

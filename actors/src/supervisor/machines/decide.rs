@@ -76,16 +76,18 @@ fn concerned(seen: &Seen<'_>, changes: &[Change]) -> BTreeSet<Name> {
         Change::StatusChanged { effect, .. }
         | Change::Forgotten { effect }
         | Change::Unclaimed { effect }
+        | Change::Returned { effect }
         | Change::Claimed { effect } => seen.sighting(*effect).map(|sighting| sighting.machine.clone()),
     };
     changes.iter().filter_map(machine).collect()
 }
 
-/// The machines whose names they bear are told to remove the instances that nobody knows, where it is time.
+/// The machines whose names they bear are told to remove the instances that nobody knows, or that should be gone, where it
+/// is time.
 fn strays(seen: &Seen<'_>, facts: &Facts<'_>, changes: &[Change]) -> Vec<Event> {
     let mut orders = Vec::new();
     for change in changes {
-        let Change::Unclaimed { effect } = change else { continue };
+        let (Change::Unclaimed { effect } | Change::Returned { effect }) = change else { continue };
         let Some(Sighting { provider, machine, instance: Some(instance), unclaimed: Some(unclaimed), .. }) =
             seen.sighting(*effect)
         else {
@@ -96,7 +98,11 @@ fn strays(seen: &Seen<'_>, facts: &Facts<'_>, changes: &[Change]) -> Vec<Event> 
         if !is_due || facts.view.is_claimed(facts.journal, machine, *effect) {
             continue;
         }
-        let command = machine::Command::RemoveStray { provider: provider.clone(), instance: instance.clone() };
+        let (provider, instance) = (provider.clone(), instance.clone());
+        let command = match change {
+            Change::Returned { .. } => machine::Command::RemoveReturned { provider, instance },
+            _ => machine::Command::RemoveStray { provider, instance },
+        };
         let order = Order::Machine { machine: machine.clone(), command };
         let version = facts.view.machines.folded(machine.as_str()).map_or(Version::ZERO, |folded| folded.version);
         if facts.view.orders.is_news(&order, version) {

@@ -1,7 +1,8 @@
 //! Instances that nobody knows: when they are stopped, and when not.
 //!
 //! An instance is unknown if a complete list has it and no machine claims it. It goes if the policy's mode says so, after
-//! enough sightings in complete lists, and after a grace period. Nothing is unknown before the first complete list that was
+//! enough sightings in complete lists, and after a grace period. One that its machine had deleted is known to be ours,
+//! whatever its provider said then: it also goes in the modes that stop the instances of dead machines. Nothing is unknown before the first complete list that was
 //! compared with the whole view. The machine whose name it bears has the last word: it knows what is its own.
 
 use crate::{policy::Harvest, vocab::Timestamp};
@@ -35,7 +36,8 @@ pub fn outlook(unclaimed: &Unclaimed, policy: &Harvest) -> Outlook {
     if unclaimed.last < until {
         return Outlook::Grace { until };
     }
-    if policy.mode.stops_unknown() { Outlook::Due } else { Outlook::Spared }
+    let goes = policy.mode.stops_unknown() || (unclaimed.was_deleted && policy.mode.stops_dead());
+    if goes { Outlook::Due } else { Outlook::Spared }
 }
 
 /// Whether another sighting, as of then, is worth noting: only what brings the end nearer is, so that an instance which

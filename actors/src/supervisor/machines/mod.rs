@@ -5,6 +5,7 @@
 
 pub mod classify;
 mod decide;
+mod deleted;
 mod evicting;
 pub mod harvest;
 mod observe;
@@ -28,6 +29,7 @@ pub(crate) mod shell;
 mod tests;
 
 pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
+pub use deleted::Deleted;
 pub use evicting::waits_for_eviction;
 pub use observe::differences;
 pub use state::{

@@ -81,7 +81,9 @@ fn claim(
     match (view.is_claimed(journal, &instance.machine, effect), &sighting.unclaimed) {
         (true, Some(_)) => Some(Change::Claimed { effect }),
         (true, None) => None,
-        (false, _) => is_worth_noting(sighting, policy, as_of).then_some(Change::Unclaimed { effect }),
+        (false, _) if !is_worth_noting(sighting, policy, as_of) => None,
+        (false, _) if view.deleted.has(&effect) => Some(Change::Returned { effect }),
+        (false, _) => Some(Change::Unclaimed { effect }),
     }
 }
 

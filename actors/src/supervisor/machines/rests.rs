@@ -60,7 +60,9 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
         }
         // Machines that stand in one go with it.
         Command::Remove => Cites::default().fold(machines, parent(), &[Fact::Life]),
-        Command::RemoveStray { instance, .. } => own(seen.seen_at(instance.effect)),
+        Command::RemoveStray { instance, .. } | Command::RemoveReturned { instance, .. } => {
+            own(seen.seen_at(instance.effect))
+        }
         _ => Cites::default(),
     }
     .list()

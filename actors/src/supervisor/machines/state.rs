@@ -64,6 +64,8 @@ pub struct Unclaimed {
     pub times: u32,
     /// Whether the machine whose name it bears was told to remove it.
     pub told: bool,
+    /// Whether its machine had it deleted, and its provider said that it was gone: it is known to be ours.
+    pub was_deleted: bool,
 }
 
 impl Unclaimed {
@@ -109,6 +111,10 @@ pub enum Change {
     Claimed {
         effect: EffectId,
     },
+    /// As `Unclaimed`; its machine had it deleted, and its provider said that it was gone.
+    Returned {
+        effect: EffectId,
+    },
 }
 
 impl Change {
@@ -120,7 +126,8 @@ impl Change {
             | Self::Vanished { effect, .. }
             | Self::Forgotten { effect }
             | Self::Unclaimed { effect }
-            | Self::Claimed { effect } => *effect,
+            | Self::Claimed { effect }
+            | Self::Returned { effect } => *effect,
         }
     }
 }
@@ -262,7 +269,13 @@ impl Decider for State {
                 self.failing.remove(provider);
             }
             Event::Issued {
-                order: Order::Machine { command: machine::Command::RemoveStray { instance, .. }, .. },
+                order:
+                    Order::Machine {
+                        command:
+                            machine::Command::RemoveStray { instance, .. }
+                            | machine::Command::RemoveReturned { instance, .. },
+                        ..
+                    },
                 ..
             } => {
                 if let Some(unclaimed) = self.unclaimed_mut(instance.effect) {
@@ -305,6 +318,13 @@ impl State {
         self.sightings.get_mut(&effect)?.unclaimed.as_mut()
     }
 
+    fn saw_unclaimed(&mut self, effect: EffectId, as_of: Timestamp, was_deleted: bool) {
+        let Some(sighting) = self.sightings.get_mut(&effect) else { return };
+        let first = Unclaimed { since: as_of, last: as_of, times: 1, told: false, was_deleted };
+        let seen = sighting.unclaimed.map_or(first, |known| known.seen_again(as_of));
+        sighting.unclaimed = Some(Unclaimed { was_deleted, ..seen });
+    }
+
     fn take_in(&mut self, provider: &Name, as_of: Timestamp, change: &Change) {
         match change {
             Change::Appeared { instance } => {
@@ -331,13 +351,8 @@ impl State {
             Change::Forgotten { effect } => {
                 self.sightings.remove(effect);
             }
-            Change::Unclaimed { effect } => {
-                if let Some(sighting) = self.sightings.get_mut(effect) {
-                    let first = Unclaimed { since: as_of, last: as_of, times: 1, told: false };
-                    let seen = sighting.unclaimed.map_or(first, |known| known.seen_again(as_of));
-                    sighting.unclaimed = Some(seen);
-                }
-            }
+            Change::Unclaimed { effect } => self.saw_unclaimed(*effect, as_of, false),
+            Change::Returned { effect } => self.saw_unclaimed(*effect, as_of, true),
             Change::Claimed { effect } => {
                 if let Some(sighting) = self.sightings.get_mut(effect) {
                     sighting.unclaimed = None;

@@ -11,7 +11,10 @@ use uuid::Uuid;
 
 use super::{Change, Command, Event, Reason, Sighting, SightingStatus, State, View, Withholding, differences};
 use crate::{
-    contract::{Decider, Decision, Facts, Stored, View as _, given::JOURNAL},
+    contract::{
+        Decider, Decision, Facts, Stored, View as _,
+        given::{JOURNAL, facts},
+    },
     machine,
     policy::{Document, Harvest},
     ports::{InstanceStatus, Listing, MachineInstance},
@@ -59,7 +62,7 @@ fn entry(position: u64, stream: StreamId, first: u64, outcome: Outcome, id: Uuid
     let events_count = u32::try_from(events.len()).expect("few");
     let first_version = Version(first);
     let header = Header { position: Position(position), stream, first_version, events: events_count, meta };
-    Entry { header, command: Body::default(), facts: Body::default(), verdict: Body::default(), events }
+    Entry { header, command: Body::default(), facts: facts(), verdict: Body::default(), events }
 }
 
 /// A view in which machine web runs since 50.
@@ -403,6 +406,38 @@ fn an_unknown_instance_is_removed_after_two_complete_lists_and_the_grace_period_
     assert_eq!(see(900_000, true), 0, "its machine was told");
     let command = machine::Command::RemoveStray { provider: local, instance: stranger() };
     assert_eq!(told, [Event::Issued { order: Order::Machine { machine: name("web"), command }, cites: Vec::new() }]);
+}
+
+#[test]
+fn an_instance_that_was_deleted_and_is_still_shown_is_deleted_again_wherever_those_of_dead_machines_are() {
+    for (mode, goes) in [(HarvestMode::None, false), (HarvestMode::Destroyed, true)] {
+        let (local, mut view, mut state) = (name("local"), view(), seen(SightingStatus::Running, 60));
+        let going =
+            [machine::Event::RemovalBegan, machine::Event::Died, machine::Event::DeleteRequested { at: Timestamp(61) }];
+        let stored = |events: &[machine::Event]| events.iter().map(|event| event.store().unwrap()).collect();
+        view.apply(&entry(2, web(), 4, Outcome::Done, Uuid::nil(), stored(&going))).unwrap();
+        let gone = [machine::Event::Deleted, machine::Event::Removed];
+        view.apply(&entry(3, web(), 7, Outcome::Done, Uuid::nil(), stored(&gone))).unwrap();
+        let policy = Document { harvest: Harvest { mode, ..HARVEST }, ..Document::default() };
+        let mut orders = Vec::new();
+        for as_of in [100, 200, 300_300, 900_000] {
+            let all = listing(as_of, true, vec![instance(InstanceStatus::Running)]);
+            let changes = differences(&state, &view, &local, &all, &policy.harvest, JOURNAL);
+            let (stream, journal, now) = (own(), JOURNAL, Timestamp(as_of));
+            let facts = Facts { stream: &stream, next: Version(1), now, policy: &policy, view: &view, journal };
+            let decision = state.decide(&observe(as_of, changes), &facts).expect("it refuses nothing");
+            for event in decision.events {
+                state.evolve(Version(1), &event);
+                if let Event::Issued { order, .. } = event {
+                    orders.push((as_of, order));
+                }
+            }
+        }
+        let instance = instance(InstanceStatus::Running);
+        let command = machine::Command::RemoveReturned { provider: local, instance };
+        let order = Order::Machine { machine: name("web"), command };
+        assert_eq!(orders, if goes { vec![(300_300, order)] } else { vec![] }, "{mode}");
+    }
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{Cite, StreamId};
 use uuid::Uuid;
 
-use super::{Event, Tally};
+use super::{Event, Tally, deleted::Deleted};
 use crate::{
-    contract::{self, Decider, Decoded, Fold, Stored, StoredError},
+    contract::{self, Decider, Decoded, Fold, Stored, StoredError, StoredFacts},
     document::{self, Documents},
-    machine,
+    machine::{self, Instance},
     supervisor::{Order, Orders},
     vocab::{EffectId, Fact, Name},
 };
@@ -21,6 +21,8 @@ pub struct View {
     pub orders: Orders,
     /// Instances that operators let go of when their machines went: they are nobody's, and nobody removes them.
     pub kept: BTreeSet<EffectId>,
+    /// Instances that machines had deleted: what a provider still shows of them goes again.
+    pub deleted: Deleted,
     /// The machines whose time is over: those that may have to be given up.
     pub overdue: BTreeSet<Name>,
     pub tally: Tally,
@@ -62,7 +64,13 @@ impl contract::View for View {
         }
         let name = stream.name();
         let counted = self.tally.mark(name, self.machines.get(name));
-        self.machines.apply_decoded(entry)?;
+        let own = match self.machines.get(name).filter(|machine| matches!(machine.instance, Instance::Deleting { .. }))
+        {
+            Some(machine) => machine.own(StoredFacts::load(&entry.facts)?.journal, stream),
+            None => None,
+        };
+        let Self { machines, deleted, .. } = self;
+        machines.apply_showing(entry, |event| deleted.saw(own, event))?;
         self.orders.answered(entry);
         // What is gone, and has nothing left that is to go, leaves the view.
         let over = self.machines.get(name).filter(|machine| !machine.life.exists() && machine.strays.is_empty());

@@ -38,12 +38,16 @@ pub fn volume_changes(view: &View, provider: &Name, listing: &Listing<Provisione
         let missing = VolumeChange::Missing { volume, effect, as_of: listing.as_of };
         (listing.complete && is_older).then_some(missing)
     };
-    view.volumes.iter().filter_map(change).filter(|change| is_news(view, change)).collect()
+    let returned = listing.items.iter().filter_map(|shown| {
+        let gone = view.gone.get(shown.effect).filter(|gone| gone.provider == *provider)?;
+        Some(VolumeChange::Returned { volume: gone.volume.clone(), effect: shown.effect, as_of: listing.as_of })
+    });
+    view.volumes.iter().filter_map(change).chain(returned).filter(|change| is_news(view, change)).collect()
 }
 
 /// Whether somebody has to ask a provider for its volumes.
 pub fn has_volumes(view: &View, provider: &Name) -> bool {
-    view.volumes.iter().any(|(_, folded)| made_by(&folded.state, provider).is_some())
+    view.gone.any_of(provider) || view.volumes.iter().any(|(_, folded)| made_by(&folded.state, provider).is_some())
 }
 
 /// Whether it says more than is known: the first absence, a later one, or that an absence is over.
@@ -54,6 +58,7 @@ pub(super) fn is_news(view: &View, change: &VolumeChange) -> bool {
             Some(absence) => !absence.is_confirmed && absence.first < *as_of,
         },
         VolumeChange::Back { volume, effect } => view.absence(volume, *effect).is_some(),
+        VolumeChange::Returned { effect, as_of, .. } => view.gone.is_news(*effect, *as_of),
     }
 }
 

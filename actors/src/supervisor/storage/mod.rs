@@ -7,10 +7,11 @@
 //! what hangs on it, is looked at, and nothing else.
 //!
 //! A volume that its provider leaves out of two complete lists in a row is told so, and is told when it is shown again;
-//! nothing else follows from that. What was attached in an earlier session is made sure of once. What a static provider makes is the business of whoever
+//! nothing else follows from that. One that was destroyed, and that two lists show all the same, is destroyed again. What was attached in an earlier session is made sure of once. What a static provider makes is the business of whoever
 //! starts machines.
 
 mod filesystems;
+mod gone;
 mod listing;
 mod prerequisites;
 mod rests;
@@ -26,6 +27,7 @@ mod zones;
 #[cfg(test)]
 mod tests;
 
+pub use gone::{Gone, GoneVolume};
 pub use listing::{Absence, has_volumes, volume_changes};
 pub use sighting::{Sighted, changes};
 pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, Session, State, VolumeChange};

@@ -39,6 +39,10 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
     let name = volume.as_str();
     match command {
         Command::Remove => Cites::default().fold(&view.volumes, name, &[Fact::Life]),
+        Command::DestroyReturned { .. } => {
+            let ended = view.gone.returned(volume).map(|gone| gone.ended);
+            own(view.gone.returned_at(volume)).event(volume::State::KIND, name, ended)
+        }
         Command::Create { place } | Command::CreateIn { place, .. } => Cites::default()
             .fold(&view.volumes, name, &[Fact::Spec])
             .fold(&view.machines, place.machine.as_str(), &[Fact::Effect]),

@@ -70,13 +70,15 @@ pub enum VolumeChange {
     Missing { volume: Name, effect: EffectId, as_of: Timestamp },
     /// It is shown again.
     Back { volume: Name, effect: EffectId },
+    /// It was destroyed, as the provider said, and is shown by a list that describes this later moment.
+    Returned { volume: Name, effect: EffectId, as_of: Timestamp },
 }
 
 impl VolumeChange {
     /// The volume that it is about.
     pub fn volume(&self) -> &Name {
         match self {
-            Self::Missing { volume, .. } | Self::Back { volume, .. } => volume,
+            Self::Missing { volume, .. } | Self::Back { volume, .. } | Self::Returned { volume, .. } => volume,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod devices;
 mod many;
+mod returned;
 mod sessions;
 mod turns;
 mod zones;
@@ -13,7 +14,10 @@ use uuid::Uuid;
 
 use super::{Command, DeviceChange, Event, Reason, Session, State, View};
 use crate::{
-    contract::{Decider, Decision, Facts, Stored, View as _, given::JOURNAL},
+    contract::{
+        Decider, Decision, Facts, Stored, View as _,
+        given::{JOURNAL, facts},
+    },
     filesystem, filesystem_attachment, machine,
     policy::Document,
     ports::{
@@ -75,7 +79,7 @@ impl Seen {
             meta,
         };
         *version = header.last_version();
-        let (command, facts, verdict) = (Body::default(), Body::default(), Body::default());
+        let (command, facts, verdict) = (Body::default(), facts(), Body::default());
         self.view.apply(&Entry { header, command, facts, verdict, events }).expect("readable");
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Cite, Entry, Position, StreamId, Version};
 
-use super::{Absence, DeviceChange, Event, Session, VolumeChange, prerequisites};
+use super::{Absence, DeviceChange, Event, Gone, Session, VolumeChange, gone::Going, prerequisites};
 use crate::{
     contract::{self, Decider, Decoded, Fold, Folded, Stored, StoredError},
     filesystem, filesystem_attachment,
@@ -34,6 +34,8 @@ pub struct View {
     devices: BTreeMap<(Name, Name), (Backing, Version)>,
     /// The volumes that their providers do not show.
     missing: BTreeMap<Name, Absence>,
+    /// The volumes that were destroyed.
+    pub gone: Gone,
     session: Option<Session>,
     session_began: Timestamp,
     /// The entry that says so, and the event.
@@ -189,11 +191,21 @@ impl contract::View for View {
                 touched.push(format!("{name}:{volume}"));
             }
         })?;
+        let is_volume = stream.kind() == volume::State::KIND;
+        let going = match self.volumes.get(name).filter(|_| is_volume) {
+            Some(state) => Going::of(entry, state)?,
+            None => None,
+        };
+        let mut has_gone = false;
         self.volumes.apply_showing(entry, |event| {
+            has_gone |= Going::is_over(event);
             if let volume::Event::AttachmentReleased { machine } = event {
                 touched.push(format!("{machine}:{name}"));
             }
         })?;
+        if let (true, Some(going), Ok(volume)) = (has_gone, going, name.parse()) {
+            going.has_gone(volume, entry, &mut self.gone);
+        }
         self.attachments.apply_showing(entry, |event| {
             use volume_attachment::Event;
             is_attached |= matches!(event, Event::Attached { .. } | Event::TakenOver { .. });
@@ -273,6 +285,7 @@ impl View {
                 }
             }
             VolumeChange::Back { volume, .. } => drop(self.missing.remove(&volume)),
+            VolumeChange::Returned { effect, as_of, .. } => self.gone.shown(at, effect, as_of),
         }
     }
 

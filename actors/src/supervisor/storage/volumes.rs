@@ -14,7 +14,9 @@ use crate::{
 
 /// What a volume should be told, if anything.
 pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
-    let folded = view.volumes.folded(volume.as_str())?;
+    let Some(folded) = view.volumes.folded(volume.as_str()) else {
+        return returned(view, volume);
+    };
     let state = &folded.state;
     let command = match (state.life, &state.storage) {
         (Life::Alive, Storage::None) => create(view, state)?,
@@ -32,6 +34,14 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
     };
     let order = Order::Volume { volume, command };
     view.orders.is_news(&order, folded.version).then_some(order)
+}
+
+/// A volume that is gone is destroyed again if its provider still shows it.
+fn returned(view: &View, volume: Name) -> Option<Order> {
+    let gone = view.gone.returned(&volume)?;
+    let command = volume::Command::DestroyReturned { provider: gone.provider.clone(), of: gone.of };
+    let order = Order::Volume { volume, command };
+    view.orders.is_news(&order, Version::ZERO).then_some(order)
 }
 
 /// A volume that waits for a machine is made once that has an instance: where that is, and in its zone.

@@ -1,0 +1,94 @@
+//! What a provider says is not there: asked by id before it is believed.
+//!
+//! A provider that answers a delete with `not-found` may be wrong (it looked in another region, or its cloud had not caught
+//! up), and what is believed to be gone is never deleted again. So only a lookup that says `absent` counts.
+
+use std::time::Duration;
+
+use super::perform::bulk;
+use crate::{
+    ports::{BulkAnswer, Lookup},
+    vocab::{EffectId, Fault, FaultCode},
+};
+
+/// How a bulk delete, destroy, release or detach went: `not-found` is a success only where a lookup says `absent`.
+/// `results` has one answer for each of `ids`.
+pub(super) async fn confirmed<'p, T, L>(
+    limit: Duration,
+    ids: &[EffectId],
+    mut results: Vec<Result<(), Fault>>,
+    lookup: L,
+) -> Vec<Result<(), Fault>>
+where
+    L: FnOnce(Vec<EffectId>) -> BulkAnswer<'p, Lookup<T>>,
+{
+    let is_not_found = |result: &Result<(), Fault>| matches!(result, Err(fault) if fault.code == FaultCode::NotFound);
+    let places: Vec<usize> = (0..results.len()).filter(|place| is_not_found(&results[*place])).collect();
+    if places.is_empty() {
+        return results;
+    }
+    let known = bulk(limit, places.len(), lookup(places.iter().map(|place| ids[*place]).collect())).await;
+    for (place, known) in places.into_iter().zip(known) {
+        results[place] = match known {
+            Ok(Lookup::Absent) => Ok(()),
+            Ok(Lookup::Present(_)) => Err(Fault::new(
+                FaultCode::Internal,
+                "the provider answered not-found, but a lookup by id still finds it; it is asked again",
+            )),
+            Ok(Lookup::Unknown) => Err(Fault::new(
+                FaultCode::Unknown,
+                "the provider answered not-found, and cannot tell now whether it is there",
+            )),
+            Err(fault) => Err(fault),
+        };
+    }
+    results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn id(n: u128) -> EffectId {
+        EffectId(Uuid::from_u128(n))
+    }
+
+    fn not_found() -> Result<(), Fault> {
+        Err(Fault::new(FaultCode::NotFound, "no such thing"))
+    }
+
+    async fn judged(known: Vec<Result<Lookup<()>, Fault>>) -> Vec<Result<(), Option<FaultCode>>> {
+        let busy = Err(Fault::new(FaultCode::FailedPrecondition, "attached"));
+        let mut results = vec![Ok(()), busy];
+        results.extend(known.iter().map(|_| not_found()));
+        let ids: Vec<EffectId> = (0..results.len() as u128).map(id).collect();
+        let lookup = |asked: Vec<EffectId>| -> BulkAnswer<'static, Lookup<()>> {
+            assert_eq!(asked, ids[2..], "only what was not found is asked for");
+            Box::pin(std::future::ready(Ok(known)))
+        };
+        let judged = confirmed(Duration::from_secs(1), &ids, results, lookup).await;
+        judged.into_iter().map(|result| result.map_err(|fault| Some(fault.code))).collect()
+    }
+
+    #[tokio::test]
+    async fn not_found_counts_only_where_a_lookup_says_absent() {
+        let silent = Err(Fault::new(FaultCode::Unavailable, "no answer"));
+        let known = vec![Ok(Lookup::Absent), Ok(Lookup::Present(())), Ok(Lookup::Unknown), silent];
+        let expected = [
+            Ok(()),
+            Err(Some(FaultCode::FailedPrecondition)),
+            Ok(()),
+            Err(Some(FaultCode::Internal)),
+            Err(Some(FaultCode::Unknown)),
+            Err(Some(FaultCode::Unavailable)),
+        ];
+        assert_eq!(judged(known).await, expected);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_asked_where_nothing_was_said_to_be_missing() {
+        let lookup = |_| -> BulkAnswer<'static, Lookup<()>> { panic!("nobody has to be asked") };
+        assert_eq!(confirmed(Duration::from_secs(1), &[id(1)], vec![Ok(())], lookup).await, [Ok(())]);
+    }
+}
