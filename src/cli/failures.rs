@@ -1,12 +1,13 @@
 //! Errors of everything below, as they are told at the edge: code, cause, and what to do next.
 
-use std::error::Error;
+use std::{error::Error, io};
 
 use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{IntegrityReport, OpenError, ReadError};
 
 use super::{
     exit::{CLOSED_PIPE, CliError, Exit},
+    limits,
     output::OutputError,
 };
 use crate::{
@@ -47,7 +48,17 @@ impl From<OpenError> for CliError {
                 "nothing was changed; keep a copy of the directory; `bailiwick journal salvage DIR --into NEWDIR` makes a \
                  new journal of what is whole",
             ),
-            OpenError::Io { source, .. } => Self::new(Exit::Error, "disk", message).because(source),
+            OpenError::Io { source, .. } => Self::of_system(message, source),
+        }
+    }
+}
+
+impl CliError {
+    /// What the system refused: a limit that was reached, or a matter of the disk.
+    fn of_system(message: String, source: &io::Error) -> Self {
+        match limits::reached(source) {
+            Some((code, next)) => Self::new(Exit::Error, code, message).because(source).next(next),
+            None => Self::new(Exit::Error, "disk", message).because(source),
         }
     }
 }
@@ -78,7 +89,7 @@ impl From<StartError> for CliError {
                     .because(&error)
                     .next("run `bailiwick journal check`; was the journal written by a later release?")
             }
-            StartError::Io { ref source, .. } => Self::new(Exit::Error, "disk", error.to_string()).because(source),
+            StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::JournalGone { .. } => Self::new(Exit::Integrity, "journal-gone", error.to_string())
                 .next("put the journal back, or name another directory with --data-dir DIR"),
             StartError::Ended => Self::new(Exit::Error, "node-ended", error.to_string()),

@@ -14,6 +14,7 @@ mod failures;
 mod get;
 mod harvest;
 mod journal;
+mod limits;
 mod log;
 pub mod moment;
 mod operate;
@@ -184,6 +185,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     }
     // These run a node, perhaps for years.
     if matches!(command, Command::Up(_) | Command::Down(_) | Command::Serve(_)) {
+        if let Err(error) = limits::look() {
+            return error.print(global.output);
+        }
         allocator::settle();
     }
     panics::tell_in_one_line();

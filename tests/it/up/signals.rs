@@ -1,6 +1,10 @@
 //! Ctrl-C, SIGTERM, and two nodes on one directory.
 
-use std::{fs, os::unix::process::CommandExt};
+use std::{
+    fs,
+    os::unix::process::CommandExt,
+    process::{Command, Stdio},
+};
 
 use bailiwick::{config::journal_dir, journal::ReadOnlyJournal};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -118,4 +122,21 @@ fn a_node_has_its_allocator_give_back_what_is_free() {
     assert!(has("MIMALLOC_PURGE_DELAY=0") && has("MIMALLOC_ARENA_EAGER_COMMIT=0"), "pages stay with the node");
     node.signal(Signal::TERM);
     node.ended().code(0);
+}
+
+/// With less address space than it reserves, threads do not start, or an allocation ends the process, in the middle of its work.
+#[test]
+fn a_node_with_a_limit_of_memory_that_is_too_small_does_not_start_and_says_what_is_enough() {
+    let lab = Lab::new();
+    let serve = lab.command(&["serve"]);
+    // In KiB.
+    for limit in ["200000", "1600000"] {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -v $0 && exec \"$@\"", limit]).arg(serve.get_program()).args(serve.get_args());
+        limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ran = Running::of(&mut limited).ended().code(1);
+        ran.says("error[memory-limit]").says("to 4096 MiB");
+        assert!(!ran.err.contains("free space"), "{ran:?}");
+    }
+    assert!(!lab.data().exists(), "nothing was made");
 }
