@@ -20,7 +20,7 @@ use crate::{
     handle::{Applied, ImportVolume},
     manifest::{self, Manifest, Source},
     plan::{Going, Plan, Prune},
-    view::{Blocker, blockers},
+    view::{Blocker, blockers, declared},
 };
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
@@ -48,6 +48,18 @@ async fn plan(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result<
 }
 
 async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
+    let mut remove = remove.into_inner();
+    shared.node.look(|fleet| {
+        if remove.all {
+            remove.entities = declared(fleet);
+        }
+        if remove.present_only {
+            remove.entities.retain(|entity| fleet.exists(entity));
+        }
+    })?;
+    if remove.entities.is_empty() && (remove.all || remove.present_only) {
+        return Ok(web::Json(Changed::default()));
+    }
     let id = remove.id.unwrap_or_else(Uuid::new_v4);
     if let Some(policy) = remove.entities.iter().find(|stream| stream.kind() == policy::State::KIND) {
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{policy} cannot be removed"))

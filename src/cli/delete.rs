@@ -1,5 +1,7 @@
 //! `bailiwick delete`: asks entities to go.
 
+use std::path::PathBuf;
+
 use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::StreamId;
 use clap::Args;
@@ -12,13 +14,22 @@ use super::{
     progress::say,
     session, wait,
 };
-use crate::api::wire::change::{Changed, Remove};
+use crate::{
+    api::wire::change::{Changed, Remove},
+    manifest,
+};
 
 #[derive(Debug, Args)]
 pub(super) struct DeleteArgs {
     /// Entities: `machine/web`, `volume/data`, `attachment/web:data`
-    #[arg(required = true, value_name = "KIND/NAME")]
+    #[arg(required_unless_present_any = ["files", "all"], value_name = "KIND/NAME")]
     entities: Vec<String>,
+    /// What these manifests declare: files, folders, or - for the standard input; what is not there is passed over
+    #[arg(short = 'f', long = "file", value_name = "FILE", conflicts_with = "entities")]
+    files: Vec<PathBuf>,
+    /// Everything that is declared
+    #[arg(long, conflicts_with_all = ["entities", "files"])]
+    all: bool,
     /// Do not wait for what blocks the removal; what is skipped, and may be left over, is recorded
     #[arg(long)]
     force: bool,
@@ -34,21 +45,43 @@ pub(super) struct DeleteArgs {
 }
 
 pub(super) fn main(global: &Global, args: DeleteArgs) -> Result<Exit, CliError> {
-    let entities = args.entities.iter().map(|text| entity(text)).collect::<Result<Vec<_>, _>>()?;
+    let from_files = !args.files.is_empty();
+    let entities = if from_files { declared_in(&args.files)? } else { named(&args.entities)? };
     let remove = Remove {
-        entities: entities.clone(),
+        entities,
+        all: args.all,
+        present_only: from_files,
         force: args.force,
         keep_instance: args.keep_instance,
         release: false,
         id: Some(Uuid::new_v4()),
     };
-    let changed: Changed = session::send(global, "/v1/remove", &remove)?;
-    apply::show(global, &changed)?;
-    say_blocked(global, &changed);
+    let going = ask(global, &remove)?;
     if args.wait {
-        return wait::until_gone(global, &entities, args.timeout);
+        return wait::until_gone(global, &going, args.timeout);
     }
     Ok(Exit::Ok)
+}
+
+/// Asks the node to remove something, says what that does, and answers with the entities that go.
+pub(super) fn ask(global: &Global, remove: &Remove) -> Result<Vec<StreamId>, CliError> {
+    let changed: Changed = session::send(global, "/v1/remove", remove)?;
+    apply::show(global, &changed)?;
+    say_blocked(global, &changed);
+    let all = changed.steps.iter().filter_map(|step| step.entity.to_string().parse::<StreamId>().ok());
+    Ok(all.filter(|stream| !matches!(stream.kind(), "policy" | "member")).collect())
+}
+
+/// The entities that people name.
+pub(super) fn named(names: &[String]) -> Result<Vec<StreamId>, CliError> {
+    names.iter().map(|text| entity(text)).collect()
+}
+
+/// What manifests declare and can be removed: a policy stays.
+fn declared_in(files: &[PathBuf]) -> Result<Vec<StreamId>, CliError> {
+    let manifest = manifest::parse_open(&manifest::sources(files)?)?;
+    let streams = manifest.documents.iter().map(|document| document.wish.stream());
+    Ok(streams.filter(|stream| stream.kind() != "policy").collect())
 }
 
 /// Says what stands in the way.

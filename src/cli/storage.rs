@@ -172,9 +172,9 @@ fn go(global: &Global, entity: StreamId, going: &GoingArgs, release: bool) -> Re
     let remove = Remove {
         entities: vec![entity.clone()],
         force: going.force,
-        keep_instance: false,
         release,
         id: Some(Uuid::new_v4()),
+        ..Remove::default()
     };
     let changed: Changed = session::send(global, "/v1/remove", &remove)?;
     apply::show(global, &changed)?;

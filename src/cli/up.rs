@@ -16,8 +16,7 @@ use tokio::{
 use uuid::Uuid;
 
 use super::{
-    Global,
-    delete::entity,
+    Global, delete,
     exit::{CliError, Exit},
     progress::{Progress, say},
     provider::ProviderArgs,
@@ -25,7 +24,7 @@ use super::{
 };
 use crate::{
     Config, LocalMachines, Node,
-    api::query::Query,
+    api::{query::Query, wire::change::Remove},
     client::ClientError,
     config::journal_dir,
     manifest,
@@ -285,16 +284,12 @@ pub(super) async fn stay(node: &Node, signals: &mut Signals, progress: Option<Pr
 }
 
 pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
-    let named = args.entities.iter().map(|text| entity(text)).collect::<Result<Vec<_>, _>>()?;
+    let named = delete::named(&args.entities)?;
     let client = session::client(global)?;
     match session::block_on(client.get_json::<serde_json::Value>("/v1/node"))? {
         Err(ClientError::NotRunning { .. }) => (),
         Err(error) => return Err(error.into()),
-        Ok(_) => {
-            let message = "a node is running in this data directory, and would go on";
-            return Err(CliError::new(Exit::Refused, "running", message)
-                .next("use `bailiwick delete KIND/NAME`, or stop the node first"));
-        }
+        Ok(_) => return down_beside(global, named, args.timeout),
     }
     let (node, ended) = session::block_on(async {
         let signals = Signals::new()?;
@@ -306,6 +301,20 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
     ended?;
     stopped?;
     Ok(Exit::Ok)
+}
+
+/// Has a running node remove it; the node runs on.
+fn down_beside(global: &Global, named: Vec<StreamId>, timeout: Duration) -> Result<Exit, CliError> {
+    let all = named.is_empty();
+    let remove = Remove { all, entities: named, id: Some(Uuid::new_v4()), ..Remove::default() };
+    let going = delete::ask(global, &remove)?;
+    let exit = wait::until_gone(global, &going, timeout)?;
+    say(match (going.is_empty(), all) {
+        (true, _) => "nothing is declared; the node is still running",
+        (false, true) => "everything that was declared is gone; the node is still running",
+        (false, false) => "they are gone; the node is still running",
+    });
+    Ok(exit)
 }
 
 /// What is still there, and what it waits for.

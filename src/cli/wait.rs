@@ -81,7 +81,6 @@ fn check_condition(entities: &[StreamId], condition: &str) -> Result<(), CliErro
 pub(super) fn until_converged(global: &Global, timeout: Duration) -> Result<Exit, CliError> {
     until(timeout, || {
         let pending = pending(global)?;
-        let told = |(entity, status, why): &(String, String, String)| format!("{entity} is {status}: {why}");
         let open: Vec<String> = pending.iter().map(told).collect();
         if !pending.is_empty() && pending.iter().all(|(_, status, _)| status == "failed") {
             let mut error = CliError::new(Exit::Error, "failed", "not everything could be made so")
@@ -99,11 +98,26 @@ pub(super) fn until_gone(global: &Global, entities: &[StreamId], timeout: Durati
         let mut open = Vec::new();
         for entity in entities {
             if exists(global, entity)? {
-                open.push(format!("{entity} is still there"));
+                open.push(entity.to_string());
             }
         }
-        Ok(open)
+        if open.is_empty() {
+            return Ok(open);
+        }
+        let pending = pending(global)?;
+        let failed = |name: &String| pending.iter().find(|(entity, status, _)| entity == name && status == "failed");
+        if open.iter().all(|name| failed(name).is_some()) {
+            let mut error = CliError::new(Exit::Error, "failed", "not everything could be removed")
+                .next("`bailiwick why KIND/NAME` explains it, `bailiwick retry KIND/NAME` tries again");
+            error.causes = open.iter().filter_map(failed).map(told).collect();
+            return Err(error);
+        }
+        Ok(open.into_iter().map(|name| format!("{name} is still there")).collect())
     })
+}
+
+fn told((entity, status, why): &(String, String, String)) -> String {
+    format!("{entity} is {status}: {why}")
 }
 
 /// Waits until nothing is open.

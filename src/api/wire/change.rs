@@ -46,10 +46,17 @@ pub struct Rehearse {
 }
 
 /// `POST /v1/remove`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remove {
+    #[serde(default)]
     pub entities: Vec<StreamId>,
+    /// Instead of entities that are named: everything that is declared.
+    #[serde(default)]
+    pub all: bool,
+    /// Entities that are not there are left out, and are no error.
+    #[serde(default, rename = "presentOnly")]
+    pub present_only: bool,
     /// Machines do not wait for what blocks their removal.
     #[serde(default)]
     pub force: bool,

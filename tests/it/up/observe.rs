@@ -164,6 +164,12 @@ fn agents(lab: &Lab, settled: &Settled) {
 #[track_caller]
 pub fn nothing_left(lab: &Lab) {
     assert_eq!(lab.processes(), [], "processes");
+    nothing_made(lab);
+}
+
+/// No machine, volume or attachment is there.
+#[track_caller]
+pub fn nothing_made(lab: &Lab) {
     let rooms = ["attachments", "machines", "volumes"].map(str::to_owned).into();
     assert_eq!(names(&lab.local()), rooms, "local/");
     for room in ["attachments", "machines", "volumes"] {

@@ -10,7 +10,7 @@ use bailiwick::{config::journal_dir, journal::ReadOnlyJournal};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{
-    observe::settled,
+    observe::{nothing_made, settled},
     support::{Lab, Running, eventually},
 };
 
@@ -75,11 +75,29 @@ fn a_second_node_is_refused_with_the_holder() {
         let refused = lab.run(args).code(5);
         refused.says(&node.pid().to_string());
     }
-    let refused = lab.run(&["down"]).code(5);
-    refused.says("a node is running");
     node.signal(Signal::TERM);
     node.ended().code(0);
     settled(&lab);
+}
+
+#[test]
+fn everything_goes_beside_a_running_node_that_runs_on() {
+    let lab = Lab::new();
+    let node = lab.stay();
+    lab.run(&["down"]).code(0).says("everything that was declared is gone; the node is still running");
+    nothing_made(&lab);
+    lab.run(&["wait"]).code(0);
+    let (args, all) = (lab.up_args(), ["delete", "--all", "--wait"]);
+    for going in [&["delete", "-f", &args[1], "--wait"][..], &all] {
+        lab.run(&["apply", &args[1], "--wait"]).code(0);
+        lab.run(going).code(0);
+        nothing_made(&lab);
+        lab.run(going).code(0);
+    }
+    lab.run(&["delete", "--all", "machine/clerk"]).code(64);
+    lab.run(&["delete"]).code(64);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
 }
 
 /// Whether the thread of a process's node has waited for something that often.
