@@ -8,7 +8,7 @@ use bailiwick_actors::{
     replay,
     vocab::{HarvestMode, Timestamp},
 };
-use bailiwick_journal::{Journal, Position, StreamId};
+use bailiwick_journal::{Journal, Position, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -203,6 +203,9 @@ impl Query {
                 None => Err(no_entity(fleet, entity)),
             },
             Self::Log { filter } => {
+                if let Some(entity) = filter.entity.as_ref().filter(|entity| journal.version(entity) == Version::ZERO) {
+                    return Err(no_entity(fleet, entity));
+                }
                 // The newest are wanted, and read best from the oldest to the newest.
                 let mut lines = view::log(journal, &log_filter(filter)?).map_err(unreadable)?;
                 lines.reverse();

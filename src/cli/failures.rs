@@ -58,9 +58,23 @@ impl CliError {
     fn of_system(message: String, source: &io::Error) -> Self {
         match limits::reached(source) {
             Some((code, next)) => Self::new(Exit::Error, code, message).because(source).next(next),
-            None => Self::new(Exit::Error, "disk", message).because(source),
+            None => disk(message, source),
         }
     }
+}
+
+/// A file or folder cannot be used: what helps depends on why.
+fn disk(message: String, source: &io::Error) -> CliError {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    let error = match source.kind() {
+        PermissionDenied => CliError::new(Exit::NoPermission, "no-permission", message)
+            .next("run it as the owner of the data directory, or name another one with --data-dir DIR"),
+        StorageFull => CliError::new(Exit::Disk, "disk", message).next("make room on that disk, and try again"),
+        NotADirectory | NotFound | ReadOnlyFilesystem => CliError::new(Exit::Config, "no-directory", message)
+            .next("name a directory that can be written to, with --data-dir DIR"),
+        _ => CliError::new(Exit::Disk, "disk", message),
+    };
+    error.because(source)
 }
 
 /// The problems, and how much is missing; `journal check` says of which streams.
@@ -83,6 +97,12 @@ fn integrity(report: &IntegrityReport) -> Vec<String> {
 impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
         match error {
+            StartError::Journal(OpenError::InUse { holder, .. }) => {
+                let message = format!("a node is running in this data directory already, as process {holder}");
+                Self::new(Exit::Refused, "in-use", message).next(format!(
+                    "`bailiwick apply FILE` asks that node; `kill {holder}` stops it, its machines keep running"
+                ))
+            }
             StartError::Journal(error) => error.into(),
             StartError::Assemble(error) => {
                 Self::new(Exit::Integrity, "cannot-rebuild", "the state cannot be rebuilt from the journal")

@@ -18,11 +18,13 @@ pub enum Moment {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is no moment: expected a position (1234 or @1234), a time (2026-11-21T02:40:00Z), a time of today in UTC \
-     (14:30 or 14:30:05), or how long ago (-2h, -1h30m)"
+     (14:30 or 14:30:05), or how long ago (-2h, -1h30m){}", .meant.as_ref().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default()
 )]
 pub struct InvalidMoment {
     /// The text, cut to 80 letters.
     pub text: String,
+    /// What it may have meant.
+    pub meant: Option<String>,
 }
 
 impl Moment {
@@ -34,7 +36,8 @@ impl Moment {
     /// # Errors
     /// If it is none of these, or lies before 1970.
     pub fn parse(text: &str, now: Timestamp) -> Result<Self, InvalidMoment> {
-        read(text.trim(), now).ok_or_else(|| InvalidMoment { text: cut(text, 80).into_owned() })
+        let meant = || ago_ms(text).map(|_| format!("-{text}"));
+        read(text.trim(), now).ok_or_else(|| InvalidMoment { text: cut(text, 80).into_owned(), meant: meant() })
     }
 }
 
@@ -116,6 +119,12 @@ mod tests {
         assert_eq!(time("-1h30m"), NOW.0 - 5_400_000);
         assert_eq!(time("-500ms"), NOW.0 - 500);
         assert_eq!(time("-2d"), NOW.0 - 2 * 86_400_000);
+    }
+
+    #[test]
+    fn a_forgotten_minus_is_noticed() {
+        let said = Moment::parse("5m", NOW).expect_err("no moment").to_string();
+        assert!(said.ends_with("did you mean -5m?"), "{said}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `bailiwick hold`, `unhold`, `adopt` and `disown`: what operators ask of one machine.
 
-use bailiwick_actors::ports::Clock;
+use bailiwick_actors::{machine, ports::Clock};
 use clap::Args;
 use uuid::Uuid;
 
@@ -49,8 +49,20 @@ pub(super) struct AdoptArgs {
 }
 
 pub(super) fn hold(global: &Global, args: HoldArgs) -> Result<Exit, CliError> {
+    check_reason(&args.reason)?;
     let until_ms = args.until.as_deref().map(until).transpose()?;
     ask(global, &args.entity, Verb::Hold { reason: args.reason, until_ms })
+}
+
+/// Whether a hold can have this reason.
+fn check_reason(reason: &str) -> Result<(), CliError> {
+    let wrong = match reason {
+        "" => "--reason is empty",
+        long if long.len() > machine::HOLD_REASON_BYTES_MAX => "--reason is longer than 255 bytes",
+        odd if odd.chars().any(char::is_control) => "--reason has a control character, such as a line break",
+        _ => return Ok(()),
+    };
+    Err(CliError::usage(wrong).next("say in one line why it is held"))
 }
 
 pub(super) fn unhold(global: &Global, args: MachineArgs) -> Result<Exit, CliError> {

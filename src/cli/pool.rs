@@ -61,7 +61,7 @@ pub(super) struct CreateArgs {
     /// Letters first, then letters, digits, hyphens or question marks
     #[arg(value_name = "POOL")]
     name: PoolName,
-    /// loop, tmpfs, rootfs, directory, local, simulated, ebs, or exec with `provider=NAME`
+    /// loop, tmpfs, rootfs, directory, local, simulated, or exec with `provider=NAME`
     #[arg(value_name = "PROVIDER")]
     provider: ProviderType,
     /// What the provider is told beyond that: `volume-type=ssd`. Recorded and shown, so no secrets

@@ -1,13 +1,16 @@
 //! How a command reaches a node: over its socket while it runs, in its journal while it does not.
 
 use std::{
+    fs,
     future::Future,
+    io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use bailiwick_actors::{ports::Clock, vocab::Timestamp};
-use bailiwick_journal::{Journal, ReadOnlyJournal};
+use bailiwick_journal::{Journal, OpenError, ReadOnlyJournal};
 use hyper::Method;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -31,9 +34,30 @@ const HISTORY_TIME_MAX: Duration = Duration::from_secs(3_600);
 
 /// The data directory that a command is about.
 pub(super) fn data_dir(global: &Global) -> Result<PathBuf, CliError> {
-    global.data_dir.clone().or_else(default_data_dir).ok_or_else(|| {
+    let dir = global.data_dir.clone().or_else(default_data_dir).ok_or_else(|| {
         CliError::usage("there is no home directory to keep data in").next("name one with --data-dir DIR")
-    })
+    })?;
+    check(&dir)?;
+    Ok(dir)
+}
+
+/// Whether there can be a node: what is no directory, or cannot be looked into, is told as that, not as what follows from it.
+fn check(dir: &Path) -> Result<(), CliError> {
+    match fs::read_dir(dir) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            let message = format!("{} is not a directory", dir.display());
+            Err(CliError::new(Exit::Config, "no-directory", message).next("name a directory with --data-dir DIR"))
+        }
+        Err(error) => {
+            let exit = if error.kind() == io::ErrorKind::PermissionDenied { "no-permission" } else { "disk" };
+            let owner = fs::metadata(dir).map(|found| format!("user {}", found.uid())).unwrap_or("its owner".into());
+            Err(CliError::new(Exit::Error, exit, format!("cannot read the data directory {}", dir.display()))
+                .because(&error)
+                .next(format!("run it as {owner}, or name another one with --data-dir DIR")))
+        }
+    }
 }
 
 /// Runs something asynchronous to its end, on this thread.
@@ -112,18 +136,34 @@ pub(super) fn with_journal<T, E: Into<CliError>>(
     if !journal_dir.exists() {
         return Err(no_node(&dir));
     }
-    let journal = open_stopped(&journal_dir)?;
+    let journal = match ReadOnlyJournal::open(&journal_dir) {
+        Err(OpenError::InUse { holder, .. }) => return Err(socket_gone(&dir, &holder)),
+        opened => say_repair(opened?, &journal_dir),
+    };
     read(&journal).map_err(Into::into)
 }
 
 /// Opens the journal of a stopped node as the node will see it when it starts, and says what it will repair then.
 pub(super) fn open_stopped(dir: &Path) -> Result<ReadOnlyJournal, CliError> {
-    let journal = ReadOnlyJournal::open(dir)?;
+    Ok(say_repair(ReadOnlyJournal::open(dir)?, dir))
+}
+
+fn say_repair(journal: ReadOnlyJournal, dir: &Path) -> ReadOnlyJournal {
     if let Some(repair) = journal.repair() {
         let problem = repair.problems.first().map(|problem| format!("{problem}; ")).unwrap_or_default();
         say(&format!("the journal in {} is damaged: {problem}{repair}", dir.display()));
     }
-    Ok(journal)
+    journal
+}
+
+/// Says that a node runs and cannot be reached.
+fn socket_gone(data_dir: &Path, holder: &str) -> CliError {
+    let socket = data_dir.join("node.sock");
+    let message = format!("process {holder} uses this data directory, and does not answer at {}", socket.display());
+    CliError::new(Exit::NotRunning, "socket-gone", message).next(format!(
+        "a node that is starting answers in a moment; one whose socket was removed has to be restarted: `kill {holder}`, \
+         then `bailiwick serve`"
+    ))
 }
 
 /// Says that a data directory holds no node.

@@ -13,7 +13,7 @@ mod storage;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::{policy::default_name, vocab::Name};
 
 use super::{
     check::{Provider, Read, Reference},
@@ -145,6 +145,10 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let metadata = Metadata::required(&top, &["name"], reading);
             let document = policy::policy(&spec?, reading);
             let (at, name) = metadata?.name(reading)?;
+            if name != default_name() {
+                let text = format!("nothing uses policy {name}: only policy {} is in force", default_name());
+                reading.note(at, "metadata.name", text);
+            }
             (at, Wish::Policy { name, document: Box::new(document?) })
         }
         "ReplicaSet" => {

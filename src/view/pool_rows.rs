@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     policy,
-    storage_rules::{Pool, PoolName, StorageConfig, StorageKind, default_pool},
+    storage_rules::{Pool, PoolName, ProviderType, StorageConfig, StorageKind, default_pool},
 };
 use serde::Serialize;
 
@@ -46,7 +46,10 @@ pub fn pools(fleet: &Fleet) -> Vec<PoolRow> {
             .map(words)
             .collect(),
     };
-    pools.iter().map(row).collect()
+    // Nobody makes anything for `ebs` here: only one that somebody made has to be told.
+    let can_be =
+        |(name, pool): &(&PoolName, &Pool)| pool.provider() != ProviderType::Ebs || config.pools.contains_key(*name);
+    pools.iter().filter(can_be).map(row).collect()
 }
 
 fn words(kind: StorageKind) -> &'static str {

@@ -12,16 +12,19 @@ use crate::{
     vocab::{Life, Timestamp},
 };
 
-/// The longest reason, in bytes.
-const REASON_BYTES_MAX: usize = 255;
+/// The longest reason of a hold, in bytes.
+pub const HOLD_REASON_BYTES_MAX: usize = 255;
 
 pub(super) fn hold(state: &State, reason: &str, until: Option<Timestamp>, facts: &Facts<'_>) -> Verdict {
     if !state.life.exists() {
         return Err(Rejection::NotDeclared);
     }
-    let is_word = (1..=REASON_BYTES_MAX).contains(&reason.len()) && !reason.chars().any(char::is_control);
-    if !is_word || until.is_some_and(|until| until <= facts.now) {
+    let is_word = (1..=HOLD_REASON_BYTES_MAX).contains(&reason.len()) && !reason.chars().any(char::is_control);
+    if !is_word {
         return Err(Rejection::BadHold);
+    }
+    if until.is_some_and(|until| until <= facts.now) {
+        return Err(Rejection::HoldOver);
     }
     if state.hold.as_ref().is_some_and(|held| held.reason == reason && held.until == until) {
         return Ok(Decision::nothing(Reason::HeldAlready));

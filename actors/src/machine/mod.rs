@@ -116,6 +116,7 @@ pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
 pub use eviction::{BudgetSeen, Eviction};
 pub use health::{Cause, Health, is_node_healthy, is_overdue};
+pub use hold::HOLD_REASON_BYTES_MAX;
 pub use joining::{Joined, NodeFacts};
 pub use made_from::MadeFrom;
 pub use phase::{juju_status, phase};

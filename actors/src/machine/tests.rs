@@ -294,6 +294,7 @@ fn every_reason_and_rejection_has_its_case() {
         "unknown-attempt",
         "held",
         "bad-hold",
+        "hold-over",
         "has-instance",
         "no-instance",
         "busy",

@@ -118,7 +118,7 @@ pub enum Rejection {
     UnknownAttempt { attempt: u32 },
     #[error("it is held ({reason}); end that with `bailiwick unhold`, or ask with --force")]
     Held { reason: String },
-    #[error("a hold needs a reason of 1 to 255 bytes without control characters, and an end that is still to come")]
+    #[error("a hold needs a reason of 1 to 255 bytes without control characters")]
     BadHold,
     #[error("it has an instance ({instance}); `bailiwick disown` makes it let go of that first")]
     HasInstance { instance: InstanceId },
@@ -144,6 +144,8 @@ pub enum Rejection {
     VolumeElsewhere { volume: Name, zone: Zone },
     #[error("that instance was started by somebody else: it reports the nonce {nonce}")]
     OtherNonce { nonce: String },
+    #[error("the end of a hold has to be still to come")]
+    HoldOver,
 }
 
 impl Code for Rejection {
@@ -156,6 +158,7 @@ impl Code for Rejection {
             Self::UnknownAttempt { .. } => "unknown-attempt",
             Self::Held { .. } => "held",
             Self::BadHold => "bad-hold",
+            Self::HoldOver => "hold-over",
             Self::HasInstance { .. } => "has-instance",
             Self::NoInstance => "no-instance",
             Self::Busy => "busy",

@@ -66,6 +66,33 @@ fn nobody_waits_for_a_node_that_does_not_run() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_used_is_told_as_that() {
+    let lab = Lab::new();
+    let file = lab.manifest("file", "no directory");
+    for args in [&["status"][..], &["serve"], &["hold", "machine/a", "--reason", "x"]] {
+        let ran = lab.run(&[args, &["--data-dir", &file]].concat()).code(78);
+        ran.says("error[no-directory]").says("is not a directory");
+    }
+    lab.run(&["serve", "--data-dir", "/proc"]).code(78).says("name a directory that can be written to");
+}
+
+#[test]
+fn a_node_that_cannot_be_reached_is_told_as_that() {
+    let lab = Lab::new();
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    lab.run(&["serve"]).code(5).says("is running in this data directory already").says("`bailiwick apply FILE`");
+    fs::remove_file(lab.data().join("node.sock")).expect("removed");
+    lab.run(&["status"]).code(69).says("error[socket-gone]").says(&format!("kill {}", node.pid()));
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+    lab.run(&["status"]).code(0);
+    lab.run(&["log", "machine/nobody"]).code(4).says("there is no machine/nobody");
+    lab.run(&["log", "--since", "5m"]).code(64).says("did you mean -5m?");
+    assert!(!lab.run(&["pool", "list"]).code(0).out.contains("ebs"));
+}
+
+#[test]
 fn a_script_can_tell_what_failed() {
     let lab = Lab::new();
     lab.up();

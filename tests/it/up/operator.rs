@@ -44,6 +44,9 @@ fn a_held_machine_is_not_replaced_before_the_hold_ends() {
     let (before, agent) = instance(&lab);
     lab.run(&["hold", "machine/a"]).code(64);
     lab.run(&["hold", "machine/b", "--reason", "x"]).code(4);
+    lab.run(&["hold", "machine/a", "--reason", ""]).code(64).says("--reason is empty");
+    lab.run(&["hold", "machine/a", "--reason", "a\nb"]).code(64).says("control character");
+    lab.run(&["hold", "machine/a", "--reason", "x", "--until", "@1"]).code(64).says("is not to come");
     let held = lab.run(&["hold", "machine/a", "--reason", "looking at it", "--until", "2h", "-o", "json"]).code(0);
     assert_eq!(json(&held)["code"], "operator-holds");
     assert!(agent.signal(Signal::KILL).expect("it is ours"));

@@ -87,7 +87,7 @@ fn holds() -> Vec<Case<State>> {
             hold_until(Some(100_001)),
             Ok((R::OperatorHolds, vec![held(Some(100_001))])),
         ),
-        case(running(), hold_until(Some(100_000)), Err(Rejection::BadHold)),
+        case(running(), hold_until(Some(100_000)), Err(Rejection::HoldOver)),
         case(running(), Command::Hold { reason: String::new(), until: None }, Err(Rejection::BadHold)),
         case([], hold_until(None), Err(Rejection::NotDeclared)),
         case(running(), Command::Unhold, Ok((R::NotHeld, vec![]))),
