@@ -67,6 +67,10 @@ impl CliError {
 fn disk(message: String, source: &io::Error) -> CliError {
     use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
     let error = match source.kind() {
+        // Not the system says it but the node, of a file of its own: `node.key`.
+        _ if source.raw_os_error().is_none() => {
+            CliError::new(Exit::Disk, "disk", message).next("put the file back from a backup of the data directory")
+        }
         PermissionDenied => CliError::new(Exit::NoPermission, "no-permission", message)
             .next("run it as the owner of the data directory, or name another one with --data-dir DIR"),
         StorageFull => CliError::new(Exit::Disk, "disk", message).next("make room on that disk, and try again"),
