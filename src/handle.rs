@@ -49,6 +49,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Handle {
     shared: Arc<Shared>,
+    /// In whose name it asks.
+    principal: Arc<str>,
 }
 
 struct Shared {
@@ -94,7 +96,19 @@ impl Handle {
             offer,
             admission: Semaphore::new(limits.asks_max),
         };
-        Self { shared: Arc::new(shared) }
+        let own = user(rustix::process::geteuid().as_raw());
+        Self { shared: Arc::new(shared), principal: own.into() }
+    }
+
+    /// The same, asking in the name of somebody else: what the journal calls the principal of a command. A handle that nobody
+    /// named asks in the name of the user that the process runs as, `uid:1000`.
+    #[must_use]
+    pub fn in_the_name_of(&self, principal: impl Into<Arc<str>>) -> Self {
+        Self { shared: self.shared.clone(), principal: principal.into() }
+    }
+
+    fn origin(&self, id: Uuid) -> Origin {
+        Origin { id, principal: self.principal.to_string(), cause: None, cites: Vec::new(), routine: false }
     }
 
     /// The journal, to read from.
@@ -128,7 +142,7 @@ impl Handle {
     /// As [`AskError`]; a refusal is an answer, not an error.
     pub async fn ask(&self, stream: StreamId, command: AnyCommand, id: Uuid) -> Result<Answer, AskError> {
         let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
-        let ask = Ask { stream, command, origin: operator(id) };
+        let ask = Ask { stream, command, origin: self.origin(id) };
         self.shared.registry.send(ask).await.map_err(|_| AskError::Stopping)?
     }
 
@@ -190,7 +204,7 @@ impl Handle {
 
     async fn carry_out(&self, plan: Plan, id: Uuid, content: [u8; 16]) -> Result<Applied, ApplyError> {
         let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
-        let group = AskGroup { commands: plan.commands.clone(), origin: operator(id), content };
+        let group = AskGroup { commands: plan.commands.clone(), origin: self.origin(id), content };
         let answer = self.shared.registry.send(group).await.map_err(|_| AskError::Stopping)??;
         let GroupAnswer { done, answers } = answer;
         if !done {
@@ -305,8 +319,9 @@ fn own_volumes(fleet: &Fleet) -> BTreeMap<Name, Name> {
     fleet.filesystems.iter().filter_map(own).collect()
 }
 
-fn operator(id: Uuid) -> Origin {
-    Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false }
+/// A user of this machine, as a principal.
+pub(crate) fn user(uid: u32) -> String {
+    format!("uid:{uid}")
 }
 
 struct Unpark(Thread);

@@ -12,8 +12,8 @@ use bailiwick_journal::StreamId;
 use uuid::Uuid;
 
 use super::{
+    asker::Asker,
     errors::Failure,
-    server::Shared,
     wire::change::{Blocked, ChangePool, Changed, Decided, Declare, EnableHa, Import, PoolChange, Remove, Retry},
 };
 use crate::{
@@ -34,22 +34,22 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/enable-ha", web::post().to(enable_ha));
 }
 
-async fn apply(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
-    let manifest = read(&shared, &declare)?;
+async fn apply(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
+    let manifest = read(&asker, &declare)?;
     let id = declare.id.unwrap_or_else(Uuid::new_v4);
-    let applied = shared.node.apply(&manifest.documents, prune(&declare), id).await?;
+    let applied = asker.node.apply(&manifest.documents, prune(&declare), id).await?;
     Ok(web::Json(Changed { notes: notes(&manifest), ..changed(applied) }))
 }
 
-async fn plan(shared: web::Data<Shared>, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
-    let manifest = read(&shared, &declare)?;
-    let plan = shared.node.plan(&manifest.documents, prune(&declare))?;
+async fn plan(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
+    let manifest = read(&asker, &declare)?;
+    let plan = asker.node.plan(&manifest.documents, prune(&declare))?;
     Ok(web::Json(Changed { notes: notes(&manifest), ..planned(plan) }))
 }
 
-async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
+async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
     let mut remove = remove.into_inner();
-    shared.node.look(|fleet| {
+    asker.node.look(|fleet| {
         if remove.all {
             remove.entities = declared(fleet);
         }
@@ -69,7 +69,7 @@ async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{member} is its set's to remove"))
             .next("remove its machine, or its seat from the replica set"));
     }
-    let missing = shared.node.look(|fleet| remove.entities.iter().find(|stream| !fleet.exists(stream)).cloned())?;
+    let missing = asker.node.look(|fleet| remove.entities.iter().find(|stream| !fleet.exists(stream)).cloned())?;
     if let Some(missing) = missing {
         return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {missing}"))
             .next("`bailiwick get` lists what there is"));
@@ -80,15 +80,15 @@ async fn remove(shared: web::Data<Shared>, remove: web::Json<Remove>) -> Result<
             .next("volumes and filesystems can be released"));
     }
     let how = Going { force: remove.force, keep_instance: remove.keep_instance, release: remove.release };
-    let applied = shared.node.remove(&remove.entities, how, id).await?;
-    let blocked = shared.node.look(|fleet| {
+    let applied = asker.node.remove(&remove.entities, how, id).await?;
+    let blocked = asker.node.look(|fleet| {
         let all = remove.entities.iter().flat_map(|entity| blockers(fleet, entity));
         all.map(|Blocker { entity, by, why, since_ms }| Blocked { entity, by, why, since_ms }).collect()
     })?;
     Ok(web::Json(Changed { blocked, ..changed(applied) }))
 }
 
-async fn change_pool(shared: web::Data<Shared>, wanted: web::Json<ChangePool>) -> Result<web::Json<Decided>, Failure> {
+async fn change_pool(asker: Asker, wanted: web::Json<ChangePool>) -> Result<web::Json<Decided>, Failure> {
     let ChangePool { change, id } = wanted.into_inner();
     let command = AnyCommand::Policy(match change {
         PoolChange::Create { name, settings } => policy::Command::CreatePool { name, settings },
@@ -97,10 +97,10 @@ async fn change_pool(shared: web::Data<Shared>, wanted: web::Json<ChangePool>) -
     });
     let name = policy::default_name();
     let entity = StreamId::new(policy::State::KIND, name.as_str()).expect("a valid name");
-    ask(&shared, &entity, command, id).await
+    ask(&asker, &entity, command, id).await
 }
 
-async fn import(shared: web::Data<Shared>, import: web::Json<Import>) -> Result<web::Json<Changed>, Failure> {
+async fn import(asker: Asker, import: web::Json<Import>) -> Result<web::Json<Changed>, Failure> {
     let Import { entity, provider, volume_id, machine, size_mib, id } = import.into_inner();
     let name = entity.name().parse().ok().filter(|_| entity.kind() == volume::State::KIND);
     let Some(name) = name else {
@@ -108,10 +108,10 @@ async fn import(shared: web::Data<Shared>, import: web::Json<Import>) -> Result<
     };
     let spec = volume::Spec { provider, size: SizeMib(size_mib) };
     let wish = ImportVolume { name, spec, volume_id, machine };
-    Ok(web::Json(changed(shared.node.import(&wish, id.unwrap_or_else(Uuid::new_v4)).await?)))
+    Ok(web::Json(changed(asker.node.import(&wish, id.unwrap_or_else(Uuid::new_v4)).await?)))
 }
 
-async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
+async fn retry(asker: Asker, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
     let command = match retry.entity.kind() {
         machine::State::KIND => AnyCommand::Machine(machine::Command::RetryProvisioning),
         volume::State::KIND => AnyCommand::Volume(volume::Command::RetryProvisioning),
@@ -124,39 +124,39 @@ async fn retry(shared: web::Data<Shared>, retry: web::Json<Retry>) -> Result<web
             return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
         }
     };
-    ask(&shared, &retry.entity, command, retry.id).await
+    ask(&asker, &retry.entity, command, retry.id).await
 }
 
-async fn enable_ha(shared: web::Data<Shared>, wanted: web::Json<EnableHa>) -> Result<web::Json<Decided>, Failure> {
+async fn enable_ha(asker: Asker, wanted: web::Json<EnableHa>) -> Result<web::Json<Decided>, Failure> {
     if wanted.entity.kind() != replica_set::State::KIND {
         let message = format!("{} is no replica set", wanted.entity);
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
     let command = AnyCommand::ReplicaSet(replica_set::Command::EnableHa { servers: wanted.servers });
-    ask(&shared, &wanted.entity, command, wanted.id).await
+    ask(&asker, &wanted.entity, command, wanted.id).await
 }
 
 /// Asks one entity that exists.
 async fn ask(
-    shared: &Shared,
+    asker: &Asker,
     entity: &StreamId,
     command: AnyCommand,
     id: Option<Uuid>,
 ) -> Result<web::Json<Decided>, Failure> {
-    if !shared.node.look(|fleet| fleet.exists(entity))? {
+    if !asker.node.look(|fleet| fleet.exists(entity))? {
         return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {entity}"))
             .next("`bailiwick get` lists what there is"));
     }
-    let answer = shared.node.ask(entity.clone(), command, id.unwrap_or_else(Uuid::new_v4)).await?;
+    let answer = asker.node.ask(entity.clone(), command, id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == bailiwick_journal::Outcome::Refused {
         return Err(Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text)));
     }
     Ok(web::Json(decided(&answer)))
 }
 
-fn read(shared: &Shared, declare: &Declare) -> Result<Manifest, Failure> {
+fn read(asker: &Asker, declare: &Declare) -> Result<Manifest, Failure> {
     let sources: Vec<Source> = declare.files.iter().map(|file| Source::new(&file.name, file.text.as_bytes())).collect();
-    Ok(manifest::parse(&sources, &shared.node.known()?)?)
+    Ok(manifest::parse(&sources, &asker.node.known()?)?)
 }
 
 fn prune(declare: &Declare) -> Prune {

@@ -8,6 +8,7 @@ pub mod server;
 pub mod wire;
 
 mod agents;
+mod asker;
 pub(crate) mod changes;
 mod errors;
 mod operate;

@@ -13,9 +13,9 @@ use bailiwick_journal::{Outcome, StreamId};
 use uuid::Uuid;
 
 use super::{
+    asker::Asker,
     changes::decided,
     errors::Failure,
-    server::Shared,
     wire::change::{Decided, Operate, Verb},
 };
 use crate::view::Fleet;
@@ -24,14 +24,14 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
     config.route("/operate", web::post().to(operate));
 }
 
-async fn operate(shared: web::Data<Shared>, operate: web::Json<Operate>) -> Result<web::Json<Decided>, Failure> {
+async fn operate(asker: Asker, operate: web::Json<Operate>) -> Result<web::Json<Decided>, Failure> {
     let Operate { entity, verb, id } = operate.into_inner();
     if entity.kind() != machine::State::KIND {
         let message = format!("a {} cannot be asked that; machines can", entity.kind());
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
-    let command = shared.node.look(|fleet| command(fleet, &entity, verb))??;
-    let answer = shared.node.ask(entity, AnyCommand::Machine(command), id.unwrap_or_else(Uuid::new_v4)).await?;
+    let command = asker.node.look(|fleet| command(fleet, &entity, verb))??;
+    let answer = asker.node.ask(entity, AnyCommand::Machine(command), id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == Outcome::Refused {
         return Err(Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text)));
     }

@@ -11,7 +11,7 @@ use std::{
 
 use actix_web::{App, HttpServer, dev::ServerHandle, http::StatusCode, web};
 
-use super::{agents, changes, errors::Failure, operate, questions};
+use super::{agents, asker::Peer, changes, errors::Failure, operate, questions};
 use crate::{client::SocketPath, handle::Handle, providers::enrolment::Enrolments};
 
 /// The longest body of a change, in bytes: a manifest's limit and some room.
@@ -84,6 +84,9 @@ fn serve(listener: UnixListener, shared: Shared, ready: &mpsc::SyncSender<io::Re
                         .configure(agents::routes),
                 )
                 .default_service(web::to(nowhere))
+        })
+        .on_connect(|connection, data| {
+            data.insert(Peer::of(connection));
         })
         .workers(1)
         .max_connections(1_000)
