@@ -15,7 +15,7 @@ pub mod why;
 pub(crate) mod tests;
 
 pub use bailiwick_actors::replay::{
-    Audited, Context, Deciders, Difference, Divergence, FlipGroup, Options, Redecide, Redecider, Rehearsal,
+    Audited, Context, Deciders, Difference, Divergence, Flip, FlipGroup, Options, Redecide, Redecider, Rehearsal,
     ReplayError, ReplayReport, What, assert_replays, rehearse, replay, replay_with,
 };
 pub use story::story;

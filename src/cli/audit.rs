@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     api::query::Query,
-    audit::{Divergence, Options, Rehearsal, ReplayError, ReplayReport},
+    audit::{Divergence, Flip, Options, Rehearsal, ReplayError, ReplayReport},
     clock::SystemClock,
     config::journal_dir,
     manifest::{self, Wish},
@@ -133,23 +133,33 @@ fn replayed(report: &ReplayReport) -> Table {
 
 fn rehearsed(rehearsal: &Rehearsal) -> Table {
     let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
-    let verdict = match rehearsal.flips.len() {
-        0 => Cell::good("every decision would have been the same"),
-        1 => Cell::bad("1 decision would have been another"),
-        flips => Cell::bad(format!("{flips} decisions would have been others")),
+    let Rehearsal { verdict_flips, event_flips, due_time_flips, .. } = rehearsal;
+    let verdict = match (verdict_flips + event_flips, due_time_flips) {
+        (0, 0) => Cell::good("every decision would have been the same"),
+        (0, _) => Cell::good("every decision would have been the same, some at another time"),
+        (1, _) => Cell::bad("1 decision would have been different"),
+        (flips, _) => Cell::bad(format!("{flips} decisions would have been different")),
     };
     table.add([Cell::from("under that policy"), verdict]);
-    counts(&mut table, &[("entries", rehearsal.entries), ("decisions", rehearsal.decisions)]);
+    let counted = [
+        ("entries", rehearsal.entries),
+        ("decisions", rehearsal.decisions),
+        ("other answers", *verdict_flips),
+        ("other events", *event_flips),
+        ("other due times", *due_time_flips),
+    ];
+    counts(&mut table, &counted);
     for group in &rehearsal.groups {
-        let change = if group.recorded == group.redecided {
-            format!("{} with other events", group.recorded)
-        } else {
-            format!("{} instead of {}", group.redecided, group.recorded)
+        let change = match group.flip {
+            Flip::Verdict => format!("{} instead of {}", group.redecided, group.recorded),
+            Flip::Events => format!("{} with other events", group.recorded),
+            Flip::DueTime => format!("{}, due at another time", group.recorded),
         };
         table.add([Cell::from(format!("{} of {}", group.count, group.kind)), change.into()]);
         let is_of = |flip: &&Divergence| {
             let code = |value: &serde_json::Value| value["code"].as_str().unwrap_or_default().to_owned();
-            flip.stream.kind() == group.kind
+            Flip::of(flip) == group.flip
+                && flip.stream.kind() == group.kind
                 && code(&flip.recorded) == group.recorded
                 && code(&flip.redecided) == group.redecided
         };

@@ -15,4 +15,4 @@ pub use assert::{Audited, assert_replays};
 pub use divergence::{Difference, Divergence, What};
 pub use pass::{Options, ReplayError, ReplayReport, replay, replay_with};
 pub use redecide::{Context, Deciders, Redecide, Redecider};
-pub use rehearse::{FlipGroup, Rehearsal, rehearse};
+pub use rehearse::{Flip, FlipGroup, Rehearsal, rehearse};

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use bailiwick_journal::Journal;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Deciders, Divergence, Options, ReplayError, ReplayReport, What, pass::run};
+use super::{Deciders, Difference, Divergence, Options, ReplayError, ReplayReport, What, pass::run};
 use crate::policy::Document;
 
 /// What a rehearsal found.
@@ -22,7 +23,12 @@ pub struct Rehearsal {
     pub decisions: u64,
     /// Entries that could not be decided again.
     pub skipped: u64,
-    /// How often each answer would have become another, the most frequent first.
+    /// Decisions with another answer, or with other events.
+    pub verdict_flips: u64,
+    pub event_flips: u64,
+    /// Decisions that only differ in when something is due.
+    pub due_time_flips: u64,
+    /// How often each answer would have become another: other answers first, other due times last.
     pub groups: Vec<FlipGroup>,
     /// Every decision that comes out differently, in order of position.
     pub flips: Vec<Divergence>,
@@ -30,15 +36,45 @@ pub struct Rehearsal {
     pub unsound: Vec<Divergence>,
 }
 
+/// How a decision flips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flip {
+    /// Another answer.
+    Verdict,
+    /// The same answer, with other events.
+    Events,
+    /// The same answer and the same events, due at another time: it would have waited longer, or less long.
+    DueTime,
+}
+
+impl Flip {
+    /// How this decision flips.
+    pub fn of(flip: &Divergence) -> Self {
+        // What is due later is called `until` in every event; no other time in an event depends on settings.
+        let is_due_time = |found: &Difference| {
+            let name = found.field.rsplit('.').next();
+            name == Some("until") && found.recorded.is_number() && found.redecided.is_number()
+        };
+        match flip.what {
+            What::Verdict => Self::Verdict,
+            _ if code(&flip.recorded) != code(&flip.redecided) => Self::Verdict,
+            _ if !flip.differences.is_empty() && flip.differences.iter().all(is_due_time) => Self::DueTime,
+            _ => Self::Events,
+        }
+    }
+}
+
 /// Decisions that flip in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FlipGroup {
+    pub flip: Flip,
     /// The kind of entity: `machine`.
     pub kind: String,
     /// The recorded answer, by its code.
     pub recorded: String,
-    /// The answer under the other settings; the same code if only events differ.
+    /// The answer under the other settings; the same code unless the verdict flips.
     pub redecided: String,
     pub count: u64,
     /// The first of them.
@@ -69,25 +105,36 @@ impl From<ReplayReport> for Rehearsal {
             matches!(found.what, What::Verdict | What::MissingEvent | What::SurplusEvent | What::Events)
         };
         let (flips, unsound): (Vec<_>, Vec<_>) = divergences.into_iter().partition(depends_on_settings);
-        Self { entries, decisions, skipped, groups: groups(&flips), flips, unsound }
+        let count = |wanted: Flip| flips.iter().filter(|flip| Flip::of(flip) == wanted).count() as u64;
+        Self {
+            entries,
+            decisions,
+            skipped,
+            verdict_flips: count(Flip::Verdict),
+            event_flips: count(Flip::Events),
+            due_time_flips: count(Flip::DueTime),
+            groups: groups(&flips),
+            flips,
+            unsound,
+        }
     }
 }
 
+/// What counts more comes first: other answers, then other events, then other due times; each the most frequent first.
 fn groups(flips: &[Divergence]) -> Vec<FlipGroup> {
-    let code = |value: &serde_json::Value| value["code"].as_str().unwrap_or_default().to_owned();
-    let mut groups: BTreeMap<(String, String, String), FlipGroup> = BTreeMap::new();
-    for flip in flips {
-        let (kind, recorded, redecided) = (flip.stream.kind().to_owned(), code(&flip.recorded), code(&flip.redecided));
-        let group = groups.entry((kind.clone(), recorded.clone(), redecided.clone())).or_insert_with(|| FlipGroup {
-            kind,
-            recorded,
-            redecided,
-            count: 0,
-            first: flip.position,
-        });
-        group.count += 1;
+    let mut groups: BTreeMap<(Flip, String, String, String), FlipGroup> = BTreeMap::new();
+    for found in flips {
+        let (flip, kind) = (Flip::of(found), found.stream.kind().to_owned());
+        let (recorded, redecided) = (code(&found.recorded).to_owned(), code(&found.redecided).to_owned());
+        let key = (flip, kind.clone(), recorded.clone(), redecided.clone());
+        let new = || FlipGroup { flip, kind, recorded, redecided, count: 0, first: found.position };
+        groups.entry(key).or_insert_with(new).count += 1;
     }
     let mut groups: Vec<FlipGroup> = groups.into_values().collect();
-    groups.sort_by_key(|group| (std::cmp::Reverse(group.count), group.first));
+    groups.sort_by_key(|group| (group.flip, std::cmp::Reverse(group.count), group.first));
     groups
+}
+
+fn code(answer: &Value) -> &str {
+    answer["code"].as_str().unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use bailiwick_actors::policy::{Document, WhenLost};
 
 use super::journals::{busy, empty};
-use crate::audit::{FlipGroup, Options, Rehearsal, rehearse};
+use crate::audit::{Flip, FlipGroup, Options, Rehearsal, rehearse};
 
 /// The busy journal, decided again with its own last settings changed like this.
 fn rehearsed(change: impl FnOnce(&mut Document)) -> Rehearsal {
@@ -34,14 +34,19 @@ fn a_policy_without_patience_would_have_given_up() {
     let rehearsal = rehearsed(|document| document.machines.attempts_max = 1);
     let groups = told(&rehearsal);
     assert!(groups.contains(&("machine", "worth-retrying", "retries-exhausted", 1)), "{groups:?}");
+    assert!(rehearsal.groups.iter().all(|group| group.flip == Flip::Verdict), "{groups:?}");
+    assert_eq!((rehearsal.verdict_flips, rehearsal.due_time_flips), (rehearsal.flips.len() as u64, 0));
     assert!(rehearsal.unsound.is_empty(), "{:?}", rehearsal.unsound);
 }
 
 #[test]
-fn another_wait_flips_the_events_and_not_the_answer() {
+fn another_wait_flips_due_times_and_no_answer() {
     let rehearsal = rehearsed(|document| document.machines.retry_first_ms *= 2);
     let groups = told(&rehearsal);
     assert!(groups.iter().any(|(_, recorded, redecided, _)| recorded == redecided), "{groups:?}");
+    assert!(rehearsal.groups.iter().all(|group| group.flip == Flip::DueTime), "{groups:?}");
+    let Rehearsal { verdict_flips, event_flips, due_time_flips, flips, .. } = &rehearsal;
+    assert_eq!((*verdict_flips, *event_flips, *due_time_flips), (0, 0, flips.len() as u64));
     let fields: Vec<&str> = rehearsal.flips[0].differences.iter().map(|found| found.field.as_str()).collect();
     assert_eq!(fields, ["events[0].CreateRetryScheduled.until"]);
 }
