@@ -121,6 +121,11 @@ impl Handle {
         self.shared.clock.now()
     }
 
+    /// What the host's clock shows: another time than the node's if it was set while the node ran, or was wrong before.
+    pub fn clock(&self) -> Timestamp {
+        self.shared.clock.wall()
+    }
+
     /// Looks at everything as of now. The closure must be quick: others wait meanwhile.
     ///
     /// # Errors
@@ -133,6 +138,7 @@ impl Handle {
             FleetError::Stored { position, source, .. } => ReadError::Damaged { position, problem: source.to_string() },
         })?;
         fleet.time = fleet.time.max(self.now());
+        fleet.clock = Some(self.clock());
         Ok(look(&fleet))
     }
 

@@ -35,6 +35,8 @@ pub struct Started {
     pub report: OpenReport,
     /// What an earlier run left to be done.
     pub resumed: Resumed,
+    /// What is odd about the clock, in words; nothing if all is well.
+    pub clock: Vec<String>,
     /// Where the node can be reached, if it listens.
     pub socket: Option<PathBuf>,
 }
@@ -43,6 +45,7 @@ impl Started {
     /// The same in words, a line each; the first says how the journal was opened.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("journal: {}", self.report)];
+        lines.extend(self.clock.iter().map(|said| format!("CLOCK: {said}")));
         let Resumed { busy, waiting, position } = &self.resumed;
         if !busy.is_empty() || *waiting > 0 {
             let names: Vec<String> = busy.iter().take(5).map(ToString::to_string).collect();

@@ -18,7 +18,7 @@ use super::{
     errors::Failure,
     wire::change::{Decided, Operate, Verb},
 };
-use crate::view::Fleet;
+use crate::view::{Fleet, on_node_time};
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
     config.route("/operate", web::post().to(operate));
@@ -44,7 +44,11 @@ fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<machine::Comm
             .next("`bailiwick get machines` lists what there is"));
     }
     Ok(match verb {
-        Verb::Hold { reason, until_ms } => machine::Command::Hold { reason, until: until_ms.map(Timestamp) },
+        Verb::Hold { reason, until_ms, for_ms } => {
+            let clock = fleet.clock.unwrap_or(fleet.time);
+            let at = until_ms.map(|ms| on_node_time(Timestamp(ms), fleet.time, clock));
+            machine::Command::Hold { reason, until: for_ms.map(|ms| fleet.time.after(ms)).or(at) }
+        }
         Verb::Unhold => machine::Command::Unhold,
         Verb::Disown => machine::Command::Disown,
         Verb::Adopt { instance } => {

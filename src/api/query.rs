@@ -15,14 +15,14 @@ use serde_json::Value;
 use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
     audit::{self, why},
-    view::{self, At, Fleet, LogFilter},
+    view::{self, At, ClockStep, Fleet, LogFilter},
 };
 
 /// What a question may add to its path: `?at=@17&limit=20`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Parameters {
-    /// `@POSITION`, or milliseconds since 1970.
+    /// `@POSITION`, milliseconds since 1970, or `-` and how many milliseconds ago.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,10 +78,14 @@ pub enum Query {
 /// How many log lines or due times there are unless more are asked for.
 pub const LIMIT_DEFAULT: usize = 100;
 
-/// Reads the form of a moment that stands in a path: `@POSITION`, or milliseconds since 1970.
+/// Reads the form of a moment that stands in a path: `@POSITION`, milliseconds since 1970, or `-` and how many milliseconds
+/// ago, by the node's time.
 pub fn moment(text: &str) -> Option<At> {
-    match text.strip_prefix('@') {
-        Some(position) => position.parse().ok().map(At::Position),
+    if let Some(position) = text.strip_prefix('@') {
+        return position.parse().ok().map(At::Position);
+    }
+    match text.strip_prefix('-') {
+        Some(ms) => ms.parse().ok().map(At::Ago),
         None => text.parse().ok().map(At::Time),
     }
 }
@@ -91,6 +95,7 @@ pub fn moment_text(at: At) -> String {
     match at {
         At::Position(position) => format!("@{position}"),
         At::Time(ms) => ms.to_string(),
+        At::Ago(ms) => format!("-{ms}"),
     }
 }
 
@@ -157,9 +162,35 @@ impl Query {
         }
     }
 
+    /// The same question, once it is known what time it is: `-2h` is two hours before the node's time, whatever the clock
+    /// of whoever asks shows.
+    #[must_use]
+    pub fn resolved(mut self, now: Timestamp) -> Self {
+        match &mut self {
+            Self::Status { at }
+            | Self::List { at, .. }
+            | Self::Describe { at, .. }
+            | Self::Schedule { at, .. }
+            | Self::Why { at, .. }
+            | Self::WhyNot { at, .. }
+            | Self::Harvest { at, .. }
+            | Self::Storage { at }
+            | Self::Pools { at }
+            | Self::Pending { at } => *at = at.map(|at| at.resolved(now)),
+            Self::Log { filter } => {
+                for text in [&mut filter.at, &mut filter.since] {
+                    let resolved = text.as_deref().and_then(moment).map(|at| moment_text(at.resolved(now)));
+                    *text = resolved.or(text.take());
+                }
+            }
+            Self::Replay { .. } | Self::Rehearse { .. } => (),
+        }
+        self
+    }
+
     /// The answer from a journal alone.
     ///
-    /// `now` is the moment that ages are told at, if the question is about the present.
+    /// `now` is the moment that ages are told at, if the question is about the present, unless the last entry is later.
     ///
     /// # Errors
     /// If the journal cannot be read, or has no such entity or moment.
@@ -167,12 +198,15 @@ impl Query {
         if self.reads_all_of_history() {
             return self.answer(journal, &Fleet::default());
         }
-        let position = position(journal, self.at())?;
+        // Nobody goes on with this journal before its last entry.
+        let time = now.max(Timestamp(journal.head().time_ms));
+        let query = self.clone().resolved(time);
+        let position = position(journal, query.at())?;
         let mut fleet = Fleet::at(journal, position).map_err(unreadable)?;
-        if self.is_about_now() {
-            fleet.time = fleet.time.max(now);
+        if query.is_about_now() {
+            (fleet.time, fleet.clock) = (time, Some(now));
         }
-        self.answer(journal, &fleet)
+        query.answer(journal, &fleet)
     }
 
     /// The answer from a fleet that stands where the question asks, and the journal behind it.
@@ -181,7 +215,13 @@ impl Query {
     /// As [`Query::answer_from`].
     pub fn answer(&self, journal: &dyn Journal, fleet: &Fleet) -> Result<Value, Problem> {
         match self {
-            Self::Status { .. } => json(&view::status(fleet)),
+            Self::Status { .. } => {
+                let mut status = view::status(fleet);
+                if let Some(clock) = fleet.clock.filter(|_| self.is_about_now()) {
+                    status.clock = ClockStep::between(journal, fleet.time, clock).map_err(unreadable)?;
+                }
+                json(&status)
+            }
             Self::List { kind, .. } => match kind.as_str() {
                 "machine" => json(&view::machines(fleet)),
                 "volume" => json(&view::volumes(fleet)),

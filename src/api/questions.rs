@@ -45,6 +45,7 @@ async fn node(shared: web::Data<Shared>) -> Answer {
         "journal": journal.id(),
         "position": head.position,
         "time": shared.node.now(),
+        "clock": shared.node.clock(),
         "actors": stats.actors,
         "idleActors": stats.idle,
         "waitingCommands": stats.asks,
@@ -138,6 +139,7 @@ async fn describe(shared: web::Data<Shared>, entity: web::Path<String>, paramete
 /// Folding history may take a while: it runs beside the worker, so that heartbeats are not held up.
 async fn answer(shared: &Shared, query: Query) -> Answer {
     let node = shared.node.clone();
+    let query = query.resolved(node.now());
     let answered = web::block(move || {
         let journal = node.journal();
         if query.is_about_now() {
@@ -157,7 +159,7 @@ fn at(parameters: &Parameters) -> Result<Option<At>, Failure> {
     let bad = || Problem {
         code: "bad-request".into(),
         message: format!("{text:?} is no moment"),
-        next_step: Some("write @POSITION, or milliseconds since 1970".into()),
+        next_step: Some("write @POSITION, milliseconds since 1970, or -MILLISECONDS ago".into()),
         ..Problem::default()
     };
     Ok(Some(moment(text).ok_or_else(bad)?))

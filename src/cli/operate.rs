@@ -50,8 +50,12 @@ pub(super) struct AdoptArgs {
 
 pub(super) fn hold(global: &Global, args: HoldArgs) -> Result<Exit, CliError> {
     check_reason(&args.reason)?;
-    let until_ms = args.until.as_deref().map(until).transpose()?;
-    ask(global, &args.entity, Verb::Hold { reason: args.reason, until_ms })
+    let (until_ms, for_ms) = match args.until.as_deref().map(until).transpose()? {
+        None => (None, None),
+        Some(End::At(ms)) => (Some(ms), None),
+        Some(End::In(ms)) => (None, Some(ms)),
+    };
+    ask(global, &args.entity, Verb::Hold { reason: args.reason, until_ms, for_ms })
 }
 
 /// Whether a hold can have this reason.
@@ -98,14 +102,22 @@ pub(super) fn show(global: &Global, decided: &Decided) -> Result<(), CliError> {
     Ok(global.output.show(decided, table)?)
 }
 
-/// The end of a hold, in milliseconds since 1970: a period from now, or a time that is to come.
-fn until(text: &str) -> Result<u64, CliError> {
-    let now = SystemClock::new().now();
+/// When a hold ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// In milliseconds since 1970, by the host's clock.
+    At(u64),
+    /// So many milliseconds from now: the node knows when that is.
+    In(u64),
+}
+
+fn until(text: &str) -> Result<End, CliError> {
     if let Some(ms) = manifest::duration_ms(text) {
-        return Ok(now.after(ms).0);
+        return Ok(End::In(ms));
     }
+    let now = SystemClock::new().now();
     match Moment::parse(text, now) {
-        Ok(Moment::Time(time)) if time > now => Ok(time.0),
+        Ok(Moment::Time(time)) if time > now => Ok(End::At(time.0)),
         Ok(_) => Err(CliError::usage(format!("{text:?} is not to come")).next("write 2h, or a time such as 14:30")),
         Err(error) => Err(CliError::usage(error.to_string()).next("or write how long from now: 90m, 2h")),
     }

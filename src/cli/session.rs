@@ -180,6 +180,7 @@ pub(super) fn at(text: Option<&str>) -> Result<Option<At>, CliError> {
     match Moment::parse(text, SystemClock::new().now()) {
         Ok(Moment::Position(position)) => Ok(Some(At::Position(position))),
         Ok(Moment::Time(time)) => Ok(Some(At::Time(time.0))),
+        Ok(Moment::Ago(ms)) => Ok(Some(At::Ago(ms))),
         Err(error) => Err(CliError::usage(error.to_string())),
     }
 }

@@ -37,6 +37,9 @@ pub(super) fn table(answer: &Value) -> Table<4> {
         Column::always("COUNT"),
         Column::always("DETAIL"),
     ]);
+    if let Some(said) = answer["clock"]["text"].as_str() {
+        table.add([Cell::from("node"), Cell::bad("clock"), Cell::from(""), said.into()]);
+    }
     for row in answer["counts"].as_array().into_iter().flatten() {
         table.add([text(&row["kind"]), status(&row["status"]), text(&row["count"]), Cell::from("")]);
     }

@@ -14,9 +14,9 @@ use bailiwick_actors::{
     ports::{Clock, FilesystemProvider},
     shell::{AgentReport, AssembleError, Providers, Quiesce, Running, Stats, SupervisorActor, assemble},
     supervisor::machines,
-    vocab::{Name, SizeMib},
+    vocab::{Name, SizeMib, Timestamp},
 };
-use bailiwick_journal::{Journal, LocalJournal, OpenError, OpenReport};
+use bailiwick_journal::{Journal, LocalJournal, OpenError, OpenReport, ReadError};
 use tokio::sync::{mpsc as mpsc_async, oneshot};
 
 use super::{StartError, Started, StopError};
@@ -36,6 +36,7 @@ use crate::{
         secrets::EnvironmentSecrets,
         storage::{Filesystems, Ground, SystemRunner, Way, missing_for_filesystems, missing_for_loop_volumes},
     },
+    view::{ClockStep, gap},
 };
 
 type Ready = mpsc::SyncSender<Result<(Handle, Started), StartError>>;
@@ -98,6 +99,10 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
         return Err(StartError::JournalGone { machines });
     }
     let journal = Arc::new(journal);
+    clock.go_on_from(Timestamp(journal.head().time_ms));
+    let unreadable = |error: ReadError| AssembleError::Rebuild(error.into());
+    let step = ClockStep::between(&*journal, clock.now(), clock.wall()).map_err(unreadable)?;
+    let told = [step.map(|step| step.text), gap(&*journal).map_err(unreadable)?].into_iter().flatten().collect();
     let cannot = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
     let key_path = config.data_dir.join("node.key");
     let key = node_key(&config.data_dir).map_err(cannot("read or make", key_path))?;
@@ -128,6 +133,7 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let started = Started {
         report,
         resumed: running.resumed.clone(),
+        clock: told,
         socket: config.listen.then(|| config.data_dir.join("node.sock")),
     };
     Ok(Parts { handle, started, running, server, journal, socket: Some(socket) })

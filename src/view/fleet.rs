@@ -38,6 +38,8 @@ pub struct Fleet {
     pub position: Position,
     /// The moment that ages are told at: the time of the last entry, unless whoever looks says that it is later.
     pub time: Timestamp,
+    /// What the host's clock showed when somebody looked; none if nobody said.
+    pub clock: Option<Timestamp>,
     /// When each was declared last (a policy: first).
     declared: BTreeMap<StreamId, Timestamp>,
 }

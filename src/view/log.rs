@@ -26,17 +26,18 @@ pub struct LogFilter {
 /// # Errors
 /// If an entry cannot be read. (One that can be read and not understood is told as that.)
 pub fn log(journal: &dyn Journal, filter: &LogFilter) -> Result<Vec<Line>, ReadError> {
-    let from = match filter.since {
+    let last = Timestamp(journal.head().time_ms);
+    let from = match filter.since.map(|at| at.resolved(last)) {
         None => Position(1),
         Some(At::Position(position)) => Position(position.max(1)),
         // The first entry that is not before the moment.
-        Some(At::Time(0)) => Position(1),
-        Some(At::Time(ms)) => position_at(journal, Timestamp(ms - 1))?.next(),
+        Some(At::Time(0) | At::Ago(0)) => Position(1),
+        Some(At::Time(ms) | At::Ago(ms)) => position_at(journal, Timestamp(ms - 1))?.next(),
     };
-    let to = match filter.until {
+    let to = match filter.until.map(|at| at.resolved(last)) {
         None => journal.head().position,
         Some(At::Position(position)) => Position(position),
-        Some(At::Time(ms)) => position_at(journal, Timestamp(ms))?,
+        Some(At::Time(ms) | At::Ago(ms)) => position_at(journal, Timestamp(ms))?,
     };
     let wanted =
         Filter { kinds: filter.kind.iter().cloned().collect(), streams: filter.entity.iter().cloned().collect() };

@@ -10,6 +10,8 @@ use bailiwick_actors::{
 
 use super::Fleet;
 
+const AHEAD: &str = "bailiwick_clock_ahead_seconds";
+
 /// All gauges. What a member says counts as of when its set was looked at last.
 ///
 /// Source: Juju's gauge of replica set members; members that name no machine are left out there, too.
@@ -39,6 +41,16 @@ pub fn metrics(fleet: &Fleet) -> String {
     });
     let help = "steps in a row that were refused, or of which nobody knows";
     gauge("bailiwick_replica_set_failed_steps", help, |state| u64::from(state.step_retries.0));
+    if let Some(clock) = fleet.clock {
+        head(
+            &mut text,
+            AHEAD,
+            "how far the node's time is ahead of the host's clock, in seconds; negative if it is behind",
+        );
+        let ahead_ms = i128::from(fleet.time.0) - i128::from(clock.0);
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "{AHEAD} {}", ahead_ms as f64 / 1000.0);
+    }
     text
 }
 

@@ -5,6 +5,7 @@
 
 mod alike;
 mod blockers;
+mod clock;
 mod describe;
 mod documents;
 mod filesystem_rows;
@@ -32,6 +33,7 @@ mod tests;
 
 pub use alike::{Group, NAMED_MAX};
 pub use blockers::{Blocker, blockers};
+pub use clock::{ClockStep, gap, is_step, on_node_time};
 pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe};
 pub use documents::{DocumentRow, documents, users};
 pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachments, filesystems};

@@ -10,6 +10,19 @@ pub enum At {
     Position(u64),
     /// At this time, in milliseconds; what happened in that very millisecond included.
     Time(u64),
+    /// So many milliseconds before the node's time; before the last entry, where nobody says what time it is.
+    Ago(u64),
+}
+
+impl At {
+    /// The same moment, once it is known what time it is.
+    #[must_use]
+    pub fn resolved(self, now: Timestamp) -> Self {
+        match self {
+            Self::Ago(ms) => Self::Time(now.0.saturating_sub(ms)),
+            at => at,
+        }
+    }
 }
 
 /// The last entry at or before a time; [`Position::ZERO`] if the journal begins later.
@@ -38,10 +51,10 @@ pub fn position_at(journal: &dyn Journal, time: Timestamp) -> Result<Position, R
 /// As [`position_at`].
 pub fn position_of(journal: &dyn Journal, at: Option<At>) -> Result<Option<Position>, ReadError> {
     let head = journal.head().position;
-    match at {
+    match at.map(|at| at.resolved(Timestamp(journal.head().time_ms))) {
         None => Ok(Some(head)),
         Some(At::Position(position)) => Ok((position <= head.0).then_some(Position(position))),
-        Some(At::Time(ms)) => position_at(journal, Timestamp(ms)).map(Some),
+        Some(At::Time(ms) | At::Ago(ms)) => position_at(journal, Timestamp(ms)).map(Some),
     }
 }
 

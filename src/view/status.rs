@@ -7,7 +7,7 @@ use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::{
-    Fleet,
+    ClockStep, Fleet,
     alike::{Group, groups},
     filesystem_rows::{filesystem_attachments, filesystems},
     machine_classes::machine_classes,
@@ -23,6 +23,8 @@ use super::{
 pub struct Status {
     pub position: u64,
     pub time_ms: u64,
+    /// That the node's time is not the clock's; none if it is, or of the past.
+    pub clock: Option<ClockStep>,
     /// Entities that exist.
     pub total: usize,
     /// Those of them that are as they should be.
@@ -136,6 +138,7 @@ pub fn status(fleet: &Fleet) -> Status {
         groups: groups(&trouble),
         position: fleet.position.0,
         time_ms: fleet.time.0,
+        clock: None,
         total: looks.len(),
         ready: looks.iter().filter(|look| look.ready).count(),
         trouble,

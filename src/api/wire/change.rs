@@ -153,9 +153,12 @@ pub enum Verb {
     /// Do nothing by itself.
     Hold {
         reason: String,
-        /// Milliseconds since 1970; none means until an operator ends it.
+        /// Milliseconds since 1970, by the host's clock; none means until an operator ends it.
         #[serde(default)]
         until_ms: Option<u64>,
+        /// Or how long from now, by the node's time, in milliseconds.
+        #[serde(default)]
+        for_ms: Option<u64>,
     },
     Unhold,
     /// Take over an instance that bears its name and is nobody's.

@@ -1,0 +1,150 @@
+//! How far the node's time is from the clock of its host.
+
+use bailiwick_actors::vocab::Timestamp;
+use bailiwick_journal::{Filter, Journal, Position, ReadError};
+use serde::Serialize;
+
+use super::position_at;
+
+/// Less than this is no difference, in milliseconds: a time service draws clocks this far.
+pub const TOLERANCE_MS: u64 = 15_000;
+
+/// The node's time and the host's clock, which differ: one of them was wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClockStep {
+    pub time_ms: u64,
+    pub clock_ms: u64,
+    /// How far the node's time is ahead of the clock; negative if it is behind.
+    pub ahead_ms: i64,
+    /// The first entry that was written at a time that the clock has not reached; none if there is none.
+    pub since_entry: Option<u64>,
+    /// The same in words.
+    pub text: String,
+}
+
+impl ClockStep {
+    /// The difference, if there is one.
+    ///
+    /// # Errors
+    /// If a header of the journal cannot be read.
+    pub fn between(journal: &dyn Journal, time: Timestamp, clock: Timestamp) -> Result<Option<Self>, ReadError> {
+        if !is_step(time, clock) {
+            return Ok(None);
+        }
+        let behind = position_at(journal, clock)?;
+        let since_entry = (behind < journal.head().position).then(|| behind.next().0);
+        let (time_ms, clock_ms) = (time.0, clock.0);
+        let ahead_ms = i64::try_from(i128::from(time_ms) - i128::from(clock_ms)).unwrap_or(i64::MAX);
+        let by = period(ahead_ms.unsigned_abs());
+        let text = match (ahead_ms > 0, since_entry) {
+            (true, Some(entry)) => {
+                format!("the node's time is {by} ahead of this host's clock, since entry {entry} or before")
+            }
+            (true, None) => format!("the node's time is {by} ahead of this host's clock, which was set back"),
+            (false, _) => format!("this host's clock was set {by} ahead; the node's time follows it at the next start"),
+        };
+        Ok(Some(Self { time_ms, clock_ms, ahead_ms, since_entry, text }))
+    }
+}
+
+/// Whether the two differ by more than clocks are drawn.
+pub fn is_step(time: Timestamp, clock: Timestamp) -> bool {
+    time.0.abs_diff(clock.0) > TOLERANCE_MS
+}
+
+/// A moment of the host's clock, as the node's time has it while the two differ.
+pub fn on_node_time(moment: Timestamp, time: Timestamp, clock: Timestamp) -> Timestamp {
+    if !is_step(time, clock) {
+        return moment;
+    }
+    let ahead_ms = i128::from(time.0) - i128::from(clock.0);
+    Timestamp(u64::try_from(i128::from(moment.0).saturating_add(ahead_ms)).unwrap_or(0))
+}
+
+/// A start so long after the last entry is more often a wrong clock than a long rest: 90 days.
+const GAP_MS: u64 = 90 * 86_400_000;
+
+/// That the clock at the last entry, which a start has just written, was far ahead of the entry before it.
+///
+/// # Errors
+/// As [`ClockStep::between`].
+pub fn gap(journal: &dyn Journal) -> Result<Option<String>, ReadError> {
+    let head = journal.head();
+    let Some(before) = head.position.0.checked_sub(1).filter(|before| *before > 0).map(Position) else {
+        return Ok(None);
+    };
+    let Some(header) = journal.read_headers(before, before, &Filter::all()).next() else { return Ok(None) };
+    let before_ms = header?.meta.time_ms;
+    let gap_ms = head.time_ms.saturating_sub(before_ms);
+    Ok((gap_ms > GAP_MS).then(|| {
+        let (by, last) = (period(gap_ms), Timestamp(before_ms));
+        format!(
+            "the last entry before this start is {by} old ({last}); if this host's clock is wrong, stop the node now and set \
+             it right: the node's time never goes back"
+        )
+    }))
+}
+
+/// `10950d 3h`, `2h 5m`, `40s`: the two largest units.
+fn period(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let units = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
+    let told = units[first..].iter().take(2).enumerate().filter(|(index, (count, _))| *index == 0 || *count > 0);
+    told.map(|(_, (count, unit))| format!("{count}{unit}")).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bailiwick_actors::testing::Desk;
+    use bailiwick_journal::{LocalJournal, disk::SimulatedDisk};
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_difference_is_told_with_its_size_and_the_entry_from_which_on_the_clock_was_ahead() {
+        let (journal, _) = LocalJournal::simulated(&SimulatedDisk::new(), Uuid::from_u128(7), 1_000).expect("new");
+        let journal: Arc<dyn Journal> = Arc::new(journal);
+        let mut desk = Desk::new(journal.clone());
+        desk.declare_machine("web");
+        desk.now = desk.now.after(60_000);
+        desk.declare_machine("db");
+        let head = journal.head();
+        let time = Timestamp(head.time_ms);
+        assert_eq!(ClockStep::between(&*journal, time, Timestamp(time.0 - TOLERANCE_MS)).unwrap(), None);
+        // The clock has not reached what was written after the first entries.
+        let step = ClockStep::between(&*journal, time.after(10_800_000), Timestamp(2_000)).unwrap().expect("a step");
+        assert!(step.ahead_ms > 10_800_000, "{step:?}");
+        let since = step.since_entry.expect("entries are ahead");
+        let at = |position: u64| {
+            let position = Position(position);
+            journal.read_headers(position, position, &Filter::all()).next().unwrap().unwrap().meta.time_ms
+        };
+        assert!(at(since) > 2_000 && at(since - 1) <= 2_000, "{step:?}");
+        assert!(
+            step.text.starts_with("the node's time is 3h ") && step.text.contains(&format!("entry {since}")),
+            "{step:?}"
+        );
+        let set_ahead = ClockStep::between(&*journal, time, time.after(7_200_000)).unwrap().expect("a step");
+        assert_eq!((set_ahead.ahead_ms, set_ahead.since_entry), (-7_200_000, None));
+        assert!(set_ahead.text.contains("set 2h ahead"), "{set_ahead:?}");
+    }
+
+    #[test]
+    fn a_moment_of_the_clock_is_moved_by_the_difference_and_by_nothing_less() {
+        let (time, clock) = (Timestamp(50_000_000), Timestamp(10_000_000));
+        assert_eq!(on_node_time(Timestamp(11_000_000), time, clock), Timestamp(51_000_000));
+        assert_eq!(on_node_time(Timestamp(11_000_000), clock.after(1_000), clock), Timestamp(11_000_000));
+        assert_eq!(on_node_time(Timestamp(1), clock, time), Timestamp(0));
+    }
+
+    #[test]
+    fn periods_have_their_two_largest_units() {
+        let told = [0, 40_000, 7_500_000, 3 * 3_600_000, 10_950 * 86_400_000 + 60_000].map(period);
+        assert_eq!(told, ["0s", "40s", "2h 5m", "3h", "10950d"]);
+    }
+}
