@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bailiwick::{
     manifest::{self, Known, Source},
-    simulation::{Happening, Planned, Simulation},
+    simulation::{Ends, Happening, Planned, Simulation},
 };
 
 /// As the binary has it.
@@ -27,7 +27,7 @@ fn main() {
     let mut simulation = Simulation::new(1);
     simulation.script = vec![Planned { at_ms: 0, what: Happening::Apply(wishes) }];
     simulation.until_ms = 24 * 3_600_000;
-    simulation.ends_when_converged = false;
+    simulation.ends = Ends::Never;
     let started = Instant::now();
     let report = simulation.run().expect("a simulation");
     let took_ms = started.elapsed().as_millis().max(1) as u64;

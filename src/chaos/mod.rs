@@ -1,11 +1,13 @@
 //! What a real journal goes through when everything goes wrong at the worst moment.
 //!
-//! [`sweep()`] takes every prefix of a journal that a crash could have left (one per block), rebuilds what the providers had
-//! then from the outcomes in it, and lets the same node that wrote it go on in virtual time: once as if the calls that were
-//! under way had not happened, and once as if they had.
+//! [`sweep()`] takes every prefix of a journal that a crash could have left (one per block), rebuilds what the providers and
+//! the servers of replica sets had then from the outcomes in it, and lets the same node that wrote it go on in virtual time:
+//! once as if the calls that were under way had not happened, and once as if they had. Of secrets only the names are known:
+//! in their place stand placeholders.
 
 mod prefixes;
 mod remembered;
+mod surroundings;
 mod sweep;
 
 #[cfg(test)]
@@ -13,4 +15,5 @@ mod tests;
 
 pub use prefixes::{Prefixes, PrefixesError};
 pub use remembered::{InFlight, Remembered};
+pub use surroundings::Surroundings;
 pub use sweep::{Ending, Setup, Sweep, SweepError, Trial, sweep};

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    contract::{Decider, Fold, NoView, StoredError},
+    contract::{Decider, Fold, Folded, NoView, StoredError},
     filesystem, filesystem_attachment,
     machine::{self, Instance},
     ports::{
         AttachFilesystem, AttachVolume, CreateFilesystem, CreateMachine, CreateVolume, InstanceStatus, MachineInstance,
         ProvisionedVolume,
+        replica_set::{Action, Stamp},
     },
+    replica_set,
     shell::{Call, FilesystemCall, Kind, MachineCall, VolumeCall, Work},
     supervisor::machines::{self as watched, SightingStatus},
     vocab::{EffectId, Effort, FaultClass, Name, Outlook},
@@ -19,7 +21,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, StreamId};
 use uuid::Uuid;
 
-use crate::providers::simulated::Thing;
+use crate::{providers::simulated::Thing, simulation::KnownSet};
 
 /// Whether the calls that were under way at the end of a prefix have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -38,6 +40,7 @@ pub struct Remembered {
     attachments: Fold<volume_attachment::State>,
     filesystems: Fold<filesystem::State>,
     mounts: Fold<filesystem_attachment::State>,
+    sets: Fold<replica_set::State>,
     seen: Fold<watched::State>,
     /// Everything that was ever asked for, and what is known to have been made of it.
     asked: BTreeMap<EffectId, Asked>,
@@ -122,6 +125,7 @@ impl Remembered {
         self.attachments.apply(entry)?;
         self.filesystems.apply(entry)?;
         self.mounts.apply(entry)?;
+        self.sets.apply(entry)?;
         if stream.as_str() == "supervisor/machines" {
             self.seen.apply(entry)?;
         }
@@ -151,20 +155,23 @@ impl Remembered {
     /// How many calls may be under way.
     pub fn in_flight(&self) -> usize {
         let open = |presence: &Presence| matches!(presence, Presence::BeingMade | Presence::BeingRemoved);
-        self.presences().values().filter(|presence| open(presence)).count()
+        let steps = self.sets.iter().filter(|(_, set)| step(&set.state).is_some()).count();
+        self.presences().values().filter(|presence| open(presence)).count() + steps
     }
 
-    /// The names of all providers that were ever asked for anything.
-    pub fn providers(&self) -> Vec<Name> {
-        let mut names: Vec<Name> = self.asked.values().map(|asked| asked.provider().clone()).collect();
-        let declared = self.machines.iter().filter_map(|(_, folded)| folded.state.spec.as_ref());
-        names.extend(declared.map(|spec| spec.provider.clone()));
-        let declared = self.volumes.iter().filter_map(|(_, folded)| folded.state.spec.as_ref());
-        names.extend(declared.map(|spec| spec.provider.clone()));
-        names.extend(self.filesystems.iter().filter_map(|(_, folded)| folded.state.source()));
-        names.sort();
-        names.dedup();
-        names
+    /// The replica sets whose servers there are.
+    pub fn sets(&self, calls: InFlight) -> Vec<KnownSet> {
+        let alive = self.sets.iter().filter(|(_, set)| set.state.life.exists());
+        let known = |(name, set): (&str, &Folded<replica_set::State>)| {
+            let state = &set.state;
+            Some(KnownSet {
+                engine: state.spec.as_ref()?.engine.clone(),
+                contact: state.contact(&stream::<replica_set::State>(name)),
+                seen: state.seen.clone(),
+                taken: step(state).filter(|_| calls == InFlight::Happened),
+            })
+        };
+        alive.filter_map(known).collect()
     }
 
     /// What the providers have.
@@ -289,18 +296,6 @@ impl Remembered {
     }
 }
 
-impl Asked {
-    fn provider(&self) -> &Name {
-        match self {
-            Self::Machine(provider, _)
-            | Self::Volume(provider, _)
-            | Self::Attachment(provider, _)
-            | Self::Filesystem(provider, _)
-            | Self::Mount(provider, _) => provider,
-        }
-    }
-}
-
 /// The provider calls that an entity is owed.
 fn calls<K: Kind>(journal: Uuid, stream: &StreamId, state: Option<&K>) -> Vec<Call> {
     let Some(state) = state else { return Vec::new() };
@@ -320,10 +315,18 @@ fn asked(call: Call) -> Option<(EffectId, Asked)> {
         Call::Volume { provider, call: VolumeCall::Attach(attach), .. } => Asked::Attachment(provider?, attach),
         Call::Filesystem { provider, call: FilesystemCall::Create(create), .. } => Asked::Filesystem(provider?, create),
         Call::Filesystem { provider, call: FilesystemCall::Attach(attach), .. } => Asked::Mount(provider?, attach),
-        // What its servers hold is not rebuilt: nothing of a set is made by a provider.
+        // Nothing of a set is made by a provider.
         Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => return None,
     };
     Some((id, asked))
+}
+
+/// The step of a set that is on its way, and what it was planned on.
+fn step(set: &replica_set::State) -> Option<(Stamp, Action)> {
+    match &set.phase {
+        replica_set::Phase::Stepping { step, base } => Some((*base, step.action.clone())),
+        _ => None,
+    }
 }
 
 fn stream<D: Decider>(name: &str) -> StreamId {

@@ -14,10 +14,10 @@ use bailiwick_actors::{contract::StoredError, vocab::Timestamp};
 use bailiwick_journal::{Filter, Header, Journal, Position, ReadError, ReadOnlyJournal, StreamId};
 use serde::Serialize;
 
-use super::{InFlight, Prefixes, PrefixesError, Remembered};
+use super::{InFlight, Prefixes, PrefixesError, Remembered, Surroundings};
 use crate::{
     providers::simulated::World,
-    simulation::{Beginning, Observer, Simulation, SimulationError},
+    simulation::{Beginning, Observer, Report, Simulation, SimulationError},
 };
 
 /// How to sweep.
@@ -48,6 +48,8 @@ impl Default for Setup {
 pub enum Ending {
     /// Everything is as declared, and nothing is left over.
     Converged,
+    /// All else is, but this was given up before the start, or waits for what was: an operator's turn.
+    GivenUp { entities: Vec<String> },
     /// Something is not as declared when the time is over.
     Stuck { entities: Vec<String> },
     /// Something is that must never be: an orphan, a duplicate, a decision that does not replay.
@@ -68,6 +70,8 @@ pub struct Trial {
     pub in_flight: InFlight,
     #[serde(flatten)]
     pub ending: Ending,
+    /// Virtual time from the start until everything was as declared for good; none if it never was.
+    pub converged_ms: Option<u64>,
     /// Virtual time from the start to the end.
     pub virtual_ms: u64,
 }
@@ -78,6 +82,7 @@ pub struct Trial {
 pub struct Sweep {
     pub boundaries: usize,
     pub converged: usize,
+    pub given_up: usize,
     pub stuck: usize,
     pub violated: usize,
     /// In order of position.
@@ -85,7 +90,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Whether every start converged.
+    /// Whether every start converged, but for what had been given up before.
     pub fn is_good(&self) -> bool {
         self.stuck == 0 && self.violated == 0
     }
@@ -104,12 +109,20 @@ pub enum SweepError {
     Simulation { position: Position, source: Box<SimulationError> },
 }
 
+/// What is the same for all starts.
+struct Around {
+    journal: uuid::Uuid,
+    surroundings: Surroundings,
+}
+
 /// One prefix, with what the world is like at its end.
 struct Boundary {
     header: Header,
     remembered: Remembered,
-    /// What was given up, or is an operator's to set going again: it need not become ready.
-    at_rest: BTreeSet<StreamId>,
+    /// What was given up before.
+    given_up: BTreeSet<StreamId>,
+    /// What is an operator's to set going again: it need not become ready.
+    left: BTreeSet<StreamId>,
     /// When the last of the holds ends that end in time.
     held_until: Option<Timestamp>,
 }
@@ -124,13 +137,13 @@ pub fn sweep(
     tell: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Sweep, SweepError> {
     let prefixes = Prefixes::of(journal)?;
-    let boundaries = boundaries(journal, &prefixes, setup)?;
+    let (boundaries, around) = boundaries(journal, &prefixes, setup)?;
     let trials: Vec<(&Boundary, InFlight)> = boundaries.iter().flat_map(Boundary::variants).collect();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let found = Mutex::new(Vec::with_capacity(trials.len()));
     let work = || {
         while let Some((boundary, calls)) = trials.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let trial = boundary.start(&prefixes, *calls, setup, journal.id());
+            let trial = boundary.start(&prefixes, *calls, setup, &around);
             found.lock().unwrap_or_else(PoisonError::into_inner).push(trial);
             tell(done.fetch_add(1, Ordering::SeqCst) + 1, trials.len());
         }
@@ -147,6 +160,7 @@ pub fn sweep(
         let trial = trial?;
         match &trial.ending {
             Ending::Converged => sweep.converged += 1,
+            Ending::GivenUp { .. } => sweep.given_up += 1,
             Ending::Stuck { .. } => sweep.stuck += 1,
             Ending::Violated { .. } => sweep.violated += 1,
         }
@@ -156,25 +170,36 @@ pub fn sweep(
     Ok(sweep)
 }
 
-fn boundaries(journal: &ReadOnlyJournal, prefixes: &Prefixes, setup: Setup) -> Result<Vec<Boundary>, SweepError> {
+fn boundaries(
+    journal: &ReadOnlyJournal,
+    prefixes: &Prefixes,
+    setup: Setup,
+) -> Result<(Vec<Boundary>, Around), SweepError> {
     let to = setup.to.unwrap_or(journal.head().position);
     let ends = prefixes.ends().into_iter().filter(|end| setup.from <= *end && *end <= to);
     let ends: BTreeSet<Position> = ends.step_by(setup.every.get()).collect();
     let mut remembered = Remembered::of(journal.id());
     let mut observer = Observer::of(journal.id());
+    let mut surroundings = Surroundings::default();
     let mut boundaries = Vec::new();
-    for entry in journal.read(Position(1), to, &Filter::all()) {
+    for entry in journal.read(Position(1), journal.head().position, &Filter::all()) {
         let entry = entry?;
+        surroundings.apply(&entry)?;
+        if to < entry.header.position {
+            continue;
+        }
         remembered.apply(&entry)?;
         observer.take_in(&entry)?;
         if ends.contains(&entry.header.position) {
             let end = Timestamp(entry.header.meta.time_ms.saturating_add(setup.until_ms));
-            let at_rest = observer.given_up().into_iter().chain(observer.left_to_operators(end)).collect();
+            let given_up = observer.given_up().into_iter().collect();
+            let left = observer.left_to_operators(end).into_iter().collect();
             let (header, remembered) = (entry.header.clone(), remembered.clone());
-            boundaries.push(Boundary { header, remembered, at_rest, held_until: observer.held_until(end) });
+            boundaries.push(Boundary { header, remembered, given_up, left, held_until: observer.held_until(end) });
         }
     }
-    Ok(boundaries)
+    let around = Around { journal: journal.id(), surroundings };
+    Ok((boundaries, around))
 }
 
 impl Boundary {
@@ -187,46 +212,54 @@ impl Boundary {
         variants
     }
 
-    fn start(
-        &self,
-        prefixes: &Prefixes,
-        calls: InFlight,
-        setup: Setup,
-        journal: uuid::Uuid,
-    ) -> Result<Trial, SweepError> {
+    fn start(&self, prefixes: &Prefixes, calls: InFlight, setup: Setup, around: &Around) -> Result<Trial, SweepError> {
         let position = self.header.position;
         let disk = prefixes.disk(position)?;
         let world = World::with(setup.seed, self.remembered.things(calls)).snapshot();
         let mut simulation = Simulation::new(setup.seed);
         simulation.epoch = Timestamp(self.header.meta.time_ms);
-        simulation.providers = self.remembered.providers();
+        simulation.providers = around.surroundings.providers();
+        simulation.secrets = around.surroundings.secrets();
+        simulation.devices = Some(around.surroundings.devices());
+        simulation.resigned = self.given_up.union(&self.left).cloned().collect();
         let held_ms = self.held_until.map_or(0, |until| until.since(simulation.epoch));
         simulation.until_ms = setup.until_ms.saturating_add(held_ms);
-        simulation.beginning = Some(Beginning { disk, journal, world });
+        let sets = self.remembered.sets(calls);
+        simulation.beginning = Some(Beginning { disk, journal: around.journal, world, sets });
         let failed = |error| SweepError::Simulation { position, source: Box::new(error) };
         let report = simulation.run().map_err(failed)?;
-        let stuck: Vec<String> = report
-            .unready
-            .iter()
-            .filter(|stream| !self.at_rest.contains(*stream))
-            .map(|stream| {
-                let status = report.statuses.get(stream.as_str()).copied().unwrap_or("undeclared");
-                format!("{stream} is {status}")
-            })
-            .collect();
-        let ending = match (report.wrong.is_empty(), stuck.is_empty()) {
-            (false, _) => Ending::Violated { wrong: report.wrong },
-            (true, false) => Ending::Stuck { entities: stuck },
-            (true, true) => Ending::Converged,
-        };
         Ok(Trial {
             position: position.0,
             stream: self.header.stream.to_string(),
             code: self.header.meta.code.clone(),
             calls: self.remembered.in_flight(),
             in_flight: calls,
-            ending,
+            converged_ms: report.converged_ms,
             virtual_ms: report.virtual_ms,
+            ending: self.ending(report),
         })
+    }
+
+    /// What came of it, the worst first.
+    fn ending(&self, report: Report) -> Ending {
+        if !report.wrong.is_empty() {
+            return Ending::Violated { wrong: report.wrong };
+        }
+        let status = |stream: &StreamId| report.statuses.get(stream.as_str()).copied().unwrap_or("undeclared");
+        let newly =
+            |stream: &StreamId| if report.given_up.contains(stream) { ", given up after the start" } else { "" };
+        let busy = report.unready.iter().filter(|stream| !report.resting.contains_key(*stream));
+        let stuck: Vec<String> =
+            busy.map(|stream| format!("{stream} is {}{}", status(stream), newly(stream))).collect();
+        if !stuck.is_empty() {
+            return Ending::Stuck { entities: stuck };
+        }
+        let because_given_up = report.resting.iter().filter(|(_, reason)| self.given_up.contains(*reason));
+        let told = because_given_up.map(|(stream, reason)| match stream == reason {
+            true => format!("{stream} was given up before the start"),
+            false => format!("{stream} waits for {reason}, which was given up before the start"),
+        });
+        let given_up: Vec<String> = told.collect();
+        if given_up.is_empty() { Ending::Converged } else { Ending::GivenUp { entities: given_up } }
     }
 }

@@ -1,12 +1,20 @@
-//! Journals of a busy desk, swept.
+//! Journals of a busy desk, and of a node that was given the shipped examples, swept.
 
 use std::{path::Path, sync::Arc};
 
-use bailiwick_actors::{machine, testing::Desk, vocab::Timestamp};
+use bailiwick_actors::{
+    machine,
+    policy::Document,
+    testing::Desk,
+    vocab::{Fault, FaultCode, Timestamp},
+};
 use bailiwick_journal::{Config, Draft, Entry, Journal, LocalJournal, Position, ReadOnlyJournal, Settings};
 
-use super::{Ending, Setup, Sweep, sweep};
-use crate::audit::tests::journals::{ID, busy, copied_to};
+use super::{Ending, Setup, Sweep, Trial, sweep};
+use crate::{
+    audit::tests::journals::{ID, busy, copied_to},
+    simulation::{Scenario, Simulation},
+};
 
 /// A journal on a real disk, written by a busy desk; each entry as `change` leaves it.
 fn swept(change: impl FnMut(&Entry, &mut Draft), setup: Setup) -> Sweep {
@@ -87,4 +95,82 @@ fn only_what_is_asked_for_is_swept() {
     let setup = Setup { from: Position(10), to: Some(Position(20)), every: 3.try_into().unwrap(), ..Setup::default() };
     let sweep = swept(|_, _| (), setup);
     assert!(sweep.boundaries <= 4 && sweep.trials.iter().all(|trial| (10..=20).contains(&trial.position)));
+}
+
+/// The journal of a node that was given a manifest and had an hour for it, swept from every n-th prefix.
+fn swept_manifest(manifest: &str, every: usize) -> Sweep {
+    let scenario = Scenario::of_manifest(manifest).unwrap_or_else(|error| panic!("{error:?}"));
+    let mut simulation = Simulation::of(scenario);
+    simulation.until_ms = 3_600_000;
+    let (report, kept) = simulation.run_and_keep().expect("it runs");
+    assert!(report.wrong.is_empty(), "{:?}", report.wrong);
+    let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
+    let setup = Setup { every: every.try_into().expect("at least 1"), ..Setup::default() };
+    sweep(&journal, setup, &|_, _| ()).expect("it can be swept")
+}
+
+fn bad(sweep: &Sweep) -> Vec<&Trial> {
+    sweep.trials.iter().filter(|trial| trial.ending != Ending::Converged).collect()
+}
+
+#[test]
+fn a_node_converges_from_every_prefix_of_what_the_examples_leave() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for (example, every) in [("storage", 1), ("lab", 1), ("gardener", 1), ("etcd", 2), ("fleet", 2)] {
+        let manifest = std::fs::read_to_string(root.join(format!("{example}.yaml"))).expect("an example");
+        let sweep = swept_manifest(&manifest, every);
+        assert!(sweep.boundaries > 5, "{example}: {sweep:?}");
+        assert_eq!(sweep.converged, sweep.trials.len(), "{example}: {:#?}", bad(&sweep));
+        let slowest = sweep.trials.iter().filter_map(|trial| trial.converged_ms).max();
+        assert!(slowest.is_some_and(|ms| ms < Setup::default().until_ms / 2), "{example}: {slowest:?}");
+    }
+}
+
+#[test]
+fn secrets_are_there_as_placeholders() {
+    let manifest = r"
+apiVersion: machine.sapcloud.io/v1alpha1
+kind: MachineClass
+metadata: {name: sealed}
+provider: simulated
+secretRef: {name: cloud-key}
+---
+apiVersion: machine.sapcloud.io/v1alpha1
+kind: MachineSet
+metadata: {name: pool}
+spec:
+  replicas: 2
+  template:
+    spec:
+      class: {kind: MachineClass, name: sealed}
+";
+    let sweep = swept_manifest(manifest, 1);
+    assert!(sweep.boundaries > 5 && sweep.converged == sweep.trials.len(), "{:#?}", bad(&sweep));
+}
+
+#[test]
+fn what_waits_for_something_that_was_given_up_is_named_and_not_stuck() {
+    let fault = Fault::new(FaultCode::Unavailable, "not now");
+    let scratch = tempfile::tempdir().expect("a folder");
+    let journal = open(scratch.path());
+    let mut desk = busy(&journal);
+    let mut document = Document::default();
+    document.storage.attempts_max = 1;
+    desk.revise(document);
+    desk.declare_machine("late");
+    desk.faults.insert("volume/big".parse().expect("a stream"), std::iter::repeat_n(fault, 20).collect());
+    desk.declare_volume("big");
+    desk.attach("late", "big");
+    desk.settle();
+    drop((desk, journal));
+    let journal = ReadOnlyJournal::open(scratch.path()).expect("a closed journal");
+    let sweep = sweep(&journal, Setup::default(), &|_, _| ()).expect("it can be swept");
+    assert!(sweep.is_good() && sweep.given_up > 0, "{:#?}", bad(&sweep));
+    let Some(Ending::GivenUp { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
+        panic!("{:#?}", sweep.trials.last());
+    };
+    let waiting = "volume-attachment/late:big waits for volume/big, which was given up before the start";
+    assert_eq!(entities[..], [waiting, "volume/big was given up before the start"]);
+    // Nobody who is not waited for keeps the others from being timed.
+    assert!(sweep.trials.iter().all(|trial| trial.converged_ms.is_some_and(|ms| ms < 7_200_000)), "{sweep:?}");
 }

@@ -95,22 +95,25 @@ fn table(sweep: &Sweep) -> Table {
         ("boundaries", sweep.boundaries),
         ("starts", sweep.trials.len()),
         ("converged", sweep.converged),
+        ("given up", sweep.given_up),
         ("stuck", sweep.stuck),
         ("violated", sweep.violated),
     ] {
         table.add([Cell::from(name), number.to_string().into()]);
     }
-    if let Some(slowest) = sweep.trials.iter().max_by_key(|trial| trial.virtual_ms) {
-        let text = format!("{} s after entry {}", slowest.virtual_ms / 1_000, slowest.position);
+    let timed = sweep.trials.iter().filter_map(|trial| Some((trial.converged_ms?, trial.position)));
+    if let Some((converged_ms, position)) = timed.max_by_key(|(converged_ms, _)| *converged_ms) {
+        let text = format!("{} s after a start at entry {position}", converged_ms.div_ceil(1_000));
         table.add([Cell::from("slowest"), text.into()]);
     }
     for trial in &sweep.trials {
         let (name, lines) = match &trial.ending {
             Ending::Converged => continue,
-            Ending::Stuck { entities } => ("stuck", entities),
-            Ending::Violated { wrong } => ("violated", wrong),
+            Ending::GivenUp { entities } => (Cell::from("given up"), entities),
+            Ending::Stuck { entities } => (Cell::bad("stuck"), entities),
+            Ending::Violated { wrong } => (Cell::bad("violated"), wrong),
         };
-        table.add([Cell::bad(name), place(trial).into()]);
+        table.add([name, place(trial).into()]);
         for line in lines {
             table.add([Cell::from(""), Cell::from(format!("  {line}"))]);
         }

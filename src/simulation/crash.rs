@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::storage::Storage;
+use super::{sets::Sets, storage::Storage};
 use crate::providers::simulated::{World, WorldState};
 
 /// How the node ends.
@@ -44,6 +44,7 @@ pub struct CrashAt {
 pub(super) struct Kept {
     pub storage: Storage,
     pub world: WorldState,
+    pub sets: Sets,
     /// The durable entries at that moment, as far as the journal had said so.
     pub entries: u64,
     pub at: &'static str,
@@ -58,6 +59,7 @@ struct Inner {
     state: Mutex<State>,
     crashed: Notify,
     world: World,
+    sets: Sets,
     seed: u64,
 }
 
@@ -72,10 +74,10 @@ struct State {
 }
 
 impl Points {
-    pub(super) fn new(mut planned: Vec<CrashAt>, storage: Storage, world: World, seed: u64) -> Self {
+    pub(super) fn new(mut planned: Vec<CrashAt>, storage: Storage, world: World, sets: Sets, seed: u64) -> Self {
         planned.sort_by_key(|crash| std::cmp::Reverse(crash.point));
         let state = Mutex::new(State { reached: 0, planned, storage, entries: 0, kept: None });
-        Self(Arc::new(Inner { state, crashed: Notify::new(), world, seed }))
+        Self(Arc::new(Inner { state, crashed: Notify::new(), world, sets, seed }))
     }
 
     /// A point is reached.
@@ -128,7 +130,8 @@ impl Points {
 
     fn keep(&self, state: &mut State, kind: CrashKind, at: &'static str) {
         let storage = state.storage.after(kind, self.0.seed ^ state.reached);
-        state.kept = Some(Kept { storage, world: self.0.world.snapshot(), entries: state.entries, at });
+        let (world, sets) = (self.0.world.snapshot(), self.0.sets.copy());
+        state.kept = Some(Kept { storage, world, sets, entries: state.entries, at });
         self.0.crashed.notify_one();
     }
 

@@ -1,6 +1,6 @@
 //! Runs a node in a simulated world, crash after crash, until the end.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use actix::System;
 use bailiwick_actors::{
@@ -14,9 +14,11 @@ use bailiwick_journal::{Journal, OpenError, StreamId, digest, disk::SimulatedDis
 use uuid::Uuid;
 
 use super::{
-    CrashAt, Happening, Observer, Planned, Report, SimulatedClock, agents,
+    CrashAt, Devices, Happening, KnownSet, Observer, Planned, Report, SimulatedClock, agents,
     crash::{Kept, Points, WatchedJournal},
+    ending::{Ending, Ends},
     script::{commands_for, removal, retrial},
+    sets::Sets,
     storage::Storage,
     story::{StoryLine, tell},
 };
@@ -28,7 +30,9 @@ use crate::{
 /// How often the simulation looks whether the node has converged.
 const LOOK_MS: u64 = 1_000;
 /// What has happened to the world is noticed within this time; before it nothing is called converged.
-const NOTICE_MS: u64 = 30_000;
+pub(super) const NOTICE_MS: u64 = 30_000;
+/// What a secret holds of which only the name is known.
+const PLACEHOLDER: &str = "a placeholder for what nobody but the provider is told";
 /// The moment at which simulations begin unless told otherwise: 2026-01-01T00:00:00Z.
 const EPOCH: Timestamp = Timestamp(1_767_225_600_000);
 
@@ -47,8 +51,14 @@ pub struct Simulation {
     pub crashes: Vec<CrashAt>,
     /// When it ends.
     pub until_ms: u64,
-    /// Whether it ends as soon as everything has happened and the node has converged.
-    pub ends_when_converged: bool,
+    /// When it ends before that.
+    pub ends: Ends,
+    /// These need not become ready, nor need what waits for them.
+    pub resigned: BTreeSet<StreamId>,
+    /// Secrets that are there from the beginning; what they hold says nothing.
+    pub secrets: Vec<Name>,
+    /// What agents see of volumes; none if volumes are no block devices.
+    pub devices: Option<Devices>,
     /// What is there already; an empty disk and an empty world if nothing.
     pub beginning: Option<Beginning>,
 }
@@ -60,6 +70,8 @@ pub struct Beginning {
     pub disk: SimulatedDisk,
     pub journal: Uuid,
     pub world: WorldState,
+    /// Replica sets whose servers are there.
+    pub sets: Vec<KnownSet>,
 }
 
 /// Why a simulation could not go on. What goes wrong in the simulated world is no such reason.
@@ -88,6 +100,7 @@ struct Course {
     /// The journal of the last run, for the report.
     journal: Option<Arc<dyn Journal>>,
     world: World,
+    sets: Sets,
     secrets: Arc<SimulatedSecrets>,
     clock: Arc<SimulatedClock>,
     points: Points,
@@ -95,7 +108,7 @@ struct Course {
     /// What the operator is asking for in this step: after a crash it is asked for again, in the same words.
     asking: Option<(usize, Vec<(StreamId, AnyCommand)>)>,
     crashes: u64,
-    converged: bool,
+    ending: Ending,
     /// Lines that no entry tells, with the number of entries before them.
     asides: Vec<(u64, StoryLine)>,
 }
@@ -111,7 +124,10 @@ impl Simulation {
             script: Vec::new(),
             crashes: Vec::new(),
             until_ms: 3_600_000,
-            ends_when_converged: true,
+            ends: Ends::WhenConverged,
+            resigned: BTreeSet::new(),
+            secrets: Vec::new(),
+            devices: None,
             beginning: None,
         }
     }
@@ -124,45 +140,53 @@ impl Simulation {
         self.run_to_end()?.report()
     }
 
-    /// Runs it to its end, and keeps what another one could go on from.
+    /// Runs it to its end, and keeps what another one could go on from, but for the servers of replica sets.
     ///
     /// # Errors
     /// As [`Self::run`].
     pub fn run_and_keep(self) -> Result<(Report, Beginning), SimulationError> {
         let course = self.run_to_end()?;
         let (disk, journal) = course.storage.clone().into_parts();
-        let kept = Beginning { disk, journal, world: course.world.snapshot() };
+        let kept = Beginning { disk, journal, world: course.world.snapshot(), sets: Vec::new() };
         Ok((course.report()?, kept))
     }
 
     fn run_to_end(mut self) -> Result<Course, SimulationError> {
         let world = World::new(self.seed);
-        let storage = match self.beginning.take() {
-            None => Storage::new(&format!("simulation {}", self.seed)),
-            Some(Beginning { disk, journal, world: there }) => {
+        let (storage, known) = match self.beginning.take() {
+            None => (Storage::new(&format!("simulation {}", self.seed)), Vec::new()),
+            Some(Beginning { disk, journal, world: there, sets }) => {
                 world.restore(there);
-                Storage::of(disk, journal)
+                (Storage::of(disk, journal), sets)
             }
         };
-        let points = Points::new(self.crashes.clone(), storage.clone(), world.clone(), self.seed);
+        let sets = Sets::new(self.seed, &known, self.epoch);
+        let points = Points::new(self.crashes.clone(), storage.clone(), world.clone(), sets.clone(), self.seed);
+        let secrets = Arc::new(SimulatedSecrets::default());
+        for name in &self.secrets {
+            let holds = [("userData".to_owned(), PLACEHOLDER.to_owned())];
+            secrets.set(name, Some(SecretData::new(holds.into())));
+        }
         let clock = Arc::new(SimulatedClock::new(self.epoch));
         let mut course = Course {
             setup: self,
             storage,
             journal: None,
             world,
-            secrets: Arc::default(),
+            sets,
+            secrets,
             clock,
             points,
             next: 0,
             asking: None,
             crashes: 0,
-            converged: false,
+            ending: Ending::default(),
             asides: Vec::new(),
         };
         while let Ended::Crashed(kept) = course.run_node()? {
             course.crashes += 1;
             course.world.restore(kept.world);
+            course.sets.restore(&kept.sets);
             course.storage = kept.storage;
         }
         Ok(course)
@@ -207,8 +231,11 @@ impl Course {
                 None => return Err(SimulationError::Assemble(Box::new(error))),
             },
         };
-        actix::spawn(agents::report_all(self.world.clone(), self.clock.clone(), running.supervisors.clone()));
+        let (world, sets, devices) = (self.world.clone(), self.sets.clone(), self.setup.devices.clone());
+        let around = agents::Surroundings { world, sets, devices };
+        actix::spawn(agents::report_all(around, self.clock.clone(), running.supervisors.clone()));
         let mut observer = Observer::of(journal.id());
+        self.ending = Ending::default();
         loop {
             if let Some(ended) = self.crashed(journal.head().position.0) {
                 return Ok(ended);
@@ -229,11 +256,10 @@ impl Course {
                 self.next += 1;
                 continue;
             }
+            self.ending.look(&observer, &self.setup.resigned, now_ms);
             let all_has_happened = self.next == self.setup.script.len();
-            let last_ms = self.setup.script.last().map_or(0, |planned| planned.at_ms);
-            let is_noticed = last_ms + NOTICE_MS <= now_ms;
-            self.converged = all_has_happened && is_noticed && observer.is_converged();
-            if now_ms >= self.setup.until_ms || (self.converged && self.setup.ends_when_converged) {
+            let is_over = all_has_happened && self.ending.is_over(&self.setup, now_ms, self.clock.now());
+            if now_ms >= self.setup.until_ms || is_over {
                 return Ok(Ended::AtTheEnd);
             }
             self.wait(now_ms).await;
@@ -271,6 +297,7 @@ impl Course {
             providers.volumes.insert(name.clone(), provider.clone());
             providers.filesystems.insert(name.clone(), provider);
         }
+        providers.replica_sets = self.sets.engines(&self.clock);
         providers
     }
 
@@ -358,20 +385,30 @@ impl Course {
         let mut observer = Observer::of(journal.id());
         observer.advance(&**journal)?;
         let mut wrong = check(&self.world.snapshot(), &observer.claims());
+        wrong.extend(self.sets.wrong());
         wrong.extend(diverging(&**journal));
+        let unready = observer.unready();
+        let resting = unready.iter().filter_map(|stream| {
+            observer.waits_for(stream, &self.setup.resigned).map(|reason| (stream.clone(), reason))
+        });
+        let elapsed_ms = self.clock.elapsed_ms();
+        let converged_ms = self.ending.converged_ms(&self.setup, elapsed_ms);
         let head = journal.head();
         Ok(Report {
             seed: self.setup.seed,
             story: tell(&**journal, self.setup.epoch, self.asides)?,
             journal_hash: head.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
-            converged: self.converged,
+            converged: converged_ms.is_some(),
+            converged_ms,
+            resting: resting.collect(),
+            given_up: observer.given_up().into_iter().collect(),
             entries: head.position.0,
             crashes: self.crashes,
             points: self.points.reached(),
             items: self.world.snapshot().items,
             calls: self.world.snapshot().calls,
-            virtual_ms: self.clock.elapsed_ms(),
-            unready: observer.unready(),
+            virtual_ms: elapsed_ms,
+            unready,
             statuses: observer.statuses().into_iter().map(|(stream, word)| (stream.to_string(), word)).collect(),
             wrong,
         })

@@ -10,19 +10,25 @@
 mod agents;
 mod clock;
 mod crash;
+mod devices;
+mod ending;
 mod engine;
 mod observer;
 mod report;
 mod scenario;
 mod script;
+mod sets;
 mod storage;
 mod story;
 
 pub use clock::SimulatedClock;
 pub use crash::{CrashAt, CrashKind};
+pub use devices::Devices;
+pub use ending::Ends;
 pub use engine::{Beginning, Simulation, SimulationError};
 pub use observer::Observer;
 pub use report::Report;
 pub use scenario::{Expectations, Options, Scenario, ScenarioError, read, run, simulation};
 pub use script::{Happening, Planned, commands_for};
+pub use sets::KnownSet;
 pub use story::{StoryLine, tell};

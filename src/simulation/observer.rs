@@ -1,10 +1,12 @@
 //! What the journal says is true, as a simulation looks at it from outside.
 
+mod needs;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
     supervisor::storage::zone_of,
     vocab::{EffectId, Life, Name, Outlook, Timestamp, Zone},
     volume::{self, Storage},
@@ -27,6 +29,7 @@ pub struct Observer {
     mounts: Fold<filesystem_attachment::State>,
     machine_sets: Fold<machine_set::State>,
     machine_classes: Fold<machine_class::State>,
+    replica_sets: Fold<replica_set::State>,
 }
 
 impl Observer {
@@ -62,6 +65,7 @@ impl Observer {
         self.mounts.apply(entry)?;
         self.machine_sets.apply(entry)?;
         self.machine_classes.apply(entry)?;
+        self.replica_sets.apply(entry)?;
         self.at = entry.header.position;
         Ok(())
     }
@@ -127,7 +131,17 @@ impl Observer {
                 unready.insert(stream::<machine_class::State>(name));
             }
         }
+        for (name, Folded { state, .. }) in self.replica_sets.iter() {
+            if !is_at_rest(state.life, has_its_voters(state)) {
+                unready.insert(stream::<replica_set::State>(name));
+            }
+        }
         unready
+    }
+
+    /// The last entry that was taken in.
+    pub fn at(&self) -> Position {
+        self.at
     }
 
     /// Whether a set has as many machines as it shall have.
@@ -163,6 +177,9 @@ impl Observer {
         }
         for (name, folded) in self.machine_classes.iter() {
             statuses.insert(stream::<machine_class::State>(name), folded.state.status());
+        }
+        for (name, folded) in self.replica_sets.iter() {
+            statuses.insert(stream::<replica_set::State>(name), folded.state.status());
         }
         statuses
     }
@@ -284,4 +301,11 @@ impl Observer {
 
 fn stream<D: Decider>(name: &str) -> StreamId {
     StreamId::new(D::KIND, name).expect("the name of a stream")
+}
+
+/// Whether as many members vote as shall, and all are well.
+fn has_its_voters(set: &replica_set::State) -> bool {
+    let wanted = set.spec.as_ref().map(|spec| spec.servers as usize);
+    let are_well = set.seen.iter().flat_map(|seen| &seen.statuses).all(|status| status.healthy);
+    set.is_settled() && wanted == Some(set.voters()) && are_well
 }

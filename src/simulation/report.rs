@@ -20,6 +20,8 @@ pub struct Report {
     pub journal_hash: String,
     /// Whether everything was as declared at the end.
     pub converged: bool,
+    /// Since when it was so without a break, in milliseconds from the beginning; none if it was not.
+    pub converged_ms: Option<u64>,
     /// Entries in the journal.
     pub entries: u64,
     /// How often the node crashed.
@@ -36,6 +38,11 @@ pub struct Report {
     pub statuses: BTreeMap<String, &'static str>,
     /// The entities that are not as they should be, or have not gone as they should have.
     pub unready: BTreeSet<StreamId>,
+    /// Of these, those that need not be ready, and because of which of the resigned ones.
+    #[serde(skip)]
+    pub resting: BTreeMap<StreamId, StreamId>,
+    /// The entities whose work was given up.
+    pub given_up: BTreeSet<StreamId>,
     /// What must never be: orphans, duplicates, double attachments. Empty if all is well.
     pub wrong: Vec<String>,
 }
@@ -54,7 +61,8 @@ impl Report {
     /// Story, statuses and what was not as expected: everything that a person wants to read, and a golden file holds.
     pub fn text(&self, unmet: &[String]) -> String {
         let converged = if self.converged { "converged" } else { "not converged" };
-        let (seconds, ms) = (self.virtual_ms / 1000, self.virtual_ms % 1000);
+        let after_ms = self.converged_ms.unwrap_or(self.virtual_ms);
+        let (seconds, ms) = (after_ms / 1000, after_ms % 1000);
         let mut text = self.story_text();
         text.push_str(&format!(
             "\n{converged} after {seconds}.{ms:03} s: {} entries, {} provider calls, {} crashes, seed {}\n",

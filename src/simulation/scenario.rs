@@ -1,7 +1,9 @@
 //! Scenario files: what is declared, what goes wrong, and what must come out.
 
+mod named;
+
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -14,7 +16,9 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::Deserialize;
 
-use super::{CrashAt, CrashKind, Happening, Planned, Report, Simulation, SimulationError};
+use named::{providers, secrets};
+
+use super::{CrashAt, CrashKind, Devices, Ends, Happening, Planned, Report, Simulation, SimulationError};
 use crate::{
     manifest::{self, Known, ManifestError, Source, Wish},
     providers::simulated::Faults,
@@ -23,6 +27,10 @@ use crate::{
 /// The largest scenario file, in bytes.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// A scenario is not over before nothing has been written for this long: what nobody waits for is looked for less often than
+/// that by nobody.
+const QUIET_MS: u64 = 3_600_000;
+
 /// A scenario, read and checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
@@ -30,6 +38,8 @@ pub struct Scenario {
     pub start: Option<Timestamp>,
     pub until_ms: u64,
     pub providers: Vec<Name>,
+    /// The secrets that its classes name: each is there from the beginning.
+    pub secrets: Vec<Name>,
     pub script: Vec<Planned>,
     pub crashes: Vec<CrashAt>,
     pub expect: Expectations,
@@ -194,13 +204,42 @@ pub fn run(scenario: Scenario, options: Options) -> Result<Report, SimulationErr
 
 /// What runs a scenario.
 pub fn simulation(scenario: Scenario, options: Options) -> Simulation {
-    let mut simulation = Simulation::new(options.seed.unwrap_or(scenario.seed));
-    simulation.until_ms = options.until_ms.unwrap_or(scenario.until_ms);
-    simulation.epoch = scenario.start.unwrap_or(simulation.epoch);
-    simulation.providers = scenario.providers;
-    simulation.script = scenario.script;
-    simulation.crashes = scenario.crashes;
-    simulation
+    let seed = options.seed.unwrap_or(scenario.seed);
+    let until_ms = options.until_ms.unwrap_or(scenario.until_ms);
+    Simulation::of(Scenario { seed, until_ms, ..scenario })
+}
+
+impl Simulation {
+    /// The simulation of a scenario.
+    pub fn of(scenario: Scenario) -> Self {
+        let new = Self::new(scenario.seed);
+        Self {
+            epoch: scenario.start.unwrap_or(new.epoch),
+            until_ms: scenario.until_ms,
+            ends: Ends::WhenQuiet { for_ms: QUIET_MS },
+            providers: scenario.providers,
+            secrets: scenario.secrets,
+            devices: Some(Devices::default()),
+            script: scenario.script,
+            crashes: scenario.crashes,
+            ..new
+        }
+    }
+}
+
+impl Scenario {
+    /// Nothing but a manifest that is applied at the beginning, and an hour.
+    ///
+    /// # Errors
+    /// If the manifest is none.
+    pub fn of_manifest(text: &str) -> Result<Self, ScenarioError> {
+        let reader = Reader { path: Path::new("manifest") };
+        let wishes = reader.wishes("manifest", text, &mut Known::default())?;
+        let script = vec![Planned { at_ms: 0, what: Happening::Apply(wishes) }];
+        let (providers, secrets) = (providers(&script), secrets(&script));
+        let (seed, until_ms, crashes, expect) = (1, QUIET_MS, Vec::new(), Expectations::default());
+        Ok(Self { seed, start: None, until_ms, providers, secrets, script, crashes, expect })
+    }
 }
 
 impl Expectations {
@@ -260,8 +299,8 @@ impl Reader<'_> {
         let start = file.start.map(|text| self.moment("start", &text)).transpose()?;
         let crashes = file.crashes.iter().map(|line| CrashAt { point: line.point, kind: line.kind }).collect();
         let until_ms = self.period("until", &file.until)?;
-        let providers = providers(&script);
-        Ok(Scenario { seed: file.seed, start, until_ms, providers, script, crashes, expect: file.expect })
+        let (providers, secrets) = (providers(&script), secrets(&script));
+        Ok(Scenario { seed: file.seed, start, until_ms, providers, secrets, script, crashes, expect: file.expect })
     }
 
     fn event(&self, field: &str, line: EventLine, known: &mut Known) -> Result<Vec<Happening>, ScenarioError> {
@@ -410,38 +449,4 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
         }
     }
     wishes
-}
-
-/// Every provider that anybody names.
-fn providers(script: &[Planned]) -> Vec<Name> {
-    let mut names = BTreeSet::new();
-    for planned in script {
-        match &planned.what {
-            Happening::Apply(wishes) => names.extend(wishes.iter().filter_map(provider)),
-            Happening::Misbehave { provider, .. }
-            | Happening::Outage { provider, .. }
-            | Happening::Zones { provider, .. }
-            | Happening::ZoneOutage { provider, .. }
-            | Happening::KillZone { provider, .. } => {
-                names.insert(provider.clone());
-            }
-            _ => (),
-        }
-    }
-    names.into_iter().collect()
-}
-
-fn provider(wish: &Wish) -> Option<Name> {
-    match wish {
-        Wish::Machine { spec, .. } => Some(spec.provider.clone()),
-        Wish::MachineSet { spec, .. } => Some(spec.template.provider.clone()),
-        Wish::Volume { spec, .. } => Some(spec.provider.clone()),
-        Wish::Filesystem { spec, .. } => Some(spec.provider.clone()),
-        Wish::MachineClass { content, .. } => Some(content.provider.clone()),
-        Wish::VolumeAttachment { .. }
-        | Wish::FilesystemAttachment { .. }
-        | Wish::Policy { .. }
-        | Wish::Document { .. }
-        | Wish::ReplicaSet { .. } => None,
-    }
 }

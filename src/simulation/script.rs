@@ -77,6 +77,18 @@ pub enum Happening {
 }
 
 impl Happening {
+    /// How long it goes on, in milliseconds.
+    pub(super) fn lasts_ms(&self) -> u64 {
+        match self {
+            Self::Dark { for_ms, .. }
+            | Self::Silence { for_ms, .. }
+            | Self::Outage { for_ms, .. }
+            | Self::ZoneOutage { for_ms, .. } => *for_ms,
+            Self::Hold { for_ms, .. } => for_ms.unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// In plain words.
     pub fn text(&self) -> String {
         let seconds = |ms: u64| format!("{}.{:03} s", ms / 1000, ms % 1000);

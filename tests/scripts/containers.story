@@ -49,7 +49,7 @@
 00:30:05.008    44 supervisor/machines          observed vanished and vanished, because the world differs from what was seen last (supervisor/machines)
 00:30:10.029    45 supervisor/machines          observed forgotten and forgotten, because the world differs from what was seen last (supervisor/machines)
 
-converged after 1830.000 s: 45 entries, 374 provider calls, 1 crashes, seed 32
+converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 87b6938d9fdb73815e5b679c586987d2d9505f33300d41774fa8db7818178f80
+journal df6dd15dd455a09ab2cb48a4559383f3bb4db03c54549c1a85ef01bd15e7249f

@@ -26,36 +26,38 @@
 00:00:00.071    25 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 22)
 00:00:10.000    26 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:00:10.000    27 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    28 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    28 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
+00:00:10.000    29 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    30 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:01:00.000     --- the instance of alpha dies
-00:01:00.031    29 supervisor/machines          observed status changed, issued to alpha: lost, because the world differs from what was seen last (supervisor/machines)
-00:01:00.031    30 machine/alpha                instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 29)
-00:01:00.031    31 supervisor/storage           issued to alpha:data: detach, because something follows from what is seen (supervisor/storage)
-00:01:00.031    32 volume-attachment/alpha:data detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 31)
-00:01:00.058    33 volume-attachment/alpha:data detached, because the provider has detached it, and it waits for machine and volume again (executor, after 32)
-00:01:00.071    34 machine/alpha                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 30)
-00:01:00.102    35 machine/alpha                created i-0016, join awaited until 00:21:00.102, because the provider has made its instance (executor, after 34)
-00:01:00.102    36 supervisor/storage           issued to alpha:data: attach, because something follows from what is seen (supervisor/storage)
-00:01:00.102    37 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 36)
-00:01:00.129    38 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 37)
-00:01:05.019    39 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
-00:01:10.000    40 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:01:10.027    41 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
+00:01:00.031    31 supervisor/machines          observed status changed, issued to alpha: lost, because the world differs from what was seen last (supervisor/machines)
+00:01:00.031    32 machine/alpha                instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 31)
+00:01:00.031    33 supervisor/storage           issued to alpha:data: detach, because something follows from what is seen (supervisor/storage)
+00:01:00.031    34 volume-attachment/alpha:data detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 33)
+00:01:00.058    35 volume-attachment/alpha:data detached, because the provider has detached it, and it waits for machine and volume again (executor, after 34)
+00:01:00.071    36 machine/alpha                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 32)
+00:01:00.102    37 machine/alpha                created i-0016, join awaited until 00:21:00.102, because the provider has made its instance (executor, after 36)
+00:01:00.102    38 supervisor/storage           issued to alpha:data: attach, because something follows from what is seen (supervisor/storage)
+00:01:00.102    39 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 38)
+00:01:00.129    40 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 39)
+00:01:05.019    41 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
+00:01:10.000    42 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:01:10.027    43 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:02:00.000     --- the instance of beta vanishes
-00:02:00.026    42 supervisor/machines          observed vanished, issued to beta: lost, because the world differs from what was seen last (supervisor/machines)
-00:02:00.026    43 machine/beta                 instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 42)
-00:02:00.026    44 supervisor/storage           issued to beta:logs: detach, because something follows from what is seen (supervisor/storage)
-00:02:00.026    45 volume-attachment/beta:logs  detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 44)
-00:02:00.055    46 volume-attachment/beta:logs  detached, because the provider has detached it, and it waits for machine and volume again (executor, after 45)
-00:02:00.063    47 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 43)
-00:02:00.092    48 machine/beta                 created i-0021, join awaited until 00:22:00.092, because the provider has made its instance (executor, after 47)
-00:02:00.092    49 supervisor/storage           issued to beta:logs: attach, because something follows from what is seen (supervisor/storage)
-00:02:00.092    50 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 49)
-00:02:00.116    51 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 50)
-00:02:05.031    52 supervisor/machines          observed appeared and forgotten, because the world differs from what was seen last (supervisor/machines)
-00:02:10.000    53 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:02:00.026    44 supervisor/machines          observed vanished, issued to beta: lost, because the world differs from what was seen last (supervisor/machines)
+00:02:00.026    45 machine/beta                 instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 44)
+00:02:00.026    46 supervisor/storage           issued to beta:logs: detach, because something follows from what is seen (supervisor/storage)
+00:02:00.026    47 volume-attachment/beta:logs  detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 46)
+00:02:00.055    48 volume-attachment/beta:logs  detached, because the provider has detached it, and it waits for machine and volume again (executor, after 47)
+00:02:00.063    49 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 45)
+00:02:00.092    50 machine/beta                 created i-0021, join awaited until 00:22:00.092, because the provider has made its instance (executor, after 49)
+00:02:00.092    51 supervisor/storage           issued to beta:logs: attach, because something follows from what is seen (supervisor/storage)
+00:02:00.092    52 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 51)
+00:02:00.116    53 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 52)
+00:02:05.031    54 supervisor/machines          observed appeared and forgotten, because the world differs from what was seen last (supervisor/machines)
+00:02:10.000    55 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 
-converged after 150.000 s: 53 entries, 41 provider calls, 0 crashes, seed 5
+converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
@@ -63,4 +65,4 @@ converged after 150.000 s: 53 entries, 41 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal aeaa6bf9a139eb00c82aa146cfad846e2b2dee7fac2752f8d8aa8eceea50db66
+journal 0f2d1d56ac1f8bcd2c20af321ab654836c2ca31dd76a58fb444fdb6c975131ea

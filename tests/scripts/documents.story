@@ -45,9 +45,9 @@
 00:10:00.027    39 machine/imaged               created i-0008, join awaited until 00:30:00.027, because the provider has made its instance (executor, after 37)
 00:10:10.000    40 machine/imaged               node reported, became well, because its agent reports what was not known (agent:machine/imaged)
 
-converged after 630.000 s: 40 entries, 129 provider calls, 1 crashes, seed 31
+converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/imaged                   ready
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal f01538f8d2eb78495dabd95059d93434960eff0af2e7caa60494b05d9caa60f0
+journal 3bef46a082ec0db89f75e10a31e35163cb217ce25b974619083c1dfeb78935d5

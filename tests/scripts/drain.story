@@ -20,47 +20,48 @@
 00:00:00.044    19 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 18)
 00:00:10.000    20 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:00:10.000    21 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    22 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    22 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
+00:00:10.000    23 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 00:05:00.000     --- what runs on beta does not end any more
 00:05:00.000     --- what runs on gamma does not end any more
 00:06:00.000     --- an operator removes machine/alpha
-00:06:00.000    23 node/requests                request done (operator)
-00:06:00.000    24 machine/alpha                removal began, drain began until 00:16:00.000, because its removal was asked for, and its workloads end first (operator)
+00:06:00.000    24 node/requests                request done (operator)
+00:06:00.000    25 machine/alpha                removal began, drain began until 00:16:00.000, because its removal was asked for, and its workloads end first (operator)
 00:06:00.000     --- an operator removes machine/beta
-00:06:00.000    25 node/requests                request done (operator)
-00:06:00.000    26 machine/beta                 removal began, drain began until 00:16:00.000, because its removal was asked for, and its workloads end first (operator)
+00:06:00.000    26 node/requests                request done (operator)
+00:06:00.000    27 machine/beta                 removal began, drain began until 00:16:00.000, because its removal was asked for, and its workloads end first (operator)
 00:06:00.000     --- an operator removes machine/gamma
-00:06:00.000    27 node/requests                request done (operator)
-00:06:00.000    28 machine/gamma                removal began, drain began until 00:16:00.000, because its removal was asked for, and its workloads end first (operator)
-00:06:20.000    29 machine/alpha                drain ended, because nothing runs inside any more (agent:machine/alpha)
-00:06:20.000    30 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage)
-00:06:20.000    31 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 30)
-00:06:20.045    32 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 31)
-00:06:20.045    33 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage)
-00:06:20.045    34 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 33)
-00:06:20.045    35 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 33)
-00:06:20.074    36 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 35)
-00:06:25.010    37 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
-00:06:30.028    38 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
+00:06:00.000    28 node/requests                request done (operator)
+00:06:00.000    29 machine/gamma                removal began, drain began until 00:16:00.000, because its removal was asked for, and its workloads end first (operator)
+00:06:20.000    30 machine/alpha                drain ended, because nothing runs inside any more (agent:machine/alpha)
+00:06:20.000    31 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage)
+00:06:20.000    32 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 31)
+00:06:20.045    33 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 32)
+00:06:20.045    34 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage)
+00:06:20.045    35 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 34)
+00:06:20.045    36 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 34)
+00:06:20.074    37 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 36)
+00:06:25.010    38 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
+00:06:30.028    39 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:07:00.000     --- the agent of gamma is silent for 3600.000 s
-00:07:35.000    39 machine/gamma                node went stale, drain ended, died, delete requested, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:07:35.010    40 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
-00:07:35.012    41 machine/gamma                deleted, removed, because the provider confirmed that its instance is gone (executor, after 39)
-00:07:40.017    42 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
+00:07:35.000    40 machine/gamma                node went stale, drain ended, died, delete requested, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:07:35.010    41 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
+00:07:35.012    42 machine/gamma                deleted, removed, because the provider confirmed that its instance is gone (executor, after 40)
+00:07:40.017    43 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:08:00.000     --- the node loses power
 00:08:00.000     --- crash (now)
-00:08:00.000    43 node/journal                 writer opened (node)
-00:16:00.000    44 machine/beta                 drain ended, died, delete requested, because its workloads did not end in time, so they are not waited for (schedule)
-00:16:00.027    45 machine/beta                 deleted, removed, because the provider confirmed that its instance is gone (executor, after 44)
-00:16:00.029    46 supervisor/machines          observed unclaimed, because the world differs from what was seen last (supervisor/machines)
-00:16:05.023    47 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
-00:16:10.027    48 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
+00:08:00.000    44 node/journal                 writer opened (node)
+00:16:00.000    45 machine/beta                 drain ended, died, delete requested, because its workloads did not end in time, so they are not waited for (schedule)
+00:16:00.027    46 machine/beta                 deleted, removed, because the provider confirmed that its instance is gone (executor, after 45)
+00:16:00.029    47 supervisor/machines          observed returned, because the world differs from what was seen last (supervisor/machines)
+00:16:05.023    48 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
+00:16:10.027    49 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 01:30:00.000     --- all providers behave from now on
 
-converged after 5430.000 s: 48 entries, 1093 provider calls, 1 crashes, seed 41
+converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/alpha                    removed
   machine/beta                     removed
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 4630b136a24b5cd700b7f8c115905e2b5efebaf6fd01c2d05caf47778088517a
+journal ed9af36e5dfccd38ca77e49fe262a99b3afe5ee252f855f69b8dc87b32fc67c0

@@ -26,21 +26,23 @@
 00:00:05.031    25 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
 00:00:10.000    26 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:00:10.000    27 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    28 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    28 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
+00:00:10.000    29 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    30 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:01:00.000     --- an operator removes machine/alpha
-00:01:00.000    29 node/requests                request done (operator)
-00:01:00.000    30 machine/alpha                removal began, because its removal was asked for and waits for its attachments (operator)
-00:01:00.000    31 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage)
-00:01:00.000    32 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 31)
-00:01:00.043    33 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 32)
-00:01:00.043    34 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage)
-00:01:00.043    35 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 34)
-00:01:00.043    36 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 34)
-00:01:00.064    37 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 36)
-00:01:05.028    38 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
-00:01:10.015    39 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
+00:01:00.000    31 node/requests                request done (operator)
+00:01:00.000    32 machine/alpha                removal began, because its removal was asked for and waits for its attachments (operator)
+00:01:00.000    33 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage)
+00:01:00.000    34 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 33)
+00:01:00.043    35 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 34)
+00:01:00.043    36 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage)
+00:01:00.043    37 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 36)
+00:01:00.043    38 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 36)
+00:01:00.064    39 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 37)
+00:01:05.028    40 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
+00:01:10.015    41 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 
-converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
+converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   machine/alpha                    removed
   machine/beta                     ready
   machine/gamma                    ready
@@ -48,4 +50,4 @@ converged after 90.000 s: 39 entries, 23 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 3be59e0a54fb77a37aeeefa8464a17e39ba6a2acd24f5637c46c4d95604af4b7
+journal fd5d0a4f46c510afc0db150f02daa024eaefe32dc18c62b630571c2e44f0baf2

@@ -31,6 +31,6 @@
 00:50:10.000    23 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:50:10.029    24 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 
-converged after 3030.000 s: 24 entries, 609 provider calls, 1 crashes, seed 22
+converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 8f97965ccccccde3cfae26ac0107c1c1cec858446eb2ee5f9900596c179436f2
+journal 9e384b2f1e7b09187d13c42eb43d1774a8dd1531c57d21c59cd92a39217e1e7b

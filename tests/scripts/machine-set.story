@@ -121,7 +121,7 @@
 00:30:00.030   110 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
 00:30:05.040   111 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 
-converged after 1830.000 s: 111 entries, 378 provider calls, 2 crashes, seed 41
+converged after 1801.000 s: 111 entries, 1094 provider calls, 2 crashes, seed 41
   machine-set/web                  removed
   machine/web-1                    removed
   machine/web-2                    removed
@@ -130,4 +130,4 @@ converged after 1830.000 s: 111 entries, 378 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal e666fb79936507cdc1e3680c5dd73ca48a0c7619515d5c8ab6074d138e11abee
+journal f69d3e2b74d461033d911e8b54db10283496904071adadd427be7e82c95f89dd

@@ -44,10 +44,10 @@
 00:35:00.000    38 supervisor/machines          released gamma, because machines that should be replaced are not, or are not held any more (supervisor/machines)
 01:00:00.000     --- all providers behave from now on
 
-converged after 3630.000 s: 38 entries, 729 provider calls, 1 crashes, seed 32
+converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/alpha                    ready
   machine/beta                     ready
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal ca5d4de20dd8d206e0d37167a3a3c322b2394c39335fb4de06849e7d4403f50a
+journal eea8fff3b9f586da74554e9b88c0d97bda6164b8370da6f00f64b2a1a2b3774e

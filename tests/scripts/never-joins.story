@@ -26,6 +26,6 @@
 00:50:00.000    24 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 01:30:00.000     --- all providers behave from now on
 
-converged after 5430.000 s: 24 entries, 1091 provider calls, 0 crashes, seed 33
+converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 8c340a6ac411653af88a5e9e5982e34952808e472d584a6a987e920a6246d871
+journal 2af228906828b02aecca1162d90d8f9435a0c70b20a694f2c25afc79aecd0931

@@ -40,8 +40,10 @@
 00:00:10.041    35 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 34)
 00:00:10.041    36 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 33)
 00:00:20.018    37 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:20.018    38 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
+00:00:20.018    39 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 
-converged after 30.018 s: 37 entries, 13 provider calls, 3 crashes, seed 11
+converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
@@ -49,4 +51,4 @@ converged after 30.018 s: 37 entries, 13 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 20402f500415ccae2c3b72623693c8f2cb1dcfa723b52d0e41b9ae14c8e83213
+journal fc4496b2408b2fc305c144526d4eb744b081089d8538396b57a78178d7b08a81

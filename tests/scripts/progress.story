@@ -7,7 +7,8 @@
 00:00:05.000     5 machine/slow                 progressed, because its provider tells how far it is (supervisor/machines)
 00:00:44.124     6 machine/slow                 created i-0002, join awaited until 00:20:44.124, because the provider has made its instance (executor, after 4)
 00:00:50.000     7 machine/slow                 node reported, became well, because its agent reports what was not known (agent:machine/slow)
+00:00:54.054     8 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 
-converged after 51.000 s: 7 entries, 3 provider calls, 0 crashes, seed 51
+converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 5d28c64f901a9b383868f342583a6a0069264ebdf66aafd8d2cf7af8ddabf99e
+journal b3817ef9a4cf829016371373aebb18aa1ccf6d64c0c656855e64442a1e2823f5

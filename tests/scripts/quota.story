@@ -26,36 +26,38 @@
 00:00:00.048    24 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 22)
 00:00:00.048    25 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 21)
 00:00:10.000    26 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:00:10.000    27 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.020    28 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
-00:00:10.066    29 machine/gamma                create retry scheduled until 00:00:30.066 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 28)
-00:00:30.066    30 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
-00:00:30.139    31 machine/gamma                create retry scheduled until 00:01:10.139 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 30)
-00:01:10.139    32 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
-00:01:10.198    33 machine/gamma                create retry scheduled until 00:02:30.198 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 32)
-00:02:30.198    34 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
-00:02:30.225    35 machine/gamma                create retry scheduled until 00:05:10.225 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 34)
-00:05:10.225    36 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
-00:05:10.264    37 machine/gamma                create retry scheduled until 00:08:10.264 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 36)
+00:00:10.000    27 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
+00:00:10.000    28 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    29 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
+00:00:10.020    30 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:00:10.066    31 machine/gamma                create retry scheduled until 00:00:30.066 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 30)
+00:00:30.066    32 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:00:30.139    33 machine/gamma                create retry scheduled until 00:01:10.139 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 32)
+00:01:10.139    34 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:01:10.198    35 machine/gamma                create retry scheduled until 00:02:30.198 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 34)
+00:02:30.198    36 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:02:30.225    37 machine/gamma                create retry scheduled until 00:05:10.225 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 36)
+00:05:10.225    38 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:05:10.264    39 machine/gamma                create retry scheduled until 00:08:10.264 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 38)
 00:06:00.000     --- an operator removes machine/alpha
-00:06:00.000    38 node/requests                request done (operator)
-00:06:00.000    39 machine/alpha                removal began, because its removal was asked for and waits for its attachments (operator)
-00:06:00.000    40 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage)
-00:06:00.000    41 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 40)
-00:06:00.012    42 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 41)
-00:06:00.012    43 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage)
-00:06:00.012    44 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 43)
-00:06:00.012    45 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 43)
-00:06:00.045    46 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 45)
-00:06:05.035    47 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
-00:06:10.036    48 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
-00:08:10.264    49 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
-00:08:10.311    50 machine/gamma                created i-0014, join awaited until 00:28:10.311, because the provider has made its instance (executor, after 49)
-00:08:15.017    51 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
-00:08:20.000    52 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:06:00.000    40 node/requests                request done (operator)
+00:06:00.000    41 machine/alpha                removal began, because its removal was asked for and waits for its attachments (operator)
+00:06:00.000    42 supervisor/storage           issued to alpha:data: remove, because something follows from what is seen (supervisor/storage)
+00:06:00.000    43 volume-attachment/alpha:data removal began, detach requested, because its removal was asked for (supervisor/storage, after 42)
+00:06:00.012    44 volume-attachment/alpha:data detached, removed, because the provider has detached it, and it was to be removed (executor, after 43)
+00:06:00.012    45 supervisor/storage           issued to alpha: release attachment, issued to data: release attachment, because something follows from what is seen (supervisor/storage)
+00:06:00.012    46 machine/alpha                attachment released data, died, delete requested, because nothing hangs on it any more (supervisor/storage, after 45)
+00:06:00.012    47 volume/data                  attachment released alpha, because its attachment is gone (supervisor/storage, after 45)
+00:06:00.045    48 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 46)
+00:06:05.035    49 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
+00:06:10.036    50 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
+00:08:10.264    51 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
+00:08:10.311    52 machine/gamma                created i-0014, join awaited until 00:28:10.311, because the provider has made its instance (executor, after 51)
+00:08:15.017    53 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
+00:08:20.000    54 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 00:40:00.000     --- an operator has everything tried again that was given up
 
-converged after 2430.000 s: 52 entries, 503 provider calls, 0 crashes, seed 17
+converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   machine/alpha                    removed
   machine/beta                     ready
   machine/gamma                    ready
@@ -63,4 +65,4 @@ converged after 2430.000 s: 52 entries, 503 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 0e521fb324e90088a6807452e1b446218aeff66cd098c33f1c928781d11cec15
+journal 5f530c5fa4c26703ece3da36ee69d8e60ad08bcc7eb07fd752c5d3e16e9221d3

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal badc962298212b8d9f0c5a86016241bb84e1f2a9c6bfa4706a7ae17a37c15d13
+journal b05b03258578c42365cadb60c58b6eb20a508c53b00b7bad38d6a8f67fe46bb2

@@ -36,8 +36,8 @@
 00:45:10.042    30 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 01:30:00.000     --- all providers behave from now on
 
-converged after 5430.000 s: 30 entries, 1091 provider calls, 0 crashes, seed 21
+converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal f6041523551b29b4a63ec93b4221874dd4d8c923508342e04e10c8362499e6f9
+journal 3b87ec87993a022cf6396c365312ecc3f98ca47220c78f06efdba2d832372aa6

@@ -65,7 +65,7 @@
 01:15:00.000    56 machine/m-7                  left alone, because it is not about to be given up any more (supervisor/machines, after 54)
 02:00:00.000     --- all providers behave from now on
 
-converged after 7230.000 s: 56 entries, 1449 provider calls, 2 crashes, seed 35
+converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-0                      ready
   machine/m-1                      ready
   machine/m-2                      ready
@@ -75,4 +75,4 @@ converged after 7230.000 s: 56 entries, 1449 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal 74dde6d9bc6af56443086f767a57e8e029fe05f05e64cf11d82a60fce7b77f55
+journal f2ff01f37a91d4a88cb08426892f37db8d49a91669771b813600de5bfb4e76c9

@@ -42,8 +42,8 @@
 02:00:00.000     --- an operator has everything tried again that was given up
 03:00:00.000     --- all providers behave from now on
 
-converged after 10830.000 s: 36 entries, 2169 provider calls, 0 crashes, seed 34
+converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 77ff24249e217a7d9967b56ea8d6321b094e20ec76652f0a0255e2bd98bf358f
+journal dcf7c4329db5139def3337fc7c64d83396e57a775ef190b3e195037716dc442e

@@ -21,42 +21,45 @@
 00:00:00.047    19 volume-attachment/gamma:data attached, because the provider has attached it (executor, after 16)
 00:00:10.000    20 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
 00:00:10.000    21 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:00:10.000    22 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    22 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
+00:00:10.000    23 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
 00:05:00.000     --- zone south of provider simulated cannot be reached for 240.000 s
-00:05:35.000    23 machine/beta                 node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:05:35.000    24 machine/gamma                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:05:35.000    24 machine/beta                 node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:05:35.000    25 machine/gamma                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:06:00.000     --- an operator removes machine/alpha
-00:06:00.000    25 node/requests                request done (operator)
-00:06:00.000    26 machine/alpha                removal began, died, delete requested, because its removal was asked for and nothing hangs on it (operator)
-00:06:00.036    27 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 26)
-00:09:00.000    28 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:09:00.000    29 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:09:00.006    30 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
-00:09:05.015    31 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
+00:06:00.000    26 node/requests                request done (operator)
+00:06:00.000    27 machine/alpha                removal began, died, delete requested, because its removal was asked for and nothing hangs on it (operator)
+00:06:00.036    28 machine/alpha                deleted, removed, because the provider confirmed that its instance is gone (executor, after 27)
+00:09:00.000    29 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:09:00.000    30 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:09:00.006    31 supervisor/machines          observed vanished, because the world differs from what was seen last (supervisor/machines)
+00:09:05.015    32 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:30:00.000     --- all instances in zone north of provider simulated die
 00:40:00.000     --- zone north of provider simulated cannot be reached for 600.000 s
 00:41:00.000     --- all instances in zone south of provider simulated die
-00:41:00.035    32 supervisor/machines          observed status changed and status changed, issued to beta: lost, issued to gamma: lost, because the world differs from what was seen last (supervisor/machines)
-00:41:00.035    33 machine/beta                 instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 32)
-00:41:00.035    34 machine/gamma                instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 32)
-00:41:00.035    35 supervisor/storage           issued to gamma:data: detach, because something follows from what is seen (supervisor/storage)
-00:41:00.035    36 volume-attachment/gamma:data detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 35)
-00:41:00.055    37 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 33)
-00:41:00.055    38 machine/gamma                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 34)
-00:41:00.065    39 volume-attachment/gamma:data detached, because the provider has detached it, and it waits for machine and volume again (executor, after 36)
-00:41:00.082    40 machine/beta                 created i-0016, join awaited until 01:01:00.082, because the provider has made its instance (executor, after 37)
-00:41:00.082    41 machine/gamma                created i-0017, join awaited until 01:01:00.082, because the provider has made its instance (executor, after 38)
-00:41:00.082    42 supervisor/storage           issued to gamma:data: attach, because something follows from what is seen (supervisor/storage)
-00:41:00.082    43 volume-attachment/gamma:data attach requested, because machine and volume are ready (supervisor/storage, after 42)
-00:41:00.105    44 volume-attachment/gamma:data attached, because the provider has attached it (executor, after 43)
-00:41:05.026    45 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:41:10.000    46 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:41:10.000    47 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:41:00.035    33 supervisor/machines          observed status changed and status changed, issued to beta: lost, issued to gamma: lost, because the world differs from what was seen last (supervisor/machines)
+00:41:00.035    34 machine/beta                 instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 33)
+00:41:00.035    35 machine/gamma                instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 33)
+00:41:00.035    36 supervisor/storage           issued to gamma:data: detach, because something follows from what is seen (supervisor/storage)
+00:41:00.035    37 volume-attachment/gamma:data detach requested, because the instance that it was attached to is going or gone (supervisor/storage, after 36)
+00:41:00.055    38 machine/beta                 deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 34)
+00:41:00.055    39 machine/gamma                deleted, create requested, because the remains of the lost instance are gone, so another one is made (executor, after 35)
+00:41:00.065    40 volume-attachment/gamma:data detached, because the provider has detached it, and it waits for machine and volume again (executor, after 37)
+00:41:00.082    41 machine/beta                 created i-0016, join awaited until 01:01:00.082, because the provider has made its instance (executor, after 38)
+00:41:00.082    42 machine/gamma                created i-0017, join awaited until 01:01:00.082, because the provider has made its instance (executor, after 39)
+00:41:00.082    43 supervisor/storage           issued to gamma:data: attach, because something follows from what is seen (supervisor/storage)
+00:41:00.082    44 volume-attachment/gamma:data attach requested, because machine and volume are ready (supervisor/storage, after 43)
+00:41:00.105    45 volume-attachment/gamma:data attached, because the provider has attached it (executor, after 44)
+00:41:05.026    46 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
+00:41:10.000    47 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:41:10.000    48 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:50:00.023    49 supervisor/machines          observed vanished and vanished, because the world differs from what was seen last (supervisor/machines)
+00:50:05.035    50 supervisor/machines          observed forgotten and forgotten, because the world differs from what was seen last (supervisor/machines)
 
-converged after 2490.000 s: 47 entries, 506 provider calls, 0 crashes, seed 23
+converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/alpha                    removed
   machine/beta                     ready
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal a3ee15c0b0a86d745ede4001ae8443b20e7f9009949fca57c092d8ba60398626
+journal 5f68829747c4449307b42f1cea46a49e07c141befd3aacaa9790331c170af793

@@ -56,8 +56,8 @@
 02:05:00.000    52 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
 03:00:00.000     --- all providers behave from now on
 
-converged after 10830.000 s: 52 entries, 2173 provider calls, 0 crashes, seed 31
+converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal b530af7e32b54795b0bfa2f3240fce917c409508a95cff54060953533f0310d3
+journal 1f086e1d0187a6d26146e42299cb27b0a94cb1750ca06fdb42af893e4a5c8833

@@ -1,5 +1,6 @@
 //! The sets and servers of a model.
 
+mod begun;
 mod commands;
 mod controls;
 mod documents;
@@ -45,7 +46,7 @@ pub enum Flavor {
 #[derive(Clone, Debug)]
 pub struct ModelWorld(Arc<Mutex<World>>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct World {
     flavor: Flavor,
     dice: Dice,
@@ -70,7 +71,7 @@ struct Server {
 /// Something that voted for some time.
 pub type Voters = BTreeSet<MemberId>;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Set {
     stamp: Stamp,
     members: Vec<Member>,
@@ -91,7 +92,7 @@ struct Set {
     history: Vec<(Timestamp, Voters)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Uncommitted {
     /// From when on a majority has the new one.
     until: Timestamp,

@@ -236,6 +236,24 @@ impl World {
             .collect()
     }
 
+    /// The instances that run, by machine.
+    pub fn running(&self) -> BTreeMap<Name, BTreeSet<EffectId>> {
+        let mut running: BTreeMap<Name, BTreeSet<EffectId>> = BTreeMap::new();
+        let state = self.state();
+        for instance in state.instances.values().filter(|it| it.seen.status == InstanceStatus::Running) {
+            running.entry(instance.seen.machine.clone()).or_default().insert(instance.seen.effect);
+        }
+        running
+    }
+
+    /// The volumes that are attached to an instance, and who made them.
+    pub fn attached_to(&self, instance: EffectId) -> Vec<(Name, ProvisionedVolume)> {
+        let state = self.state();
+        let here = state.attachments.values().filter(|attachment| attachment.made.machine_effect == instance);
+        let volumes = here.filter_map(|attachment| state.volumes.get(&attachment.made.volume_effect));
+        volumes.map(|volume| (volume.provider.clone(), volume.seen.clone())).collect()
+    }
+
     /// How often anything was called.
     pub fn calls(&self) -> u64 {
         self.state().calls.values().sum()

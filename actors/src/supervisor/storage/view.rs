@@ -57,6 +57,11 @@ impl View {
         self.devices.get(&(machine.clone(), volume.clone())).map(|(backing, _)| backing)
     }
 
+    /// All devices that volumes are seen as.
+    pub fn devices(&self) -> impl Iterator<Item = &Backing> {
+        self.devices.values().map(|(backing, _)| backing)
+    }
+
     /// That what was made of a volume under this id is missing from its provider's lists.
     pub(super) fn absence(&self, volume: &Name, effect: EffectId) -> Option<&Absence> {
         self.missing.get(volume).filter(|absence| absence.effect == effect)
