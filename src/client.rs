@@ -24,7 +24,7 @@ pub use address::{SocketPath, socket_address};
 pub use error::ClientError;
 pub use lines::Lines;
 
-use crate::api::wire::problem::Problem;
+use crate::{api::wire::problem::Problem, ownership::is_trusted};
 
 /// Bounds of one call.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +159,10 @@ impl Client {
             _ => ClientError::broken("cannot connect to the node", error),
         };
         let address = SocketPath::of(&self.socket).map_err(not_running)?;
-        UnixStream::connect(address.path()).await.map_err(not_running)
+        let stream = UnixStream::connect(address.path()).await.map_err(not_running)?;
+        // Tokens and whole environments are sent there: who listens counts, whatever the path is called.
+        let user = stream.peer_cred().map_err(|error| ClientError::broken("cannot see who listens", error))?.uid();
+        if is_trusted(user) { Ok(stream) } else { Err(ClientError::Stranger { socket: self.socket.clone(), user }) }
     }
 }
 

@@ -14,6 +14,7 @@ pub mod config;
 pub mod handle;
 pub mod manifest;
 pub mod node;
+pub mod ownership;
 pub mod plan;
 pub mod providers;
 pub mod simulation;

@@ -17,7 +17,7 @@ use bailiwick_actors::shell::{AssembleError, Resumed};
 use bailiwick_journal::{OpenError, OpenReport};
 use tokio::sync::oneshot;
 
-use crate::{config::Config, handle::Handle};
+use crate::{config::Config, handle::Handle, ownership::Unsafe};
 
 /// A running node.
 #[derive(Debug)]
@@ -75,6 +75,9 @@ pub enum StartError {
     /// The journal opened, and the state cannot be rebuilt from it.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
+    /// Others could have changed the data directory, or can.
+    #[error(transparent)]
+    Unsafe(#[from] Unsafe),
     /// Something below the data directory cannot be used.
     #[error("cannot {action} {path:?}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },

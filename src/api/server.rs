@@ -2,7 +2,10 @@
 
 use std::{
     fs, io,
-    os::unix::{fs::PermissionsExt, net::UnixListener},
+    os::unix::{
+        fs::{DirBuilderExt, PermissionsExt},
+        net::UnixListener,
+    },
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
@@ -51,13 +54,28 @@ pub fn start(
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => (),
     }
-    let listener = UnixListener::bind(address.path())?;
-    fs::set_permissions(real, fs::Permissions::from_mode(0o600))?;
+    let listener = listen(address, real)?;
     let shared = Shared { node, key: Arc::new(key), enrolments };
     let (ready, is_ready) = mpsc::sync_channel(1);
     let thread = thread::Builder::new().name("bailiwick-api".into()).spawn(move || serve(listener, shared, &ready))?;
     let handle = is_ready.recv().map_err(|_| io::Error::other("the server's thread ended"))??;
     Ok(Server { handle, thread: Some(thread), socket: real.to_owned() })
+}
+
+/// Binds a socket where nobody else gets, and puts it in place when only its owner may use it.
+fn listen(address: &SocketPath, real: &Path) -> io::Result<UnixListener> {
+    let closed = real.with_extension("new");
+    match fs::remove_dir_all(&closed) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => (),
+    }
+    fs::DirBuilder::new().mode(0o700).create(&closed)?;
+    let inner = closed.join("s");
+    let listener = UnixListener::bind(SocketPath::of(&inner)?.path())?;
+    fs::set_permissions(&inner, fs::Permissions::from_mode(0o600))?;
+    fs::rename(&inner, address.path())?;
+    fs::remove_dir(closed)?;
+    Ok(listener)
 }
 
 fn serve(listener: UnixListener, shared: Shared, ready: &mpsc::SyncSender<io::Result<ServerHandle>>) {

@@ -83,7 +83,8 @@ impl Exit {
             "disk" | "disk-nearly-full" | "unwritable" | "output" => Self::Disk,
             "overloaded" | "no-answer" | "not-answered" | "outcome-unknown" => Self::TryAgain,
             "no-permission" => Self::NoPermission,
-            "bad-providers" | "foreign-directory" | "no-directory" | "archive-missing" | "socket" => Self::Config,
+            "bad-providers" | "foreign-directory" | "no-directory" | "archive-missing" | "socket"
+            | "unsafe-directory" => Self::Config,
             _ => Self::Error,
         }
     }

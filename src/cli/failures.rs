@@ -15,6 +15,7 @@ use crate::{
     client::ClientError,
     handle::{ApplyError, NotOffered, QuestionError, Refusal},
     node::{StartError, StopError},
+    ownership::Unsafe,
     view::FleetError,
 };
 
@@ -113,11 +114,19 @@ impl From<StartError> for CliError {
                     .because(&error)
                     .next("run `bailiwick journal check`; was the journal written by a later release?")
             }
+            StartError::Unsafe(error) => error.into(),
             StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::JournalGone { .. } => Self::new(Exit::Integrity, "journal-gone", error.to_string())
                 .next("put the journal back, or name another directory with --data-dir DIR"),
             StartError::Ended => Self::new(Exit::Error, "node-ended", error.to_string()),
         }
+    }
+}
+
+impl From<Unsafe> for CliError {
+    fn from(error: Unsafe) -> Self {
+        let next = error.next();
+        Self::new(Exit::Error, "unsafe-directory", error.to_string()).next(next)
     }
 }
 
@@ -201,6 +210,8 @@ impl From<ClientError> for CliError {
         match error {
             ClientError::NotRunning { .. } => Self::new(Exit::Error, "not-running", message)
                 .next("start one with `bailiwick serve` or `bailiwick up FILE`, or name another with --data-dir DIR"),
+            ClientError::Stranger { .. } => Self::new(Exit::Error, "unsafe-directory", message)
+                .next("nothing was sent; run the command as that user, or name another directory with --data-dir DIR"),
             ClientError::Refused { problem, .. } => problem.into(),
             ClientError::TimedOut => Self::new(Exit::Error, "no-answer", message)
                 .next("it may have happened: look with `bailiwick log`, or ask again with the same --id"),

@@ -183,6 +183,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     if let Command::Agent(args) = command {
         return agent::main(args);
     }
+    close_to_others();
     // These run a node, perhaps for years.
     if matches!(command, Command::Up(_) | Command::Down(_) | Command::Serve(_)) {
         if let Err(error) = limits::look() {
@@ -197,6 +198,18 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) if error.is_closed_pipe() => Exit::Ok,
         Err(error) => error.print(global.output),
     }
+}
+
+/// What this process and its children make is for this user alone, whatever makes it, and no core of it, with the secrets of
+/// its environment, is ever written.
+fn close_to_others() {
+    use rustix::{
+        fs::Mode,
+        process::{Resource, Rlimit, setrlimit, umask},
+    };
+    umask(Mode::RWXG | Mode::RWXO);
+    // Less than now is always allowed.
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).ok();
 }
 
 /// Help and version are asked for; anything else is a usage error, told in the form that the rest of the line asks for.

@@ -26,18 +26,20 @@ use crate::{
     client::{self, Client, ClientError, socket_address},
     clock::SystemClock,
     config::{default_data_dir, journal_dir},
+    ownership,
     view::At,
 };
 
 /// Reading all of history takes about a second for some hundred thousand entries; a slow disk may take a hundred times that.
 const HISTORY_TIME_MAX: Duration = Duration::from_secs(3_600);
 
-/// The data directory that a command is about.
+/// The data directory that a command is about. Nothing in it has been read yet, and only this user and root may change it.
 pub(super) fn data_dir(global: &Global) -> Result<PathBuf, CliError> {
     let dir = global.data_dir.clone().or_else(default_data_dir).ok_or_else(|| {
         CliError::usage("there is no home directory to keep data in").next("name one with --data-dir DIR")
     })?;
     check(&dir)?;
+    ownership::check(&dir)?;
     Ok(dir)
 }
 

@@ -33,7 +33,7 @@ pub fn socket_address(data_dir: &Path) -> io::Result<SocketPath> {
 
 impl SocketPath {
     /// The address of a socket at this path.
-    pub(super) fn of(real: &Path) -> io::Result<Self> {
+    pub fn of(real: &Path) -> io::Result<Self> {
         let real = real.to_owned();
         if real.as_os_str().as_bytes().len() <= PATH_BYTES_MAX {
             return Ok(Self { usable: real.clone(), real, _directory: None });

@@ -26,6 +26,7 @@ use crate::{
     clock::SystemClock,
     config::{Config, LocalMachines, enrolment_dir, journal_dir, local_dir, node_key},
     handle::{Handle, Offer},
+    ownership,
     providers::{
         enrolment::Enrolments,
         etcd::EtcdEngine,
@@ -83,6 +84,7 @@ struct Parts {
 }
 
 async fn start(config: &Config) -> Result<Parts, StartError> {
+    ownership::check(&config.data_dir)?;
     make_private_dir(&config.data_dir)?;
     let clock: Arc<dyn Clock> = config.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::new()));
     let dir = journal_dir(&config.data_dir);

@@ -34,6 +34,7 @@ pub mod tmpfs;
 mod tree;
 mod turn;
 mod volumes;
+mod written;
 
 pub use ability::{Missing, missing_for_filesystems, missing_for_loop_volumes};
 pub use command::{Command, DfField};

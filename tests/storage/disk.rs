@@ -145,7 +145,7 @@ async fn what_was_cut_short_is_finished_and_what_was_finished_is_kept() {
 async fn what_is_anybodys_is_never_touched() {
     let ext4 = Content::Ext4 { uuid: Uuid::from_u128(9) };
     let data = Content::Data { what: "an XFS filesystem" };
-    let unknown = Content::Unknown { r#where: "something unknown" };
+    let unknown = Content::Unknown { at: 7 << 20 };
     for whole in [ext4, data, unknown, Content::Table, Content::Unfinished] {
         let (lab, disk) = (Lab::quick(), Disk::new(whole));
         disk.change(|state| state.partition = Some(Content::Blank));

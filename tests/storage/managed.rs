@@ -148,6 +148,45 @@ async fn a_device_with_data_is_never_formatted() {
     assert_eq!(only(providers.managed.lookup_filesystem_attachments(vec![effect(AT)]).await).unwrap(), Lookup::Absent);
 }
 
+/// So many bytes on so many devices of other sizes, 1,000 together.
+const BYTES_EACH: u64 = 50;
+const SIZES: [u64; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 21, 24, 32, 33, 48, 64, 65];
+
+#[tokio::test]
+async fn a_single_byte_anywhere_keeps_a_device_from_being_formatted() {
+    if !may_mount() {
+        return;
+    }
+    let lab = Lab::quick();
+    let providers = lab.providers();
+    for (nth, mib) in SIZES.into_iter().enumerate() {
+        let (data, to_1) = (1_000 + nth as u128, 2_000 + nth as u128);
+        only(providers.volumes.create_volumes(vec![volume(data, mib)]).await).unwrap();
+        let device = only(providers.volumes.attach_volumes(vec![attach_volume(to_1, data)]).await).unwrap().path;
+        let wish = || filesystem(3_000 + nth as u128, mib, Some(backing(data, &device, mib)));
+        // Not synced: what is only in memory counts as well.
+        let put = |at: u64, byte: u8| {
+            OpenOptions::new().write(true).open(&device).unwrap().write_all_at(&[byte], at).unwrap();
+        };
+        for byte in 0..BYTES_EACH {
+            let dice = blake3::hash(&(nth as u64 * BYTES_EACH + byte).to_le_bytes());
+            let dice = u64::from_le_bytes(dice.as_bytes()[..8].try_into().unwrap());
+            let at = dice % (mib << 20);
+            put(at, (dice >> 56) as u8 | 1);
+            let refused = only(providers.managed.create_filesystems(vec![wish()]).await).unwrap_err();
+            assert_eq!(refused.code, FaultCode::FailedPrecondition, "byte {at} of {mib} MiB: {refused}");
+            assert!(refused.text.contains("holds data"), "byte {at} of {mib} MiB: {refused}");
+            put(at, 0);
+        }
+        assert_eq!(formatted(&providers), nth, "only the blank ones before");
+        only(providers.managed.create_filesystems(vec![wish()]).await).unwrap();
+        only(providers.managed.destroy_filesystems(vec![effect(3_000 + nth as u128)]).await).unwrap();
+        only(providers.volumes.detach_volumes(vec![detach_volume(to_1, data)]).await).unwrap();
+        only(providers.volumes.destroy_volumes(vec![effect(data)]).await).unwrap();
+    }
+    lab.assert_nothing_left("at the end");
+}
+
 #[tokio::test]
 async fn an_unfinished_formatting_is_finished() {
     if !may_mount() {

@@ -1,16 +1,18 @@
 //! What is on a device, read from its bytes by ourselves.
 //!
-//! Formatting destroys, so the answer errs on the side of data: a device is blank only if its beginning, its end, and
-//! samples from all over it hold nothing but zeros. Names of what is found are for people.
+//! Formatting destroys, so the answer errs on the side of data: a device is blank only if none of its bytes is anything but
+//! zero, see [`written`]. Names of what is found are for people.
 
 use std::{fs::File, io, os::unix::fs::FileExt};
 
 use uuid::Uuid;
 
+use super::written;
+
 /// What a device holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Only zeros, as far as was looked.
+    /// Only zeros; from [`recognised`], as far as that looks.
     Blank,
     /// A filesystem that was completely made.
     Ext4 { uuid: Uuid },
@@ -18,23 +20,24 @@ pub enum Content {
     Unfinished,
     /// A partition table; what its partitions hold is another question.
     Table,
-    /// Bytes that nothing is known of.
-    Unknown { r#where: &'static str },
+    /// Bytes that nothing is known of; the first one that is not zero is here.
+    Unknown { at: u64 },
     /// Anything that is recognised.
     Data { what: &'static str },
 }
 
 impl Content {
     /// What it is, for people.
-    pub fn what(self) -> &'static str {
-        match self {
+    pub fn what(self) -> String {
+        let what = match self {
             Self::Blank => "nothing",
             Self::Ext4 { .. } => "an ext4 filesystem",
             Self::Unfinished => "an unfinished ext filesystem",
             Self::Table => "a partition table",
-            Self::Unknown { r#where } => r#where,
+            Self::Unknown { at } => return format!("unknown data at byte {at}"),
             Self::Data { what } => what,
-        }
+        };
+        what.to_owned()
     }
 }
 
@@ -68,14 +71,11 @@ const MARKS: [Mark; 24] = [
     Mark(131_072, b"\x0c\xb1\xba\x00\x00\x00\x00\x00", "a ZFS member"),
 ];
 
-/// How much of the beginning and of the end is read.
+/// How much of the beginning is read to recognise what is there.
 const EDGE: u64 = 1024 * 1024;
-/// How many samples are taken between, and how large each is.
-const SAMPLES: u64 = 256;
-const SAMPLE: u64 = 4_096;
 
-/// Reads what a device or file of this many bytes holds.
-pub fn inspect(file: &File, bytes: u64) -> io::Result<Content> {
+/// What the beginning of a device or file of this many bytes says it is. What follows the beginning is not read.
+pub fn recognised(file: &File, bytes: u64) -> io::Result<Content> {
     let head = read(file, 0, bytes.min(EDGE))?;
     if let Some(found) = ext(&head, bytes) {
         return Ok(found);
@@ -86,31 +86,24 @@ pub fn inspect(file: &File, bytes: u64) -> io::Result<Content> {
     if is_table(&head) {
         return Ok(Content::Table);
     }
-    if !is_zero(&head) {
-        return Ok(Content::Unknown { r#where: "something unknown at its beginning" });
-    }
-    let tail_at = bytes.saturating_sub(EDGE).max(head.len() as u64);
-    if !is_zero(&read(file, tail_at, bytes - tail_at)?) {
-        return Ok(Content::Unknown { r#where: "something unknown at its end" });
-    }
-    let between = tail_at - head.len() as u64;
-    for number in 0..SAMPLES {
-        let at = head.len() as u64 + between / SAMPLES * number;
-        if !is_zero(&read(file, at, SAMPLE.min(bytes - at))?) {
-            return Ok(Content::Unknown { r#where: "something unknown in its middle" });
+    Ok(head.iter().position(|byte| *byte != 0).map_or(Content::Blank, |at| Content::Unknown { at: at as u64 }))
+}
+
+/// Reads what a device or file of this many bytes holds: all of it, but for what was never written to the file behind it.
+pub fn inspect(file: &File, behind: Option<&File>, bytes: u64) -> io::Result<Content> {
+    match recognised(file, bytes)? {
+        Content::Blank => {
+            let found = written::first_written(file, behind, bytes.min(EDGE), bytes)?;
+            Ok(found.map_or(Content::Blank, |at| Content::Unknown { at }))
         }
+        found => Ok(found),
     }
-    Ok(Content::Blank)
 }
 
 fn read(file: &File, at: u64, bytes: u64) -> io::Result<Vec<u8>> {
     let mut content = vec![0; usize::try_from(bytes).map_err(io::Error::other)?];
     file.read_exact_at(&mut content, at)?;
     Ok(content)
-}
-
-fn is_zero(content: &[u8]) -> bool {
-    content.iter().all(|byte| *byte == 0)
 }
 
 fn has(content: &[u8], at: u64, mark: &[u8]) -> bool {
@@ -171,7 +164,7 @@ mod tests {
 
     fn look(bytes: u64, marks: &[(u64, &[u8])]) -> Content {
         let (file, bytes) = file(bytes, marks);
-        inspect(file.as_file(), bytes).unwrap()
+        inspect(file.as_file(), None, bytes).unwrap()
     }
 
     #[test]
@@ -194,15 +187,9 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_at_either_edge_is_data() {
-        for at in [0, 700, EDGE - 1, EDGE, 3 * EDGE, 4 * EDGE - 1] {
-            assert!(matches!(look(4 * EDGE, &[(at, b"x")]), Content::Unknown { .. }), "{at}");
+    fn one_byte_anywhere_is_data_and_is_named() {
+        for at in [0, 700, EDGE - 1, EDGE, EDGE + 1, 2 * EDGE + 77, 3 * EDGE, 4 * EDGE - 1] {
+            assert_eq!(look(4 * EDGE, &[(at, b"x")]), Content::Unknown { at });
         }
-    }
-
-    #[test]
-    fn a_quarter_of_a_mib_in_the_middle_is_seen() {
-        let block = [7; 256 * 1024];
-        assert!(matches!(look(64 * EDGE, &[(33 * EDGE + 1, &block)]), Content::Unknown { .. }));
     }
 }

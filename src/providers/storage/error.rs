@@ -67,8 +67,11 @@ pub enum StorageError {
     NothingToImport { place: AbsPath },
     #[error("the volume beneath the filesystem is not attached yet")]
     BackingVolumeNotAttached,
-    #[error("the device {device} holds data ({what}) and is not formatted")]
-    HoldsData { device: DeviceName, what: &'static str },
+    #[error(
+        "the device {device} holds data ({what}) and is not formatted; if nobody needs the data, overwrite all of it with \
+         zeros, else give the filesystem another volume"
+    )]
+    HoldsData { device: DeviceName, what: String },
     #[error("the device {device} is in use: {by}")]
     DeviceInUse { device: DeviceName, by: &'static str },
     #[error("the device {device} is not the one that is meant: {why}")]

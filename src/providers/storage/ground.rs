@@ -164,7 +164,7 @@ impl Ground {
         if self.sight.device(&name)?.is_none_or(|facts| facts.number != mount.device) {
             return Ok(None);
         }
-        Ok(match self.sight.content(&name)? {
+        Ok(match self.sight.recognised(&name)? {
             Content::Ext4 { uuid } => Some(uuid),
             _ => None,
         })

@@ -1,8 +1,8 @@
 //! Filesystems on volumes: made on a loop device or on one that was plugged in, and mounted. Source: Juju's managed
 //! filesystems.
 //!
-//! **A device that holds data is never formatted, and none is formatted twice.** Before anything is written to a device its
-//! bytes are read; then it is noted, durably, that this very device is being formatted; and only then does that begin. After
+//! **A device that holds data is never formatted, and none is formatted twice.** Before anything is written to a device all
+//! its bytes are read, but for those that were never written (see `written`); then it is noted, durably, that this very device is being formatted; and only then does that begin. After
 //! a crash the note says what to think of what is found: a complete filesystem is the one that was being made, an unfinished
 //! one is ours to make again. Without the note, anything but zeros is somebody's data.
 
@@ -94,7 +94,7 @@ pub async fn create(ground: &Ground, tag: &Tag, beneath: Option<&Beneath>, turn:
     let target = target(&device);
     match read_note(ground, tag)? {
         Some(Note::Done { uuid, size }) => {
-            return match ground.sight.content(&target)? {
+            return match ground.sight.recognised(&target)? {
                 Content::Ext4 { uuid: found } if found == uuid => Ok(Made { size, uuid }),
                 _ => Err(StorageError::DeviceChanged { device, why: "it does not hold the filesystem that was made" }),
             };
@@ -121,7 +121,7 @@ pub async fn create(ground: &Ground, tag: &Tag, beneath: Option<&Beneath>, turn:
         ground.run(Step::Create, Command::partition_whole(&device), turn).await?;
     }
     ground.run(Step::Create, Command::make_ext4(&target), turn).await?;
-    let Content::Ext4 { uuid } = ground.sight.content(&target)? else {
+    let Content::Ext4 { uuid } = ground.sight.recognised(&target)? else {
         return Err(StorageError::BadAnswer { program: "mkfs.ext4", text: "done, and there is no filesystem".into() });
     };
     write_note(ground, tag, &Note::Done { uuid, size })?;
@@ -134,7 +134,7 @@ fn finished(ground: &Ground, target: &DeviceName) -> Result<Option<Uuid>, Storag
     if ground.sight.device(target)?.is_none() {
         return Ok(None);
     }
-    Ok(match ground.sight.content(target)? {
+    Ok(match ground.sight.recognised(target)? {
         Content::Ext4 { uuid } => Some(uuid),
         _ => None,
     })
@@ -178,7 +178,7 @@ pub async fn attach(
     let (device, facts) = look(ground, beneath)?;
     let path = ground.mount_point(path)?;
     let target = target(&device);
-    let Content::Ext4 { uuid: found } = ground.sight.content(&target)? else {
+    let Content::Ext4 { uuid: found } = ground.sight.recognised(&target)? else {
         return Err(StorageError::DeviceChanged { device, why: "there is no filesystem on it" });
     };
     if uuid(ground, tag)?.is_some_and(|made| made != found) {

@@ -14,7 +14,7 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{AbsPath, Content, DeviceName, StorageError, content, error::Doing};
+use super::{AbsPath, Content, DeviceName, StorageError, content, error::Doing, written};
 
 /// Looks at mounts and devices.
 pub trait Sight: Send + Sync + fmt::Debug {
@@ -33,8 +33,13 @@ pub trait Sight: Send + Sync + fmt::Debug {
     /// A block device; none if there is none of this name.
     fn device(&self, device: &DeviceName) -> Result<Option<DeviceFacts>, StorageError>;
 
-    /// What a block device holds, from its bytes.
+    /// What a block device holds, from all its bytes. May take as long as reading it does.
     fn content(&self, device: &DeviceName) -> Result<Content, StorageError>;
+
+    /// What the beginning of a block device says it is; quick, and no proof that the rest is empty.
+    fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError> {
+        self.content(device)
+    }
 }
 
 /// What came of looking.
@@ -197,7 +202,15 @@ impl Sight for KernelSight {
     fn content(&self, device: &DeviceName) -> Result<Content, StorageError> {
         let Some(facts) = self.device(device)? else { return Err(StorageError::BackingVolumeNotAttached) };
         let file = open(device, &facts.number, OFlags::empty()).doing("open a device")?;
-        content::inspect(&file, facts.bytes).doing("read a device")
+        written::settle(&file).doing("sync a device")?;
+        let behind = written::behind(self, device, facts.bytes)?;
+        content::inspect(&file, behind.as_ref(), facts.bytes).doing("read a device")
+    }
+
+    fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError> {
+        let Some(facts) = self.device(device)? else { return Err(StorageError::BackingVolumeNotAttached) };
+        let file = open(device, &facts.number, OFlags::empty()).doing("open a device")?;
+        content::recognised(&file, facts.bytes).doing("read a device")
     }
 }
 
