@@ -150,7 +150,12 @@ fn check_commands_in(directory: &Path) -> Result<(), Unsafe> {
 }
 
 fn names(directory: &Path) -> Result<Vec<PathBuf>, Unsafe> {
-    let entries = fs::read_dir(directory).map_err(|error| unseen(directory, &error))?;
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        // A node that runs beside us may have removed it this instant.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unseen(directory, &error)),
+    };
     Ok(entries.flatten().map(|entry| entry.path()).collect())
 }
 

@@ -2,8 +2,9 @@
 //! filesystems.
 //!
 //! **A device that holds data is never formatted, and none is formatted twice.** Before anything is written to a device all
-//! its bytes are read, but for those that were never written (see `written`); then it is noted, durably, that this very device is being formatted; and only then does that begin. After
-//! a crash the note says what to think of what is found: a complete filesystem is the one that was being made, an unfinished
+//! its bytes are read, but for those that were never written (see `written`); then it is noted, durably, that this very
+//! device is being formatted; and only then does that begin. After a crash the note says what to think of what is found: a
+//! complete filesystem is the one that was being made, an unfinished
 //! one is ours to make again. Without the note, anything but zeros is somebody's data.
 
 use bailiwick_actors::vocab::SizeMib;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bailiwick::actors::{
-    contract::{Decider, Entity, Known, NoView, PolicyInForce, Stored, View as _},
+    contract::{Decider, Entity, Known, NoView, PolicyInForce, Stored, StoredFacts, View as _},
     filesystem, filesystem_attachment, machine,
     policy::{self, Document},
     ports::Turn,
@@ -87,7 +87,8 @@ impl Book {
             events: u32::try_from(events.len()).expect("few events"),
             meta,
         };
-        let (command, facts, verdict) = (Body::default(), Body::default(), Body::default());
+        let facts = StoredFacts { journal: JOURNAL }.store().expect("small");
+        let (command, verdict) = (Body::default(), Body::default());
         Entry { header, command, facts, verdict, events }
     }
 
@@ -142,7 +143,10 @@ impl Desk {
             storage_dir: given.storage_dir,
             waits_for_policy: true,
         };
-        let policy = PolicyInForce { reference: None, document: Document::default() };
+        // The original believes the first answer of a permanent class.
+        let mut document = Document::default();
+        document.retries.permanent_max = 1;
+        let policy = PolicyInForce { reference: None, document };
         let book = Book {
             view: View::default(),
             position: Position::ZERO,
