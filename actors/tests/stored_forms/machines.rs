@@ -199,6 +199,7 @@ pub(crate) fn machine() -> Forms {
         Rejection::VolumesApart { volume: name("data"), zone: zone(), other: name("logs"), here: Zone("b".into()) },
         Rejection::VolumeElsewhere { volume: name("data"), zone: zone() },
         Rejection::OtherNonce { nonce: "somebody:else".into() },
+        Rejection::HoldOver,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
