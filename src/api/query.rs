@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
-    audit::{self, why},
+    audit::{self, About, Side, why},
     view::{self, At, ClockStep, Fleet, LogFilter},
 };
 
@@ -39,6 +39,12 @@ pub struct Parameters {
     /// As if this harvest mode were in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<HarvestMode>,
+    /// Only this side of the entity: `health`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<String>,
+    /// What followed from it, instead of what led to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forward: bool,
     /// Only what was decided at or after this moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
@@ -57,8 +63,8 @@ pub enum Query {
     Log { filter: Parameters },
     /// What happens next, when, and why?
     Schedule { limit: usize, at: Option<At> },
-    /// Why was it decided so?
-    Why { entity: StreamId, at: Option<At> },
+    /// What led to a decision, or (forward) what followed from it?
+    Why { about: About, forward: bool, at: Option<At> },
     /// Why is it not so?
     WhyNot { entity: StreamId, wanted: String, at: Option<At> },
     /// Which instances does nobody know, and what would become of them?
@@ -108,7 +114,7 @@ impl Query {
             Self::Describe { entity, at } => (format!("/v1/entities/{entity}"), at),
             Self::Log { filter } => return log_path(filter),
             Self::Schedule { limit, at } => (format!("/v1/schedule?limit={limit}"), at),
-            Self::Why { entity, at } => (format!("/v1/why/{entity}"), at),
+            Self::Why { about, forward, at } => (why_path(about, *forward), at),
             Self::WhyNot { entity, wanted, at } => (format!("/v1/why-not/{wanted}/{entity}"), at),
             Self::Harvest { mode: None, at } => ("/v1/harvest".to_owned(), at),
             Self::Harvest { mode: Some(mode), at } => (format!("/v1/harvest?mode={mode}"), at),
@@ -252,17 +258,7 @@ impl Query {
                 json(&lines)
             }
             Self::Schedule { limit, .. } => json(&view::upcoming(fleet, *limit)),
-            Self::Why { entity, at } => {
-                let until = position(journal, *at)?;
-                match why::why(journal, entity, until).map_err(unreadable)? {
-                    Some(why) => {
-                        let mut answer = json(&why)?;
-                        answer["text"] = why.to_string().into();
-                        Ok(answer)
-                    }
-                    None => Err(no_entity(fleet, entity)),
-                }
-            }
+            Self::Why { about, forward, at } => answer_why(journal, fleet, about, *forward, *at),
             Self::WhyNot { entity, wanted, .. } => {
                 if !view::can_be_asked(entity.kind(), wanted) {
                     let next = "ask about a machine (running, removed or replaced) or about storage (removed)";
@@ -283,6 +279,59 @@ impl Query {
             }
         }
     }
+}
+
+fn why_path(about: &About, forward: bool) -> String {
+    let mut path = match about {
+        About::Entry(position) => format!("/v1/why/@{position}"),
+        About::Entity { entity, .. } => format!("/v1/why/{entity}"),
+    };
+    let side = match about {
+        About::Entity { side: Some(side), .. } => Some(format!("side={side}")),
+        _ => None,
+    };
+    let parameters: Vec<String> = side.into_iter().chain(forward.then(|| "forward=true".to_owned())).collect();
+    if !parameters.is_empty() {
+        write!(path, "?{}", parameters.join("&")).expect("a string takes everything");
+    }
+    path
+}
+
+fn answer_why(
+    journal: &dyn Journal,
+    fleet: &Fleet,
+    about: &About,
+    forward: bool,
+    at: Option<At>,
+) -> Result<Value, Problem> {
+    let until = position(journal, at)?;
+    let found = if forward { why::following(journal, about, until) } else { why::why(journal, about, until) };
+    match (found.map_err(unreadable)?, about) {
+        (Some(why), _) => {
+            let mut answer = json(&why)?;
+            answer["text"] = why.to_string().into();
+            Ok(answer)
+        }
+        (None, About::Entry(position)) => {
+            Err(not_found(&format!("there is no entry {position}"), &format!("the last entry is {until}")))
+        }
+        (None, About::Entity { entity, side: Some(side) }) if journal.version(entity) > Version::ZERO => {
+            let next = format!("`bailiwick log {entity}` lists what happened to it");
+            Err(not_found(&format!("nothing happened to the {side} of {entity} up to entry {until}"), &next))
+        }
+        (None, About::Entity { entity, .. }) => Err(no_entity(fleet, entity)),
+    }
+}
+
+/// What a path asks about: an entity with or without a side, or `@POSITION`.
+pub(super) fn about(text: &str, side: Option<&str>) -> Result<About, Problem> {
+    if let Some(position) = text.strip_prefix('@') {
+        let position = position.parse().map_err(|_| bad(&format!("{text:?} is no entry: expected @POSITION")))?;
+        return Ok(About::Entry(Position(position)));
+    }
+    let entity = text.parse().map_err(|error: bailiwick_journal::InvalidStreamId| bad(&error.to_string()))?;
+    let side = side.map(Side::parse).transpose().map_err(|error| bad(&error.to_string()))?;
+    Ok(About::Entity { entity, side })
 }
 
 const KINDS: &str = "kinds are machine, machine-set, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application and model";

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     errors::Failure,
-    query::{LIMIT_DEFAULT, Parameters, Query, moment},
+    query::{LIMIT_DEFAULT, Parameters, Query, about, moment},
     server::Shared,
     wire::{change::Rehearse, problem::Problem},
 };
@@ -112,7 +112,8 @@ async fn rehearse(shared: web::Data<Shared>, wish: web::Json<Rehearse>) -> Answe
 }
 
 async fn why(shared: web::Data<Shared>, entity: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {
-    answer(&shared, Query::Why { entity: stream(&entity)?, at: at(&parameters)? }).await
+    let about = about(&entity, parameters.side.as_deref())?;
+    answer(&shared, Query::Why { about, forward: parameters.forward, at: at(&parameters)? }).await
 }
 
 async fn why_not(

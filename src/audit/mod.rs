@@ -3,7 +3,8 @@
 //! - [`replay()`] decides every entry again from what is recorded and demands the same answer (the room `replay` of the actors);
 //! - [`rehearse()`] decides them under another policy, and names those that come out differently;
 //! - [`story()`] tells entries one line each, in plain words;
-//! - [`why::why`] walks from an entity's last decision to the command from outside that led to it.
+//! - [`why::why`] walks from a decision along what it cites to the wishes, observations and due times behind it, and
+//!   [`why::following`] the other way.
 //!
 //! All of it reads a [`Journal`](bailiwick_journal::Journal) and nothing else, so it is the same on a running node and on the
 //! directory of a stopped one.
@@ -19,4 +20,4 @@ pub use bailiwick_actors::replay::{
     ReplayError, ReplayReport, What, assert_replays, rehearse, replay, replay_with,
 };
 pub use story::story;
-pub use why::{Cause, Link, Why};
+pub use why::{About, Direction, Side, Source, Step, Why};

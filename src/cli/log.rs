@@ -39,13 +39,13 @@ pub(super) struct LogArgs {
 pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     let moment = |text: Option<&str>| Ok::<_, CliError>(session::at(text)?.map(moment_text));
     let filter = Parameters {
-        mode: None,
         at: moment(args.at.as_deref())?,
         since: moment(args.since.as_deref())?,
         limit: Some(args.limit),
         entity: args.entity.as_deref().map(stream).transpose()?,
         kind: args.kind.as_deref().map(kind).transpose()?,
         outcome: args.outcome,
+        ..Parameters::default()
     };
     let answer = session::ask(global, &Query::Log { filter })?;
     global.output.show(&answer, || table(&answer))?;
@@ -53,7 +53,7 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
 }
 
 /// Entities, and the streams that are none: `supervisor/machines`, `node/journal`.
-fn stream(text: &str) -> Result<StreamId, CliError> {
+pub(super) fn stream(text: &str) -> Result<StreamId, CliError> {
     if text.starts_with("supervisor/") || text.starts_with("node/") {
         return text.parse().map_err(|error: bailiwick_journal::InvalidStreamId| CliError::usage(error.to_string()));
     }

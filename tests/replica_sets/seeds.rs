@@ -370,7 +370,7 @@ impl Run {
 
 fn seeds_settle(kept: Kept) {
     let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
-    let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(150);
+    let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
     let (mut failed, mut steps) = (Vec::new(), 0);
     for seed in only.map_or(0..count, |seed| seed..seed + 1) {
         let mut run = Run::new(kept, seed);

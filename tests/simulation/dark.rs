@@ -58,7 +58,7 @@ fn dark_day(seed: u64) -> Simulation {
     let remove = ["machine/alpha", "volume/logs", "volume-attachment/beta:logs", "machine/gamma"];
     at(dice.below(500_000) + 10_000, Happening::Remove(vec![remove[dice.below(4) as usize].parse().unwrap()]));
     at(600_000, Happening::Calm);
-    for round in 1..30 {
+    for round in 1..10 {
         at(600_000 + round * 600_000, Happening::RetryFailed);
     }
     simulation.script.sort_by_key(|planned| planned.at_ms);

@@ -31,7 +31,7 @@ pub fn bad_day(seed: u64) -> Simulation {
     let remove = remove[dice.below(4) as usize].parse().unwrap();
     at(10_000 + dice.below(500_000), Happening::Remove(vec![remove]));
     at(600_000, Happening::Calm);
-    for round in 1..30 {
+    for round in 1..10 {
         at(600_000 + round * 600_000, Happening::RetryFailed);
     }
     simulation.script.sort_by_key(|planned| planned.at_ms);
@@ -77,7 +77,7 @@ pub fn dark_day(seed: u64) -> Simulation {
         }
     }
     at(7_200_000, Happening::Calm);
-    for round in 1..30 {
+    for round in 1..10 {
         at(7_200_000 + round * 600_000, Happening::RetryFailed);
     }
     simulation.script.sort_by_key(|planned| planned.at_ms);

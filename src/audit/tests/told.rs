@@ -1,10 +1,10 @@
 //! Stories and causes.
 
-use bailiwick_journal::{Filter, Position, StreamId};
+use bailiwick_journal::{Filter, Journal, Position, StreamId};
 
 use super::journals::{busy, empty};
 use crate::{
-    audit::{Cause, story, why},
+    audit::{About, Side, Source, Why, story, why},
     words::find_entity,
 };
 
@@ -26,51 +26,118 @@ fn a_story_has_one_line_per_entry_and_no_derived_forms() {
     assert!(lines.iter().any(|line| line.contains("because the failure may pass, so it is tried again later")));
 }
 
+/// Why an entity is as it is at the end.
+fn why_at_end(journal: &dyn Journal, about: &About) -> Why {
+    why::why(journal, about, journal.head().position).expect("readable").expect("it has a history")
+}
+
 #[test]
-fn why_leads_from_a_lost_attachment_to_what_was_seen_of_the_world() {
+fn after_a_loss_and_a_replacement_why_tells_of_the_loss_and_how_it_was_seen() {
     let journal = empty();
     let mut desk = busy(&journal);
     desk.now = desk.now.after(1_000);
     desk.lose("db");
     desk.settle();
-    let chain = why::why(&*journal, &stream("machine/db"), journal.head().position).unwrap().unwrap();
-    assert_eq!(chain.origin, Cause::World);
-    assert_eq!(chain.chain.last().unwrap().line.stream, "supervisor/machines");
-    let positions: Vec<u64> = chain.chain.iter().map(|link| link.line.position).collect();
-    assert!(positions.is_sorted_by(|later, earlier| later > earlier), "{positions:?}");
+    desk.report_node("db", true);
+    let why = why_at_end(&*journal, &About::entity(stream("machine/db")));
+    let steps: Vec<(&str, &str)> =
+        why.steps.iter().map(|step| (step.line.stream.as_str(), step.line.code.as_str())).collect();
+    let lost = steps.iter().position(|step| *step == ("machine/db", "instance-gone")).expect("the loss is told");
+    let seen = steps[lost + 1];
+    assert_eq!(seen.0, "supervisor/machines", "{why}");
+    assert_eq!(why.steps[lost + 1].source, Source::Observation, "{why}");
+    assert!(why.steps[lost].ordered_by.is_some(), "{why}");
 }
 
 #[test]
-fn why_of_a_declaration_ends_at_the_operator() {
+fn each_side_of_an_entity_can_be_asked_about() {
+    let journal = empty();
+    let mut desk = busy(&journal);
+    desk.report_node("db", true);
+    let of = |side| About::side(stream("machine/db"), Side::parse(side).expect("a side"));
+    let health = why_at_end(&*journal, &of("health"));
+    assert_eq!(health.steps[0].source, Source::Observation, "{health}");
+    assert_eq!(health.side, Some("health"));
+    let spec = why_at_end(&*journal, &of("spec"));
+    assert_eq!((spec.steps.len(), spec.steps[0].source), (1, Source::Wish), "{spec}");
+    assert_eq!(why::why(&*journal, &of("drain"), journal.head().position).unwrap(), None);
+}
+
+#[test]
+fn why_of_a_declaration_ends_at_who_wished_it() {
     let journal = empty();
     busy(&journal);
     let entries = super::journals::entries(&*journal);
     let declared = entries.iter().find(|entry| entry.header.stream.as_str() == "volume/data").unwrap();
-    let chain = why::why(&*journal, &stream("volume/data"), declared.header.position).unwrap().unwrap();
-    assert_eq!(chain.origin, Cause::Outside);
-    assert_eq!(chain.chain.len(), 1);
-    assert_eq!(chain.chain[0].line.principal, "operator");
+    let about = About::Entry(declared.header.position);
+    let why = why_at_end(&*journal, &about);
+    assert_eq!((why.steps.len(), why.steps[0].source), (1, Source::Wish));
+    assert_eq!(why.steps[0].line.principal, "operator");
+}
+
+#[test]
+fn what_followed_from_a_declaration_is_told_in_order_and_names_nobody_elses_doings() {
+    let journal = empty();
+    busy(&journal);
+    let entries = super::journals::entries(&*journal);
+    let declared = entries.iter().find(|entry| entry.header.stream.as_str() == "machine/web").unwrap();
+    let about = About::Entry(declared.header.position);
+    let followed = why::following(&*journal, &about, journal.head().position).unwrap().unwrap();
+    let positions: Vec<u64> = followed.steps.iter().map(|step| step.line.position).collect();
+    assert!(positions.len() > 3 && positions.is_sorted(), "{followed}");
+    for step in &followed.steps {
+        assert_eq!(step.line.stream, "machine/web", "{followed}");
+    }
+}
+
+#[test]
+fn every_step_is_named_by_the_one_it_is_told_for() {
+    let journal = empty();
+    busy(&journal);
+    for position in 1..=journal.head().position.0 {
+        let why = why_at_end(&*journal, &About::Entry(Position(position)));
+        for step in &why.steps[1..] {
+            let is_named = why.steps.iter().any(|later| later.causes.contains(&step.line.position));
+            assert!(is_named, "entry {} in {why}", step.line.position);
+            assert!(step.line.position < position, "{why}");
+        }
+    }
 }
 
 #[test]
 fn why_of_what_was_not_there_yet_is_none() {
     let journal = empty();
     busy(&journal);
-    assert_eq!(why::why(&*journal, &stream("volume/data"), Position(1)).unwrap(), None);
-    assert_eq!(why::why(&*journal, &stream("volume/none"), Position(99)).unwrap(), None);
+    let of = |entity, at| why::why(&*journal, &About::entity(stream(entity)), Position(at)).unwrap();
+    assert_eq!(of("volume/data", 1), None);
+    assert_eq!(of("volume/none", 99), None);
+    assert_eq!(why::why(&*journal, &About::Entry(Position(9_999)), Position(9_999)).unwrap(), None);
 }
 
 #[test]
-fn a_cause_that_is_not_earlier_is_said_and_not_followed() {
+fn a_cause_that_is_not_earlier_or_not_there_is_said_and_not_followed() {
     let journal = empty();
     busy(&journal);
     let copy = super::journals::copied(&*journal, |entry, draft| {
         if entry.header.stream.as_str() == "volume/data" {
             draft.meta.cause = Some(entry.header.position);
+            draft.meta.cites = vec!["volume/other@7".parse().expect("a cite")];
         }
     });
-    let chain = why::why(&*copy, &stream("volume/data"), copy.head().position).unwrap().unwrap();
-    assert_eq!(chain.origin, Cause::Impossible { position: chain.chain[0].line.position });
+    let why = why_at_end(&*copy, &About::entity(stream("volume/data")));
+    assert_eq!(why.steps.len(), 1, "{why}");
+    assert_eq!(why.steps[0].unfounded.len(), 2, "{why}");
+    assert!(why.to_string().contains("it cites volume/other@7, which the journal does not hold"), "{why}");
+}
+
+#[test]
+fn of_a_long_history_the_nearest_steps_are_told_and_where_to_go_on() {
+    let journal = empty();
+    busy(&journal);
+    let about = About::entity(stream("machine/db"));
+    let why = why::why_up_to(&*journal, &about, journal.head().position, 2).unwrap().unwrap();
+    assert_eq!(why.steps.len(), 2);
+    assert!(!why.further.is_empty() && why.to_string().contains("go on with: bailiwick why @"), "{why}");
 }
 
 #[test]

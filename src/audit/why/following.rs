@@ -1,0 +1,70 @@
+//! What followed from a decision.
+
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{Cite, Filter, Header, Journal, Position, ReadError};
+
+use super::{About, Direction, STEPS_MAX, Why, causes::read_one, walk};
+
+/// All that rests on a decision, itself first, up to a position; none if there was no such decision by then.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn following(journal: &dyn Journal, about: &About, at: Position) -> Result<Option<Why>, ReadError> {
+    let at = at.min(journal.head().position);
+    let Some(start) = walk::start(journal, about, at)? else { return Ok(None) };
+    let first = &start.entry.header;
+    let entity = first.stream.to_string();
+    let mut known = Known { first: first.position, positions: [first.position].into(), events: BTreeSet::new() };
+    let from = first.position.next();
+    match &start.events {
+        Some(events) => known.events.extend(events.iter().map(|event| Cite::new(first.stream.clone(), *event))),
+        None => known.takes_in(first),
+    }
+    let mut steps = vec![walk::alone(journal, start.entry)?];
+    let mut further = Vec::new();
+    for header in journal.read_headers(from, at, &Filter::all()) {
+        let header = header?;
+        if !known.may_lead_to(&header) {
+            continue;
+        }
+        let Some(entry) = read_one(journal, header.position) else { continue };
+        let mut step = walk::alone(journal, entry)?;
+        step.causes.retain(|cause| known.positions.contains(&Position(*cause)));
+        if step.causes.is_empty() && step.ordered_by != Some(known.first.0) {
+            continue;
+        }
+        known.takes_in(&header);
+        if steps.len() < STEPS_MAX {
+            steps.push(step);
+        } else {
+            further.push(header.position.0);
+        }
+    }
+    let side = match about {
+        About::Entity { side, .. } => side.map(super::Side::as_str),
+        About::Entry(_) => None,
+    };
+    Ok(Some(Why { entity, side, at: at.0, direction: Direction::Consequences, steps, further }))
+}
+
+/// What has followed so far.
+struct Known {
+    first: Position,
+    positions: BTreeSet<Position>,
+    events: BTreeSet<Cite>,
+}
+
+impl Known {
+    fn takes_in(&mut self, header: &Header) {
+        self.positions.insert(header.position);
+        let events = (0..u64::from(header.events)).map(|index| header.first_version.plus(index));
+        self.events.extend(events.map(|version| Cite::new(header.stream.clone(), version)));
+    }
+
+    /// Whether an entry names anything of it: most do not, and are not read.
+    fn may_lead_to(&self, header: &Header) -> bool {
+        header.meta.cause.is_some_and(|cause| self.positions.contains(&cause))
+            || header.meta.cites.iter().any(|cite| self.events.contains(cite))
+    }
+}

@@ -1,0 +1,164 @@
+//! The sides of an entity that people ask about, and which event is of which.
+
+use std::fmt;
+
+use bailiwick_actors::{
+    contract::{Decider, Stored, Touches},
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    vocab::Fact,
+    volume, volume_attachment,
+};
+use bailiwick_journal::{Body, StreamId};
+
+/// One side of an entity, by the word that people use: `phase`, `health`, `vote`, `effect`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    word: &'static str,
+    facts: &'static [Fact],
+}
+
+/// Says that a word is no side.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{word:?} is nothing that can be asked about; there are {}", words())]
+pub struct UnknownSide {
+    /// The word, cut to 40 characters.
+    pub word: String,
+}
+
+/// What is called differently from the facts of the core, or is several of them.
+const OTHERS: [Side; 6] = [
+    Side { word: "phase", facts: &[Fact::Life, Fact::Effect, Fact::Drain, Fact::Step, Fact::Pass] },
+    Side { word: "status", facts: &[Fact::Life, Fact::Effect, Fact::Health, Fact::Hold, Fact::Drain, Fact::Seen] },
+    Side { word: "instance", facts: &[Fact::Effect] },
+    Side { word: "mount", facts: &[Fact::Effect] },
+    Side { word: "removal", facts: &[Fact::Life] },
+    Side { word: "conditions", facts: &[Fact::Agent] },
+];
+
+/// One fact each, so that a side can name it.
+const ONE: [[Fact; 1]; Fact::ALL.len()] = {
+    let mut one = [[Fact::Spec]; Fact::ALL.len()];
+    let mut index = 0;
+    while index < Fact::ALL.len() {
+        one[index] = [Fact::ALL[index]];
+        index += 1;
+    }
+    one
+};
+
+fn all() -> impl Iterator<Item = Side> {
+    OTHERS.into_iter().chain(ONE.iter().map(|facts| Side { word: facts[0].as_str(), facts }))
+}
+
+fn words() -> String {
+    let words: Vec<&str> = all().map(|side| side.word).collect();
+    words.join(", ")
+}
+
+impl Side {
+    /// The side that a word means.
+    ///
+    /// # Errors
+    /// If it means none.
+    pub fn parse(word: &str) -> Result<Self, UnknownSide> {
+        let found = all().find(|side| side.word == word);
+        found.ok_or_else(|| UnknownSide { word: word.chars().take(40).collect() })
+    }
+
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        self.word
+    }
+
+    /// Whether an event of that stream is of this side. What cannot be read is of none.
+    pub(super) fn has(self, stream: &StreamId, event: &Body) -> bool {
+        match touched(stream.kind(), event) {
+            // Where an entity begins, it has a wish and a life, and nothing else yet.
+            Some(Touches::All) => self.facts.iter().any(|fact| matches!(fact, Fact::Life | Fact::Spec)),
+            Some(Touches::Some(facts)) => {
+                let seen_votes = self.facts == [Fact::Vote] && stream.kind() == replica_set::State::KIND;
+                facts.iter().any(|fact| self.facts.contains(fact) || (seen_votes && *fact == Fact::Seen))
+            }
+            None => false,
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word)
+    }
+}
+
+/// Which sides an event changes; none if it cannot be read or is of no entity.
+fn touched(kind: &str, event: &Body) -> Option<Touches> {
+    fn of<D: Decider>(event: &Body) -> Option<Touches> {
+        Some(D::touches(&D::Event::load(event).ok()?))
+    }
+    match kind {
+        machine::State::KIND => of::<machine::State>(event),
+        machine_set::State::KIND => of::<machine_set::State>(event),
+        machine_class::State::KIND => of::<machine_class::State>(event),
+        volume::State::KIND => of::<volume::State>(event),
+        volume_attachment::State::KIND => of::<volume_attachment::State>(event),
+        filesystem::State::KIND => of::<filesystem::State>(event),
+        filesystem_attachment::State::KIND => of::<filesystem_attachment::State>(event),
+        replica_set::State::KIND => of::<replica_set::State>(event),
+        member::State::KIND => of::<member::State>(event),
+        policy::State::KIND => of::<policy::State>(event),
+        kind if document::Kind::of(kind).is_some() => of::<document::State>(event),
+        _ => None,
+    }
+}
+
+/// Whether an event is something that goes on all the time and is not asked for when a whole entity is asked about: that an
+/// agent is heard, that an engine was looked at, what hangs on something, that it is well.
+pub(super) fn is_routine(stream: &StreamId, event: &Body) -> bool {
+    match stream.kind() {
+        machine::State::KIND => {
+            use machine::Event;
+            match Event::load(event) {
+                Ok(Event::BecameWell { .. } | Event::JoinAwaited { .. } | Event::Progressed { .. }) => true,
+                Ok(event) => is_only(event.touches(), &[Fact::Agent, Fact::Dependents, Fact::Start]),
+                Err(_) => false,
+            }
+        }
+        replica_set::State::KIND => {
+            use replica_set::Event;
+            match Event::load(event) {
+                Ok(Event::LookBegun | Event::SeenSame | Event::Published { .. }) => true,
+                Ok(Event::Seen { .. } | Event::SeenNotBegun) => true,
+                Ok(_) | Err(_) => false,
+            }
+        }
+        member::State::KIND => matches!(
+            member::Event::load(event),
+            Ok(member::Event::Followed { .. } | member::Event::Said { .. } | member::Event::TaskEnded)
+        ),
+        kind => touched(kind, event).is_some_and(|touches| is_only(touches, &[Fact::Dependents])),
+    }
+}
+
+fn is_only(touches: Touches, facts: &[Fact]) -> bool {
+    match touches {
+        Touches::All => false,
+        Touches::Some(touched) => touched.iter().all(|fact| facts.contains(fact)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fact_of_the_core_can_be_asked_about_and_other_words_are_refused_with_a_list() {
+        for fact in Fact::ALL {
+            assert_eq!(Side::parse(fact.as_str()).map(Side::as_str), Ok(fact.as_str()));
+        }
+        let refused = Side::parse("weather").unwrap_err().to_string();
+        assert!(
+            refused.contains("\"weather\"") && refused.contains("phase") && refused.contains("health"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! From one entry to all that it rests on, step by step.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
+
+use bailiwick_journal::{Entry, Journal, Position, ReadError, StreamId, Version};
+
+use super::{
+    About, Side, Step,
+    causes::{Causes, Found, causes, read_one, source},
+    sides::is_routine,
+};
+use crate::words::Line;
+
+/// The entry that is asked about, and which of its events; none if there was none by then.
+pub(super) fn start(journal: &dyn Journal, about: &About, at: Position) -> Result<Option<Start>, ReadError> {
+    match about {
+        About::Entry(position) if *position > at => Ok(None),
+        About::Entry(position) => Ok(read_one(journal, *position).map(|entry| Start { entry, events: None })),
+        About::Entity { entity, side: Some(side) } => {
+            let is_asked = |entry: &Entry| {
+                let events = entry.versioned_events().filter(|(_, event)| side.has(&entry.header.stream, event));
+                events.map(|(version, _)| version).collect()
+            };
+            last(journal, entity, at, is_asked)
+        }
+        About::Entity { entity, side: None } => last_that_matters(journal, entity, at),
+    }
+}
+
+/// Where a walk begins.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub entry: Arc<Entry>,
+    /// None: all that happened in it.
+    pub events: Option<BTreeSet<Version>>,
+}
+
+/// The last entry that mattered: not what goes on all the time. If there is none, the last that changed something, or the
+/// last at all.
+fn last_that_matters(journal: &dyn Journal, entity: &StreamId, at: Position) -> Result<Option<Start>, ReadError> {
+    let matters = |entry: &Entry| {
+        let events = entry.versioned_events().filter(|(_, event)| !is_routine(&entry.header.stream, event));
+        events.map(|(version, _)| version).collect()
+    };
+    if let Some(start) = last(journal, entity, at, matters)? {
+        return Ok(Some(start));
+    }
+    let mut latest = None;
+    for entry in journal.read_stream_back(entity) {
+        let entry = entry?;
+        if entry.header.position > at {
+            continue;
+        }
+        if entry.header.events > 0 {
+            return Ok(Some(Start { entry, events: None }));
+        }
+        latest = latest.or(Some(entry));
+    }
+    Ok(latest.map(|entry| Start { entry, events: None }))
+}
+
+/// The last entry of a stream of which something is asked.
+fn last(
+    journal: &dyn Journal,
+    entity: &StreamId,
+    at: Position,
+    asked: impl Fn(&Entry) -> BTreeSet<Version>,
+) -> Result<Option<Start>, ReadError> {
+    for entry in journal.read_stream_back(entity) {
+        let entry = entry?;
+        if entry.header.position > at {
+            continue;
+        }
+        let events = asked(&entry);
+        if !events.is_empty() {
+            return Ok(Some(Start { entry, events: Some(events) }));
+        }
+    }
+    Ok(None)
+}
+
+/// One entry that was reached.
+#[derive(Debug)]
+struct Reached {
+    entry: Arc<Entry>,
+    /// The events that something rests on; none: all of it.
+    events: Option<BTreeSet<Version>>,
+    causes: Vec<Position>,
+    ordered_by: Option<Position>,
+    unfounded: Vec<String>,
+}
+
+impl Reached {
+    fn named(&mut self, event: Option<Version>) {
+        match (&mut self.events, event) {
+            (Some(events), Some(event)) => drop(events.insert(event)),
+            (events, None) => *events = None,
+            (None, Some(_)) => (),
+        }
+    }
+}
+
+/// All that an entry rests on, the nearest first until there are `steps_max`, told as a tree; and what is named beyond.
+pub(super) fn walk(journal: &dyn Journal, start: Start, steps_max: usize) -> Result<(Vec<Step>, Vec<u64>), ReadError> {
+    let first = start.entry.header.position;
+    let mut reached: BTreeMap<Position, Reached> = BTreeMap::new();
+    let mut further = BTreeSet::new();
+    let mut queue = VecDeque::from([first]);
+    reached.insert(first, new(start.entry, start.events));
+    while let Some(position) = queue.pop_front() {
+        let Causes { found, unfounded, ordered_by } = causes(journal, &reached[&position].entry)?;
+        let mut named = Vec::new();
+        for Found { entry, event } in found {
+            let cause = entry.header.position;
+            if !named.contains(&cause) {
+                named.push(cause);
+            }
+            if let Some(known) = reached.get_mut(&cause) {
+                known.named(event);
+            } else if reached.len() < steps_max {
+                reached.insert(cause, new(entry, event.map(|event| [event].into())));
+                queue.push_back(cause);
+            } else {
+                further.insert(cause.0);
+            }
+        }
+        let step = reached.get_mut(&position).expect("it was reached");
+        (step.causes, step.ordered_by, step.unfounded) = (named, ordered_by, unfounded);
+    }
+    further.retain(|position| !reached.contains_key(&Position(*position)));
+    Ok((told(&reached, first), further.into_iter().collect()))
+}
+
+fn new(entry: Arc<Entry>, events: Option<BTreeSet<Version>>) -> Reached {
+    Reached { entry, events, causes: Vec::new(), ordered_by: None, unfounded: Vec::new() }
+}
+
+/// Each step once, after the first that names it; what comes from elsewhere before what is the same entity's own history,
+/// which goes on at the same depth.
+fn told(reached: &BTreeMap<Position, Reached>, first: Position) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut told = BTreeSet::new();
+    let mut stack = vec![(first, 0)];
+    while let Some((position, depth)) = stack.pop() {
+        let Some(step) = reached.get(&position) else { continue };
+        if !told.insert(position) {
+            continue;
+        }
+        steps.push(tell(step, depth));
+        let last = step.causes.len().saturating_sub(1);
+        for (index, cause) in step.causes.iter().enumerate().rev() {
+            stack.push((*cause, if index == last { depth } else { depth + 1 }));
+        }
+    }
+    steps
+}
+
+fn tell(step: &Reached, depth: usize) -> Step {
+    let mut line = Line::of(&step.entry);
+    if let Some(events) = &step.events {
+        let is_meant = |at: Version| events.contains(&at);
+        // An entry of which nothing can be read is told as one thing.
+        if line.happened.len() == step.entry.events.len() {
+            let versions = step.entry.versioned_events().map(|(version, _)| version);
+            let meant = versions.zip(std::mem::take(&mut line.happened)).filter(|(at, _)| is_meant(*at));
+            line.happened = meant.map(|(_, text)| text).collect();
+        }
+    }
+    Step {
+        line,
+        source: source(&step.entry),
+        depth,
+        causes: step.causes.iter().map(|cause| cause.0).collect(),
+        ordered_by: step.ordered_by.map(|position| position.0),
+        unfounded: step.unfounded.clone(),
+    }
+}
+
+/// One entry by itself.
+pub(super) fn alone(journal: &dyn Journal, entry: Arc<Entry>) -> Result<Step, ReadError> {
+    let Causes { found, unfounded, ordered_by } = causes(journal, &entry)?;
+    let mut positions: Vec<Position> = found.iter().map(|found| found.entry.header.position).collect();
+    positions.dedup();
+    Ok(tell(&Reached { entry, events: None, causes: positions, ordered_by, unfounded }, 0))
+}
+
+impl About {
+    /// A whole entity.
+    pub fn entity(entity: StreamId) -> Self {
+        Self::Entity { entity, side: None }
+    }
+
+    /// One side of it.
+    pub fn side(entity: StreamId, side: Side) -> Self {
+        Self::Entity { entity, side: Some(side) }
+    }
+}
