@@ -1,5 +1,6 @@
 //! The whole node in a simulated world.
 
+mod accounts;
 mod classes;
 mod dark;
 mod determinism;

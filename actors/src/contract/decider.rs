@@ -33,6 +33,12 @@ pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'st
     /// The sides of its entity that an event changes: decisions cite the last event of a side.
     fn touches(event: &Self::Event) -> Touches;
 
+    /// The sides that an event goes on from: mostly those that it changes. That a provider has made or deleted something rests
+    /// on its having been asked, whichever attempt it was.
+    fn follows(event: &Self::Event) -> Touches {
+        Self::touches(event)
+    }
+
     /// What the world still owes; asked after every step and every restart.
     fn pending(&self, view: &Self::View) -> BTreeSet<Self::Effect>;
 }

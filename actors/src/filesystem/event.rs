@@ -87,25 +87,34 @@ pub enum Event {
 impl Event {
     /// The sides of its entity that it changes.
     pub fn touches(&self) -> Touches {
-        use Fact::{Dependents, Effect, Life, Spec};
+        use Fact::{Dependents, Effect, Health, Life, Request, Spec};
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
             Self::TakenFrom { .. } | Self::OwnedBy { .. } => &[Spec],
-            Self::CreateRequested { .. }
-            | Self::BackingChanged { .. }
+            Self::CreateRequested { .. } | Self::DestroyRequested { .. } => &[Effect, Request],
+            Self::BackingChanged { .. }
             | Self::Created { .. }
             | Self::CreateRetryScheduled { .. }
             | Self::CreateGivenUp { .. }
             | Self::CreateDropped
-            | Self::DestroyRequested { .. }
             | Self::Destroyed
             | Self::DestroyRetryScheduled { .. }
             | Self::DestroyGivenUp { .. }
-            | Self::AttemptBegun
-            | Self::Overdue { .. } => &[Effect],
+            | Self::AttemptBegun => &[Effect],
+            Self::Overdue { .. } => &[Health],
             Self::AttachmentReserved { .. } | Self::AttachmentReleased { .. } => &[Dependents],
             Self::RemovalBegan | Self::Died | Self::Removed | Self::ReleaseWanted | Self::Skipped { .. } => &[Life],
         })
+    }
+
+    /// The sides that it goes on from.
+    pub fn follows(&self) -> Touches {
+        match self {
+            Self::Created { .. } | Self::DestroyRequested { .. } | Self::Destroyed => Touches::Some(&[Fact::Request]),
+            Self::CreateRequested { .. } => Touches::Some(&[Fact::Effect]),
+            Self::Overdue { .. } => Touches::Some(&[Fact::Request]),
+            other => other.touches(),
+        }
     }
 }
 

@@ -303,22 +303,23 @@ pub enum Leaving {
 impl Event {
     /// The sides of its entity that it changes.
     pub fn touches(&self) -> Touches {
-        use Fact::{Agent, Dependents, Drain, Effect, Health, Hold, Life, Spec, Start, Stray, Zone as Place};
+        use Fact::{
+            Agent, Dependents, Drain, Draining, Effect, Health, Hold, Life, Request, Spec, Start, Stray, Zone as Place,
+        };
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
             Self::SpecChanged { .. } => &[Spec],
-            Self::CreateRequested { .. } => &[Effect, Start],
+            Self::CreateRequested { .. } => &[Effect, Request, Start],
+            Self::DeleteRequested { .. } | Self::Adopted { .. } => &[Effect, Request],
             Self::Created { .. }
             | Self::CreateRetryScheduled { .. }
             | Self::CreateGivenUp { .. }
-            | Self::DeleteRequested { .. }
             | Self::Deleted
             | Self::DeleteRetryScheduled { .. }
             | Self::DeleteGivenUp { .. }
             | Self::AttemptBegun
             | Self::InstanceLost { .. }
-            | Self::InstanceLeft { .. }
-            | Self::Adopted { .. } => &[Effect],
+            | Self::InstanceLeft { .. } => &[Effect],
             Self::NodeReported { .. } | Self::NodeWentStale { .. } | Self::AgentJoined { .. } => &[Agent],
             Self::AttachmentReserved { .. }
             | Self::AttachmentReleased { .. }
@@ -329,7 +330,7 @@ impl Event {
             | Self::ContainerReserved { .. }
             | Self::ContainerReleased { .. } => &[Dependents],
             Self::RemovalBegan | Self::Died | Self::Removed | Self::InstanceToStay | Self::Skipped { .. } => &[Life],
-            Self::Held { .. } | Self::HoldEnded | Self::Withheld { .. } => &[Hold],
+            Self::Held { .. } | Self::HoldEnded => &[Hold],
             Self::StrayFound { .. }
             | Self::StrayGone { .. }
             | Self::StrayRetryScheduled { .. }
@@ -341,8 +342,8 @@ impl Event {
             | Self::BecameSuspect { .. }
             | Self::BecameOverdue { .. }
             | Self::GivenUp { .. } => &[Health],
-            Self::DrainBegan { .. }
-            | Self::DrainEnded { .. }
+            Self::DrainBegan { .. } => &[Drain, Draining],
+            Self::DrainEnded { .. }
             | Self::EvictionAllowed { .. }
             | Self::EvictionRefused { .. }
             | Self::EvictionAskedAgain
@@ -351,14 +352,35 @@ impl Event {
             | Self::WorkloadEnded { .. }
             | Self::VolumeDetached { .. }
             | Self::TurnEnded { .. } => &[Drain],
-            Self::Sited { .. } | Self::ZoneBlamed { .. } | Self::VolumeIsIn { .. } => &[Place],
-            Self::Progressed { .. } => &[],
+            // That it cannot be made there is how that attempt ended.
+            Self::ZoneBlamed { .. } => &[Effect, Place],
+            Self::Sited { .. } | Self::VolumeIsIn { .. } => &[Place],
+            Self::Progressed { .. } | Self::Withheld { .. } => &[],
             Self::ClassTaken { .. }
             | Self::StartPrepared { .. }
             | Self::StartRefused { .. }
             | Self::UnitAssigned { .. }
             | Self::UnitUnassigned { .. } => &[Start],
         })
+    }
+
+    /// The sides that it goes on from.
+    pub fn follows(&self) -> Touches {
+        match self {
+            Self::CreateRequested { .. } | Self::Created { .. } | Self::DeleteRequested { .. } | Self::Deleted => {
+                Touches::Some(&[Fact::Request])
+            }
+            // A new instance has all its time, whatever was of the one before.
+            Self::JoinAwaited { .. } | Self::BecameWell { .. } => Touches::Some(&[]),
+            // These are told from outside, or ordered, with what that rests on.
+            Self::Sited { .. } | Self::VolumeIsIn { .. } | Self::StartPrepared { .. } | Self::StartRefused { .. } => {
+                Touches::Some(&[])
+            }
+            Self::ZoneBlamed { .. } => Touches::Some(&[Fact::Effect]),
+            Self::Withheld { .. } => Touches::Some(&[Fact::Hold]),
+            Self::DrainEnded { outcome: DrainOutcome::TimedOut } => Touches::Some(&[Fact::Draining]),
+            other => other.touches(),
+        }
     }
 }
 

@@ -156,6 +156,10 @@ impl Decider for State {
         event.touches()
     }
 
+    fn follows(event: &Event) -> Touches {
+        event.follows()
+    }
+
     fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
         effect::pending(self)
     }

@@ -37,13 +37,22 @@ pub enum Event {
 impl Event {
     /// The sides of its entity that it changes.
     pub fn touches(&self) -> Touches {
-        use Fact::{Life, Pass, Spec};
+        use Fact::{Life, Pass, Request, Spec};
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
             Self::SpecChanged { .. } => &[Spec],
             Self::RemovalBegan | Self::Removed => &[Life],
-            Self::Named { .. } | Self::Pass(_) | Self::Resting { .. } | Self::Rested => &[Pass],
+            Self::Named { .. } | Self::Pass(pass::Event::PassBegan(_)) => &[Pass, Request],
+            Self::Pass(_) | Self::Resting { .. } | Self::Rested => &[Pass],
         })
+    }
+
+    /// The sides that it goes on from.
+    pub fn follows(&self) -> Touches {
+        match self {
+            Self::Named { .. } | Self::Pass(pass::Event::PassBegan(_)) => Touches::Some(&[Fact::Pass]),
+            other => other.touches(),
+        }
     }
 }
 

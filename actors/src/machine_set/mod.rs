@@ -84,6 +84,10 @@ impl Decider for State {
         event.touches()
     }
 
+    fn follows(event: &Event) -> Touches {
+        event.follows()
+    }
+
     fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
         self.rests_until.into_iter().map(Effect::WakeAt).collect()
     }

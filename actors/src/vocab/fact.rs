@@ -12,6 +12,8 @@ pub enum Fact {
     Life,
     /// What a provider keeps for it: an instance, a volume, a mount; with attempts and faults.
     Effect,
+    /// What a provider was asked for last: to make it, to delete it. Attempts and faults come after.
+    Request,
     /// Whether it is well, and until when it may take to become so.
     Health,
     /// What its agent says.
@@ -26,6 +28,8 @@ pub enum Fact {
     Start,
     /// How its workloads end.
     Drain,
+    /// That its workloads were asked to end, and how long they may take.
+    Draining,
     /// Instances that bear its name and are not its own.
     Stray,
     /// The pass of a machine set that is under way.
@@ -40,10 +44,11 @@ pub enum Fact {
 
 impl Fact {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Spec,
         Self::Life,
         Self::Effect,
+        Self::Request,
         Self::Health,
         Self::Agent,
         Self::Hold,
@@ -51,6 +56,7 @@ impl Fact {
         Self::Zone,
         Self::Start,
         Self::Drain,
+        Self::Draining,
         Self::Stray,
         Self::Pass,
         Self::Seen,
@@ -63,7 +69,8 @@ impl Fact {
     pub const fn followed(self) -> Option<Self> {
         match self {
             Self::Agent => Some(Self::Effect),
-            Self::Dependents => None,
+            // So is what an engine was seen to be, and what somebody wishes.
+            Self::Dependents | Self::Seen | Self::Spec => None,
             other => Some(other),
         }
     }
@@ -74,6 +81,7 @@ impl Fact {
             Self::Spec => "spec",
             Self::Life => "life",
             Self::Effect => "effect",
+            Self::Request => "request",
             Self::Health => "health",
             Self::Agent => "agent",
             Self::Hold => "hold",
@@ -81,6 +89,7 @@ impl Fact {
             Self::Zone => "zone",
             Self::Start => "start",
             Self::Drain => "drain",
+            Self::Draining => "draining",
             Self::Stray => "stray",
             Self::Pass => "pass",
             Self::Seen => "seen",

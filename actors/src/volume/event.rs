@@ -125,27 +125,26 @@ pub enum Event {
 impl Event {
     /// The sides of its entity that it changes.
     pub fn touches(&self) -> Touches {
-        use Fact::{Dependents, Effect, Life, Spec, Zone as Place};
+        use Fact::{Dependents, Effect, Health, Life, Request, Spec, Zone as Place};
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
-            Self::Returned { .. } => &[Life, Effect],
+            Self::Returned { .. } => &[Life, Effect, Request],
+            Self::CreateRequested { .. } | Self::CreateRequestedAt { .. } | Self::DestroyRequested { .. } => {
+                &[Effect, Request]
+            }
             Self::WantedOn { .. } | Self::ImportWanted { .. } | Self::TakenFrom { .. } | Self::OwnedBy { .. } => {
                 &[Spec]
             }
-            Self::CreateRequested { .. }
-            | Self::CreateRequestedAt { .. }
-            | Self::Created { .. }
+            Self::Created { .. }
             | Self::CreateRetryScheduled { .. }
             | Self::CreateGivenUp { .. }
             | Self::CreateDropped
-            | Self::DestroyRequested { .. }
             | Self::Destroyed
             | Self::DestroyRetryScheduled { .. }
             | Self::DestroyGivenUp { .. }
             | Self::AttemptBegun
             | Self::Described { .. }
             | Self::AttachedAtCreation { .. }
-            | Self::Overdue { .. }
             | Self::Lost { .. }
             | Self::Found => &[Effect],
             Self::AttachmentReserved { .. }
@@ -154,7 +153,18 @@ impl Event {
             | Self::FilesystemReleased { .. } => &[Dependents],
             Self::RemovalBegan | Self::Died | Self::Removed | Self::ReleaseWanted | Self::Skipped { .. } => &[Life],
             Self::SitedIn { .. } => &[Place],
+            Self::Overdue { .. } => &[Health],
         })
+    }
+
+    /// The sides that it goes on from.
+    pub fn follows(&self) -> Touches {
+        match self {
+            Self::Created { .. } | Self::DestroyRequested { .. } | Self::Destroyed => Touches::Some(&[Fact::Request]),
+            Self::CreateRequested { .. } | Self::CreateRequestedAt { .. } => Touches::Some(&[Fact::Effect]),
+            Self::Overdue { .. } => Touches::Some(&[Fact::Request]),
+            other => other.touches(),
+        }
     }
 }
 

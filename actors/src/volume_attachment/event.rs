@@ -71,24 +71,34 @@ pub enum Event {
 impl Event {
     /// The sides of its entity that it changes.
     pub fn touches(&self) -> Touches {
-        use Fact::{Effect, Life};
+        use Fact::{Effect, Health, Life, Request};
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
-            Self::AttachRequested { .. }
-            | Self::Attached { .. }
+            Self::AttachRequested { .. } | Self::DetachRequested { .. } | Self::TakenOver { .. } => &[Effect, Request],
+            Self::Attached { .. }
             | Self::AttachRetryScheduled { .. }
             | Self::AttachGivenUp { .. }
             | Self::AttachDropped
-            | Self::DetachRequested { .. }
             | Self::Detached
             | Self::DetachRetryScheduled { .. }
             | Self::DetachGivenUp { .. }
             | Self::AttemptBegun
-            | Self::ReattachRequested { .. }
-            | Self::TakenOver { .. }
-            | Self::Overdue { .. } => &[Effect],
+            | Self::ReattachRequested { .. } => &[Effect],
+            Self::Overdue { .. } => &[Health],
             Self::RemovalBegan | Self::Removed | Self::Skipped { .. } => &[Life],
         })
+    }
+
+    /// The sides that it goes on from.
+    pub fn follows(&self) -> Touches {
+        match self {
+            Self::Attached { .. } | Self::ReattachRequested { .. } | Self::DetachRequested { .. } | Self::Detached => {
+                Touches::Some(&[Fact::Request])
+            }
+            Self::AttachRequested { .. } => Touches::Some(&[Fact::Effect]),
+            Self::Overdue { .. } => Touches::Some(&[Fact::Request]),
+            other => other.touches(),
+        }
     }
 }
 

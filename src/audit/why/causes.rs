@@ -61,7 +61,7 @@ fn is_look(entry: &Entry) -> bool {
 pub(super) fn causes(journal: &dyn Journal, entry: &Entry) -> Result<Causes, ReadError> {
     let header = &entry.header;
     let mut causes = Causes::default();
-    for cite in &header.meta.cites {
+    for cite in header.meta.cites.iter().chain(&of_orders(entry)) {
         match cited(journal, cite)? {
             Some(found) if found.header.position < header.position => {
                 causes.found.push(Found { entry: found, event: Some(cite.version) });
@@ -81,6 +81,18 @@ pub(super) fn causes(journal: &dyn Journal, entry: &Entry) -> Result<Causes, Rea
     });
     causes.found.dedup_by(|a, b| a.entry.header.position == b.entry.header.position && a.event == b.event);
     Ok(causes)
+}
+
+/// What the orders rest on that a supervisor issues: it cites that order by order.
+fn of_orders(entry: &Entry) -> Vec<Cite> {
+    let stream = &entry.header.stream;
+    if stream.kind() != "supervisor" {
+        return Vec::new();
+    }
+    let issued = entry.events.iter().filter_map(|event| issued(stream.name(), event));
+    // What it was told in the same step is the step itself.
+    let is_earlier = |cite: &Cite| cite.stream != *stream || cite.version < entry.header.first_version;
+    issued.flatten().filter(is_earlier).collect()
 }
 
 /// What is named as the cause: what a provider answers to, or the entry that orders.

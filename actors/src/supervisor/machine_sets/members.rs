@@ -59,6 +59,11 @@ impl Members {
         *counted = counted.saturating_add_signed(by);
     }
 
+    /// Their names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        self.since.keys()
+    }
+
     /// Whether it has none, not even one that goes.
     pub fn is_empty(&self) -> bool {
         self.since.is_empty()

@@ -2,10 +2,10 @@
 
 use bailiwick_journal::Cite;
 
-use super::View;
+use super::{Members, View};
 use crate::{
     machine, machine_class,
-    machine_set::{Change, Command},
+    machine_set::{Change, Command, State},
     supervisor::{Order, cites::Cites},
     vocab::{Fact, Name},
 };
@@ -42,24 +42,30 @@ fn of_set(view: &View, set: &Name, command: &Command, cites: Cites) -> Cites {
     match command {
         // What there are too many, or too few of, is a matter of what is declared and of who failed, or came, or went.
         Command::BeginPass { plan, .. } => {
-            let failed = plan.stale.iter().take(CITED_MAX);
+            let failed = plan.stale.iter();
             let cites =
                 failed.fold(cites, |cites, machine| cites.fold(&view.machines, machine, &[Fact::Health, Fact::Effect]));
             let is_going = view.sets.get(set.as_str()).is_some_and(|state| state.life != crate::vocab::Life::Alive);
             let side = if is_going { Fact::Life } else { Fact::Spec };
             let cites = cites.fold(&view.sets, set.as_str(), &[side]);
-            match &plan.change {
-                Change::Create(_) => cites.cite(view.left(set)),
-                Change::Nothing | Change::HeldByFreeze | Change::Remove(_) => cites,
+            if plan.change == Change::Nothing {
+                return cites;
             }
+            // Who there is, and who was: another number would have been another change.
+            let cites = view.dropped(set).fold(cites, |cites, left| cites.cite(Some(left.clone())));
+            let members = view.members(set).into_iter().flat_map(Members::names);
+            members.fold(cites, |cites, machine| cites.fold(&view.machines, machine.as_str(), &[Fact::Life]))
         }
-        Command::ReportBatch { .. } | Command::ReportRemovals { .. } => {
-            cites.fold(&view.sets, set.as_str(), &[Fact::Pass])
+        Command::ReportBatch { .. } => {
+            let batch = view.sets.get(set.as_str()).map(State::batch).unwrap_or_default();
+            let cites = cites.fold(&view.sets, set.as_str(), &[Fact::Request]);
+            batch.iter().fold(cites, |cites, machine| cites.fold(&view.machines, machine.as_str(), &[Fact::Life]))
         }
-        Command::ReportEmpty => cites.fold(&view.sets, set.as_str(), &[Fact::Life]),
+        Command::ReportRemovals { told } => {
+            let cites = cites.fold(&view.sets, set.as_str(), &[Fact::Request]);
+            told.iter().fold(cites, |cites, (machine, _)| cites.fold(&view.machines, machine.as_str(), &[Fact::Life]))
+        }
+        Command::ReportEmpty => cites.fold(&view.sets, set.as_str(), &[Fact::Life]).cite(view.left(set)),
         _ => cites,
     }
 }
-
-/// Of many machines that failed at once, so many are cited.
-const CITED_MAX: usize = 16;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::Cite;
+use bailiwick_journal::{Cite, StreamId};
 
 use super::{ClassUses, Event, Members, phase_in_set};
 use crate::{
@@ -23,6 +23,8 @@ pub struct View {
     members: BTreeMap<Name, Members>,
     /// The event with which the last machine of a set went.
     left: BTreeMap<Name, Cite>,
+    /// The events since which sets have a machine less than they should, and nobody has come for it.
+    dropped: BTreeMap<Name, Vec<Cite>>,
     /// The sets that have a pass under way, or go.
     pub busy: BTreeSet<Name>,
 }
@@ -56,6 +58,26 @@ impl View {
         self.left.get(set).cloned()
     }
 
+    /// The events since which a set has a machine less than it should.
+    pub(super) fn dropped(&self, set: &Name) -> impl Iterator<Item = &Cite> {
+        self.dropped.get(set).into_iter().flatten()
+    }
+
+    /// A set has so many machines more or less than before that run, or may come to run.
+    fn counted(&mut self, set: &Name, before: usize, by: Option<Cite>) {
+        let now = self.members.get(set).map_or(0, Members::active);
+        let wanted = self.sets.get(set.as_str()).and_then(|set| set.spec.as_ref()).map(|spec| spec.replicas);
+        if wanted.is_some_and(|wanted| u64::from(wanted) == now as u64) {
+            self.dropped.remove(set);
+        } else if now < before {
+            self.dropped.entry(set.clone()).or_default().extend(by);
+        } else if now > before
+            && let Some(dropped) = self.dropped.get_mut(set).filter(|dropped| !dropped.is_empty())
+        {
+            dropped.remove(0);
+        }
+    }
+
     /// Where a machine counts now; nowhere if it is not known.
     fn standing(&self, machine: &str) -> Standing {
         let Some(state) = self.machines.get(machine) else { return Standing::default() };
@@ -68,6 +90,12 @@ impl View {
     fn saw_machine(&mut self, name: &Name, before: Standing) {
         let now = self.standing(name.as_str());
         let gone = self.machines.cite(name.as_str(), Fact::Life);
+        let by = self.machines.folded(name.as_str()).and_then(|folded| {
+            Some(Cite::new(StreamId::new(machine::State::KIND, name.as_str()).ok()?, folded.version))
+        });
+        let sets: BTreeSet<Name> = before.set.iter().chain(&now.set).map(|(set, _)| set.clone()).collect();
+        let active = |view: &Self, set: &Name| view.members.get(set).map_or(0, Members::active);
+        let counts: Vec<usize> = sets.iter().map(|set| active(self, set)).collect();
         match (before.set, now.set) {
             // Most of what happens to a machine: its set need not be searched for it.
             (Some((was_of, from)), Some((set, to))) if was_of == set => {
@@ -92,6 +120,9 @@ impl View {
                 }
             }
         }
+        for (set, before) in sets.iter().zip(counts) {
+            self.counted(set, before, by.clone());
+        }
         if before.class != now.class {
             self.uses.saw_machine(name, now.class, gone);
         }
@@ -104,6 +135,7 @@ impl View {
         let Some(set) = self.sets.get(name.as_str()) else { return };
         if !set.life.exists() {
             self.left.remove(name);
+            self.dropped.remove(name);
         }
         if set.life == Life::Dying || (set.life.exists() && !set.is_at_rest()) {
             self.busy.insert(name.clone());

@@ -2,7 +2,7 @@
 
 use bailiwick_journal::Cite;
 
-use super::{Event, View, decide::Facts, seen::Seen};
+use super::{Event, View, Withholding, decide::Facts, seen::Seen};
 use crate::{
     contract::Decider,
     document,
@@ -31,9 +31,18 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
         Command::Report(Report::Lost { .. }) => {
             Cites::default().fold(machines, parent(), &[Fact::Effect]).fold(machines, name, &[Fact::Effect])
         }
-        Command::GiveUp { .. } => Cites::default().fold(machines, name, &[Fact::Health]),
+        Command::GiveUp { .. } => {
+            let cites = Cites::default().fold(machines, name, &[Fact::Health]);
+            // It waited for room among those that are being replaced.
+            let cites = match (seen.base.withheld.get(machine), machines.get(name)) {
+                (Some(Withholding::BudgetSpent), Some(state)) => cites.cite(view.made_room(state).cloned()),
+                _ => cites,
+            };
+            witness(seen, facts, machine, cites)
+        }
         Command::Reprieve { .. } => {
-            own(seen.base.noted.withheld.get(machine).copied()).fold(machines, name, &[Fact::Health])
+            let withheld = own(seen.base.noted.withheld.get(machine).copied());
+            witness(seen, facts, machine, withheld.fold(machines, name, &[Fact::Health]))
         }
         Command::AllowEviction { .. } => Cites::default().fold(machines, name, &[Fact::Drain]),
         Command::RefuseEviction { budget, .. } => {
@@ -46,6 +55,10 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
             let provider = machines.get(name).and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider);
             let listed = provider.and_then(|provider| seen.base.noted.zones.get(provider)).copied();
             own(listed).fold(machines, name, &[Fact::Effect])
+        }
+        // That it does not run cannot be cited, only that there is one.
+        Command::RefuseStart { asked, why: machine::Unstartable::HostNotThere { .. }, .. } => {
+            Cites::default().event(machine::State::KIND, name, Some(*asked)).fold(machines, parent(), &[Fact::Life])
         }
         Command::Prepare { asked, cited, .. } | Command::RefuseStart { asked, cited, .. } => {
             let asked = Cites::default().event(machine::State::KIND, name, Some(*asked));
@@ -66,6 +79,29 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
         _ => Cites::default(),
     }
     .list()
+}
+
+/// The only machine of the same zone that is well: but for it the whole zone would be silent, and nobody given up. Where
+/// several are well, it is none of them.
+fn witness(seen: &Seen<'_>, facts: &Facts<'_>, machine: &Name, cites: Cites) -> Cites {
+    let machines = &facts.view.machines;
+    let zone = machines.get(machine.as_str()).and_then(|state| match &state.instance {
+        machine::Instance::Running { instance, .. } => instance.zone(),
+        _ => None,
+    });
+    let Some(standing) = zone.and_then(|zone| facts.view.tally.standing(&zone)) else { return cites };
+    let least = usize::try_from(facts.policy.reconciliation.throttle.zone_silent_min).unwrap_or(usize::MAX);
+    let runs = |name: &&Name| match machines.get(name.as_str()).map(|state| &state.instance) {
+        Some(machine::Instance::Running { instance, .. }) => !seen.is_gone(instance.effect),
+        _ => false,
+    };
+    let mut well = standing.well.iter().filter(runs);
+    match (well.next(), well.next()) {
+        (Some(only), None) if least != 0 && least <= standing.others.len() + 1 => {
+            cites.fold(machines, only.as_str(), &[Fact::Health])
+        }
+        _ => cites,
+    }
 }
 
 /// The documents that a start follows from, each at the revision in force.

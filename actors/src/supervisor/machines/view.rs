@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{Cite, StreamId};
 use uuid::Uuid;
 
-use super::{Event, Tally, deleted::Deleted};
+use super::{Event, Tally, deleted::Deleted, tally::group};
 use crate::{
     contract::{self, Decider, Decoded, Fold, Stored, StoredError, StoredFacts},
     document::{self, Documents},
@@ -26,6 +26,8 @@ pub struct View {
     /// The machines whose time is over: those that may have to be given up.
     pub overdue: BTreeSet<Name>,
     pub tally: Tally,
+    /// By group: the last event that left its budget more room.
+    made_room: BTreeMap<String, Cite>,
     pub documents: Documents,
     /// The machines that wait for what they are started with.
     pub unprepared: BTreeSet<Name>,
@@ -39,6 +41,11 @@ pub struct View {
 impl View {
     /// The name of the supervisor's stream.
     pub const NAME: &'static str = "machines";
+
+    /// The last event that left the budget of a machine more room: one without a group shares that of all.
+    pub(super) fn made_room(&self, machine: &machine::State) -> Option<&Cite> {
+        self.made_room.get(&group(machine))
+    }
 }
 
 impl contract::View for View {
@@ -64,6 +71,8 @@ impl contract::View for View {
         }
         let name = stream.name();
         let counted = self.tally.mark(name, self.machines.get(name));
+        let sharing = self.machines.get(name).map(|machine| group(machine));
+        let taken = sharing.as_ref().map(|group| self.tally.share(group).in_replacement);
         let own = match self.machines.get(name).filter(|machine| matches!(machine.instance, Instance::Deleting { .. }))
         {
             Some(machine) => machine.own(StoredFacts::load(&entry.facts)?.journal, stream),
@@ -82,6 +91,11 @@ impl contract::View for View {
         let Ok(name) = name.parse::<Name>() else { return Ok(()) };
         let machine = self.machines.get(name.as_str());
         self.tally.saw(&name, counted, machine);
+        if let (Some(group), Some(taken), Some(last)) = (sharing, taken, entry.versioned_events().last())
+            && self.tally.share(&group).in_replacement < taken
+        {
+            self.made_room.insert(group, Cite::new(stream.clone(), last.0));
+        }
         if machine.is_some_and(machine::State::awaits_start) {
             self.unprepared.insert(name.clone());
         } else {

@@ -68,7 +68,7 @@ fn of_attachment(view: &View, machine: &Name, volume: &Name, command: &volume_at
             .fold(&view.attachments, &name, &[Fact::Spec])
             .fold(&view.volumes, volume.as_str(), &[Fact::Effect])
             .fold(&view.machines, machine.as_str(), &[Fact::Effect]),
-        Command::Detach { .. } => instance_gone(view, machine, cites.fold(&view.attachments, &name, &[Fact::Effect])),
+        Command::Detach { .. } => instance_gone(view, machine, cites.fold(&view.attachments, &name, &[Fact::Request])),
         Command::Reattach => own(view.session_version()).fold(&view.attachments, &name, &[Fact::Effect]),
         Command::Remove => why_detached(view, machine, volume, cites),
         _ => cites,
@@ -151,7 +151,7 @@ fn of_mount(view: &View, machine: &Name, filesystem: &Name, command: &filesystem
             }
         }
         Command::Detach { .. } => {
-            instance_gone(view, machine, cites.fold(&view.filesystem_attachments, &name, &[Fact::Effect]))
+            instance_gone(view, machine, cites.fold(&view.filesystem_attachments, &name, &[Fact::Request]))
         }
         Command::Reattach => own(view.session_version()).fold(&view.filesystem_attachments, &name, &[Fact::Effect]),
         Command::Remove => why_unmounted(view, machine, filesystem, cites),
