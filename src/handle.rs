@@ -21,14 +21,14 @@ use bailiwick_actors::{
     filesystem,
     ports::Clock,
     shell::{
-        Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats, Running,
-        Stats, SupervisorActor,
+        Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats,
+        RehearseGroup, Running, Stats, SupervisorActor,
     },
     supervisor::{machines, storage},
     vocab::{Life, Name, Timestamp},
     volume,
 };
-use bailiwick_journal::{Journal, LocalJournal, Outcome, Position, ReadError, StreamId, digest};
+use bailiwick_journal::{Journal, LocalJournal, Position, ReadError, StreamId, digest};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -152,12 +152,21 @@ impl Handle {
         self.shared.registry.send(ask).await.map_err(|_| AskError::Stopping)?
     }
 
-    /// What would have to be asked so that these documents become true.
+    /// What would have to be asked so that these documents become true. Decided as [`Handle::apply`] would, and not recorded.
     ///
     /// # Errors
-    /// If the journal cannot be read.
-    pub fn plan(&self, documents: &[Document], prune: Prune) -> Result<Plan, ReadError> {
-        self.look(|fleet| plan(fleet, documents, prune))
+    /// As [`Handle::apply`]: what that would refuse is refused.
+    pub async fn plan(&self, documents: &[Document], prune: Prune) -> Result<Plan, ApplyError> {
+        let plan = self.offered(documents, prune)?;
+        let group = AskGroup { commands: plan.commands.clone(), origin: self.origin(Uuid::nil()), content: [0; 16] };
+        let answer = self.shared.registry.send(RehearseGroup(group)).await.map_err(|_| AskError::Stopping)??;
+        if answer.done { Ok(plan) } else { Err(ApplyError::refused(answer.answers)) }
+    }
+
+    /// What has to be asked, if what this node has can make all of it.
+    fn offered(&self, documents: &[Document], prune: Prune) -> Result<Plan, ApplyError> {
+        self.look(|fleet| self.shared.offer.check(fleet, documents).map(|()| plan(fleet, documents, prune)))?
+            .map_err(ApplyError::from)
     }
 
     /// Makes these documents the declared truth: all of them or none. Returns when that is durable; what follows from it
@@ -166,8 +175,7 @@ impl Handle {
     /// # Errors
     /// If an entity refuses, or the node cannot answer.
     pub async fn apply(&self, documents: &[Document], prune: Prune, id: Uuid) -> Result<Applied, ApplyError> {
-        let plan = self.plan(documents, prune)?;
-        self.look(|fleet| self.shared.offer.check(fleet, documents))??;
+        let plan = self.offered(documents, prune)?;
         let wishes: Vec<_> = documents.iter().map(|document| document.wish.digest()).collect();
         self.carry_out(plan, id, digest(format!("apply {prune:?} {wishes:?}").as_bytes())).await
     }
@@ -214,8 +222,7 @@ impl Handle {
         let answer = self.shared.registry.send(group).await.map_err(|_| AskError::Stopping)??;
         let GroupAnswer { done, answers } = answer;
         if !done {
-            let refusals = answers.into_iter().filter(|answer| answer.outcome == Outcome::Refused).collect();
-            return Err(ApplyError::Refused { refusals });
+            return Err(ApplyError::refused(answers));
         }
         let repeated = answers.first().is_some_and(|answer| answer.repeated);
         let plan = if repeated { plan_of(&answers) } else { plan };

@@ -43,7 +43,7 @@ async fn apply(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Ch
 
 async fn plan(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
     let manifest = read(&asker, &declare)?;
-    let plan = asker.node.plan(&manifest.documents, prune(&declare))?;
+    let plan = asker.node.plan(&manifest.documents, prune(&declare)).await?;
     Ok(web::Json(Changed { notes: notes(&manifest), ..planned(plan) }))
 }
 

@@ -180,6 +180,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => return misunderstood(&args, &error),
     };
     let Cli { global, command } = cli;
+    leave_no_cores();
     if let Command::Agent(args) = command {
         return agent::main(args);
     }
@@ -200,14 +201,14 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     }
 }
 
-/// What this process and its children make is for this user alone, whatever makes it, and no core of it, with the secrets of
-/// its environment, is ever written.
+/// What this process and its children make is for this user alone, whatever makes it.
 fn close_to_others() {
-    use rustix::{
-        fs::Mode,
-        process::{Resource, Rlimit, setrlimit, umask},
-    };
-    umask(Mode::RWXG | Mode::RWXO);
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
+/// No core of this process or of its children, with the secrets of its environment, is ever written.
+fn leave_no_cores() {
+    use rustix::process::{Resource, Rlimit, setrlimit};
     // Less than now is always allowed.
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).ok();
 }

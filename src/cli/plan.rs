@@ -39,7 +39,9 @@ pub(super) fn main(global: &Global, args: PlanArgs) -> Result<Exit, CliError> {
                 declare.files.iter().map(|file| manifest::Source::new(&file.name, file.text.as_bytes())).collect();
             let manifest = manifest::parse(&sources, &known(&fleet))?;
             let prune = if declare.prune { Prune::Yes } else { Prune::No };
-            Changed { notes: changes::notes(&manifest), ..changes::planned(plan(&fleet, &manifest.documents, prune)) }
+            let mut notes = changes::notes(&manifest);
+            notes.push("no node is running: what it would refuse is not known".into());
+            Changed { notes, ..changes::planned(plan(&fleet, &manifest.documents, prune)) }
         }
         answer => answer?,
     };

@@ -5,7 +5,7 @@ use bailiwick_actors::{
     vocab::{InstanceId, Name},
     volume,
 };
-use bailiwick_journal::{ReadError, StreamId};
+use bailiwick_journal::{Outcome, ReadError, StreamId};
 
 use super::NotOffered;
 use crate::plan::Plan;
@@ -46,6 +46,14 @@ pub enum ApplyError {
     Ask(#[from] AskError),
     #[error(transparent)]
     Read(#[from] ReadError),
+}
+
+impl ApplyError {
+    /// Those of the answers that refuse.
+    pub(super) fn refused(answers: Vec<Answer>) -> Self {
+        let refusals = answers.into_iter().filter(|answer| answer.outcome == Outcome::Refused).collect();
+        Self::Refused { refusals }
+    }
 }
 
 /// What refusals come to, for people.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
+    filesystem_attachment,
     supervisor::storage::{Elsewhere, elsewhere},
     vocab::Name,
     volume_attachment,
@@ -10,7 +11,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use crate::{
-    manifest::{Document, Wish},
+    manifest::{Document, Wish, nearest},
     view::Fleet,
 };
 
@@ -46,14 +47,26 @@ pub enum NotOffered {
         "{entity} is to be inside of machine {machine}, and nothing of ours works in machines of provider {provider}"
     )]
     NoAgent { entity: StreamId, machine: Name, provider: Name },
+    #[error(
+        "{entity} is to be mounted at {path}, and machines of provider {provider} mount nothing outside of their own directory"
+    )]
+    NotMountable { entity: StreamId, path: String, provider: Name },
     #[error("{entity} cannot be: {elsewhere}")]
     OtherZone { entity: StreamId, elsewhere: Elsewhere },
 }
 
 impl NotOffered {
     /// All its words.
-    pub const CODES: [&str; 7] =
-        ["no-provider", "cannot-here", "needs-machine", "other-machine", "no-device", "no-agent", "other-zone"];
+    pub const CODES: [&str; 8] = [
+        "no-provider",
+        "cannot-here",
+        "needs-machine",
+        "other-machine",
+        "no-device",
+        "no-agent",
+        "not-mountable",
+        "other-zone",
+    ];
 
     /// The stable word for it.
     pub fn code(&self) -> &'static str {
@@ -64,6 +77,7 @@ impl NotOffered {
             Self::OtherMachine { .. } => "other-machine",
             Self::NoDevice { .. } => "no-device",
             Self::NoAgent { .. } => "no-agent",
+            Self::NotMountable { .. } => "not-mountable",
             Self::OtherZone { .. } => "other-zone",
         }
     }
@@ -71,7 +85,13 @@ impl NotOffered {
     /// What can be done about it.
     pub fn next(&self) -> String {
         match self {
-            Self::NoProvider { known, .. } => format!("this node has {known}"),
+            Self::NoProvider { provider, known, .. } => match nearest(provider.as_str(), known.split(", ")) {
+                Some(meant) => format!("did you mean {meant}? this node has {known}"),
+                None => format!("this node has {known}"),
+            },
+            Self::NotMountable { .. } => {
+                "leave `path` out: it is mounted beneath the machine's own directory".to_owned()
+            }
             Self::CannotHere { instead, .. } => (*instead).to_owned(),
             Self::NeedsMachine { .. } => "write `machine: NAME` into its spec".to_owned(),
             Self::OtherMachine { inside, .. } => format!("attach it to machine {inside}, or declare another one"),
@@ -138,7 +158,7 @@ impl Offer {
             },
             Wish::FilesystemAttachment { spec } => match home_of(fleet, documents, &spec.filesystem) {
                 Some(inside) if inside != spec.machine => Err(NotOffered::OtherMachine { entity, inside }),
-                _ => Ok(()),
+                _ => mountable(fleet, documents, entity, spec),
             },
             Wish::MachineClass { content, .. } => self.named(&entity, &content.provider, &self.machines),
             Wish::ReplicaSet { spec, .. } => self.named(&entity, &spec.engine, &self.engines),
@@ -200,6 +220,20 @@ impl Offer {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Whether the machine's agent would mount there: one of ours mounts beneath its machine's directory alone.
+fn mountable(
+    fleet: &Fleet,
+    documents: &[Document],
+    entity: StreamId,
+    spec: &filesystem_attachment::Spec,
+) -> Result<(), NotOffered> {
+    let provider = machine_provider(fleet, documents, &spec.machine).filter(|provider| provider.as_str() == LOCAL);
+    match (provider, &spec.path) {
+        (Some(provider), Some(path)) => Err(NotOffered::NotMountable { entity, path: path.clone(), provider }),
+        _ => Ok(()),
     }
 }
 

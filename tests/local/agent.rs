@@ -49,7 +49,7 @@ async fn an_agent_reports_with_its_token() {
 async fn workloads_run_with_a_clean_environment_and_are_stopped_when_no_longer_wished_for() {
     let ground = Ground::new();
     let node = Node::at(&ground.socket());
-    node.wish(&[("env", "env > out; exec sleep 600")], &[]);
+    node.wish(&[("env", "grep NoNewPrivs /proc/self/status > rights; grep core /proc/self/limits >> rights; env > out; exec sleep 600")], &[]);
     create(&ground.provider(), 1).await;
     node.hears("it runs", |report| is_running(report, "env"));
     let out = ground.machine(effect(1)).work().join("env/out");
@@ -59,6 +59,9 @@ async fn workloads_run_with_a_clean_environment_and_are_stopped_when_no_longer_w
     variables.retain(|name| !matches!(name.as_str(), "PWD" | "_" | "SHLVL" | "OLDPWD"));
     variables.sort();
     assert_eq!(variables, ["BAILIWICK_MACHINE", "BAILIWICK_MACHINE_DIR", "BAILIWICK_VOLUMES", "DECLARED", "PATH"]);
+    let rights = fs::read_to_string(ground.machine(effect(1)).work().join("env/rights")).unwrap();
+    let rights: Vec<&str> = rights.split_whitespace().collect();
+    assert_eq!(rights, ["NoNewPrivs:", "1", "Max", "core", "file", "size", "0", "0", "bytes"]);
     assert_eq!(ground.workloads(1).len(), 1);
     node.wish(&[], &[]);
     node.hears("it is gone", |report| report.workloads.is_empty());

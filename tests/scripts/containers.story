@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal df6dd15dd455a09ab2cb48a4559383f3bb4db03c54549c1a85ef01bd15e7249f
+journal fe6262c292c674b76353080c0f27052fc8e2c02fbc9f81485afe5ff8e71fa654

@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 0f2d1d56ac1f8bcd2c20af321ab654836c2ca31dd76a58fb444fdb6c975131ea
+journal c3bfde9909c3236afa283e32e5c7f6259aa0f9eba8ffeb14fd818da33e02cd5a

@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 3bef46a082ec0db89f75e10a31e35163cb217ce25b974619083c1dfeb78935d5
+journal 14e36624891fee7c8fbd37e457237ac961e572baaba196ff1ca231b765ec4af6

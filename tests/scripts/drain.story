@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal ed9af36e5dfccd38ca77e49fe262a99b3afe5ee252f855f69b8dc87b32fc67c0
+journal 612fe108cd2603c97eb50043e1e9406626dfc5d4a36c5b737002501eedce6150

@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal fd5d0a4f46c510afc0db150f02daa024eaefe32dc18c62b630571c2e44f0baf2
+journal 88f1509d166b77b8489ffbe0ef49788128b0b68119b5967cdf44aaad41cef006

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 9e384b2f1e7b09187d13c42eb43d1774a8dd1531c57d21c59cd92a39217e1e7b
+journal 69c73e29e4f71258e9b00ec4b8aac166ed60ecc5398ba5dba9710095b4ce8724

@@ -105,4 +105,4 @@ converged after 1800.000 s: 95 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal e414e9f6bbb29861385df6871cca8ffc8b7da4843a0362a6690cd57a6c4ceeba
+journal b718f64b038170dc148c66472a5b80531086a43ef7e2155b85e2e47ba0a0363c

@@ -130,4 +130,4 @@ converged after 1801.000 s: 111 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal f69d3e2b74d461033d911e8b54db10283496904071adadd427be7e82c95f89dd
+journal e4afb16700d0387ba05590ebb8a4e15bdfc1631ccc21a4b554d0d66df4bf8563

@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal eea8fff3b9f586da74554e9b88c0d97bda6164b8370da6f00f64b2a1a2b3774e
+journal 0abffa629c28239240abe60dd2ad81e009084acd848a2c6e5c75d2308f18fb6a

@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 2af228906828b02aecca1162d90d8f9435a0c70b20a694f2c25afc79aecd0931
+journal 36a7fddf96bdf9810f3ff0562a882a7bd7d7874a182fcc7c3f30845b0e95567e

@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal fc4496b2408b2fc305c144526d4eb744b081089d8538396b57a78178d7b08a81
+journal 37493e99c8429a11d105b8e373f055c94728d5237ec18e6389a53bba57f8ba8a

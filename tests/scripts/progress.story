@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal b3817ef9a4cf829016371373aebb18aa1ccf6d64c0c656855e64442a1e2823f5
+journal 69ae02e6faefae32067a0cfef83fb50e7a58fccdf70340df4e2f7ff0e9d2a4f7

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 5f530c5fa4c26703ece3da36ee69d8e60ad08bcc7eb07fd752c5d3e16e9221d3
+journal 9a33f48a4badefdeeee1a7e859397bf0dbab2b854bc7058ff9017201520dee94

@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal ba0e885b663ec0460b6fa4878a313b724344b98e60438fd85498afe5b9ac4c2c
+journal 520907b7ab146a7395575e41eaf4007ad1ab82c1bdcac4afe72cb5964ad4b198

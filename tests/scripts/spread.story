@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal b05b03258578c42365cadb60c58b6eb20a508c53b00b7bad38d6a8f67fe46bb2
+journal b81a462f8efb42a133f0df2d0e0831d58052239f1c1c348b09a8c72490122fd8

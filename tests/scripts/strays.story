@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 3b87ec87993a022cf6396c365312ecc3f98ca47220c78f06efdba2d832372aa6
+journal 23a6c41842d2879e2b5a76d05a9225e725cc0f8a56079271c334f38972edc698

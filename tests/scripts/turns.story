@@ -145,4 +145,4 @@ converged after 5400.000 s: 125 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 930dadf86fd9e0dd8e099fc0577f2e0c5833075433d4ec2a514eb51830f8c943
+journal 835474a258c664cb2bcef590d8f3f2cde49f93a405ac34b3584af2c1d433055c

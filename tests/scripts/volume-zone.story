@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 72e306a36c44af21c8712b2de70c1b8a518ad11d570f1e78d2a1ea31b8a32e83
+journal 0c7a7afc40084f62714d49f00055bb50cf34b0ce5cb09cff0cd0e6ec9db98379

@@ -75,4 +75,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal f2ff01f37a91d4a88cb08426892f37db8d49a91669771b813600de5bfb4e76c9
+journal e4a1346015c756bd35515c8a07724b3428dde0cb33b21e42b4dfad2ee0aac8ca

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal dcf7c4329db5139def3337fc7c64d83396e57a775ef190b3e195037716dc442e
+journal f1c42369f453d2e733b6474fae96e01a29291761f58a9452076273f7af3e2957

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 5f68829747c4449307b42f1cea46a49e07c141befd3aacaa9790331c170af793
+journal b88b8ce27d59d148e95c63b6b3766119ac205cb5299ab3016cf96137a5d415b4

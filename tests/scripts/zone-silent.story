@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 1f086e1d0187a6d26146e42299cb27b0a94cb1750ca06fdb42af893e4a5c8833
+journal 9260eda48755ffec5404cc4fc0e57260b25a5741929afee1c16048dfa63c67f6

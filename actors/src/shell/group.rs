@@ -5,17 +5,18 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    rc::Rc,
     sync::Arc,
 };
 
-use actix::{ActorFutureExt, Addr, AsyncContext, Handler, Message, ResponseActFuture, WrapFuture};
+use actix::{ActorFutureExt, Addr, AsyncContext, Context, Handler, Message, ResponseActFuture, WrapFuture};
 use bailiwick_journal::{
     AppendError, Body, Draft, Entry, EntryKind, Filter, Intake, Meta, Outcome, Position, StreamId,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Answer, AnyCommand, AskError, AskGroup, GroupAnswer, Origin, Registry, Services,
+    Answer, AnyCommand, AskError, AskGroup, GroupAnswer, Origin, Registry, RehearseGroup, Services,
     address::{AnyAddr, AnyEntity, any_verdict_text},
     entity_actor::Proposal,
 };
@@ -45,20 +46,43 @@ impl Handler<AskGroup> for Registry {
     type Result = ResponseActFuture<Self, Result<GroupAnswer, AskError>>;
 
     fn handle(&mut self, group: AskGroup, ctx: &mut Self::Context) -> Self::Result {
-        let refuse =
-            |error: AskError| -> Self::Result { Box::pin(actix::fut::wrap_future(std::future::ready(Err(error)))) };
-        if self.stopping {
-            return refuse(AskError::Stopping);
-        }
-        if self.asks >= self.services.limits.asks_max {
-            return refuse(AskError::Overloaded);
+        self.with_members(ctx, async move |registry, services, members| {
+            ask_group(&registry, &services, group, members).await
+        })
+    }
+}
+
+impl Handler<RehearseGroup> for Registry {
+    type Result = ResponseActFuture<Self, Result<GroupAnswer, AskError>>;
+
+    fn handle(&mut self, RehearseGroup(group): RehearseGroup, ctx: &mut Self::Context) -> Self::Result {
+        self.with_members(ctx, async move |registry, services, members| {
+            rehearse_group(&registry, &services, &group, members).await
+        })
+    }
+}
+
+impl Registry {
+    /// Runs something with the actors of a group, which stay in memory meanwhile.
+    fn with_members(
+        &mut self,
+        ctx: &mut Context<Self>,
+        run: impl AsyncFnOnce(Addr<Self>, Rc<Services>, &mut Members) -> Result<GroupAnswer, AskError> + 'static,
+    ) -> ResponseActFuture<Self, Result<GroupAnswer, AskError>> {
+        let refused = match self {
+            Self { stopping: true, .. } => Some(AskError::Stopping),
+            Self { asks, services, .. } if *asks >= services.limits.asks_max => Some(AskError::Overloaded),
+            _ => None,
+        };
+        if let Some(error) = refused {
+            return Box::pin(actix::fut::wrap_future(std::future::ready(Err(error))));
         }
         self.asks += 1;
         let registry = ctx.address();
         let services = self.services.clone();
         let run = async move {
             let mut members = Members::new();
-            let answer = ask_group(&registry, &services, group, &mut members).await;
+            let answer = run(registry, services, &mut members).await;
             (answer, members)
         };
         Box::pin(run.into_actor(self).map(|(answer, members), registry, ctx| {
@@ -121,24 +145,11 @@ async fn ask_group(
     group: AskGroup,
     members: &mut Members,
 ) -> Result<GroupAnswer, AskError> {
-    let commands: Vec<(StreamId, AnyCommand, Origin)> = group
-        .commands
-        .iter()
-        .cloned()
-        .zip(0u32..)
-        .map(|((stream, command), index)| {
-            let id = derived_uuid(&format!("group {} {index}", group.origin.id));
-            (stream, command, Origin { id, ..group.origin.clone() })
-        })
-        .collect();
     if let Some(answer) = first_answer(services, &group.origin, group.content)? {
         return Ok(answer);
     }
-    if let Some((stream, ..)) = commands.iter().find(|(stream, command, _)| stream.kind() != command.kind()) {
-        return Err(AskError::Misdirected { stream: stream.clone() });
-    }
-    let streams = commands.iter().map(|(stream, ..)| stream.clone()).collect();
-    *members = registry.send(FindAll(streams)).await.map_err(|_| AskError::Stopping)??;
+    let commands = commands_of(&group)?;
+    *members = found(registry, &commands).await?;
     for _ in 0..GROUP_TRIES_MAX {
         if let Some(answer) = first_answer(services, &group.origin, group.content)? {
             return Ok(answer);
@@ -166,6 +177,38 @@ async fn ask_group(
         }
     }
     Err(AskError::Contended)
+}
+
+/// Decides the commands of a group on the present states, and records nothing.
+async fn rehearse_group(
+    registry: &Addr<Registry>,
+    services: &Services,
+    group: &AskGroup,
+    members: &mut Members,
+) -> Result<GroupAnswer, AskError> {
+    let commands = commands_of(group)?;
+    *members = found(registry, &commands).await?;
+    let proposals = propose_all(services, services.now(), &mut snapshots(members).await?, &commands)?;
+    let refused = proposals.iter().any(|proposal| proposal.draft.meta.outcome == Outcome::Refused);
+    Ok(GroupAnswer { done: !refused, answers: proposals.iter().map(|proposal| group_item(proposal, &[])).collect() })
+}
+
+/// The commands of a group, each under its own id.
+fn commands_of(group: &AskGroup) -> Result<Vec<(StreamId, AnyCommand, Origin)>, AskError> {
+    if let Some((stream, _)) = group.commands.iter().find(|(stream, command)| stream.kind() != command.kind()) {
+        return Err(AskError::Misdirected { stream: stream.clone() });
+    }
+    let numbered = group.commands.iter().cloned().zip(0u32..);
+    let commands = numbered.map(|((stream, command), index)| {
+        let id = derived_uuid(&format!("group {} {index}", group.origin.id));
+        (stream, command, Origin { id, ..group.origin.clone() })
+    });
+    Ok(commands.collect())
+}
+
+async fn found(registry: &Addr<Registry>, commands: &[(StreamId, AnyCommand, Origin)]) -> Result<Members, AskError> {
+    let streams = commands.iter().map(|(stream, ..)| stream.clone()).collect();
+    registry.send(FindAll(streams)).await.map_err(|_| AskError::Stopping)?
 }
 
 async fn snapshots(members: &Members) -> Result<BTreeMap<StreamId, AnyEntity>, AskError> {

@@ -41,6 +41,11 @@ pub struct AskGroup {
     pub content: [u8; 16],
 }
 
+/// What would be answered to a group now. Nothing is recorded.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<GroupAnswer, AskError>")]
+pub struct RehearseGroup(pub AskGroup);
+
 /// How a command was answered. A refusal is an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {

@@ -36,7 +36,7 @@ pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit
 pub use executor::Executor;
 pub use growth::{Follower, Growth};
 pub use kinds::{AnyCommand, Kind, Work};
-pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin};
+pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin, RehearseGroup};
 #[cfg(feature = "testing")]
 pub use plant::{Plant, plant};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};

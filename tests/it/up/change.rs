@@ -139,7 +139,31 @@ fn a_provider_that_is_not_there_is_refused_before_anything_is_applied() {
     ran.says("error[no-provider]").says("machine/z asks for provider nowhere").says("this node has local");
     let plan = lab.run(&["plan", &file, "-o", "json"]).code(2);
     assert_eq!(steps(&plan), ["create machine/a", "create machine/b", "create machine/z"], "nothing was applied");
+    plan.says("note: no node is running");
     nothing_left(&lab);
+}
+
+#[test]
+fn a_plan_is_refused_as_the_apply_would_be() {
+    let lab = Lab::new();
+    let _node = serve(&lab);
+    let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", format!("{TWO_MACHINES}{VOLUME}")));
+    lab.run(&["apply", &quick, &file]).code(0);
+    let mounted = "---\napiVersion: bailiwick/v1\nkind: Filesystem\nmetadata: {name: f}\nspec: {provider: directory, size: 1M, \
+                   machine: a}\n---\napiVersion: bailiwick/v1\nkind: FilesystemAttachment\nspec: {machine: a, filesystem: f, \
+                   path: /srv/f}\n";
+    let cases = [
+        (TWO_MACHINES.replace("{provider: local}", "{provider: lokal}"), "no-provider", "did you mean local?"),
+        (VOLUME.replace("8M", "16M"), "refused", "volume/v: spec.size cannot change"),
+        (format!("{TWO_MACHINES}{mounted}"), "not-mountable", "leave `path` out"),
+    ];
+    for (text, code, said) in cases {
+        let file = lab.manifest("other.yaml", &text);
+        for asked in ["plan", "apply"] {
+            lab.run(&[asked, &file]).code(5).says(&format!("error[{code}]")).says(said);
+        }
+    }
+    lab.run(&["plan", &quick, &file]).code(0);
 }
 
 #[test]
