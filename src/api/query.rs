@@ -39,6 +39,18 @@ pub struct Parameters {
     /// As if this harvest mode were in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<HarvestMode>,
+    /// Only with this reason: `worth-retrying`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Only of this principal: `uid:0`, `schedule`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
+    /// Only what rests on this entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caused_by: Option<u64>,
+    /// Only what this entry rests on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause_of: Option<u64>,
     /// Only this side of the entity: `health`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,
@@ -253,7 +265,7 @@ impl Query {
                     return Err(no_entity(fleet, entity));
                 }
                 // The newest are wanted, and read best from the oldest to the newest.
-                let mut lines = view::log(journal, &log_filter(filter)?).map_err(unreadable)?;
+                let mut lines = view::log(journal, &log_filter(journal, filter)?).map_err(unreadable)?;
                 lines.reverse();
                 json(&lines)
             }
@@ -262,7 +274,7 @@ impl Query {
             Self::WhyNot { entity, wanted, .. } => {
                 if !view::can_be_asked(entity.kind(), wanted) {
                     let next = "ask about a machine (running, removed or replaced) or about storage (removed)";
-                    return Err(not_found(&format!("nobody knows why {entity} would be {wanted:?}"), next));
+                    return Err(not_found(&format!("why-not cannot answer {wanted:?} for {entity}"), next));
                 }
                 match view::why_not(fleet, entity, wanted) {
                     Some(why) => json(&why),
@@ -348,6 +360,8 @@ fn log_path(filter: &Parameters) -> String {
     let mut path = "/v1/log".to_owned();
     let limit = filter.limit.map(|limit| limit.to_string());
     let entity = filter.entity.as_ref().map(ToString::to_string);
+    let caused_by = filter.caused_by.map(|at| at.to_string());
+    let cause_of = filter.cause_of.map(|at| at.to_string());
     let parameters = [
         ("at", filter.at.as_ref()),
         ("limit", limit.as_ref()),
@@ -355,6 +369,10 @@ fn log_path(filter: &Parameters) -> String {
         ("kind", filter.kind.as_ref()),
         ("outcome", filter.outcome.as_ref()),
         ("since", filter.since.as_ref()),
+        ("reason", filter.reason.as_ref()),
+        ("principal", filter.principal.as_ref()),
+        ("causedBy", caused_by.as_ref()),
+        ("causeOf", cause_of.as_ref()),
     ];
     let mut joint = '?';
     for (name, value) in parameters {
@@ -367,7 +385,7 @@ fn log_path(filter: &Parameters) -> String {
     path
 }
 
-fn log_filter(parameters: &Parameters) -> Result<LogFilter, Problem> {
+fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilter, Problem> {
     let read = |text: &Option<String>| match text {
         None => Ok(None),
         Some(text) => moment(text).map(Some).ok_or_else(|| bad(&format!("{text:?} is no moment"))),
@@ -380,7 +398,16 @@ fn log_filter(parameters: &Parameters) -> Result<LogFilter, Problem> {
         Some("refused") => Some(bailiwick_journal::Outcome::Refused),
         Some(other) => return Err(bad(&format!("{other:?} is no outcome: done, nothing or refused"))),
     };
+    let following = parameters.caused_by.map(|at| why::consequences(journal, Position(at))).transpose();
+    let leading = parameters.cause_of.map(|at| why::causes(journal, Position(at))).transpose();
+    let positions = match (following.map_err(unreadable)?, leading.map_err(unreadable)?) {
+        (Some(following), Some(leading)) => Some(following.intersection(&leading).copied().collect()),
+        (following, leading) => following.or(leading),
+    };
     Ok(LogFilter {
+        reason: parameters.reason.clone(),
+        principal: parameters.principal.clone(),
+        positions,
         entity: parameters.entity.clone(),
         kind: parameters.kind.clone(),
         outcome,

@@ -22,7 +22,7 @@ use crate::{
 pub(super) struct ApplyArgs {
     #[command(flatten)]
     pub(super) what: DeclareArgs,
-    /// Wait until everything that is declared is so
+    /// Wait until everything declared is ready
     #[arg(long)]
     wait: bool,
     /// How long to wait, with --wait: `90s`, `5m`
@@ -79,7 +79,8 @@ pub(super) fn show(global: &Global, changed: &Changed) -> Result<(), CliError> {
     if changed.repeated {
         say("this id was answered before; this is the first answer");
     }
-    for note in &changed.notes {
+    // Programs read them where they stand.
+    for note in changed.notes.iter().filter(|_| !global.output.is_for_programs()) {
         say(&format!("note: {note}"));
     }
     let table = || {

@@ -9,7 +9,7 @@ use super::{
     delete::entity,
     exit::{CliError, Exit},
     get::{kind_of, text},
-    output::{Cell, Column, Table},
+    output::{self, Cell, Column, Table},
     session,
 };
 use crate::api::query::{LIMIT_DEFAULT, Parameters, Query, moment_text};
@@ -29,8 +29,23 @@ pub(super) struct LogArgs {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     since: Option<String>,
     /// Only what was decided up to this moment
-    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    at: Option<String>,
+    #[arg(long, visible_alias = "at", value_name = "MOMENT", allow_hyphen_values = true)]
+    until: Option<String>,
+    /// Only decisions with this reason, by its code: `worth-retrying`
+    #[arg(long, value_name = "CODE", value_parser = word)]
+    reason: Option<String>,
+    /// Only what this principal asked for or reported: `uid:0`, `schedule`, `agent:machine/web`
+    #[arg(long, value_name = "WHO", value_parser = word)]
+    principal: Option<String>,
+    /// Only what rests on this entry: `@41`
+    #[arg(long, value_name = "@POSITION", value_parser = position)]
+    caused_by: Option<u64>,
+    /// Only what this entry rests on: `@41`
+    #[arg(long, value_name = "@POSITION", value_parser = position)]
+    cause_of: Option<u64>,
+    /// Go on with what a running node decides, until interrupted
+    #[arg(short, long, conflicts_with_all = ["until", "cause_of"])]
+    follow: bool,
     /// At most so many, the newest
     #[arg(long, default_value_t = LIMIT_DEFAULT)]
     limit: usize,
@@ -39,17 +54,65 @@ pub(super) struct LogArgs {
 pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     let moment = |text: Option<&str>| Ok::<_, CliError>(session::at(text)?.map(moment_text));
     let filter = Parameters {
-        at: moment(args.at.as_deref())?,
+        at: moment(args.until.as_deref())?,
         since: moment(args.since.as_deref())?,
         limit: Some(args.limit),
         entity: args.entity.as_deref().map(stream).transpose()?,
         kind: args.kind.as_deref().map(kind).transpose()?,
         outcome: args.outcome,
+        reason: args.reason,
+        principal: args.principal,
+        caused_by: args.caused_by,
+        cause_of: args.cause_of,
         ..Parameters::default()
     };
+    if args.follow {
+        return follow(global, filter);
+    }
     let answer = session::ask(global, &Query::Log { filter })?;
     global.output.show(&answer, || table(&answer))?;
     Ok(Exit::Ok)
+}
+
+/// How long to wait before a running node is asked for more.
+const AGAIN: std::time::Duration = std::time::Duration::from_millis(250);
+
+/// The most lines of one answer while following: more than any node decides in the time between two questions, because an
+/// answer has the newest of what there is.
+const AT_ONCE: usize = 1_000_000;
+
+/// Prints what there is, and then each decision as it is made: none is left out and none comes twice, because each question
+/// begins after the last entry that was told.
+fn follow(global: &Global, mut filter: Parameters) -> Result<Exit, CliError> {
+    loop {
+        let answer = session::ask_node(global, &Query::Log { filter: filter.clone() })?;
+        let rows = answer.as_array().map(Vec::as_slice).unwrap_or_default();
+        for row in rows {
+            let line = if global.output.is_for_programs() { row.to_string() } else { told(row) };
+            output::lines(&format!("{line}\n"))?;
+        }
+        if let Some(last) = rows.last().and_then(|row| row["position"].as_u64()) {
+            filter.since = Some(format!("@{}", last + 1));
+            filter.limit = Some(AT_ONCE);
+        }
+        session::block_on(async { tokio::time::sleep(AGAIN).await })?;
+    }
+}
+
+/// One decision on one line.
+fn told(row: &Value) -> String {
+    let text = |name: &str| row[name].as_str().unwrap_or_default();
+    let (position, time, stream, who) = (&row["position"], text("time"), text("stream"), text("principal"));
+    format!("{position:>6}  {time}  {stream}  {who}: {}: {}, {}", text("asked"), text("outcome"), text("because"))
+}
+
+fn word(text: &str) -> Result<String, String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_:/.".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) { Ok(text.to_owned()) } else { Err("not a plain word".into()) }
+}
+
+fn position(text: &str) -> Result<u64, String> {
+    text.strip_prefix('@').unwrap_or(text).parse().map_err(|_| "expected a number after @, as in @41".to_owned())
 }
 
 /// Entities, and the streams that are none: `supervisor/machines`, `node/journal`.

@@ -141,7 +141,7 @@ enum Command {
     Harvest(harvest::HarvestArgs),
     /// Have so many servers of a replica set vote
     EnableHa(enable_ha::EnableHaArgs),
-    /// Wait until something is so
+    /// Wait until an object is ready, gone, or in another state
     Wait(wait::WaitArgs),
     /// Show decisions, the newest last
     Log(log::LogArgs),

@@ -156,7 +156,7 @@ pub(super) struct AddStorageArgs {
     /// Filesystems where no pool says otherwise; else volumes
     #[arg(long)]
     filesystem: bool,
-    /// Wait until everything that is declared is so
+    /// Wait until everything declared is ready
     #[arg(long)]
     wait: bool,
     /// How long to wait, with --wait: `90s`, `5m`

@@ -76,7 +76,7 @@ pub(super) struct AttachArgs {
     /// Where a filesystem is mounted; without it, its provider says
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
-    /// Wait until everything that is declared is so
+    /// Wait until everything declared is ready
     #[arg(long)]
     wait: bool,
     /// How long to wait, with --wait: `90s`, `5m`

@@ -41,10 +41,10 @@ pub(super) struct UpArgs {
     /// Manifests: files, folders, or - for the standard input; without any, the node only runs on
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// End when everything that is declared is so; machines keep running
+    /// End once everything declared is ready; machines keep running
     #[arg(long)]
     once: bool,
-    /// How long it may take until everything is so: `90s`, `5m` [default: no limit]
+    /// How long it may take until everything is ready: `90s`, `5m` [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = wait::duration)]
     timeout: Option<Duration>,
     /// Remove what is not declared any more
@@ -201,7 +201,7 @@ async fn run(
             biased;
             () = signals.any() => {
                 progress.finish();
-                progress.say("stopping before everything is so");
+                progress.say("stopping before everything is ready");
                 return Ok(Exit::Ok);
             }
             _ = looks.tick() => (),
@@ -234,7 +234,7 @@ async fn run(
     if args.once {
         return Ok(Exit::Ok);
     }
-    progress.say("everything is so; Ctrl-C stops the node, machines keep running");
+    progress.say("everything is ready; Ctrl-C stops the node, machines keep running");
     stay(node, &mut signals, Some(progress)).await;
     Ok(Exit::Ok)
 }

@@ -30,7 +30,7 @@ pub(super) struct WhyNotArgs {
 pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> {
     let entity = entity(&args.entity)?;
     if !can_be_asked(entity.kind(), &args.wanted) {
-        let message = format!("nobody knows why {entity} would be {}", args.wanted);
+        let message = format!("why-not cannot answer `{}` for {entity}", args.wanted);
         let next = format!(
             "ask about a machine (running, removed or replaced) or about storage (removed); `bailiwick describe {entity}` \
              says how it is"
@@ -45,7 +45,7 @@ pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> 
         let (entity, wanted) = (answer["entity"].as_str().unwrap_or_default(), answer["wanted"].as_str());
         let wanted = wanted.unwrap_or_default();
         if answer["holds"] == true {
-            table.add(["so".into(), format!("{entity} is {wanted}").into()]);
+            table.add([wanted.into(), format!("nothing is missing: {entity} is {wanted}").into()]);
             return table;
         }
         table.add(["needed".into(), word("precondition").into()]);

@@ -1,7 +1,9 @@
 //! The log: what was decided, newest first.
 
+use std::collections::BTreeSet;
+
 use bailiwick_actors::vocab::Timestamp;
-use bailiwick_journal::{Filter, Journal, Outcome, Position, ReadError, StreamId};
+use bailiwick_journal::{Filter, Header, Journal, Outcome, Position, ReadError, StreamId};
 
 use super::{At, position_at};
 use crate::words::Line;
@@ -13,12 +15,29 @@ pub struct LogFilter {
     /// Of a stream: `machine`.
     pub kind: Option<String>,
     pub outcome: Option<Outcome>,
+    /// With this reason: its code.
+    pub reason: Option<String>,
+    /// Of this principal: `uid:0`, `schedule`, `agent:machine/web`.
+    pub principal: Option<String>,
+    /// Only these.
+    pub positions: Option<BTreeSet<Position>>,
     /// Only what was decided at or after this moment.
     pub since: Option<At>,
     /// Only what was decided up to this moment.
     pub until: Option<At>,
     /// At most so many.
     pub limit: usize,
+}
+
+impl LogFilter {
+    /// Whether an entry is wanted, as far as its header tells.
+    fn wants(&self, header: &Header) -> bool {
+        let meta = &header.meta;
+        self.outcome.is_none_or(|outcome| outcome == meta.outcome)
+            && self.reason.as_ref().is_none_or(|reason| *reason == meta.code)
+            && self.principal.as_ref().is_none_or(|principal| *principal == meta.principal)
+            && self.positions.as_ref().is_none_or(|positions| positions.contains(&header.position))
+    }
 }
 
 /// The entries that are wanted, newest first.
@@ -47,7 +66,7 @@ pub fn log(journal: &dyn Journal, filter: &LogFilter) -> Result<Vec<Line>, ReadE
     }
     for entry in journal.read_back(from, to, &wanted) {
         let entry = entry?;
-        if filter.outcome.is_none_or(|outcome| outcome == entry.header.meta.outcome) {
+        if filter.wants(&entry.header) {
             lines.push(Line::of(&entry));
         }
         if lines.len() == filter.limit {

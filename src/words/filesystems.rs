@@ -29,14 +29,14 @@ impl Words for filesystem::State {
             Command::Wake { due } => format!("go on with what was due at {due}"),
             Command::Report(report) => match report {
                 Report::Created { attempt, filesystem } => {
-                    format!("take in that attempt {attempt} made {} as {}", filesystem.size, filesystem.filesystem_id)
+                    format!("note that attempt {attempt} made {} as {}", filesystem.size, filesystem.filesystem_id)
                 }
                 Report::CreateFailed { attempt, fault } => {
-                    format!("take in that attempt {attempt} at making it failed ({fault})")
+                    format!("note that attempt {attempt} at making it failed ({fault})")
                 }
-                Report::Destroyed { attempt } => format!("take in that attempt {attempt} removed it"),
+                Report::Destroyed { attempt } => format!("note that attempt {attempt} removed it"),
                 Report::DestroyFailed { attempt, fault } => {
-                    format!("take in that attempt {attempt} at removing it failed ({fault})")
+                    format!("note that attempt {attempt} at removing it failed ({fault})")
                 }
             },
         }
@@ -106,14 +106,14 @@ impl Words for filesystem_attachment::State {
             Command::Wake { due } => format!("go on with what was due at {due}"),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
-                    format!("take in that attempt {attempt} mounted it at {}", info.mount_point)
+                    format!("note that attempt {attempt} mounted it at {}", info.mount_point)
                 }
                 Report::AttachFailed { attempt, fault } => {
-                    format!("take in that attempt {attempt} at mounting it failed ({fault})")
+                    format!("note that attempt {attempt} at mounting it failed ({fault})")
                 }
-                Report::Detached { attempt } => format!("take in that attempt {attempt} unmounted it"),
+                Report::Detached { attempt } => format!("note that attempt {attempt} unmounted it"),
                 Report::DetachFailed { attempt, fault } => {
-                    format!("take in that attempt {attempt} at unmounting it failed ({fault})")
+                    format!("note that attempt {attempt} at unmounting it failed ({fault})")
                 }
             },
         }

@@ -16,8 +16,8 @@ impl Words for State {
             Command::Declare(content) => format!("be declared for provider {}{}", content.provider, secrets(content)),
             Command::Remove => "be removed".into(),
             Command::RemoveOnceUnused => "be removed as soon as no machine uses it".into(),
-            Command::Use { machines } => format!("take in that {} made from it", are(machines)),
-            Command::Release { machines } => format!("take in that {} made from it no more", are(machines)),
+            Command::Use { machines } => format!("note that {} made from it", are(machines)),
+            Command::Release { machines } => format!("note that {} made from it no more", are(machines)),
         }
     }
 

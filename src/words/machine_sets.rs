@@ -24,13 +24,13 @@ impl Words for State {
             Command::ReportRemovals { told } => {
                 let refused: Vec<&Name> = told.iter().filter(|(_, accepted)| !accepted).map(|(name, _)| name).collect();
                 match refused[..] {
-                    [] => format!("take in that {} told to go", were(told.len())),
-                    _ => format!("take in that {} refused to go", names(&refused)),
+                    [] => format!("note that {} told to go", were(told.len())),
+                    _ => format!("note that {} refused to go", names(&refused)),
                 }
             }
-            Command::ReportBatch { failed: 0 } => "take in that its machines are declared".into(),
-            Command::ReportBatch { failed } => format!("take in that {failed} of its machines could not be declared"),
-            Command::ReportEmpty => "take in that its last machine is gone".into(),
+            Command::ReportBatch { failed: 0 } => "note that its machines are declared".into(),
+            Command::ReportBatch { failed } => format!("note that {failed} of its machines could not be declared"),
+            Command::ReportEmpty => "note that its last machine is gone".into(),
         }
     }
 

@@ -22,7 +22,7 @@ impl Words for State {
             Command::RefuseEviction { budget, .. } => {
                 format!("keep its workloads, for application {}", budget.application)
             }
-            Command::NoteDetached { volume, .. } => format!("take in that volume {volume} is detached"),
+            Command::NoteDetached { volume, .. } => format!("note that volume {volume} is detached"),
             Command::RefuseStart { why, .. } => format!("wait, for {why}"),
             Command::Assign { application } => format!("have a unit of application {application}"),
             Command::Unassign { application } => format!("have no unit of application {application}"),
@@ -32,11 +32,11 @@ impl Words for State {
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { volume } => format!("make room for volume {volume}"),
             Command::ReleaseAttachment { volume } => format!("let go of volume {volume}"),
-            Command::NoteVolume { volume, zone } => format!("take in that volume {volume} is in zone {zone}"),
+            Command::NoteVolume { volume, zone } => format!("note that volume {volume} is in zone {zone}"),
             Command::ReserveMount { filesystem } => format!("make room for filesystem {filesystem}"),
             Command::ReleaseMount { filesystem } => format!("let go of filesystem {filesystem}"),
             Command::Wake { due } => format!("go on with what was due at {}", due),
-            Command::Report(report) => format!("take in that {}", reported(report)),
+            Command::Report(report) => format!("note that {}", reported(report)),
             Command::Hold { reason, until } => format!("do nothing by itself{}: {reason}", until_in_words(*until)),
             Command::Unhold => "go on by itself".into(),
             Command::RemoveWith(removal) => removal_in_words(*removal),
@@ -295,7 +295,7 @@ fn conditions_in_words(conditions: &[Condition]) -> String {
         .collect();
     match (conditions.len(), bad.as_slice()) {
         (0, _) => "that it is there".into(),
-        (all, []) => format!("{} and all are good", count(all, "condition")),
+        (all, []) => format!("{}, all good", count(all, "condition")),
         (_, bad) => bad.join(", "),
     }
 }

@@ -10,7 +10,7 @@ use super::Words;
 impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
-            Command::Follow(picture) => format!("take in that its set knows: {}", pictured(picture)),
+            Command::Follow(picture) => format!("note that its set knows: {}", pictured(picture)),
             Command::Forget { .. } => "be forgotten".into(),
         }
     }

@@ -19,7 +19,7 @@ impl Words for State {
             Command::RetryNow => "look again at once".into(),
             Command::TakeStep { step, .. } => step_in_words(step),
             Command::Wake { due } => format!("go on with what was due at {due}"),
-            Command::Report(report) => format!("take in that {}", reported(report)),
+            Command::Report(report) => format!("note that {}", reported(report)),
         }
     }
 

@@ -41,17 +41,17 @@ impl Words for volume::State {
             Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => match report {
                 Report::Made { attempt, volume, .. } | Report::Created { attempt, volume } => {
-                    format!("take in that attempt {attempt} made {} as {}", volume.size, volume.volume_id)
+                    format!("note that attempt {attempt} made {} as {}", volume.size, volume.volume_id)
                 }
                 Report::CreateFailed { attempt, fault } => {
-                    format!("take in that attempt {attempt} at making it failed ({fault})")
+                    format!("note that attempt {attempt} at making it failed ({fault})")
                 }
-                Report::Destroyed { attempt } => format!("take in that attempt {attempt} destroyed it"),
+                Report::Destroyed { attempt } => format!("note that attempt {attempt} destroyed it"),
                 Report::DestroyFailed { attempt, fault } => {
-                    format!("take in that attempt {attempt} at destroying it failed ({fault})")
+                    format!("note that attempt {attempt} at destroying it failed ({fault})")
                 }
-                Report::Lost { .. } => "take in that its provider does not show it any more".into(),
-                Report::Found { .. } => "take in that its provider shows it again".into(),
+                Report::Lost { .. } => "note that its provider does not show it any more".into(),
+                Report::Found { .. } => "note that its provider shows it again".into(),
             },
         }
     }
@@ -135,20 +135,20 @@ impl Words for volume_attachment::State {
                 format!("connect volume {} to instance {}", target.volume_id, target.instance)
             }
             Command::Detach { .. } => "let go of an instance that is going or gone".into(),
-            Command::TakeOver { info, .. } => format!("take in that it was attached at {} from the start", info.path),
+            Command::TakeOver { info, .. } => format!("note that it was attached at {} from the start", info.path),
             Command::Reattach => "make sure that it is still attached".into(),
             Command::RemoveForced => "be removed without waiting until it is detached".into(),
             Command::Wake { due } => format!("go on with what was due at {}", due),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
-                    format!("take in that attempt {attempt} attached it at {}", info.path)
+                    format!("note that attempt {attempt} attached it at {}", info.path)
                 }
                 Report::AttachFailed { attempt, fault } => {
-                    format!("take in that attempt {attempt} at attaching it failed ({fault})")
+                    format!("note that attempt {attempt} at attaching it failed ({fault})")
                 }
-                Report::Detached { attempt } => format!("take in that attempt {attempt} detached it"),
+                Report::Detached { attempt } => format!("note that attempt {attempt} detached it"),
                 Report::DetachFailed { attempt, fault } => {
-                    format!("take in that attempt {attempt} at detaching it failed ({fault})")
+                    format!("note that attempt {attempt} at detaching it failed ({fault})")
                 }
             },
         }

@@ -26,20 +26,20 @@ impl Words for machines::State {
     fn asked(command: &machines::Command) -> String {
         match command {
             machines::Command::Observe { provider, changes, .. } => {
-                format!("take in that provider {provider} has changed: {}", changes_in_words(changes))
+                format!("note that provider {provider} has changed: {}", changes_in_words(changes))
             }
             machines::Command::ReportListFailed { provider, fault } => {
-                format!("take in that provider {provider} could not be asked ({fault})")
+                format!("note that provider {provider} could not be asked ({fault})")
             }
             machines::Command::ReportListRecovered { provider } => {
-                format!("take in that provider {provider} answers again")
+                format!("note that provider {provider} answers again")
             }
             machines::Command::Look { machines } => {
                 let names: Vec<String> = machines.iter().map(|machine| format!("machine/{machine}")).collect();
                 format!("look at {}", listed(&names, "machine"))
             }
             machines::Command::ObserveZones { provider, zones } => {
-                format!("take in that provider {provider} has {}", zones_in_words(zones))
+                format!("note that provider {provider} has {}", zones_in_words(zones))
             }
         }
     }
@@ -74,10 +74,10 @@ impl Words for storage::State {
             storage::Command::Look { about } => format!("look at {}", entities(about)),
             storage::Command::Begin { .. } => "begin a session".into(),
             storage::Command::Observe { changes } => {
-                format!("take in what machines see: {}", devices_in_words(changes))
+                format!("note what machines see: {}", devices_in_words(changes))
             }
             storage::Command::ObserveVolumes { changes } => {
-                format!("take in what providers show: {}", volumes_in_words(changes))
+                format!("note what providers show: {}", volumes_in_words(changes))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What people are told of members: lists, descriptions, reasons, and gauges.
 
 use bailiwick::{
-    audit::why::why,
+    audit::{About, Source, why::why},
     providers::replica_model::Flavor,
     view::{Fleet, describe, members, metrics, replica_sets},
     words::Line,
@@ -73,10 +73,12 @@ fn a_member_is_described_with_every_status_that_it_had() {
 fn why_a_member_is_as_it_is_leads_over_its_supervisor_to_what_its_set_saw() {
     let run = grown();
     let journal = &run.bench.journal;
-    let why = why(journal, &stream("member/db:m3"), journal.head().position).expect("it can be read").expect("known");
-    assert_eq!(why.chain[1].line.stream, "supervisor/replica-sets");
-    assert!(why.chain[1].by_order.as_deref().is_some_and(|order| order.starts_with("member/db:m3 was told")));
-    assert_eq!(why.chain[2].line.stream, "replica-set/db", "{why}");
+    let about = About::entity(stream("member/db:m3"));
+    let why = why(journal, &about, journal.head().position).expect("it can be read").expect("known");
+    let first = &why.steps[0];
+    assert_eq!((first.source, first.line.principal.as_str()), (Source::Order, "supervisor/replica-sets"), "{why}");
+    assert_eq!(why.steps[1].line.stream, "replica-set/db", "{why}");
+    assert!(first.causes.contains(&why.steps[1].line.position), "{why}");
 }
 
 #[test]

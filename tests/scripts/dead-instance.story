@@ -24,10 +24,10 @@
 00:00:00.039    23 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 21)
 00:00:00.071    24 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 23)
 00:00:00.071    25 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 22)
-00:00:10.000    26 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:00:10.000    27 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    26 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
+00:00:10.000    27 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
 00:00:10.000    28 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
-00:00:10.000    29 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    29 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 00:00:10.000    30 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:01:00.000     --- the instance of alpha dies
 00:01:00.031    31 supervisor/machines          observed status changed, issued to alpha: lost, because the world differs from what was seen last (supervisor/machines)
@@ -41,7 +41,7 @@
 00:01:00.102    39 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 38)
 00:01:00.129    40 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 39)
 00:01:05.019    41 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
-00:01:10.000    42 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:01:10.000    42 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
 00:01:10.027    43 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:02:00.000     --- the instance of beta vanishes
 00:02:00.026    44 supervisor/machines          observed vanished, issued to beta: lost, because the world differs from what was seen last (supervisor/machines)
@@ -55,7 +55,7 @@
 00:02:00.092    52 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 51)
 00:02:00.116    53 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 52)
 00:02:05.031    54 supervisor/machines          observed appeared and forgotten, because the world differs from what was seen last (supervisor/machines)
-00:02:10.000    55 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:02:10.000    55 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
 
 converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   machine/alpha                    ready

@@ -18,7 +18,7 @@
 00:00:00.019    16 machine/plain                created i-0002, join awaited until 00:20:00.019, because the provider has made its instance (executor, after 9)
 00:00:00.021    17 supervisor/machines          zones listed, because a provider has other zones than were known (supervisor/machines)
 00:00:05.039    18 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000    19 machine/plain                node reported, became well, because its agent reports what was not known (agent:machine/plain)
+00:00:10.000    19 machine/plain                node reported, became well, because what its agent reports has changed (agent:machine/plain)
 00:05:00.000     --- an operator applies 1 declarations
 00:05:00.000    20 node/requests                request done (operator)
 00:05:00.000    21 subnet/inner-ab              declared, because it was not declared before (operator)
@@ -31,8 +31,8 @@
 00:05:00.023    28 machine/one                  created i-0005, join awaited until 00:25:00.023, because the provider has made its instance (executor, after 26)
 00:05:00.023    29 machine/two                  created i-0006, join awaited until 00:25:00.023, because the provider has made its instance (executor, after 27)
 00:05:05.025    30 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:05:10.000    31 machine/one                  node reported, became well, because its agent reports what was not known (agent:machine/one)
-00:05:10.000    32 machine/two                  node reported, became well, because its agent reports what was not known (agent:machine/two)
+00:05:10.000    31 machine/one                  node reported, became well, because what its agent reports has changed (agent:machine/one)
+00:05:10.000    32 machine/two                  node reported, became well, because what its agent reports has changed (agent:machine/two)
 00:06:00.000     --- the node is killed
 00:06:00.000     --- crash (now)
 00:06:00.000    33 node/journal                 writer opened (node)
@@ -43,7 +43,7 @@
 00:10:00.000    37 machine/imaged               start prepared, because everything that its start needs is there (supervisor/machines, after 36)
 00:10:00.026    38 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 00:10:00.027    39 machine/imaged               created i-0008, join awaited until 00:30:00.027, because the provider has made its instance (executor, after 37)
-00:10:10.000    40 machine/imaged               node reported, became well, because its agent reports what was not known (agent:machine/imaged)
+00:10:10.000    40 machine/imaged               node reported, became well, because what its agent reports has changed (agent:machine/imaged)
 
 converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/imaged                   ready

@@ -18,10 +18,10 @@
 00:00:00.030    17 supervisor/storage           issued to alpha:data: attach, because something follows from what is seen (supervisor/storage)
 00:00:00.030    18 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 17)
 00:00:00.044    19 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 18)
-00:00:10.000    20 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    21 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    20 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
+00:00:10.000    21 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 00:00:10.000    22 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
-00:00:10.000    23 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    23 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
 00:05:00.000     --- what runs on beta does not end any more
 00:05:00.000     --- what runs on gamma does not end any more
 00:06:00.000     --- an operator removes machine/alpha

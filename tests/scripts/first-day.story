@@ -24,10 +24,10 @@
 00:00:00.043    23 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 22)
 00:00:00.043    24 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 21)
 00:00:05.031    25 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000    26 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    27 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    26 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
+00:00:10.000    27 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 00:00:10.000    28 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
-00:00:10.000    29 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    29 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
 00:00:10.000    30 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:01:00.000     --- an operator removes machine/alpha
 00:01:00.000    31 node/requests                request done (operator)

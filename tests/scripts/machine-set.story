@@ -24,9 +24,9 @@
 00:00:00.053    22 machine/web-2                created i-0005, join awaited until 00:20:00.053, because the provider has made its instance (executor, after 19)
 00:00:00.053    23 machine/web-3                created i-0006, join awaited until 00:20:00.053, because the provider has made its instance (executor, after 18)
 00:00:05.023    24 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000    25 machine/web-3                node reported, became well, because its agent reports what was not known (agent:machine/web-3)
-00:00:10.000    26 machine/web-2                node reported, became well, because its agent reports what was not known (agent:machine/web-2)
-00:00:10.000    27 machine/web-1                node reported, became well, because its agent reports what was not known (agent:machine/web-1)
+00:00:10.000    25 machine/web-3                node reported, became well, because what its agent reports has changed (agent:machine/web-3)
+00:00:10.000    26 machine/web-2                node reported, became well, because what its agent reports has changed (agent:machine/web-2)
+00:00:10.000    27 machine/web-1                node reported, became well, because what its agent reports has changed (agent:machine/web-1)
 00:02:00.000     --- an operator removes machine/web-2
 00:02:00.000    28 node/requests                request done (operator)
 00:02:00.000    29 machine/web-2                removal began, died, delete requested, because its removal was asked for and nothing hangs on it (operator)
@@ -45,7 +45,7 @@
 00:02:00.038    40 machine/web-4                created i-0010, join awaited until 00:22:00.038, because the provider has made its instance (executor, after 37)
 00:02:00.044    41 machine/web-2                deleted, removed, because the provider confirmed that its instance is gone (executor, after 29)
 00:02:05.029    42 supervisor/machines          observed appeared and forgotten, because the world differs from what was seen last (supervisor/machines)
-00:02:10.000    43 machine/web-4                node reported, became well, because its agent reports what was not known (agent:machine/web-4)
+00:02:10.000    43 machine/web-4                node reported, became well, because what its agent reports has changed (agent:machine/web-4)
 00:05:00.000     --- an operator applies 1 declarations
 00:05:00.000    44 node/requests                request done (operator)
 00:05:00.000    45 machine-set/web              spec changed, because what is declared differs from what was (operator)
@@ -73,9 +73,9 @@
 00:05:00.014    65 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
 00:05:00.033    66 machine/web-5                created i-0016, join awaited until 00:25:00.033, because the provider has made its instance (executor, after 53)
 00:05:05.030    67 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
-00:05:10.000    68 machine/web-7                node reported, became well, because its agent reports what was not known (agent:machine/web-7)
-00:05:10.000    69 machine/web-5                node reported, became well, because its agent reports what was not known (agent:machine/web-5)
-00:05:10.000    70 machine/web-6                node reported, became well, because its agent reports what was not known (agent:machine/web-6)
+00:05:10.000    68 machine/web-7                node reported, became well, because what its agent reports has changed (agent:machine/web-7)
+00:05:10.000    69 machine/web-5                node reported, became well, because what its agent reports has changed (agent:machine/web-5)
+00:05:10.000    70 machine/web-6                node reported, became well, because what its agent reports has changed (agent:machine/web-6)
 00:10:00.000     --- the instance of web-1 dies
 00:10:00.035    71 supervisor/machines          observed status changed, issued to web-1: lost, because the world differs from what was seen last (supervisor/machines)
 00:10:00.035    72 machine/web-1                instance lost, delete requested, because its instance has gone and the policy replaces it (supervisor/machines, after 71)
@@ -84,7 +84,7 @@
 00:10:00.048    75 machine/web-1                sited, because the zone for its instance was chosen (supervisor/machines, after 74)
 00:10:00.073    76 machine/web-1                created i-0019, join awaited until 00:30:00.073, because the provider has made its instance (executor, after 75)
 00:10:05.009    77 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
-00:10:10.000    78 machine/web-1                node reported, became well, because its agent reports what was not known (agent:machine/web-1)
+00:10:10.000    78 machine/web-1                node reported, became well, because what its agent reports has changed (agent:machine/web-1)
 00:10:10.020    79 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:20:00.000     --- an operator applies 1 declarations
 00:20:00.000    80 node/requests                request done (operator)

@@ -13,11 +13,11 @@
 00:00:00.020    12 machine/epsilon              created i-0009, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 8)
 00:00:00.020    13 machine/gamma                created i-0010, join awaited until 00:20:00.020, because the provider has made its instance (executor, after 6)
 00:00:00.025    14 supervisor/machines          observed appeared and appeared and appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000    15 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    16 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:00:10.000    17 machine/epsilon              node reported, became well, because its agent reports what was not known (agent:machine/epsilon)
-00:00:10.000    18 machine/delta                node reported, became well, because its agent reports what was not known (agent:machine/delta)
-00:00:10.000    19 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    15 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
+00:00:10.000    16 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
+00:00:10.000    17 machine/epsilon              node reported, became well, because what its agent reports has changed (agent:machine/epsilon)
+00:00:10.000    18 machine/delta                node reported, became well, because what its agent reports has changed (agent:machine/delta)
+00:00:10.000    19 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 00:05:00.000     --- the agent of alpha is silent for 1800.000 s
 00:05:00.000     --- the agent of beta is silent for 1800.000 s
 00:05:00.000     --- the agent of gamma is silent for 1800.000 s
@@ -37,10 +37,10 @@
 00:15:40.011    31 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
 00:15:45.007    32 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:16:25.000    33 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:35:00.000    34 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:35:00.000    34 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
 00:35:00.000    35 supervisor/machines          released beta, because machines that should be replaced are not, or are not held any more (supervisor/machines)
-00:35:00.000    36 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:35:00.000    37 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:35:00.000    36 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
+00:35:00.000    37 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
 00:35:00.000    38 supervisor/machines          released gamma, because machines that should be replaced are not, or are not held any more (supervisor/machines)
 01:00:00.000     --- all providers behave from now on
 

@@ -23,7 +23,7 @@
 00:40:05.035    21 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
 00:40:10.030    22 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 00:40:50.000    23 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:50:00.000    24 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:50:00.000    24 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
 01:30:00.000     --- all providers behave from now on
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33

@@ -6,7 +6,7 @@
 00:00:00.000     4 machine/slow                 declared, create requested, because it was declared and has no instance yet (operator)
 00:00:05.000     5 machine/slow                 progressed, because its provider tells how far it is (supervisor/machines)
 00:00:44.124     6 machine/slow                 created i-0002, join awaited until 00:20:44.124, because the provider has made its instance (executor, after 4)
-00:00:50.000     7 machine/slow                 node reported, became well, because its agent reports what was not known (agent:machine/slow)
+00:00:50.000     7 machine/slow                 node reported, became well, because what its agent reports has changed (agent:machine/slow)
 00:00:54.054     8 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51

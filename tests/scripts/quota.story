@@ -25,9 +25,9 @@
 00:00:00.042    23 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
 00:00:00.048    24 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 22)
 00:00:00.048    25 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 21)
-00:00:10.000    26 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    26 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
 00:00:10.000    27 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
-00:00:10.000    28 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    28 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
 00:00:10.000    29 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:00:10.020    30 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
 00:00:10.066    31 machine/gamma                create retry scheduled until 00:00:30.066 [resource-exhausted], because the failure may pass, so it is tried again later (executor, after 30)
@@ -54,7 +54,7 @@
 00:08:10.264    51 machine/gamma                attempt begun, because the time of the next attempt has come (schedule)
 00:08:10.311    52 machine/gamma                created i-0014, join awaited until 00:28:10.311, because the provider has made its instance (executor, after 51)
 00:08:15.017    53 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
-00:08:20.000    54 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:08:20.000    54 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 00:40:00.000     --- an operator has everything tried again that was given up
 
 converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17

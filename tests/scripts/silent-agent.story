@@ -24,16 +24,16 @@
 00:00:00.047    23 volume-attachment/alpha:data attached, because the provider has attached it (executor, after 22)
 00:00:00.047    24 volume-attachment/beta:logs  attached, because the provider has attached it (executor, after 21)
 00:00:05.026    25 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000    26 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:00:10.000    27 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000    26 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
+00:00:10.000    27 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
 00:00:10.000    28 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
-00:00:10.000    29 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    29 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 00:00:10.000    30 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:02:00.000     --- the wall clock is set forward by 86400.000 s
 24:03:00.000     --- the wall clock is set back by 172800.000 s
 24:05:00.000     --- the agent of alpha is silent for 120.000 s
 24:05:35.000    31 machine/alpha                node went stale, became suspect until 24:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
-24:07:00.000    32 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+24:07:00.000    32 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
 24:20:00.000     --- all providers behave from now on
 
 converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13

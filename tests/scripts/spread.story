@@ -23,9 +23,9 @@
 00:00:00.052    20 machine/b                    sited, because the zone for its instance was chosen (supervisor/machines, after 19)
 00:00:00.074    21 machine/b                    create retry scheduled until 00:00:10.074 [unknown], because nobody knows whether the call took effect, so the provider is asked again later (executor, after 20)
 00:00:05.038    22 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000    23 machine/c                    node reported, became well, because its agent reports what was not known (agent:machine/c)
-00:00:10.000    24 machine/a                    node reported, became well, because its agent reports what was not known (agent:machine/a)
-00:00:10.000    25 machine/d                    node reported, became well, because its agent reports what was not known (agent:machine/d)
+00:00:10.000    23 machine/c                    node reported, became well, because what its agent reports has changed (agent:machine/c)
+00:00:10.000    24 machine/a                    node reported, became well, because what its agent reports has changed (agent:machine/a)
+00:00:10.000    25 machine/d                    node reported, became well, because what its agent reports has changed (agent:machine/d)
 00:00:10.074    26 machine/b                    attempt begun, because the time of the next attempt has come (schedule)
 00:00:10.102    27 machine/b                    create retry scheduled until 00:00:30.102 [unknown], because nobody knows whether the call took effect, so the provider is asked again later (executor, after 26)
 00:00:30.102    28 machine/b                    attempt begun, because the time of the next attempt has come (schedule)
@@ -41,7 +41,7 @@
 00:11:10.252    38 machine/b                    attempt begun, because the time of the next attempt has come (schedule)
 00:11:10.313    39 machine/b                    created i-0008, join awaited until 00:31:10.313, because the provider has made its instance (executor, after 38)
 00:11:15.019    40 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
-00:11:20.000    41 machine/b                    node reported, became well, because its agent reports what was not known (agent:machine/b)
+00:11:20.000    41 machine/b                    node reported, became well, because what its agent reports has changed (agent:machine/b)
 00:20:00.000     --- the instance of b dies
 00:20:00.000     --- the node is killed
 00:20:00.000     --- crash (now)
@@ -53,7 +53,7 @@
 00:20:00.034    47 machine/b                    sited, because the zone for its instance was chosen (supervisor/machines, after 46)
 00:20:00.050    48 machine/b                    created i-0011, join awaited until 00:40:00.050, because the provider has made its instance (executor, after 47)
 00:20:05.035    49 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
-00:20:10.000    50 machine/b                    node reported, became well, because its agent reports what was not known (agent:machine/b)
+00:20:10.000    50 machine/b                    node reported, became well, because what its agent reports has changed (agent:machine/b)
 00:20:10.036    51 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 
 not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 31

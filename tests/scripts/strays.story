@@ -7,8 +7,8 @@
 00:00:00.018     6 machine/alpha                created i-0003, join awaited until 00:20:00.018, because the provider has made its instance (executor, after 4)
 00:00:00.018     7 machine/beta                 created i-0004, join awaited until 00:20:00.018, because the provider has made its instance (executor, after 5)
 00:00:00.031     8 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000     9 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:00:10.000    10 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+00:00:10.000     9 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
+00:00:10.000    10 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
 00:02:00.000     --- somebody makes an instance for alpha with simulated
 00:02:00.000     --- somebody makes an instance for nobody with simulated
 00:02:00.018    11 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)

@@ -39,10 +39,10 @@
 00:00:00.071    38 volume-attachment/beta:data-b attached, because the provider has attached it (executor, after 34)
 00:00:00.071    39 volume-attachment/gamma:data-c attached, because the provider has attached it (executor, after 32)
 00:00:05.025    40 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000    41 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    42 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    41 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
+00:00:10.000    42 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
 00:00:10.000    43 supervisor/storage           observed seen and seen, because machines see other devices than before (supervisor/storage)
-00:00:10.000    44 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    44 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 00:00:10.000    45 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:00:10.000    46 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:05:00.000     --- what runs on beta does not end any more

@@ -24,8 +24,8 @@
 00:00:00.071    22 volume-attachment/db:db-data-0 attach requested, because machine and volume are ready (supervisor/storage, after 21)
 00:00:00.091    23 volume-attachment/db:db-data-0 attached, because the provider has attached it (executor, after 22)
 00:00:05.005    24 supervisor/machines          observed appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000    25 machine/other                node reported, became well, because its agent reports what was not known (agent:machine/other)
-00:00:10.000    26 machine/db                   node reported, became well, because its agent reports what was not known (agent:machine/db)
+00:00:10.000    25 machine/other                node reported, became well, because what its agent reports has changed (agent:machine/other)
+00:00:10.000    26 machine/db                   node reported, became well, because what its agent reports has changed (agent:machine/db)
 00:00:10.000    27 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:10:00.000     --- an operator removes machine/db
 00:10:00.000    28 node/requests                request done (operator)
@@ -46,7 +46,7 @@
 00:12:00.000    42 machine/filler               sited, because the zone for its instance was chosen (supervisor/machines, after 41)
 00:12:00.039    43 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 00:12:00.041    44 machine/filler               created i-0011, join awaited until 00:32:00.041, because the provider has made its instance (executor, after 42)
-00:12:10.000    45 machine/filler               node reported, became well, because its agent reports what was not known (agent:machine/filler)
+00:12:10.000    45 machine/filler               node reported, became well, because what its agent reports has changed (agent:machine/filler)
 00:20:00.000     --- an operator applies 2 declarations
 00:20:00.000    46 node/requests                request done (operator)
 00:20:00.000    47 machine/heir                 declared, create requested, because it was declared and has no instance yet (operator)
@@ -61,7 +61,7 @@
 00:20:00.028    56 volume-attachment/heir:db-data-0 attach requested, because machine and volume are ready (supervisor/storage, after 55)
 00:20:00.040    57 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
 00:20:00.058    58 volume-attachment/heir:db-data-0 attached, because the provider has attached it (executor, after 56)
-00:20:10.000    59 machine/heir                 node reported, became well, because its agent reports what was not known (agent:machine/heir)
+00:20:10.000    59 machine/heir                 node reported, became well, because what its agent reports has changed (agent:machine/heir)
 00:20:10.000    60 supervisor/storage           observed seen, because machines see other devices than before (supervisor/storage)
 00:30:00.000     --- the instance of heir dies
 00:30:00.027    61 supervisor/machines          observed status changed, issued to heir: lost, because the world differs from what was seen last (supervisor/machines)
@@ -77,7 +77,7 @@
 00:30:00.069    71 volume-attachment/heir:db-data-0 attach requested, because machine and volume are ready (supervisor/storage, after 70)
 00:30:00.095    72 volume-attachment/heir:db-data-0 attached, because the provider has attached it (executor, after 71)
 00:30:05.017    73 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
-00:30:10.000    74 machine/heir                 node reported, became well, because its agent reports what was not known (agent:machine/heir)
+00:30:10.000    74 machine/heir                 node reported, became well, because what its agent reports has changed (agent:machine/heir)
 00:30:10.027    75 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 
 converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5

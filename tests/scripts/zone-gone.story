@@ -9,9 +9,9 @@
 00:00:00.027     8 machine/alpha                created i-0004, join awaited until 00:20:00.027, because the provider has made its instance (executor, after 4)
 00:00:00.027     9 machine/beta                 created i-0005, join awaited until 00:20:00.027, because the provider has made its instance (executor, after 5)
 00:00:00.027    10 machine/gamma                created i-0006, join awaited until 00:20:00.027, because the provider has made its instance (executor, after 6)
-00:00:10.000    11 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    12 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
-00:00:10.000    13 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+00:00:10.000    11 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
+00:00:10.000    12 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
+00:00:10.000    13 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
 00:05:00.000     --- the instance of alpha vanishes
 00:05:00.000     --- the instance of beta vanishes
 00:05:00.000     --- the instance of gamma vanishes
@@ -36,9 +36,9 @@
 01:00:00.043    31 machine/beta                 created i-0014, join awaited until 01:20:00.043, because the provider has made its instance (executor, after 27)
 01:00:00.043    32 machine/gamma                created i-0015, join awaited until 01:20:00.043, because the provider has made its instance (executor, after 28)
 01:00:05.022    33 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-01:00:10.000    34 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-01:00:10.000    35 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-01:00:10.000    36 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+01:00:10.000    34 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
+01:00:10.000    35 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
+01:00:10.000    36 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 02:00:00.000     --- an operator has everything tried again that was given up
 03:00:00.000     --- all providers behave from now on
 

@@ -9,9 +9,9 @@
 00:00:00.019     8 machine/beta                 created i-0005, join awaited until 00:20:00.019, because the provider has made its instance (executor, after 5)
 00:00:00.019     9 machine/gamma                created i-0006, join awaited until 00:20:00.019, because the provider has made its instance (executor, after 6)
 00:00:05.021    10 supervisor/machines          observed appeared and appeared and appeared, because the world differs from what was seen last (supervisor/machines)
-00:00:10.000    11 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
-00:00:10.000    12 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
-00:00:10.000    13 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+00:00:10.000    11 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
+00:00:10.000    12 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
+00:00:10.000    13 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 00:05:00.000     --- the agent of alpha is silent for 3600.000 s
 00:05:00.000     --- the agent of beta is silent for 7200.000 s
 00:05:00.000     --- the agent of gamma is silent for 7200.000 s
@@ -22,7 +22,7 @@
 00:15:35.000    18 machine/beta                 became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
 00:15:35.000    19 machine/gamma                became overdue, because it was not well in time, so a supervisor decides what becomes of it (schedule)
 00:15:35.000    20 supervisor/machines          withheld alpha, withheld beta, withheld gamma, because machines that should be replaced are not, or are not held any more (supervisor/machines)
-01:05:00.000    21 machine/alpha                node reported, became well, because its agent reports what was not known (agent:machine/alpha)
+01:05:00.000    21 machine/alpha                node reported, became well, because what its agent reports has changed (agent:machine/alpha)
 01:05:00.000    22 supervisor/machines          issued to beta: reprieve, issued to gamma: reprieve, released alpha, released beta, released gamma, because something follows from what is seen (supervisor/machines)
 01:05:00.000    23 machine/gamma                became suspect until 01:06:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 22)
 01:05:00.000    24 machine/beta                 became suspect until 01:06:00.000, because its zone is not silent as a whole any more, so it gets some more time (supervisor/machines, after 22)
@@ -51,9 +51,9 @@
 01:46:05.017    47 supervisor/machines          observed appeared and vanished, because the world differs from what was seen last (supervisor/machines)
 01:46:10.028    48 supervisor/machines          observed forgotten, because the world differs from what was seen last (supervisor/machines)
 01:46:50.000    49 machine/beta                 node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-02:05:00.000    50 machine/gamma                node reported, became well, because its agent reports what was not known (agent:machine/gamma)
+02:05:00.000    50 machine/gamma                node reported, became well, because what its agent reports has changed (agent:machine/gamma)
 02:05:00.000    51 supervisor/machines          released gamma, because machines that should be replaced are not, or are not held any more (supervisor/machines)
-02:05:00.000    52 machine/beta                 node reported, became well, because its agent reports what was not known (agent:machine/beta)
+02:05:00.000    52 machine/beta                 node reported, became well, because what its agent reports has changed (agent:machine/beta)
 03:00:00.000     --- all providers behave from now on
 
 converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31

@@ -111,10 +111,13 @@ struct Seat<S: Decider> {
     view: S::View,
 }
 
+/// The order that an event issues, and what it rests on.
+type IssuedBy<S> = fn(&<S as Decider>::Event) -> Option<(&Order, &[Cite])>;
+
 /// A supervisor whose orders are looked at.
 struct Supervisor<'a, S: Decider> {
     stream: StreamId,
-    issued: fn(&S::Event) -> Option<(&Order, &[Cite])>,
+    issued: IssuedBy<S>,
     entries: &'a [Arc<Entry>],
     /// As of the beginning and each [`APART`]th entry.
     seats: Vec<Seat<S>>,
@@ -149,12 +152,7 @@ impl<'a, S: Decider + Clone> Supervisor<'a, S>
 where
     S::Command: 'static,
 {
-    fn new(
-        journal: &'a dyn Journal,
-        entries: &'a [Arc<Entry>],
-        name: &str,
-        issued: fn(&S::Event) -> Option<(&Order, &[Cite])>,
-    ) -> Self {
+    fn new(journal: &'a dyn Journal, entries: &'a [Arc<Entry>], name: &str, issued: IssuedBy<S>) -> Self {
         let stream = StreamId::new("supervisor", name).expect("a stream");
         let seats = vec![Seat { entity: Entity::new(stream.clone()), view: S::View::default() }];
         let mut this = Self { stream, issued, entries, seats, journal };

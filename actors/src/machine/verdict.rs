@@ -28,8 +28,8 @@ reasons! {
         InstanceGoneKept = "instance-gone-kept", "its instance has gone and the policy leaves it so";
         InstanceAbsent = "instance-absent", "the provider confirmed that its instance is gone";
         ReplacementDue = "replacement-due", "the remains of the lost instance are gone, so another one is made";
-        NodeSeen = "node-seen", "its agent reports what was not known";
-        NodeUnchanged = "node-unchanged", "its agent reports what is known already";
+        NodeSeen = "node-seen", "what its agent reports has changed";
+        NodeUnchanged = "node-unchanged", "what its agent reports has not changed";
         NodeTooSilent = "node-too-silent", "its agent was silent for longer than the policy allows";
         NodeNotSilentLongEnough = "node-not-silent-long-enough", "its agent was not silent for long enough";
         RemovalAsked = "removal-asked", "its removal was asked for and nothing hangs on it";

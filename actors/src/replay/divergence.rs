@@ -30,6 +30,8 @@ pub enum What {
     Policy,
     /// The cited view position is impossible, or the view cannot be folded.
     View,
+    /// It does not cite all of its own that it goes on from.
+    Cites,
     /// Another outcome, reason or rejection.
     Verdict,
     /// An event that follows is not recorded.
@@ -55,6 +57,7 @@ impl What {
             Self::Facts => "facts",
             Self::Policy => "policy",
             Self::View => "view",
+            Self::Cites => "cites",
             Self::Verdict => "verdict",
             Self::MissingEvent => "missing-event",
             Self::SurplusEvent => "surplus-event",

@@ -251,6 +251,10 @@ impl Audit<'_> {
         if !same::<StoredFacts>(facts, &draft.facts) {
             self.say(What::Facts, "the facts are not those that are recorded");
         }
+        // What it was asked with is cited as it is recorded; what is its own follows from its events.
+        if let Some(missing) = draft.meta.cites.iter().find(|cite| !meta.cites.contains(cite)) {
+            self.say(What::Cites, format!("it goes on from {missing}, and does not cite it"));
+        }
         let answer_same = meta.outcome == draft.meta.outcome
             && meta.code == draft.meta.code
             && same::<Recorded<D::Reason, D::Rejection>>(recorded, &draft.verdict);

@@ -57,6 +57,18 @@ fn only_the_first_divergence_is_reported_unless_all_are_asked_for() {
 }
 
 #[test]
+fn a_citation_that_is_left_out_is_reported() {
+    let at = position(of("machine/db", "instance-made"), 0);
+    let found = found(|entry, draft| {
+        if entry.header.position == at {
+            assert!(!draft.meta.cites.is_empty());
+            draft.meta.cites.clear();
+        }
+    });
+    assert_eq!(found, [(at.0, What::Cites)]);
+}
+
+#[test]
 fn a_changed_time_is_reported() {
     let at = position(of("machine/web", "worth-retrying"), 0);
     let found = found(|entry, draft| {

@@ -91,6 +91,21 @@ fn what_followed_from_a_declaration_is_told_in_order_and_names_nobody_elses_doin
 }
 
 #[test]
+fn what_an_entry_rests_on_has_it_among_its_consequences() {
+    let journal = empty();
+    busy(&journal);
+    let mut pairs = 0;
+    for position in (1..=journal.head().position.0).map(Position) {
+        for cause in why::causes(&*journal, position).unwrap() {
+            let consequences = why::consequences(&*journal, cause).unwrap();
+            assert!(consequences.contains(&position), "{position} rests on {cause}, which has {consequences:?}");
+            pairs += 1;
+        }
+    }
+    assert!(pairs > 40, "{pairs}");
+}
+
+#[test]
 fn every_step_is_named_by_the_one_it_is_told_for() {
     let journal = empty();
     busy(&journal);

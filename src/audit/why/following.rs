@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::{Cite, Filter, Header, Journal, Position, ReadError};
 
-use super::{About, Direction, STEPS_MAX, Why, causes::read_one, walk};
+use super::{About, Direction, STEPS_MAX, Why, cited::read_one, walk};
 
 /// All that rests on a decision, itself first, up to a position; none if there was no such decision by then.
 ///
@@ -46,6 +46,41 @@ pub fn following(journal: &dyn Journal, about: &About, at: Position) -> Result<O
         About::Entry(_) => None,
     };
     Ok(Some(Why { entity, side, at: at.0, direction: Direction::Consequences, steps, further }))
+}
+
+/// The entries that rest on one immediately.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn consequences(journal: &dyn Journal, position: Position) -> Result<BTreeSet<Position>, ReadError> {
+    let Some(entry) = read_one(journal, position) else { return Ok(BTreeSet::new()) };
+    let mut known = Known { first: position, positions: [position].into(), events: BTreeSet::new() };
+    known.takes_in(&entry.header);
+    let mut found = BTreeSet::new();
+    for header in journal.read_headers(position.next(), journal.head().position, &Filter::all()) {
+        let header = header?;
+        // A supervisor cites order by order.
+        let issues = header.stream.kind() == "supervisor" && header.events > 0;
+        if !issues && !known.may_lead_to(&header) {
+            continue;
+        }
+        let Some(entry) = read_one(journal, header.position) else { continue };
+        let step = walk::alone(journal, entry)?;
+        if step.causes.contains(&position.0) || step.ordered_by == Some(position.0) {
+            found.insert(header.position);
+        }
+    }
+    Ok(found)
+}
+
+/// The entries that one rests on immediately, and the one that ordered it.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn causes(journal: &dyn Journal, position: Position) -> Result<BTreeSet<Position>, ReadError> {
+    let Some(entry) = read_one(journal, position) else { return Ok(BTreeSet::new()) };
+    let step = walk::alone(journal, entry)?;
+    Ok(step.causes.into_iter().chain(step.ordered_by).map(Position).collect())
 }
 
 /// What has followed so far.

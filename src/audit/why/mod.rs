@@ -1,7 +1,7 @@
 //! Why something is as it is: from a decision back along what it cites, until somebody's wish, an observation of the world
 //! or a due time. Nothing is guessed: a step is shown because a later one names it.
 
-mod causes;
+mod cited;
 mod following;
 mod sides;
 mod tell;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::words::Line;
 
-pub use following::following;
+pub use following::{causes, consequences, following};
 pub use sides::{Side, UnknownSide};
 
 /// The most steps that one answer has; what lies further back can be asked for from there.

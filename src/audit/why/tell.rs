@@ -10,12 +10,9 @@ const DEPTH_MAX: usize = 8;
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.steps {
-            let lead = match (self.direction, step.depth.min(DEPTH_MAX)) {
-                (Direction::Consequences, _) | (_, 0) => String::new(),
-                (Direction::Causes, depth) => format!("{}└ ", "  ".repeat(depth - 1)),
-            };
+            let lead = "  ".repeat(step.depth.min(DEPTH_MAX));
             writeln!(f, "{lead}{:>5}  {}  {}: {}", step.line.position, step.line.time, step.line.stream, step.what())?;
-            let margin = " ".repeat(lead.chars().count() + 7);
+            let margin = " ".repeat(lead.len() + 7);
             writeln!(f, "{margin}{}", step.who())?;
             for text in &step.unfounded {
                 writeln!(f, "{margin}the journal is wrong here: {text}")?;

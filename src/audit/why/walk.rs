@@ -9,7 +9,7 @@ use bailiwick_journal::{Entry, Journal, Position, ReadError, StreamId, Version};
 
 use super::{
     About, Side, Step,
-    causes::{Causes, Found, causes, read_one, source},
+    cited::{Causes, Found, causes, read_one, source},
     sides::is_routine,
 };
 use crate::words::Line;

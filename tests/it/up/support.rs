@@ -123,7 +123,7 @@ impl Lab {
     #[track_caller]
     pub fn stay(&self) -> Running {
         let node = self.start(&self.up_args().iter().map(String::as_str).collect::<Vec<_>>());
-        node.says("everything is so");
+        node.says("everything is ready");
         node
     }
 
@@ -191,12 +191,13 @@ impl Running {
 
     #[track_caller]
     pub fn says_times(&self, words: &str, times: usize) {
-        let said = || String::from_utf8_lossy(&self.err.text.lock().expect("text")).into_owned();
-        let until = Instant::now() + TIME_MAX;
-        while said().matches(words).count() < times {
-            assert!(Instant::now() < until, "not said in time: {words}\n{}", said());
-            pause();
-        }
+        self.err.waits_for(words, times);
+    }
+
+    /// Waits until this is on the standard output.
+    #[track_caller]
+    pub fn prints(&self, words: &str) {
+        self.out.waits_for(words, 1);
     }
 
     pub fn signal(&self, signal: Signal) {
@@ -236,6 +237,16 @@ impl Running {
 }
 
 impl Reader {
+    #[track_caller]
+    fn waits_for(&self, words: &str, times: usize) {
+        let said = || String::from_utf8_lossy(&self.text.lock().expect("text")).into_owned();
+        let until = Instant::now() + TIME_MAX;
+        while said().matches(words).count() < times {
+            assert!(Instant::now() < until, "not said in time: {words}\n{}", said());
+            pause();
+        }
+    }
+
     fn of(pipe: Option<impl Read + Send + 'static>) -> Self {
         let text = Arc::new(Mutex::new(Vec::new()));
         let kept = text.clone();

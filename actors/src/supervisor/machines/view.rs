@@ -71,7 +71,7 @@ impl contract::View for View {
         }
         let name = stream.name();
         let counted = self.tally.mark(name, self.machines.get(name));
-        let sharing = self.machines.get(name).map(|machine| group(machine));
+        let sharing = self.machines.get(name).map(group);
         let taken = sharing.as_ref().map(|group| self.tally.share(group).in_replacement);
         let own = match self.machines.get(name).filter(|machine| matches!(machine.instance, Instance::Deleting { .. }))
         {
