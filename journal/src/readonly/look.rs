@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{CopyOfStore, attach, copy_store};
 use crate::{
-    Head, IntegrityReport, OpenError, Problem, Settings,
+    Head, IntegrityReport, OpenError, Problem,
     blocks::{Blocks, SledStore, Store},
     disk::Disk,
     frame::{self, FrameHeader, HEADER_BYTES},
@@ -22,6 +22,10 @@ use crate::{
     scan::{self, Scanned},
     segment::LOG_DIR,
 };
+
+/// A segment of a log that is written anew in memory: each is filled ahead, and a reader is to hold little more than the
+/// journal has.
+const SEGMENT_BYTES: u64 = 256 * 1024;
 
 /// What was found. The copy of the store is removed behind what reads from it.
 pub(crate) struct Looked {
@@ -157,8 +161,7 @@ impl Looked {
 
     /// Writes the log as the node will into another place.
     pub(crate) fn write_repaired(&self, wanted: Wanted, to: &dyn Disk) -> io::Result<()> {
-        let segment_bytes = Settings::default().segment_bytes;
-        repair::write_log(&self.evidence(), segment_bytes, wanted, to, LOG_DIR)?;
+        repair::write_log(&self.evidence(), SEGMENT_BYTES, wanted, to, LOG_DIR)?;
         Ok(())
     }
 
