@@ -21,7 +21,7 @@ use bailiwick_actors::{
     filesystem,
     ports::Clock,
     shell::{
-        Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats,
+        Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats,
         RehearseGroup, Running, Stats, SupervisorActor,
     },
     supervisor::{machines, storage},
@@ -65,6 +65,8 @@ struct Shared {
     fleet: Mutex<Fleet>,
     /// What the agent of each machine was told last, by this node.
     told: Mutex<BTreeMap<Name, agent::Answer>>,
+    /// What the agent of each machine may still say of itself by joining.
+    joins: Mutex<BTreeMap<Name, Allowance>>,
     admission: Semaphore,
     offer: Offer,
 }
@@ -93,6 +95,7 @@ impl Handle {
             desk,
             fleet: Mutex::new(Fleet::default()),
             told: Mutex::default(),
+            joins: Mutex::default(),
             offer,
             admission: Semaphore::new(limits.asks_max),
         };

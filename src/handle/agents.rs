@@ -8,7 +8,7 @@ use std::{
 use bailiwick_actors::{
     contract::Decider,
     machine::{self, Instance, NodeFacts, rules::template::NodeTemplate},
-    shell::{AgentReport, AnyCommand, Ask, AskError, DevicesSeen, Heartbeat, Origin},
+    shell::{AgentReport, Allowance, AnyCommand, Ask, AskError, DevicesSeen, Heartbeat, Origin},
     supervisor::{machines::waits_for_eviction, storage::Sighted},
     vocab::{EffectId, Name, Nonce},
 };
@@ -21,6 +21,9 @@ use crate::{
     providers::machine_storage::Desk,
     view::Fleet,
 };
+
+/// Machines whose joining is remembered before those are forgotten that have not joined for long.
+const JOINS_MAX: usize = 1_024;
 
 /// The interval of reports while an agent is about to be told more, in milliseconds.
 const SOON_MS: u64 = 200;
@@ -52,12 +55,28 @@ impl Handle {
         node: NodeFacts,
     ) -> Result<(), AskError> {
         let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
+        if !self.may_join(machine, &node) {
+            return Err(AskError::Overloaded);
+        }
         let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
         let report = machine::Report::Joined { effect, token, node: Box::new(node) };
         let command = AnyCommand::Machine(machine::Command::Report(report));
         let principal = format!("agent:machine/{machine}");
         let origin = Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true };
         self.shared.registry.send(Ask { stream, command, origin }).await.map_err(|_| AskError::Stopping)?.map(drop)
+    }
+
+    /// Whether what an agent says of itself is taken now; it asks again if not.
+    fn may_join(&self, machine: &Name, node: &NodeFacts) -> bool {
+        let now = self.now();
+        let mut joins = self.shared.joins.lock().unwrap_or_else(PoisonError::into_inner);
+        if joins.len() > JOINS_MAX && !joins.contains_key(machine) {
+            // Who has all of it left again need not be remembered.
+            joins.retain(|_, allowance| !allowance.is_full(now));
+        }
+        let said = node.labels.iter().chain(&node.annotations).map(|(key, value)| key.len() + value.len());
+        let bytes = said.sum::<usize>() + 512;
+        joins.entry(machine.clone()).or_insert_with(|| Allowance::new(now)).take(bytes as u64, now)
     }
 
     /// What the agent in this instance of a machine is to do, and notes that it was told; none if this is not the instance

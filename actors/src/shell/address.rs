@@ -119,30 +119,30 @@ macro_rules! each_kind {
 
 impl AnyAddr {
     pub(super) fn submit(&self, command: AnyCommand, origin: Origin) -> Option<Later<Result<Answer, AskError>>> {
-        let is_report = command.is_report();
+        let intake = command.intake();
         Some(match (self, command) {
-            (Self::Machine(addr), AnyCommand::Machine(command)) => later(addr, Submit { command, origin, is_report }),
-            (Self::Volume(addr), AnyCommand::Volume(command)) => later(addr, Submit { command, origin, is_report }),
+            (Self::Machine(addr), AnyCommand::Machine(command)) => later(addr, Submit { command, origin, intake }),
+            (Self::Volume(addr), AnyCommand::Volume(command)) => later(addr, Submit { command, origin, intake }),
             (Self::VolumeAttachment(addr), AnyCommand::VolumeAttachment(command)) => {
-                later(addr, Submit { command, origin, is_report })
+                later(addr, Submit { command, origin, intake })
             }
-            (Self::Policy(addr), AnyCommand::Policy(command)) => later(addr, Submit { command, origin, is_report }),
-            (Self::Member(addr), AnyCommand::Member(command)) => later(addr, Submit { command, origin, is_report }),
+            (Self::Policy(addr), AnyCommand::Policy(command)) => later(addr, Submit { command, origin, intake }),
+            (Self::Member(addr), AnyCommand::Member(command)) => later(addr, Submit { command, origin, intake }),
             (Self::Filesystem(addr), AnyCommand::Filesystem(command)) => {
-                later(addr, Submit { command, origin, is_report })
+                later(addr, Submit { command, origin, intake })
             }
             (Self::FilesystemAttachment(addr), AnyCommand::FilesystemAttachment(command)) => {
-                later(addr, Submit { command, origin, is_report })
+                later(addr, Submit { command, origin, intake })
             }
             (Self::MachineSet(addr), AnyCommand::MachineSet(command)) => {
-                later(addr, Submit { command, origin, is_report })
+                later(addr, Submit { command, origin, intake })
             }
             (Self::MachineClass(addr), AnyCommand::MachineClass(command)) => {
-                later(addr, Submit { command, origin, is_report })
+                later(addr, Submit { command, origin, intake })
             }
-            (Self::Document(addr), AnyCommand::Document(command)) => later(addr, Submit { command, origin, is_report }),
+            (Self::Document(addr), AnyCommand::Document(command)) => later(addr, Submit { command, origin, intake }),
             (Self::ReplicaSet(addr), AnyCommand::ReplicaSet(command)) => {
-                later(addr, Submit { command, origin, is_report })
+                later(addr, Submit { command, origin, intake })
             }
             _ => return None,
         })

@@ -30,7 +30,6 @@ pub struct EntityActor<D: Kind> {
     in_flight: BTreeSet<D::Effect>,
     /// Effects that were pending when the actor was built from the journal: they may have been begun before.
     perhaps_begun: BTreeSet<D::Effect>,
-    intake_of_reports: Intake,
     /// Whether the schedule was told that nothing is due: then it need not be told again.
     is_unscheduled: bool,
 }
@@ -41,8 +40,8 @@ pub struct EntityActor<D: Kind> {
 pub struct Submit<D: Kind> {
     pub command: D::Command,
     pub origin: Origin,
-    /// Whether it reports how running work went.
-    pub is_report: bool,
+    /// How urgent its record is when the disk is nearly full.
+    pub intake: Intake,
 }
 
 /// The entity as it is now, for whoever decides about several entities in one step.
@@ -94,7 +93,6 @@ impl<D: Kind> EntityActor<D> {
             schedule,
             in_flight: BTreeSet::new(),
             perhaps_begun: BTreeSet::new(),
-            intake_of_reports: Intake::Report,
             is_unscheduled: false,
         }
     }
@@ -277,11 +275,10 @@ impl<D: Kind> Handler<Submit<D>> for EntityActor<D> {
     fn handle(&mut self, submit: Submit<D>, _ctx: &mut Self::Context) -> Self::Result {
         #[cfg(feature = "testing")]
         super::plant::trip(super::plant::Plant::Handler, self.entity.stream());
-        let Submit { command, origin, is_report } = submit;
+        let Submit { command, origin, intake } = submit;
         let routine = origin.routine;
         let request =
             Request { command, id: origin.id, principal: origin.principal, cause: origin.cause, cites: origin.cites };
-        let intake = if is_report { self.intake_of_reports } else { Intake::Ordinary };
         // Nothing else is handled until the append is answered: the version cannot move under the decision.
         AtomicResponse::new(self.attempt(request, routine, intake, 1))
     }

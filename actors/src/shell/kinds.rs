@@ -1,6 +1,6 @@
 //! The kinds that the registry can start, and what their effects mean as work.
 
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{Intake, StreamId};
 use uuid::Uuid;
 
 use super::{Call, Services};
@@ -66,7 +66,26 @@ impl AnyCommand {
         }
     }
 
-    /// Whether it reports how running work went: such commands are taken as long as anything can be written.
+    /// How urgent its record is when the disk is nearly full. The last of it is for what running work reports, and for the
+    /// operator who stops things or lets them go. What agents say of themselves waits: they say it again.
+    pub fn intake(&self) -> Intake {
+        use machine::{Command, Report};
+        let is_urgent = match self {
+            Self::Machine(Command::Report(Report::Node { .. } | Report::Joined { .. })) => false,
+            Self::Machine(
+                Command::Hold { .. } | Command::Unhold | Command::Remove | Command::RemoveWith(_) | Command::Disown,
+            ) => true,
+            Self::Volume(volume::Command::Remove | volume::Command::Release) => true,
+            Self::VolumeAttachment(volume_attachment::Command::Remove) => true,
+            Self::Filesystem(filesystem::Command::Remove | filesystem::Command::Release) => true,
+            Self::FilesystemAttachment(filesystem_attachment::Command::Remove) => true,
+            Self::MachineSet(machine_set::Command::Remove) | Self::MachineClass(machine_class::Command::Remove) => true,
+            other => other.is_report(),
+        };
+        if is_urgent { Intake::Report } else { Intake::Ordinary }
+    }
+
+    /// Whether it reports how running work went.
     pub fn is_report(&self) -> bool {
         match self {
             Self::Machine(command) => matches!(command, machine::Command::Report(_)),

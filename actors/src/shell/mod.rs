@@ -4,6 +4,7 @@
 
 mod absence;
 mod address;
+mod allowance;
 mod assemble;
 mod calls;
 mod entity_actor;
@@ -30,6 +31,7 @@ pub use crate::{
         storage::shell::{DevicesSeen, Unsure},
     },
 };
+pub use allowance::Allowance;
 pub use assemble::{AssembleError, Resumed, Running, assemble};
 pub use calls::{Call, FilesystemCall, MachineCall, Perform, ReplicaSetCall, VolumeCall};
 pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit};

@@ -10,6 +10,7 @@ use super::{
     calls::{Call, Perform, ReplicaSetCall},
     ownership,
     secrets::{self, Outfit},
+    services::none,
     wishes,
 };
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
         Answer, BulkAnswer, FilesystemProvider, ImportVolume, Lookup, MachineProvider, Operation, replica_set::Outcome,
     },
     replica_set,
-    vocab::{EffectId, Fault, FaultCode, Name, derived_uuid},
+    vocab::{EffectId, Fault, FaultCode, derived_uuid},
     volume, volume_attachment,
 };
 
@@ -100,7 +101,7 @@ pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
             reports(batch, results, volume_attachment::shell::detached)
         }
         (Operation::LookAtReplicaSet | Operation::StepReplicaSet, _, _) => replica_sets(services, batch, limit).await,
-        (operation, _, _) => without_provider(operation, name.as_ref(), batch),
+        (operation, _, _) => without_provider(operation, &services.providers.nobody(&source), batch),
     }
 }
 
@@ -168,7 +169,7 @@ async fn perform_filesystems(
             let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
             reports(batch, results, filesystem_attachment::shell::detached)
         }
-        other => without_provider(other, None, batch),
+        other => without_provider(other, &none(None), batch),
     }
 }
 
@@ -206,26 +207,22 @@ async fn replica_sets(services: &Services, batch: Batch, limit: Duration) -> Vec
     reports
 }
 
-fn without_provider(operation: Operation, name: Option<&Name>, batch: Batch) -> Vec<Report> {
-    let name = name.map_or_else(|| "none".to_owned(), ToString::to_string);
-    let fault = Fault::new(FaultCode::InvalidArgument, format!("this node has no provider named {name}"));
+fn without_provider(operation: Operation, fault: &Fault, batch: Batch) -> Vec<Report> {
     match operation {
-        Operation::CreateMachine => fail(batch, &fault, machine::shell::created),
-        Operation::DeleteMachine => fail(batch, &fault, machine::shell::deleted),
+        Operation::CreateMachine => fail(batch, fault, machine::shell::created),
+        Operation::DeleteMachine => fail(batch, fault, machine::shell::deleted),
         Operation::DeleteStray => {
-            let results = vec![Err(fault); batch.len()];
+            let results = vec![Err(fault.clone()); batch.len()];
             stray_reports(batch, results)
         }
-        Operation::CreateVolume | Operation::ImportVolume => fail(batch, &fault, volume::shell::created),
-        Operation::DestroyVolume | Operation::ReleaseVolume => fail(batch, &fault, volume::shell::destroyed),
-        Operation::AttachVolume => fail(batch, &fault, volume_attachment::shell::attached),
-        Operation::DetachVolume => fail(batch, &fault, volume_attachment::shell::detached),
-        Operation::CreateFilesystem => fail(batch, &fault, filesystem::shell::created),
-        Operation::DestroyFilesystem | Operation::ReleaseFilesystem => {
-            fail(batch, &fault, filesystem::shell::destroyed)
-        }
-        Operation::AttachFilesystem => fail(batch, &fault, filesystem_attachment::shell::attached),
-        Operation::DetachFilesystem => fail(batch, &fault, filesystem_attachment::shell::detached),
+        Operation::CreateVolume | Operation::ImportVolume => fail(batch, fault, volume::shell::created),
+        Operation::DestroyVolume | Operation::ReleaseVolume => fail(batch, fault, volume::shell::destroyed),
+        Operation::AttachVolume => fail(batch, fault, volume_attachment::shell::attached),
+        Operation::DetachVolume => fail(batch, fault, volume_attachment::shell::detached),
+        Operation::CreateFilesystem => fail(batch, fault, filesystem::shell::created),
+        Operation::DestroyFilesystem | Operation::ReleaseFilesystem => fail(batch, fault, filesystem::shell::destroyed),
+        Operation::AttachFilesystem => fail(batch, fault, filesystem_attachment::shell::attached),
+        Operation::DetachFilesystem => fail(batch, fault, filesystem_attachment::shell::detached),
         Operation::LookAtReplicaSet | Operation::StepReplicaSet => Vec::new(),
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     ports::{
         Clock, Enrolment, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets, VolumeProvider,
     },
-    vocab::{Name, Timestamp},
+    vocab::{Fault, FaultCode, Name, Timestamp},
 };
 
 /// Entries whose decoded events are kept: what one takes in, the others take in soon after.
@@ -89,6 +89,29 @@ impl Providers {
             (None, _) => self.filesystems.get(provider).cloned(),
         }
     }
+
+    /// Why nobody answers for a source. What works inside of machines waits for one: that something is attached nowhere now
+    /// says nothing about its provider.
+    pub fn nobody(&self, source: &Source) -> Fault {
+        let inside = source.provider.as_ref().filter(|provider| self.in_machines.contains_key(*provider));
+        match (inside, &source.machine) {
+            (Some(provider), None) => {
+                let text =
+                    format!("provider {provider} works inside of machines, and what it works on is attached to none");
+                Fault::new(FaultCode::Unavailable, text)
+            }
+            (Some(provider), Some(machine)) => {
+                Fault::new(FaultCode::Unavailable, format!("provider {provider} does not reach machine {machine}"))
+            }
+            (None, _) => none(source.provider.as_ref()),
+        }
+    }
+}
+
+/// There is no provider of that name.
+pub(super) fn none(name: Option<&Name>) -> Fault {
+    let name = name.map_or("none", Name::as_str);
+    Fault::new(FaultCode::InvalidArgument, format!("this node has no provider named {name}"))
 }
 
 /// Bounds, so that memory is bounded.
@@ -256,5 +279,39 @@ impl Services {
     /// Tells when the journal has failed: then the node ends in order, and verifies at the next start.
     pub fn failed(&self) -> watch::Receiver<Option<String>> {
         self.failed.subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::MachineScope;
+
+    /// Works inside of machines, and reaches none of them.
+    #[derive(Debug)]
+    struct Nowhere;
+
+    impl MachineScope for Nowhere {
+        fn volumes(&self, _machine: &Name) -> Option<Arc<dyn VolumeProvider>> {
+            None
+        }
+
+        fn filesystems(&self, _machine: &Name) -> Option<Arc<dyn FilesystemProvider>> {
+            None
+        }
+    }
+
+    #[test]
+    fn what_works_inside_of_machines_waits_for_one_and_only_an_unknown_provider_is_nobody() {
+        let name = |text: &str| text.parse::<Name>().expect("a valid name");
+        let mut providers = Providers::default();
+        providers.in_machines.insert(name("managed"), Arc::new(Nowhere));
+        let code = |provider: &str, machine: Option<&str>| {
+            let machine = machine.map(name);
+            providers.nobody(&providers.source(Some(&name(provider)), machine.as_ref())).code
+        };
+        assert_eq!(code("managed", None), FaultCode::Unavailable);
+        assert_eq!(code("managed", Some("web")), FaultCode::Unavailable);
+        assert_eq!(code("cloud", None), FaultCode::InvalidArgument);
     }
 }

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
 use bailiwick::{
-    api::wire::agent::{Join, Joined, NodeInfo},
+    api::wire::agent::{Condition, Join, Joined, NodeInfo, Report},
     client::{Client, ClientError},
 };
 use hyper::Method;
@@ -78,6 +78,65 @@ fn an_agent_joins_with_its_token_and_says_what_it_is() {
     eventually("the label has followed", || read()["labels"]["tier"] == "back");
     lab.run(&["remove", "machine/a", "--wait", "--timeout", "60s"]).code(0);
     assert!(!path.exists(), "what is gone joins no more");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn an_agent_that_floods_is_recorded_from_time_to_time_and_the_node_goes_on() {
+    let lab = Lab::new();
+    let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", LABELLED));
+    let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
+    node.says("everything is ready");
+    let machine = lab.local().join("machines").join(effect(&lab));
+    let bearer = fs::read_to_string(machine.join("token")).expect("it has joined");
+    let (_, token) = kept(&lab);
+    let secret = token["token"].as_str().expect("a token").to_owned();
+    let client = Client::new(lab.data().join("node.sock"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+
+    for sequence in 1..=200 {
+        let condition = |number| Condition {
+            kind: format!("WorkloadRunning/w{number}"),
+            healthy: sequence % 2 == 0,
+            text: format!("{sequence} {}", "x".repeat(200)),
+        };
+        let report = Report {
+            effect: effect(&lab).parse().expect("an effect"),
+            boot_id: uuid::Uuid::from_u128(7),
+            sequence,
+            conditions: (0..100).map(condition).collect(),
+            workloads: Vec::new(),
+            nonce: None,
+            devices: Vec::new(),
+        };
+        let told = client.send_json::<_, Value>(Method::POST, "/v1/agents/a/report", &report, Some(bearer.trim()));
+        runtime.block_on(told).expect("it is heard all the same");
+    }
+    let mut refused = 0;
+    for number in 0..40 {
+        let labels =
+            (0..10).map(|label| (format!("label-{label}"), format!("{number}-{}", "y".repeat(2_000)))).collect();
+        let join = Join {
+            effect: effect(&lab).parse().expect("an effect"),
+            nonce: None,
+            token: secret.clone(),
+            node: NodeInfo { labels, ..NodeInfo::default() },
+        };
+        let asked = client.send_json::<_, Joined>(Method::POST, "/v1/agents/a/join", &join, None);
+        match runtime.block_on(asked) {
+            Ok(_) => (),
+            Err(ClientError::Refused { problem, .. }) if problem.code == "overloaded" => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let told =
+        lab.run(&["log", "machine/a", "--principal", "agent:machine/a", "--limit", "1000", "-o", "json"]).code(0);
+    let entries = json(&told).as_array().map_or(0, Vec::len);
+    assert!((2..40).contains(&entries), "{entries} entries of 240 that an agent wanted");
+    assert!(refused >= 20, "{refused} joins were refused");
+    lab.run(&["hold", "machine/a", "--reason", "it floods"]).code(0);
+    lab.run(&["unhold", "machine/a"]).code(0);
     node.signal(Signal::TERM);
     node.ended().code(0);
 }

@@ -14,7 +14,7 @@ use crate::{
     contract::Decider,
     machine::{self, Instance, Node, Progress, Report},
     ports::{Condition, InstanceStatus},
-    shell::{AnyCommand, Ask, Origin},
+    shell::{Allowance, AnyCommand, Ask, Origin},
     supervisor::{
         Orders,
         shell::{LOOK_MAX, Supervise, SupervisorActor},
@@ -35,6 +35,8 @@ pub struct Watch {
     last_seen: BTreeMap<EffectId, Seen>,
     /// The instances that somebody has shown since: their provider, in a list, or the agent inside.
     shown: BTreeSet<EffectId>,
+    /// What the agent of each machine may still have recorded.
+    allowances: BTreeMap<Name, Allowance>,
     /// Machines whose report is on its way.
     reporting: BTreeSet<Name>,
     /// Providers that are being asked.
@@ -262,6 +264,18 @@ impl SupervisorActor<State> {
         }
     }
 
+    /// Whether what an agent says of itself is recorded now. The newest that was not comes with its next report.
+    fn may_record(&mut self, machine: &Name, conditions: &[Condition]) -> bool {
+        let now = self.services.now();
+        if !self.watch.allowances.contains_key(machine) {
+            let machines = &self.view.machines;
+            self.watch.allowances.retain(|machine, _| machines.get(machine.as_str()).is_some());
+        }
+        let allowance = self.watch.allowances.entry(machine.clone()).or_insert_with(|| Allowance::new(now));
+        let bytes: usize = conditions.iter().map(|condition| condition.kind.len() + condition.text.len() + 16).sum();
+        allowance.take(bytes as u64, now)
+    }
+
     /// Sends a report to a machine unless one is on its way.
     fn report(&mut self, machine: Name, report: Report, principal: String, ctx: &mut Context<Self>) {
         if !self.watch.reporting.insert(machine.clone()) {
@@ -323,7 +337,7 @@ impl Handler<AgentReport> for SupervisorActor<State> {
         let ended = running.filter(|_| is_draining).and_then(|running| folded.state.drain_report(effect, &running));
         if let Some(ended) = ended {
             self.report(machine, ended, principal, ctx);
-        } else if !known {
+        } else if !known && self.may_record(&machine, &conditions) {
             self.report(machine, Report::Node { effect, conditions }, principal, ctx);
         }
         actix::MessageResult(if is_draining { Heartbeat::Drain { but } } else { Heartbeat::Welcome })
