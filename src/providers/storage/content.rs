@@ -12,7 +12,7 @@ use super::written;
 /// What a device holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Only zeros; from [`recognised`], as far as that looks.
+    /// Only zeros; from `recognised`, as far as that looks.
     Blank,
     /// A filesystem that was completely made.
     Ext4 { uuid: Uuid },
