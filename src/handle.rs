@@ -119,6 +119,11 @@ impl Handle {
         self.shared.journal.clone()
     }
 
+    /// The journal, to be exported, checked or counted while the node runs.
+    pub fn local_journal(&self) -> Arc<LocalJournal> {
+        self.shared.journal.clone()
+    }
+
     /// The node's time.
     pub fn now(&self) -> Timestamp {
         self.shared.clock.now()
@@ -214,7 +219,7 @@ impl Handle {
         let command = AnyCommand::Volume(volume::Command::Import { spec, volume_id, machine });
         let mut plan = Plan::default();
         let (entity, fields, follows) = (stream.to_string(), Vec::new(), Vec::new());
-        plan.steps.push(Step { action: Action::Create, entity, fields, follows });
+        plan.steps.push(Step { action: Action::Create, entity, fields, stays: None, follows });
         plan.commands.push((stream, command));
         self.carry_out(plan, id, digest(content.as_bytes())).await
     }
@@ -283,7 +288,7 @@ fn plan_of(answers: &[Answer]) -> Plan {
             _ => Action::Unchanged,
         };
         let (entity, fields, follows) = (answer.stream.to_string(), Vec::new(), Vec::new());
-        plan.steps.push(Step { action, entity, fields, follows });
+        plan.steps.push(Step { action, entity, fields, stays: None, follows });
     }
     plan
 }

@@ -4,6 +4,7 @@
 //! on any async runtime, or on none ([`Handle::wait`]). The node installs no signal handler, no panic hook and no
 //! subscriber for logs.
 
+pub(crate) mod place;
 mod run;
 
 use std::{
@@ -37,6 +38,8 @@ pub struct Started {
     pub resumed: Resumed,
     /// What is odd about the clock, in words; nothing if all is well.
     pub clock: Vec<String>,
+    /// Where else this identity is, or was, in words; nothing if all is well.
+    pub elsewhere: Vec<String>,
     /// Where the node can be reached, if it listens.
     pub socket: Option<PathBuf>,
 }
@@ -46,6 +49,7 @@ impl Started {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("journal: {}", self.report)];
         lines.extend(self.clock.iter().map(|said| format!("CLOCK: {said}")));
+        lines.extend(self.elsewhere.iter().map(|said| format!("COPY: {said}")));
         let Resumed { busy, waiting, position } = &self.resumed;
         if !busy.is_empty() || *waiting > 0 {
             let names: Vec<String> = busy.iter().take(5).map(ToString::to_string).collect();
@@ -84,6 +88,9 @@ pub enum StartError {
     /// There are machines, and the journal that they were made under is gone.
     #[error("{machines:?} holds machines, and the journal that they were made under is gone")]
     JournalGone { machines: PathBuf },
+    /// The data directory is a copy, and the original's node runs.
+    #[error("this data directory is a copy of {}, whose node runs as process {holder}", path.display())]
+    Twin { path: PathBuf, holder: String },
     /// The node's thread ended before it was ready.
     #[error("the node's thread ended while it was starting")]
     Ended,

@@ -71,9 +71,10 @@ enum Kind {
 }
 
 /// What a node reads, runs or talks to in its data directory.
-const PARTS: [(&str, Kind); 7] = [
+const PARTS: [(&str, Kind); 8] = [
     ("node.key", Kind::Secret),
     ("providers.yaml", Kind::File),
+    ("place.json", Kind::File),
     ("node.sock", Kind::Socket),
     ("journal", Kind::Directory),
     ("enrolment", Kind::Directory),

@@ -34,6 +34,9 @@ pub struct Step {
     /// For a change: which fields differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
+    /// What stays although the manifest says otherwise, and how to change it, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stays: Option<String>,
     /// For a replica set: the steps that follow, in words. After each of them everything is looked at and planned anew.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follows: Vec<String>,
@@ -110,7 +113,7 @@ fn kind_rank(kind: &str) -> u8 {
 
 impl Plan {
     fn step(&mut self, action: Action, stream: &StreamId, fields: Vec<String>) {
-        self.steps.push(Step { action, entity: stream.to_string(), fields, follows: Vec::new() });
+        self.steps.push(Step { action, entity: stream.to_string(), fields, stays: None, follows: Vec::new() });
     }
 
     fn wish(&mut self, fleet: &Fleet, wish: &Wish) {
@@ -199,6 +202,12 @@ impl Plan {
                 let follows = steps_towards(fleet, stream.name(), meant.as_ref().unwrap_or(spec));
                 self.declare(fleet, stream, present.is_some(), fields, command);
                 if let Some(step) = self.steps.last_mut() {
+                    step.stays = meant.filter(|meant| meant.servers != spec.servers).map(|meant| {
+                        format!(
+                            "spec.servers stays {}, the number that enable-ha asked for; another than {} here changes it",
+                            meant.servers, spec.servers
+                        )
+                    });
                     step.follows = follows;
                 }
             }

@@ -18,7 +18,7 @@ use bailiwick::{
         ports::{Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider},
         shell::{
             self, AnyCommand, EntityActor, Executor, Limits, Origin, Providers, Registry, Running, ScheduleActor,
-            Services, Stats, assemble,
+            Services, Stats, TakenOver, assemble,
         },
         vocab::{EffectId, Fault, InstanceId, Timestamp, derived_uuid},
     },
@@ -190,8 +190,14 @@ pub fn actors(kind: &str) -> Fallible<f64> {
     let journal: Arc<dyn Journal> = Arc::new(journal);
     actix::System::new().block_on(async move {
         let policy = PolicyInForce { reference: None, document: Document::default() };
-        let services =
-            Rc::new(Services::new(journal, Arc::new(Standing), Providers::default(), Limits::default(), policy));
+        let services = Rc::new(Services::new(
+            journal,
+            Arc::new(Standing),
+            Providers::default(),
+            Limits::default(),
+            policy,
+            TakenOver::default(),
+        ));
         let schedule = ScheduleActor::new(services.clone()).start();
         let registry = Registry::new(services.clone(), schedule.clone()).start();
         let executor = Executor::new(services.clone(), registry.downgrade()).start();

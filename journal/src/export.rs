@@ -1,7 +1,8 @@
 //! A journal as lines of JSON: for leaving, for bug reports, for chaos runs.
 //!
 //! The first line names the journal; then comes each block with its chain values, followed by its entries; the last line
-//! counts. Bodies are hexadecimal. [`crate::import`] makes a journal of it that has the same hashes.
+//! counts. A body's bytes are hexadecimal; beside them stands what they say, for people and other programs, as far as whoever
+//! exports can read them. Only the bytes count: [`crate::import`] makes a journal of it that has the same hashes.
 
 use std::{
     io::{self, Write},
@@ -9,6 +10,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
@@ -43,6 +45,19 @@ pub struct Exported {
     pub hash: [u8; 32],
 }
 
+/// What the bodies of an entry say, as JSON.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Readable {
+    pub command: Option<Value>,
+    pub facts: Option<Value>,
+    pub verdict: Option<Value>,
+    /// One per event.
+    pub events: Vec<Value>,
+}
+
+/// Reads what the bodies of an entry say; none for an entry that it does not know.
+pub type Tell<'t> = &'t dyn Fn(&Entry) -> Option<Readable>;
+
 /// Writes the journal in a stopped node's folder as lines.
 ///
 /// # Errors
@@ -52,13 +67,25 @@ pub fn export(dir: &Path, to: &mut impl Write) -> Result<Exported, ExportError> 
     journal.export(to)
 }
 
+fn nothing(_: &Entry) -> Option<Readable> {
+    None
+}
+
 impl ReadOnlyJournal {
     /// Writes the journal as lines.
     ///
     /// # Errors
     /// If it cannot be read or written.
     pub fn export(&self, to: &mut impl Write) -> Result<Exported, ExportError> {
-        write(&self.core, self, to)
+        self.export_told(to, &nothing)
+    }
+
+    /// As [`Self::export`], with what `tell` reads of the bodies.
+    ///
+    /// # Errors
+    /// As [`Self::export`].
+    pub fn export_told(&self, to: &mut impl Write, tell: Tell<'_>) -> Result<Exported, ExportError> {
+        write(&self.core, self, to, tell)
     }
 }
 
@@ -68,17 +95,25 @@ impl LocalJournal {
     /// # Errors
     /// If it cannot be read or written.
     pub fn export(&self, to: &mut impl Write) -> Result<Exported, ExportError> {
-        write(self.core(), self, to)
+        self.export_told(to, &nothing)
+    }
+
+    /// As [`Self::export`], with what `tell` reads of the bodies.
+    ///
+    /// # Errors
+    /// As [`Self::export`].
+    pub fn export_told(&self, to: &mut impl Write, tell: Tell<'_>) -> Result<Exported, ExportError> {
+        write(self.core(), self, to, tell)
     }
 }
 
-fn write(core: &Core, journal: &dyn Journal, to: &mut impl Write) -> Result<Exported, ExportError> {
+fn write(core: &Core, journal: &dyn Journal, to: &mut impl Write, tell: Tell<'_>) -> Result<Exported, ExportError> {
     let head = journal.head();
     let failed = |source| ExportError::Write { source };
     put(to, &FirstLine { format: EXPORT_FORMAT, journal: journal.id(), codec: CODEC_BINCODE_FIXED }).map_err(failed)?;
     for number in 1..=head.block {
         for block in core.load(&[number]).map_err(|source| ExportError::Read { source })? {
-            write_block(&block.bytes(), to)?;
+            write_block(&block.bytes(), to, tell)?;
         }
     }
     let end = EndLine { end: End { blocks: head.block, entries: head.position.0, hash: hex::encode(&head.hash) } };
@@ -86,7 +121,7 @@ fn write(core: &Core, journal: &dyn Journal, to: &mut impl Write) -> Result<Expo
     Ok(Exported { journal: journal.id(), blocks: head.block, entries: head.position.0, hash: head.hash })
 }
 
-fn write_block(bytes: &[u8], to: &mut impl Write) -> Result<(), ExportError> {
+fn write_block(bytes: &[u8], to: &mut impl Write, tell: Tell<'_>) -> Result<(), ExportError> {
     let failed = |source| ExportError::Write { source };
     let damaged = |problem: &str| ExportError::Read {
         source: ReadError::Damaged { position: Position::ZERO, problem: problem.to_owned() },
@@ -103,7 +138,8 @@ fn write_block(bytes: &[u8], to: &mut impl Write) -> Result<(), ExportError> {
     put(to, &line).map_err(failed)?;
     for record in frame::records(&bytes[HEADER_BYTES..]) {
         let entry = record.and_then(|record| record.entry()).map_err(damaged)?;
-        put(to, &EntryLine::of(&entry)).map_err(failed)?;
+        let readable = tell(&entry).unwrap_or_default();
+        put(to, &EntryLine::of(&entry, readable)).map_err(failed)?;
     }
     Ok(())
 }
@@ -190,12 +226,16 @@ pub(crate) struct PolicyLine {
 pub(crate) struct BodyLine {
     pub schema: u16,
     pub hex: String,
+    /// What it says. Nobody believes it: the bytes count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json: Option<Value>,
 }
 
 impl EntryLine {
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &Entry, readable: Readable) -> Self {
         let header = &entry.header;
         let meta = &header.meta;
+        let events = readable.events.into_iter().map(Some).chain(std::iter::repeat(None));
         let policy = |policy: &PolicyRef| PolicyLine {
             name: policy.name.clone(),
             revision: policy.revision,
@@ -216,16 +256,16 @@ impl EntryLine {
             policy: meta.policy.as_ref().map(policy),
             view: meta.view,
             cites: meta.cites.clone(),
-            command: BodyLine::of(&entry.command),
-            facts: BodyLine::of(&entry.facts),
-            verdict: BodyLine::of(&entry.verdict),
-            events: entry.events.iter().map(BodyLine::of).collect(),
+            command: BodyLine::of(&entry.command, readable.command),
+            facts: BodyLine::of(&entry.facts, readable.facts),
+            verdict: BodyLine::of(&entry.verdict, readable.verdict),
+            events: entry.events.iter().zip(events).map(|(event, json)| BodyLine::of(event, json)).collect(),
         }
     }
 }
 
 impl BodyLine {
-    fn of(body: &Body) -> Self {
-        Self { schema: body.schema, hex: hex::encode(&body.bytes) }
+    fn of(body: &Body, json: Option<Value>) -> Self {
+        Self { schema: body.schema, hex: hex::encode(&body.bytes), json }
     }
 }

@@ -18,11 +18,12 @@ use crate::{
     hex,
     index::Index,
     log::{Log, LogError, Tip},
-    open, record, request,
+    note, open, record, request,
 };
 
-/// The longest line that is read, in bytes: an entry of the largest size in hexadecimal digits, and its header.
-const LINE_BYTES_MAX: u64 = 2 * (Draft::APPEND_BYTES_MAX as u64) + 1024 * 1024;
+/// The longest line that is read, in bytes: an entry of the largest size in hexadecimal digits, what it says beside them, and
+/// its header.
+const LINE_BYTES_MAX: u64 = 8 * (Draft::APPEND_BYTES_MAX as u64) + 1024 * 1024;
 
 /// Why lines were not taken in. What had been written before is removed again.
 #[derive(Debug, thiserror::Error)]
@@ -60,14 +61,32 @@ pub enum LineProblem {
     BehindTheEnd,
 }
 
+/// Which journal the lines become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// The same one, with the same hashes: it takes the place of the one that was exported, which must not go on.
+    Kept,
+    /// One of its own with this id, which goes on beside the one that was exported. Its entries are the same, and its
+    /// blocks name it, so that their hashes are others; a note at its end says what it was made of.
+    New(Uuid),
+}
+
 /// Makes a journal in a new or empty folder from exported lines.
 ///
 /// # Errors
 /// See [`ImportError`].
 pub fn import(from: &mut impl BufRead, dir: &Path) -> Result<Exported, ImportError> {
+    import_as(from, dir, Identity::Kept)
+}
+
+/// As [`import`], as this journal.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn import_as(from: &mut impl BufRead, dir: &Path, identity: Identity) -> Result<Exported, ImportError> {
     let disk = OsDisk::new(dir);
     disk.make_root().map_err(|source| ImportError::Write { path: dir.to_owned(), source })?;
-    import_on(from, Arc::new(disk))
+    import_onto(from, Arc::new(disk), identity)
 }
 
 /// As [`import`], on any disk.
@@ -75,6 +94,10 @@ pub fn import(from: &mut impl BufRead, dir: &Path) -> Result<Exported, ImportErr
 /// # Errors
 /// See [`ImportError`].
 pub fn import_on(from: &mut impl BufRead, disk: Arc<dyn Disk>) -> Result<Exported, ImportError> {
+    import_onto(from, disk, Identity::Kept)
+}
+
+fn import_onto(from: &mut impl BufRead, disk: Arc<dyn Disk>, identity: Identity) -> Result<Exported, ImportError> {
     let path = disk.path();
     let target = |source| ImportError::Target { path: path.clone(), source: Box::new(source) };
     let names = disk.list("").map_err(open::io_error(&*disk, "list")).map_err(target)?;
@@ -83,7 +106,7 @@ pub fn import_on(from: &mut impl BufRead, disk: Arc<dyn Disk>) -> Result<Exporte
         return Err(target(OpenError::Foreign { path: disk.path(), problem }));
     }
     let _lock = open::take_lock(&*disk, LockMode::Exclusive).map_err(target)?;
-    let imported = Import { lines: Lines { from, line: 0 }, disk: disk.clone() }.run();
+    let imported = Import { lines: Lines { from, line: 0 }, disk: disk.clone(), identity }.run();
     if imported.is_err() {
         // Without FORMAT it is no journal; the remains would only be in the way of the next attempt.
         for name in ["log", "head", "FORMAT.tmp", "FORMAT"] {
@@ -98,13 +121,19 @@ pub fn import_on(from: &mut impl BufRead, disk: Arc<dyn Disk>) -> Result<Exporte
 struct Import<'r, R> {
     lines: Lines<'r, R>,
     disk: Arc<dyn Disk>,
+    identity: Identity,
 }
 
 impl<R: BufRead> Import<'_, R> {
     fn run(mut self) -> Result<Exported, ImportError> {
-        let journal = self.first_line()?;
+        let exported = self.first_line()?;
+        let journal = match self.identity {
+            Identity::Kept => exported,
+            Identity::New(id) => id,
+        };
         let segment_bytes = Settings::default().segment_bytes;
-        let mut tip = Tip::genesis(journal);
+        // Where the exported chain is, and where ours is; the same unless the journal gets a new id.
+        let (mut read, mut tip) = (Tip::genesis(exported), Tip::genesis(journal));
         let mut log =
             Log::create(self.disk.clone(), journal, segment_bytes, 1, tip).map_err(|error| self.log_error(error))?;
         let mut index = Index::default();
@@ -112,17 +141,32 @@ impl<R: BufRead> Import<'_, R> {
         loop {
             let text = self.lines.next()?.ok_or_else(|| self.lines.problem(LineProblem::EndsEarly))?;
             if let Ok(end) = serde_json::from_slice::<EndLine>(&text) {
-                self.check_end(&end, tip)?;
+                self.check_end(&end, read)?;
                 break;
             }
             let block: BlockLine = self.lines.parse(&text)?;
-            let (frame, next_tip) = self.read_block(journal, &block, tip)?;
+            let (mut frame, next_read) = self.read_block(exported, &block, read)?;
+            read = next_read;
+            let mut next_tip = next_read;
+            if journal != exported {
+                next_tip.hash = rename(&mut frame, journal, &block, tip);
+            }
             let place = log.append(&frame, next_tip).map_err(|error| self.log_error(error))?;
             let (header, records) = frame::check(&frame).map_err(|_| self.lines.problem(LineProblem::HashDiffers))?;
             index
                 .add_found(&header, records, place)
                 .map_err(|what| self.lines.problem(LineProblem::Invalid { what }))?;
             epoch = block.epoch;
+            tip = next_tip;
+        }
+        if journal != exported {
+            let note = note::imported(journal, exported, (read.position, read.hash), &index);
+            let (frame, next_tip) = framed(&note, journal, epoch, tip, index.version(&note.stream).next());
+            let place = log.append(&frame, next_tip).map_err(|error| self.log_error(error))?;
+            let (header, records) = frame::check(&frame).map_err(|_| self.lines.problem(LineProblem::HashDiffers))?;
+            index
+                .add_found(&header, records, place)
+                .map_err(|what| self.lines.problem(LineProblem::Invalid { what }))?;
             tip = next_tip;
         }
         log.sync().map_err(|source| self.write_error(source))?;
@@ -216,6 +260,42 @@ impl<R: BufRead> Import<'_, R> {
             LogError::Unclear(error) => error,
         })
     }
+}
+
+/// Has a block belong to another journal, behind that one's last block; answers with its new chain value.
+fn rename(frame: &mut [u8], journal: Uuid, block: &BlockLine, tip: Tip) -> [u8; 32] {
+    let header = FrameHeader {
+        journal,
+        block: block.block,
+        first: block.first,
+        epoch: block.epoch,
+        count: block.count,
+        records_bytes: 0,
+        previous: tip.hash,
+        hash: [0; 32],
+    };
+    frame::seal(frame, &header)
+}
+
+/// A block of one entry behind the last one.
+fn framed(draft: &Draft, journal: Uuid, epoch: u64, tip: Tip, version: Version) -> (Vec<u8>, Tip) {
+    let mut frame = vec![0; HEADER_BYTES];
+    record::encode(draft, &mut frame);
+    let position = tip.position.next();
+    record::place(&mut frame[HEADER_BYTES..], position, version);
+    let block = tip.block + 1;
+    let header = FrameHeader {
+        journal,
+        block,
+        first: position,
+        epoch,
+        count: 1,
+        records_bytes: 0,
+        previous: tip.hash,
+        hash: [0; 32],
+    };
+    let hash = frame::seal(&mut frame, &header);
+    (frame, Tip { block, position, hash })
 }
 
 /// Lines of bounded length, counted from 1.

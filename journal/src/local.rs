@@ -221,6 +221,11 @@ impl LocalJournal {
         &self.core
     }
 
+    /// The folder, with what of the log is elsewhere.
+    pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
     /// The settings it was opened with.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Body, CodecError, Draft, EntryKind, Meta, OpenReport, Outcome, Position, StreamId, Version, codec};
+use crate::{
+    Body, CodecError, Draft, EntryKind, Meta, OpenReport, Outcome, Position, StreamId, Version, codec, index::Index,
+};
 
 /// The stream of the journal's own notes.
 pub const NOTE_STREAM: &str = "node/journal";
@@ -20,6 +22,15 @@ pub enum JournalNote {
         log_filled_blocks: u64,
         /// The block store was damaged and was built anew from the log.
         store_rebuilt: bool,
+    },
+    /// The journal was made of an export of another one, and goes on beside it.
+    ImportedAsNew {
+        /// The journal that was exported.
+        from: Uuid,
+        /// Its last entry then.
+        position: Position,
+        /// The chain value there.
+        hash: [u8; 32],
     },
 }
 
@@ -93,6 +104,13 @@ pub(crate) fn history_repaired(
 ) -> Draft {
     let id = Uuid::new_v5(&journal, format!("history-repaired/{epoch}").as_bytes());
     draft(note, "history-repaired", id, expected, time_ms)
+}
+
+/// The entry that says what a journal with an id of its own was made of.
+pub(crate) fn imported(journal: Uuid, from: Uuid, (position, hash): (Position, [u8; 32]), index: &Index) -> Draft {
+    let note = JournalNote::ImportedAsNew { from, position, hash };
+    let id = Uuid::new_v5(&journal, b"imported-as-new");
+    draft(&note, "imported-as-new", id, index.version(&stream()), index.last_time_ms)
 }
 
 fn draft(note: &JournalNote, code: &str, command_id: Uuid, expected: Version, time_ms: u64) -> Draft {

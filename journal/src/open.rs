@@ -54,6 +54,7 @@ use crate::{
 pub(crate) use fill::Survey;
 use fill::{Filled, fill_store, isolated};
 pub(crate) use fill::{on_its_own_thread, open_copy, survey_of};
+pub use identity::{Occupant, occupant};
 use identity::{Origin, find_or_make_format};
 pub(crate) use identity::{existing_id, io_error, reader, take_lock};
 pub(crate) use judge::{Evidence, is_in_doubt, required};

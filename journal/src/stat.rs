@@ -1,4 +1,4 @@
-//! How much there is in a stopped journal, by kind and by stream.
+//! How much there is in a journal, by kind and by stream.
 
 use std::{
     collections::BTreeMap,
@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     Head, Journal, OpenError, ReadOnlyJournal, StreamId,
+    core::Core,
     disk::Disk,
     frame::{self, HEADER_BYTES},
 };
@@ -56,12 +57,31 @@ pub fn stat_on(disk: Arc<dyn Disk>) -> Result<JournalStat, OpenError> {
 }
 
 fn stat_of(journal: &ReadOnlyJournal, path: PathBuf) -> Result<JournalStat, OpenError> {
+    let size = Size { segments: journal.segments, bytes: journal.file_bytes };
+    count(&journal.core, journal, size, path, |_| ())
+}
+
+/// The log's files.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub segments: usize,
+    pub bytes: u64,
+}
+
+/// Counts what is in a journal by now; `after` is called after every block.
+pub(crate) fn count(
+    core: &Core,
+    journal: &dyn Journal,
+    size: Size,
+    path: PathBuf,
+    mut after: impl FnMut(u64),
+) -> Result<JournalStat, OpenError> {
     let mut stat = JournalStat {
         journal: journal.id(),
         head: journal.head(),
         first_time_ms: 0,
-        segments: journal.segments,
-        file_bytes: journal.file_bytes,
+        segments: size.segments,
+        file_bytes: size.bytes,
         total: Amount::default(),
         by_kind: BTreeMap::new(),
         by_stream: BTreeMap::new(),
@@ -72,7 +92,7 @@ fn stat_of(journal: &ReadOnlyJournal, path: PathBuf) -> Result<JournalStat, Open
             path: path.clone(),
             source: std::io::Error::other(problem),
         };
-        let loaded = journal.core.load(&[number]).map_err(|error| unreadable(error.to_string()))?;
+        let loaded = core.load(&[number]).map_err(|error| unreadable(error.to_string()))?;
         for block in &loaded {
             let bytes = block.bytes();
             for record in frame::records(&bytes[HEADER_BYTES..]) {
@@ -88,6 +108,7 @@ fn stat_of(journal: &ReadOnlyJournal, path: PathBuf) -> Result<JournalStat, Open
                 stat.by_stream.entry(stream).or_default().add(amount);
             }
         }
+        after(number);
     }
     Ok(stat)
 }

@@ -11,5 +11,6 @@ mod agents;
 mod asker;
 pub(crate) mod changes;
 mod errors;
+mod journal;
 mod operate;
 mod questions;

@@ -14,7 +14,7 @@ use std::{
 
 use actix_web::{App, HttpServer, dev::ServerHandle, http::StatusCode, web};
 
-use super::{agents, asker::Peer, changes, errors::Failure, operate, questions};
+use super::{agents, asker::Peer, changes, errors::Failure, journal, operate, questions};
 use crate::{client::SocketPath, handle::Handle, providers::enrolment::Enrolments};
 
 /// The longest body of a change, in bytes: a manifest's limit and some room.
@@ -99,6 +99,7 @@ fn serve(listener: UnixListener, shared: Shared, ready: &mpsc::SyncSender<io::Re
                         .configure(questions::routes)
                         .configure(changes::routes)
                         .configure(operate::routes)
+                        .configure(journal::routes)
                         .configure(agents::routes),
                 )
                 .default_service(web::to(nowhere))

@@ -100,7 +100,9 @@ pub(super) fn show(global: &Global, changed: &Changed) -> Result<(), CliError> {
                 Action::Remove | Action::Refuse => Cell::bad(action),
                 Action::Unchanged | Action::Keep => Cell::from(action),
             };
-            let detail = if step.fields.is_empty() { detail.to_owned() } else { step.fields.join(", ") };
+            let mut details = step.fields.clone();
+            details.extend(step.stays.clone());
+            let detail = if details.is_empty() { detail.to_owned() } else { details.join(", ") };
             let entry = decision.and_then(|decision| decision.position);
             table.add([
                 action,

@@ -29,7 +29,7 @@ pub(super) enum AuditCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
-    /// The journal of a stopped node: its folder, or a data directory [default: the data directory's, also while its node
+    /// An export, or the journal of a stopped node: its folder, or a data directory [default: the data directory's, also while its node
     /// runs]
     #[arg(value_name = "JOURNAL")]
     journal: Option<PathBuf>,
@@ -69,7 +69,12 @@ fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &
         None => session::ask(global, query)?,
         Some(dir) => {
             let below = journal_dir(dir);
-            let journal = session::open_stopped(if below.is_dir() { &below } else { dir })?;
+            let journal = match dir {
+                file if file.is_file() => session::open_export(file)?,
+                _ if below.is_dir() => session::open_stopped(&below)?,
+                dir if dir.exists() => session::open_stopped(dir)?,
+                dir => return Err(session::no_node(dir)),
+            };
             query.answer_from(&journal, SystemClock::new().now())?
         }
     };

@@ -41,6 +41,8 @@ pub enum Exit {
     NoInput = 66,
     /// No node is running, or it is stopping.
     NotRunning = 69,
+    /// The system gave no more memory, threads or files: a limit was reached.
+    Limit = 71,
     /// A disk is full, or cannot be read or written.
     Disk = 74,
     /// It was not done, or nobody knows, and the same may succeed in a moment.
@@ -55,7 +57,7 @@ pub enum Exit {
 
 impl Exit {
     /// All of them, for the documentation and its test. From 64 to 78 they are those of BSD's `sysexits.h`.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Ok,
         Self::Error,
         Self::Differences,
@@ -67,6 +69,7 @@ impl Exit {
         Self::BadInput,
         Self::NoInput,
         Self::NotRunning,
+        Self::Limit,
         Self::Disk,
         Self::TryAgain,
         Self::NoPermission,
@@ -80,6 +83,7 @@ impl Exit {
             "invalid-manifest" | "bad-scenario" | "not-imported" => Self::BadInput,
             "unreadable" => Self::NoInput,
             "not-running" | "socket-gone" | "stopping" | "node-ended" => Self::NotRunning,
+            "memory-limit" => Self::Limit,
             "disk" | "disk-nearly-full" | "unwritable" | "output" => Self::Disk,
             "overloaded" | "no-answer" | "not-answered" | "outcome-unknown" => Self::TryAgain,
             "no-permission" => Self::NoPermission,
@@ -105,6 +109,7 @@ impl Exit {
             Self::BadInput => "invalid manifest, scenario or export",
             Self::NoInput => "a file that was named cannot be read",
             Self::NotRunning => "no node is running, or it is stopping",
+            Self::Limit => "a limit of memory, threads or files was reached",
             Self::Disk => "disk full, or cannot be read or written",
             Self::TryAgain => "not done, or unknown: try again",
             Self::NoPermission => "no permission",
@@ -307,7 +312,7 @@ mod tests {
 
     #[test]
     fn codes_are_what_scripts_know() {
-        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 4, 5, 6, 64, 65, 66, 69, 74, 75, 77, 78, 124]);
+        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 4, 5, 6, 64, 65, 66, 69, 71, 74, 75, 77, 78, 124]);
     }
 
     #[test]
@@ -325,7 +330,7 @@ mod tests {
         let codes =
             ["invalid-manifest", "not-running", "disk-nearly-full", "unreadable", "overloaded", "no-permission"];
         assert_eq!(codes.map(exit), [65, 69, 74, 66, 75, 77]);
-        assert_eq!(["bad-providers", "chaos"].map(exit), [78, 1]);
+        assert_eq!(["bad-providers", "memory-limit", "chaos"].map(exit), [78, 71, 1]);
         let told = |code: &str| {
             CliError::from(crate::api::wire::problem::Problem { code: code.into(), ..Default::default() }).exit.code()
         };

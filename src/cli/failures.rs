@@ -118,6 +118,10 @@ impl From<StartError> for CliError {
             StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::JournalGone { .. } => Self::new(Exit::Integrity, "journal-gone", error.to_string())
                 .next("put the journal back, or name another directory with --data-dir DIR"),
+            StartError::Twin { .. } => Self::new(Exit::Refused, "same-identity", error.to_string()).next(
+                "both have one identity, and each would take what the other makes for its own; stop that one for good, or \
+                 give this one its own: `journal export FILE` here, and `journal import --as-new FILE` into a new directory",
+            ),
             StartError::Ended => Self::new(Exit::Error, "node-ended", error.to_string()),
         }
     }

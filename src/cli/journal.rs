@@ -1,26 +1,33 @@
-//! `bailiwick journal`: looks after the journal of a stopped node.
+//! `bailiwick journal`: looks after a journal, whether its node runs or not.
 
 use std::{
     fs::File,
     io::{self, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{
-    Amount, CheckReport, ExportError, Exported, ImportError, JournalStat, LineProblem, Position, SalvageError, Salvaged,
+    ExportError, Exported, Identity, ImportError, LineProblem, OpenError, Position, SalvageError, Salvaged, disk::Disk,
 };
 use clap::{Args, Subcommand};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
-    Global,
+    Global, backup,
     exit::{CliError, Exit},
-    output::{Cell, Column, OutputError, Table, time},
+    output::{Cell, Column, OutputError, Table},
     progress::say,
     session,
 };
-use crate::config::journal_dir;
+pub(super) use crate::api::wire::journal::hex;
+use crate::{
+    api::wire::journal::{Amounts, Checked, Counted},
+    client::ClientError,
+    config::journal_dir,
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum JournalCommand {
@@ -58,84 +65,99 @@ pub(super) struct ImportArgs {
     /// The file to read; - for the standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Give it an identity of its own, so that it can go on beside the journal that was exported. What that one's node made
+    /// stays its own, and is never touched
+    #[arg(long)]
+    as_new: bool,
 }
 
 pub(super) fn main(global: &Global, command: JournalCommand) -> Result<Exit, CliError> {
-    let data_dir = session::data_dir(global)?;
-    let dir = journal_dir(&data_dir);
     match command {
-        JournalCommand::Import(args) => import(global, &data_dir, &dir, &args),
-        JournalCommand::Salvage(args) => salvage(global, &args),
-        JournalCommand::Check | JournalCommand::Stat | JournalCommand::Export(_) if !dir.exists() => {
-            Err(session::no_node(&data_dir))
+        JournalCommand::Import(args) => {
+            let data_dir = session::data_dir(global)?;
+            import(global, &data_dir, &journal_dir(&data_dir), &args)
         }
-        JournalCommand::Check => check(global, &dir),
-        JournalCommand::Stat => stat(global, &dir),
-        JournalCommand::Export(args) => export(&dir, &args),
+        JournalCommand::Salvage(args) => salvage(global, &args),
+        JournalCommand::Check => check(global),
+        JournalCommand::Stat => stat(global),
+        JournalCommand::Export(args) => {
+            let data_dir = session::data_dir(global)?;
+            if !journal_dir(&data_dir).exists() {
+                return Err(session::no_node(&data_dir));
+            }
+            export(global, &args)
+        }
     }
 }
 
-fn check(global: &Global, dir: &Path) -> Result<Exit, CliError> {
-    let report = bailiwick_journal::check(dir)?;
-    global.output.show(&check_json(&report), || check_table(&report))?;
-    if report.is_whole() { Ok(Exit::Ok) } else { Ok(Exit::Integrity) }
+/// What a running node says of its journal, or what is found in that of a stopped one, or in an export.
+fn look<T: DeserializeOwned>(
+    global: &Global,
+    path: &str,
+    stopped: impl FnOnce(&Path) -> Result<T, OpenError>,
+    export: impl FnOnce(Arc<dyn Disk>) -> Result<T, OpenError>,
+) -> Result<T, CliError> {
+    if let Some(file) = session::export_named(global) {
+        return Ok(export(session::read_export(&file)?)?);
+    }
+    match session::ask_path(global, path)? {
+        Err(ClientError::NotRunning { .. }) => {
+            let data_dir = session::data_dir(global)?;
+            let dir = journal_dir(&data_dir);
+            if !dir.exists() {
+                return Err(session::no_node(&data_dir));
+            }
+            Ok(stopped(&dir)?)
+        }
+        answer => Ok(answer?),
+    }
 }
 
-fn check_json(report: &CheckReport) -> Value {
-    json!({
-        "journal": report.journal,
-        "whole": report.is_whole(),
-        "cleanStop": report.clean,
-        "position": report.head.position,
-        "block": report.head.block,
-        "hash": hex(&report.head.hash),
-        "epoch": report.epoch,
-        "streams": report.streams,
-        "segments": report.segments,
-        "bytes": report.bytes,
-        "mendable": report.mendable.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "problems": report.integrity.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "repair": report.repair.as_ref().map(|repair| json!({
-            "blocksFromStore": repair.blocks_from_store,
-            "position": repair.head.position,
-            "next": repair.to_string(),
-        })),
-        "store": report.store.to_string(),
-        "missingPositions": report.integrity.missing_positions.as_ref().map(range),
-        "missing": report.integrity.missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
+fn check(global: &Global) -> Result<Exit, CliError> {
+    let report: Checked = look(
+        global,
+        "/v1/journal/check",
+        |dir| bailiwick_journal::check(dir).map(|report| Checked::of(&report, false)),
+        |disk| bailiwick_journal::check_on(disk).map(|report| Checked::of(&report, false)),
+    )?;
+    global.output.show(&report, || check_table(&report))?;
+    if report.whole { Ok(Exit::Ok) } else { Ok(Exit::Integrity) }
 }
 
-fn check_table(report: &CheckReport) -> Table {
+fn check_table(report: &Checked) -> Table {
     let mut table = fields();
     let whole = match &report.repair {
-        Some(repair) => Cell::busy(repair.to_string()),
-        None if report.is_whole() => Cell::good("whole"),
+        Some(repair) => Cell::busy(repair.next.as_str()),
+        None if report.whole => Cell::good("whole"),
         None => Cell::bad("lost or changed history"),
     };
     table.add([Cell::from("history"), whole]);
-    let clean = if report.clean { "in order" } else { "not in order; the next start catches up" };
-    table.add([Cell::from("last stop"), clean.into()]);
+    let stop = match (report.running, report.clean_stop) {
+        (true, _) => "the node is running; this is what was durable when the check began",
+        (false, true) => "in order",
+        (false, false) => "not in order; the next start catches up",
+    };
+    table.add([Cell::from("last stop"), stop.into()]);
     table.add([Cell::from("journal"), report.journal.to_string().into()]);
-    table.add([Cell::from("entries"), report.head.position.to_string().into()]);
+    table.add([Cell::from("entries"), report.position.to_string().into()]);
     table.add([Cell::from("streams"), report.streams.to_string().into()]);
-    table.add([Cell::from("blocks"), report.head.block.to_string().into()]);
-    table.add([Cell::from("hash"), hex(&report.head.hash).into()]);
+    table.add([Cell::from("blocks"), report.block.to_string().into()]);
+    table.add([Cell::from("hash"), report.hash.as_str().into()]);
     table.add([Cell::from("writers so far"), report.epoch.to_string().into()]);
     let size = format!("{} bytes in {} segments", report.bytes, report.segments);
     table.add([Cell::from("log"), size.into()]);
-    table.add([Cell::from("sled"), report.store.to_string().into()]);
+    table.add([Cell::from("sled"), report.store.as_str().into()]);
     for problem in &report.mendable {
-        table.add([Cell::busy("repaired at the next start"), problem.to_string().into()]);
+        table.add([Cell::busy("repaired at the next start"), problem.as_str().into()]);
     }
-    for problem in &report.integrity.problems {
-        table.add([Cell::bad("problem"), problem.to_string().into()]);
+    for problem in &report.problems {
+        table.add([Cell::bad("problem"), problem.as_str().into()]);
     }
-    if let Some((first, last)) = report.integrity.missing_positions {
+    if let Some((first, last)) = report.missing_positions {
         table.add([Cell::bad("missing"), format!("entries {first} to {last} at least").into()]);
     }
-    for events in &report.integrity.missing {
-        table.add([Cell::bad("missing"), events.to_string().into()]);
+    for events in &report.missing {
+        table.add([Cell::bad("missing"), events.as_str().into()]);
     }
     table
 }
@@ -144,33 +166,18 @@ fn fields() -> Table {
     Table::of([Column::always("FIELD"), Column::always("VALUE")])
 }
 
-fn stat(global: &Global, dir: &Path) -> Result<Exit, CliError> {
-    let stat = bailiwick_journal::stat(dir)?;
-    let json = stat_json(&stat);
-    global.output.show(&json, || stat_table(&stat))?;
+fn stat(global: &Global) -> Result<Exit, CliError> {
+    let stat: Counted = look(
+        global,
+        "/v1/journal/stat",
+        |dir| bailiwick_journal::stat(dir).map(|stat| Counted::from(&stat)),
+        |disk| bailiwick_journal::stat_on(disk).map(|stat| Counted::from(&stat)),
+    )?;
+    global.output.show(&stat, || stat_table(&stat))?;
     Ok(Exit::Ok)
 }
 
-fn stat_json(stat: &JournalStat) -> Value {
-    let amount = |amount: &Amount| json!({"entries": amount.entries, "events": amount.events, "bytes": amount.bytes});
-    let kinds: serde_json::Map<String, Value> =
-        stat.by_kind.iter().map(|(kind, some)| (kind.clone(), amount(some))).collect();
-    let streams: serde_json::Map<String, Value> =
-        stat.by_stream.iter().map(|(stream, some)| (stream.to_string(), amount(some))).collect();
-    json!({
-        "journal": stat.journal,
-        "position": stat.head.position,
-        "first": time::rfc3339(Timestamp(stat.first_time_ms)),
-        "last": time::rfc3339(Timestamp(stat.head.time_ms)),
-        "segments": stat.segments,
-        "fileBytes": stat.file_bytes,
-        "total": amount(&stat.total),
-        "kinds": kinds,
-        "streams": streams,
-    })
-}
-
-fn stat_table(stat: &JournalStat) -> Table<5> {
+fn stat_table(stat: &Counted) -> Table<5> {
     let mut table = Table::of([
         Column::always("KIND"),
         Column::always("STREAMS"),
@@ -178,29 +185,28 @@ fn stat_table(stat: &JournalStat) -> Table<5> {
         Column::always("EVENTS"),
         Column::always("BYTES"),
     ]);
-    let mut add = |name: &str, streams: usize, some: &Amount| {
+    let mut add = |name: &str, streams: usize, some: &Amounts| {
         let numbers = [some.entries, some.events, some.bytes].map(|number| Cell::from(number.to_string()));
         let [entries, events, bytes] = numbers;
         table.add([Cell::from(name), streams.to_string().into(), entries, events, bytes]);
     };
-    for (kind, some) in &stat.by_kind {
-        let streams = stat.by_stream.keys().filter(|stream| stream.kind() == kind).count();
-        add(kind, streams, some);
+    for (kind, some) in &stat.kinds {
+        let of_kind = |stream: &&String| stream.split_once('/').is_some_and(|(of, _)| of == kind);
+        add(kind, stat.streams.keys().filter(of_kind).count(), some);
     }
-    add("all", stat.by_stream.len(), &stat.total);
+    add("all", stat.streams.len(), &stat.total);
     table
 }
 
-fn export(dir: &Path, args: &ExportArgs) -> Result<Exit, CliError> {
-    let to_stdout = args.file == Path::new("-");
-    let exported = if to_stdout {
-        bailiwick_journal::export(dir, &mut BufWriter::new(io::stdout().lock()))
+fn export(global: &Global, args: &ExportArgs) -> Result<Exit, CliError> {
+    let exported = if args.file == Path::new("-") {
+        backup::export(global, &mut BufWriter::new(io::stdout().lock()))
     } else {
         let unwritable = |error: io::Error| {
             CliError::new(Exit::Error, "unwritable", format!("cannot write {}", args.file.display())).because(&error)
         };
         let mut file = BufWriter::new(File::create(&args.file).map_err(unwritable)?);
-        let exported = bailiwick_journal::export(dir, &mut file);
+        let exported = backup::export(global, &mut file);
         file.flush().and_then(|()| file.get_ref().sync_all()).map_err(unwritable)?;
         exported
     };
@@ -213,14 +219,16 @@ fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Re
         let message = format!("there is a journal in {} already", data_dir.display());
         return Err(CliError::new(Exit::Refused, "exists", message).next("name an empty place with --data-dir DIR"));
     }
+    let identity = if args.as_new { Identity::New(Uuid::new_v4()) } else { Identity::Kept };
     let imported = if args.file == Path::new("-") {
-        bailiwick_journal::import(&mut io::stdin().lock(), dir)
+        bailiwick_journal::import_as(&mut io::stdin().lock(), dir, identity)
     } else {
         let file = File::open(&args.file).map_err(|error| {
             CliError::new(Exit::Error, "unreadable", format!("cannot read {}", args.file.display())).because(&error)
         })?;
-        bailiwick_journal::import(&mut BufReader::new(file), dir)
-    }?;
+        bailiwick_journal::import_as(&mut BufReader::new(file), dir, identity)
+    }
+    .map_err(not_imported)?;
     let json = json!({"journal": imported.journal, "entries": imported.entries, "blocks": imported.blocks, "hash": hex(&imported.hash)});
     global.output.show(&json, || {
         let mut table = fields();
@@ -239,6 +247,11 @@ fn salvage(global: &Global, args: &SalvageArgs) -> Result<Exit, CliError> {
     let below = journal_dir(&args.dir);
     let from = if below.is_dir() { below } else { args.dir.clone() };
     let into = journal_dir(&args.into);
+    if !is_taken(&from) {
+        let message = format!("there is no journal in {}", args.dir.display());
+        return Err(CliError::new(Exit::NotFound, "no-journal", message)
+            .next("name the data directory of the node, or the journal's own folder; nothing was made"));
+    }
     if is_taken(&into) {
         let message = format!("there is a journal in {} already", args.into.display());
         return Err(CliError::new(Exit::Refused, "exists", message).next("name an empty place with --into NEWDIR"));
@@ -305,10 +318,6 @@ fn words(exported: &Exported) -> String {
     )
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 impl From<ExportError> for CliError {
     fn from(error: ExportError) -> Self {
         match error {
@@ -331,16 +340,15 @@ impl From<SalvageError> for CliError {
     }
 }
 
-impl From<ImportError> for CliError {
-    fn from(error: ImportError) -> Self {
-        let told = match error {
-            ImportError::Line { problem: LineProblem::Newer { .. }, .. } => {
-                Self::new(Exit::Error, "not-imported", error.to_string()).next("import it with the release that wrote it")
-            }
-            ImportError::Line { .. } => Self::new(Exit::Integrity, "not-imported", error.to_string())
-                .next("export the journal again: these lines are no export, or not as they were written; no journal was made of them"),
-            _ => Self::new(Exit::Error, "not-imported", error.to_string()),
-        };
-        std::error::Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))
-    }
+/// Why lines were not taken in.
+pub(super) fn not_imported(error: ImportError) -> CliError {
+    let told = match &error {
+        ImportError::Line { problem: LineProblem::Newer { .. }, .. } => {
+            CliError::new(Exit::Error, "not-imported", error.to_string()).next("import it with the release that wrote it")
+        }
+        ImportError::Line { .. } => CliError::new(Exit::Integrity, "not-imported", error.to_string())
+            .next("export the journal again: these lines are no export, or not as they were written; no journal was made of them"),
+        _ => CliError::new(Exit::Error, "not-imported", error.to_string()),
+    };
+    std::error::Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))
 }

@@ -44,7 +44,7 @@ mod tests {
     fn a_limit_that_is_too_small_is_told_with_what_is_enough() {
         assert!(judge(None).is_ok() && judge(Some(ADDRESS_SPACE_MIN)).is_ok());
         let error = judge(Some(80 << 20)).unwrap_err();
-        assert_eq!(error.code, "memory-limit");
+        assert_eq!((&*error.code, error.exit), ("memory-limit", Exit::Limit));
         assert!(error.message.contains("80 MiB") && error.next_step.contains("4096 MiB"), "{error:?}");
     }
 

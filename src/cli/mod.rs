@@ -4,6 +4,7 @@ mod agent;
 pub mod allocator;
 mod apply;
 mod audit;
+mod backup;
 mod chaos;
 mod completion;
 mod delete;
@@ -64,7 +65,8 @@ pub struct Cli {
 /// Options of all commands.
 #[derive(Clone, Debug, Args)]
 pub struct Global {
-    /// Where the node keeps everything [default: the user's data directory]
+    /// Where the node keeps everything [default: the user's data directory]; or an export of a journal, for commands that
+    /// read
     #[arg(long, global = true, value_name = "DIR", env = "BAILIWICK_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
     /// How to print
@@ -154,7 +156,9 @@ enum Command {
     /// Decide history again
     #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
-    /// Look after the journal of a stopped node
+    /// Copy journal, key and providers into a new directory, also while the node runs
+    Backup(backup::BackupArgs),
+    /// Look after the journal, also while the node runs
     #[command(subcommand, arg_required_else_help = true)]
     Journal(journal::JournalCommand),
     /// Crash a journal's node wherever it could have crashed
@@ -281,6 +285,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Disown(args) => operate::disown(global, args),
         Command::Harvest(args) => harvest::main(global, args),
         Command::WhyNot(args) => why_not::main(global, args),
+        Command::Backup(args) => backup::main(global, args),
         Command::EnableHa(args) => enable_ha::main(global, args),
         Command::Wait(args) => wait::main(global, args),
         Command::Log(args) => log::main(global, args),

@@ -6,11 +6,15 @@ use std::{
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use bailiwick_actors::{ports::Clock, vocab::Timestamp};
-use bailiwick_journal::{Journal, OpenError, ReadOnlyJournal};
+use bailiwick_journal::{
+    Journal, OpenError, ReadOnlyJournal,
+    disk::{Disk, SimulatedDisk},
+};
 use hyper::Method;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -43,6 +47,29 @@ pub(super) fn data_dir(global: &Global) -> Result<PathBuf, CliError> {
     Ok(dir)
 }
 
+/// The export that is named instead of a data directory.
+pub(super) fn export_named(global: &Global) -> Option<PathBuf> {
+    global.data_dir.clone().filter(|path| path.is_file())
+}
+
+/// Reads an export into memory, as the journal that it was.
+pub(super) fn read_export(file: &Path) -> Result<Arc<dyn Disk>, CliError> {
+    let opened = fs::File::open(file).map_err(|error| {
+        CliError::new(Exit::NoInput, "unreadable", format!("cannot read {}", file.display())).because(&error)
+    })?;
+    let disk: Arc<dyn Disk> = Arc::new(SimulatedDisk::new());
+    bailiwick_journal::import_on(&mut io::BufReader::new(opened), disk.clone()).map_err(|error| {
+        let told = CliError::new(Exit::BadInput, "not-an-export", format!("{} is no whole export", file.display()));
+        told.because(&error).next("write one with `bailiwick journal export FILE`, or name a data directory")
+    })?;
+    Ok(disk)
+}
+
+/// The journal of an export.
+pub(super) fn open_export(file: &Path) -> Result<ReadOnlyJournal, CliError> {
+    Ok(ReadOnlyJournal::open_on(read_export(file)?)?)
+}
+
 /// Whether there can be a node: what is no directory, or cannot be looked into, is told as that, not as what follows from it.
 fn check(dir: &Path) -> Result<(), CliError> {
     match fs::read_dir(dir) {
@@ -50,7 +77,8 @@ fn check(dir: &Path) -> Result<(), CliError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             let message = format!("{} is not a directory", dir.display());
-            Err(CliError::new(Exit::Config, "no-directory", message).next("name a directory with --data-dir DIR"))
+            Err(CliError::new(Exit::Config, "no-directory", message)
+                .next("name a directory with --data-dir DIR; an export of a journal can only be read: `log`, `why`, `get`, `status`, `audit replay`"))
         }
         Err(error) => {
             let exit = if error.kind() == io::ErrorKind::PermissionDenied { "no-permission" } else { "disk" };
@@ -92,6 +120,9 @@ pub(super) fn ask_node(global: &Global, query: &Query) -> Result<serde_json::Val
 }
 
 fn asked(global: &Global, query: &Query) -> Result<Result<serde_json::Value, ClientError>, CliError> {
+    if export_named(global).is_some() {
+        return Ok(Err(ClientError::NotRunning { socket: PathBuf::new() }));
+    }
     let client = client(global)?;
     let client = if query.reads_all_of_history() {
         client.with_limits(client::Limits { time: HISTORY_TIME_MAX, ..client::Limits::default() })
@@ -113,12 +144,23 @@ pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, C
             if query.is_about_now() && !global.output.is_for_programs() {
                 let head = journal.head();
                 let time = rfc3339(Timestamp(head.time_ms));
-                say(&format!("no node is running; this is the journal's end, entry {} at {time}", head.position));
+                let what = if export_named(global).is_some() {
+                    "this is an export, up to"
+                } else {
+                    "no node is running; this is the journal's end,"
+                };
+                say(&format!("{what} entry {} at {time}", head.position));
             }
             query.answer_from(journal, SystemClock::new().now())
         }),
         answer => Ok(answer?),
     }
+}
+
+/// Asks a running node by a path; reading all of its journal may take a while.
+pub(super) fn ask_path<T: DeserializeOwned>(global: &Global, path: &str) -> Result<Result<T, ClientError>, CliError> {
+    let client = client(global)?.with_limits(client::Limits { time: HISTORY_TIME_MAX, ..client::Limits::default() });
+    block_on(client.get_json(path))
 }
 
 /// Makes sure that a node is running: what is waited for would never come otherwise.
@@ -133,6 +175,9 @@ pub(super) fn with_journal<T, E: Into<CliError>>(
     global: &Global,
     read: impl FnOnce(&dyn Journal) -> Result<T, E>,
 ) -> Result<T, CliError> {
+    if let Some(file) = export_named(global) {
+        return read(&open_export(&file)?).map_err(Into::into);
+    }
     let dir = data_dir(global)?;
     let journal_dir = journal_dir(&dir);
     if !journal_dir.exists() {

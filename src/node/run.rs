@@ -19,7 +19,10 @@ use bailiwick_actors::{
 use bailiwick_journal::{Journal, LocalJournal, OpenError, OpenReport, ReadError};
 use tokio::sync::{mpsc as mpsc_async, oneshot};
 
-use super::{StartError, Started, StopError};
+use super::{
+    StartError, Started, StopError,
+    place::{self, Twin},
+};
 use crate::{
     api::server::{self, Server},
     client::{SocketPath, socket_address},
@@ -89,6 +92,13 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let clock: Arc<dyn Clock> = config.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::new()));
     let dir = journal_dir(&config.data_dir);
     let settings = config.journal.clone();
+    let place = config.data_dir.join("place.json");
+    let cannot = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
+    let elsewhere = match place::look(&config.data_dir).map_err(cannot("read", place.clone()))? {
+        Ok(elsewhere) => elsewhere,
+        Err(Twin { path, holder }) => return Err(StartError::Twin { path, holder }),
+    };
+    let told_elsewhere = elsewhere.told.clone();
     let (journal, report) = open_journal(|| bailiwick_journal::Config {
         dir: dir.clone(),
         now_ms: clock.now().0,
@@ -105,7 +115,7 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let unreadable = |error: ReadError| AssembleError::Rebuild(error.into());
     let step = ClockStep::between(&*journal, clock.now(), clock.wall()).map_err(unreadable)?;
     let told = [step.map(|step| step.text), gap(&*journal).map_err(unreadable)?].into_iter().flatten().collect();
-    let cannot = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
+    place::note(&config.data_dir, journal.id(), elsewhere).map_err(cannot("write", place))?;
     let key_path = config.data_dir.join("node.key");
     let key = node_key(&config.data_dir).map_err(cannot("read or make", key_path))?;
     // The journal's lock is held from here on: the socket can only be an old one, or ours.
@@ -136,6 +146,7 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
         report,
         resumed: running.resumed.clone(),
         clock: told,
+        elsewhere: told_elsewhere,
         socket: config.listen.then(|| config.data_dir.join("node.sock")),
     };
     Ok(Parts { handle, started, running, server, journal, socket: Some(socket) })

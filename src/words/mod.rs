@@ -14,6 +14,7 @@ mod policies;
 mod replica_sets;
 mod storage;
 mod supervisors;
+mod values;
 
 use std::fmt;
 
@@ -27,13 +28,14 @@ use bailiwick_actors::{
     vocab::Timestamp,
     volume, volume_attachment,
 };
-use bailiwick_journal::{Entry, EntryKind};
+use bailiwick_journal::{Entry, EntryKind, StreamId};
 use serde::Serialize;
 
 pub use machines::{caused, join, progress, started_with, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use replica_sets::{reason_in_words, step_in_words};
 pub use supervisors::{ordered, withholding};
+pub use values::readable;
 
 /// One entry, told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -135,27 +137,46 @@ struct Told {
     happened: Vec<String>,
 }
 
-fn told(entry: &Entry) -> Option<Told> {
-    let stream = &entry.header.stream;
-    let told = match (stream.kind(), stream.name()) {
-        (machine::State::KIND, _) => tell::<machine::State>(entry),
-        (volume::State::KIND, _) => tell::<volume::State>(entry),
-        (volume_attachment::State::KIND, _) => tell::<volume_attachment::State>(entry),
-        (policy::State::KIND, _) => tell::<policy::State>(entry),
-        (filesystem::State::KIND, _) => tell::<filesystem::State>(entry),
-        (filesystem_attachment::State::KIND, _) => tell::<filesystem_attachment::State>(entry),
-        (machine_set::State::KIND, _) => tell::<machine_set::State>(entry),
-        (machine_class::State::KIND, _) => tell::<machine_class::State>(entry),
-        ("supervisor", machine_sets_supervisor::View::NAME) => tell::<machine_sets_supervisor::State>(entry),
-        (replica_set::State::KIND, _) => tell::<replica_set::State>(entry),
-        (member::State::KIND, _) => tell::<member::State>(entry),
-        ("supervisor", machines_supervisor::View::NAME) => tell::<machines_supervisor::State>(entry),
-        ("supervisor", storage_supervisor::View::NAME) => tell::<storage_supervisor::State>(entry),
-        ("supervisor", replica_sets_supervisor::View::NAME) => tell::<replica_sets_supervisor::State>(entry),
-        (kind, _) if document::Kind::of(kind).is_some() => tell::<document::State>(entry),
+/// Something that is done for the kind of a stream.
+trait PerKind {
+    type Output;
+    fn of<D: Words>(self) -> Self::Output;
+}
+
+/// Does it for the kind of this stream; none for a kind that this version does not know.
+fn of_kind<P: PerKind>(stream: &StreamId, what: P) -> Option<P::Output> {
+    Some(match (stream.kind(), stream.name()) {
+        (machine::State::KIND, _) => what.of::<machine::State>(),
+        (volume::State::KIND, _) => what.of::<volume::State>(),
+        (volume_attachment::State::KIND, _) => what.of::<volume_attachment::State>(),
+        (policy::State::KIND, _) => what.of::<policy::State>(),
+        (filesystem::State::KIND, _) => what.of::<filesystem::State>(),
+        (filesystem_attachment::State::KIND, _) => what.of::<filesystem_attachment::State>(),
+        (machine_set::State::KIND, _) => what.of::<machine_set::State>(),
+        (machine_class::State::KIND, _) => what.of::<machine_class::State>(),
+        ("supervisor", machine_sets_supervisor::View::NAME) => what.of::<machine_sets_supervisor::State>(),
+        (replica_set::State::KIND, _) => what.of::<replica_set::State>(),
+        (member::State::KIND, _) => what.of::<member::State>(),
+        ("supervisor", machines_supervisor::View::NAME) => what.of::<machines_supervisor::State>(),
+        ("supervisor", storage_supervisor::View::NAME) => what.of::<storage_supervisor::State>(),
+        ("supervisor", replica_sets_supervisor::View::NAME) => what.of::<replica_sets_supervisor::State>(),
+        (kind, _) if document::Kind::of(kind).is_some() => what.of::<document::State>(),
         _ => return None,
-    };
-    told.ok()
+    })
+}
+
+struct Telling<'e>(&'e Entry);
+
+impl PerKind for Telling<'_> {
+    type Output = Result<Told, StoredError>;
+
+    fn of<D: Words>(self) -> Self::Output {
+        tell::<D>(self.0)
+    }
+}
+
+fn told(entry: &Entry) -> Option<Told> {
+    of_kind(&entry.header.stream, Telling(entry))?.ok()
 }
 
 fn tell<D: Words>(entry: &Entry) -> Result<Told, StoredError> {

@@ -79,7 +79,8 @@ async fn undo(lab: &Lab, providers: &Providers) -> Result<(), Fault> {
     only(providers.tmpfs.detach_filesystems(vec![detach_filesystem(MEMORY_AT, MEMORY)]).await)?;
     only(providers.tmpfs.destroy_filesystems(vec![effect(MEMORY)]).await)?;
     only(providers.managed.destroy_filesystems(vec![effect(FILES)]).await)?;
-    only(providers.volumes.destroy_volumes(vec![effect(DATA)]).await)
+    only(providers.volumes.destroy_volumes(vec![effect(DATA)]).await)?;
+    providers.managed.forget_on(effect(DATA)).await
 }
 
 fn lines(lab: &Lab, wanted: &str) -> usize {

@@ -118,7 +118,8 @@ async fn create(lab: &Lab, disk: &Arc<Disk>) -> Result<managed::Made, StorageErr
     let turn = ground.turn(&tag).unwrap();
     let beneath =
         managed::Beneath { name: "sdz".parse().unwrap(), size: SizeMib(64), hardware_id: Some("one".to_owned()) };
-    managed::create(&ground, &tag, Some(&beneath), &turn).await
+    let volume = Tag::of(TagKind::Volume, effect(2));
+    managed::create(&ground, &tag, (&volume, Some(&beneath)), &turn).await
 }
 
 const WHOLE: [&str; 3] = ["sgdisk --zap-all /dev/sdz", "sgdisk -n 1:0:-1 /dev/sdz", "mkfs.ext4 -- /dev/sdz1"];

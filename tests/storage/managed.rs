@@ -83,6 +83,7 @@ async fn a_filesystem_on_a_volume_moves_with_its_data_and_is_formatted_once() {
     only(again.managed.destroy_filesystems(vec![effect(FILES)]).await).unwrap();
     only(again.volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await).unwrap();
     only(again.volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();
+    again.managed.forget_on(effect(DATA)).await.unwrap();
     assert_eq!(formatted(&again), 0);
     lab.assert_nothing_left("at the end");
 }
@@ -183,6 +184,7 @@ async fn a_single_byte_anywhere_keeps_a_device_from_being_formatted() {
         only(providers.managed.destroy_filesystems(vec![effect(3_000 + nth as u128)]).await).unwrap();
         only(providers.volumes.detach_volumes(vec![detach_volume(to_1, data)]).await).unwrap();
         only(providers.volumes.destroy_volumes(vec![effect(data)]).await).unwrap();
+        providers.managed.forget_on(effect(data)).await.unwrap();
     }
     lab.assert_nothing_left("at the end");
 }
@@ -232,6 +234,41 @@ async fn an_unfinished_formatting_is_finished() {
     let info = only(providers.managed.attach_filesystems(vec![attach_filesystem(AT, FILES, None)]).await).unwrap();
     fs::write(std::path::Path::new(&info.mount_point).join("file"), "x").unwrap();
     only(providers.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+}
+
+#[tokio::test]
+async fn a_destroyed_filesystem_makes_room_for_the_next_one_on_its_volume() {
+    if !may_mount() {
+        return;
+    }
+    // given a filesystem with data that is destroyed, on a volume that stays
+    let lab = Lab::new();
+    let providers = lab.providers();
+    let device = attached(&providers).await;
+    let wish = |id| filesystem(id, SIZE, Some(backing(DATA, &device, SIZE)));
+    only(providers.managed.create_filesystems(vec![wish(FILES)]).await).unwrap();
+    let info = only(providers.managed.attach_filesystems(vec![attach_filesystem(AT, FILES, None)]).await).unwrap();
+    fs::write(std::path::Path::new(&info.mount_point).join("file"), "x").unwrap();
+    only(providers.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
+    only(providers.managed.destroy_filesystems(vec![effect(FILES)]).await).unwrap();
+    // when the next one is declared there
+    only(providers.managed.create_filesystems(vec![wish(FILES + 1)]).await).unwrap();
+    // then it is made, and is empty
+    let mount = attach_filesystem(AT + 1, FILES + 1, None);
+    let info = only(providers.managed.attach_filesystems(vec![mount]).await).unwrap();
+    assert!(!std::path::Path::new(&info.mount_point).join("file").exists());
+    assert_eq!(formatted(&providers), 2);
+    only(providers.managed.detach_filesystems(vec![detach_filesystem(AT + 1, FILES + 1)]).await).unwrap();
+    only(providers.managed.destroy_filesystems(vec![effect(FILES + 1)]).await).unwrap();
+    // And what somebody else made there since is data as ever.
+    let made = Process::new("mkfs.ext4").args(["-q", "-F", &device]).output().unwrap();
+    assert!(made.status.success());
+    let refused = only(providers.managed.create_filesystems(vec![wish(FILES + 2)]).await).unwrap_err();
+    assert!(refused.text.contains("holds data"), "{refused}");
+    only(providers.volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await).unwrap();
+    only(providers.volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();
+    providers.managed.forget_on(effect(DATA)).await.unwrap();
+    lab.assert_nothing_left("at the end");
 }
 
 #[tokio::test]
@@ -297,6 +334,7 @@ async fn a_filesystem_is_known_by_itself_whatever_its_device_is_called_now() {
     only(providers.managed.destroy_filesystems(vec![effect(FILES)]).await).unwrap();
     only(providers.volumes.detach_volumes(vec![detach_volume(TO_1, DATA)]).await).unwrap();
     only(providers.volumes.destroy_volumes(vec![effect(DATA)]).await).unwrap();
+    providers.managed.forget_on(effect(DATA)).await.unwrap();
     let other = lab.loops();
     assert!(other.iter().all(|name| run("losetup", &["-d", &format!("/dev/{name}")]).status.success()));
     lab.assert_nothing_left("at the end");

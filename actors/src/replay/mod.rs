@@ -5,6 +5,7 @@
 
 mod assert;
 mod divergence;
+mod lineage;
 mod pass;
 mod policies;
 mod redecide;

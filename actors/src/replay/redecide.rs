@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::{
     Divergence, What,
+    lineage::Lineage,
     views::{LaggingView, ViewFault},
 };
 use crate::{
@@ -99,7 +100,7 @@ type IdRule = fn(&StreamId, Position, Position, [u8; 16]) -> Uuid;
 /// Decides the entries of one kind again.
 #[derive(Debug)]
 pub struct Redecider<'j, D: Decider> {
-    journal: Uuid,
+    lineage: Lineage,
     entities: BTreeMap<StreamId, Entity<D>>,
     view: LaggingView<'j, D::View>,
     id_rule: Option<IdRule>,
@@ -111,7 +112,7 @@ impl<'j, D: Decider> Redecider<'j, D> {
     /// A decider whose commands come from others.
     pub fn new(journal: &'j dyn Journal) -> Self {
         let view = LaggingView::new(journal);
-        Self { journal: journal.id(), entities: BTreeMap::new(), view, id_rule: None, lost: BTreeSet::new() }
+        Self { lineage: Lineage::of(journal), entities: BTreeMap::new(), view, id_rule: None, lost: BTreeSet::new() }
     }
 
     /// A supervisor, which gives itself its commands.
@@ -130,7 +131,7 @@ impl<D: Decider> Redecide for Redecider<'_, D> {
             self.entities.insert(stream.clone(), Entity::new(stream.clone()));
         }
         let entity = self.entities.get_mut(stream).expect("it was just put there");
-        let mut audit = Audit { entry, found, journal: self.journal, id_rule: self.id_rule };
+        let mut audit = Audit { entry, found, journal: self.lineage.at(entry.header.position), id_rule: self.id_rule };
         let view = audit.view(entity, &mut self.view);
         if let (Some(policy), true) = (context.policy, view) {
             audit.decide(entity, policy, self.view.view());

@@ -50,7 +50,8 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     }
     // A declaration that says the number that was asked for is recorded: from then on it is the declared one.
     if *present == meant && state.servers_declared == Some(spec.servers) {
-        return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
+        let stays = present.servers != spec.servers;
+        return Ok(Decision::nothing(if stays { Reason::AskedNumberStays } else { Reason::AlreadyAsDeclared }));
     }
     Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec: meant }]))
 }

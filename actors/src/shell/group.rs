@@ -29,13 +29,13 @@ use crate::{
 const GROUP_TRIES_MAX: u32 = 16;
 
 /// The stream that requests as a whole are noted in. It has no events.
-const REQUESTS: &str = "node/requests";
+pub const REQUESTS: &str = "node/requests";
 
-/// What is noted of a request.
+/// What is noted of a request, as the command of its entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct RequestNote {
+pub struct RequestNote {
     /// The entries of its commands follow at once; so many of them were recorded.
-    recorded: u32,
+    pub recorded: u32,
 }
 
 impl Stored for RequestNote {

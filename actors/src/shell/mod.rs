@@ -21,6 +21,7 @@ mod rebuild;
 mod registry;
 mod secrets;
 mod services;
+mod taken_over;
 mod wishes;
 
 pub use crate::{
@@ -36,6 +37,7 @@ pub use assemble::{AssembleError, Resumed, Running, assemble};
 pub use calls::{Call, FilesystemCall, MachineCall, Perform, ReplicaSetCall, VolumeCall};
 pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit};
 pub use executor::Executor;
+pub use group::{REQUESTS, RequestNote};
 pub use growth::{Follower, Growth};
 pub use kinds::{AnyCommand, Kind, Work};
 pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin, RehearseGroup};
@@ -44,3 +46,4 @@ pub use plant::{Plant, plant};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
 pub use services::{Limits, Providers, Services, Source};
+pub use taken_over::TakenOver;

@@ -30,6 +30,18 @@ pub(super) type Report = (StreamId, AnyCommand, Position);
 
 /// Makes one bulk call; all items are of one operation and one provider.
 pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
+    let (mut told, mut ours) = (Vec::new(), Batch::new());
+    for item in batch {
+        match services.taken_over.report(&item) {
+            Some(report) => told.push(report),
+            None => ours.push(item),
+        }
+    }
+    told.extend(perform_ours(services, ours).await);
+    told
+}
+
+async fn perform_ours(services: &Services, batch: Batch) -> Vec<Report> {
     let Some(first) = batch.first() else {
         return Vec::new();
     };

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 use bailiwick_journal::{EntryView, Filter, Journal, Position, ReadError, StreamId};
 use uuid::Uuid;
 
-use super::{Kind, Work};
+use super::{Kind, TakenOver, Work};
 use crate::{
     contract::{Decider, Decoded, DecodedEvents, Entity, NoView, PolicyInForce, StoredError, View},
     filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
@@ -24,6 +24,8 @@ pub struct Rebuilt {
     pub busy: Vec<StreamId>,
     /// The entities that wait, and until when.
     pub waiting: Vec<(StreamId, Timestamp)>,
+    /// What another journal made.
+    pub taken_over: TakenOver,
     pub machines_view: machines::View,
     pub machines_supervisor: Entity<machines::State>,
     pub storage_view: storage::View,
@@ -55,6 +57,21 @@ struct Folds {
     machine_sets: BTreeMap<StreamId, Entity<machine_set::State>>,
 }
 
+impl Folds {
+    fn taken_over(&self, journal: Uuid, into: &mut TakenOver) {
+        for (stream, entity) in &self.volumes {
+            if let volume::Storage::Provisioned { intent, volume } = &entity.state().storage {
+                into.note(journal, stream, *intent, volume.effect);
+            }
+        }
+        for (stream, entity) in &self.filesystems {
+            if let filesystem::Storage::Provisioned { intent, filesystem } = &entity.state().storage {
+                into.note(journal, stream, *intent, filesystem.effect);
+            }
+        }
+    }
+}
+
 /// Folds the whole journal.
 ///
 /// # Errors
@@ -68,6 +85,7 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         policy: PolicyInForce { reference: None, document: policy::Document::default() },
         busy: Vec::new(),
         waiting: Vec::new(),
+        taken_over: TakenOver::default(),
         machines_view: machines::View::default(),
         machines_supervisor: Entity::new(supervisor(machines::View::NAME)),
         storage_view: storage::View::default(),
@@ -78,6 +96,7 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         machine_sets_supervisor: Entity::new(supervisor(machine_sets::View::NAME)),
     };
     fold_all(journal, position, &mut folds, &mut rebuilt)?;
+    folds.taken_over(journal.id(), &mut rebuilt.taken_over);
     owed(journal.id(), &folds.volumes, &mut rebuilt);
     owed(journal.id(), &folds.machines, &mut rebuilt);
     owed(journal.id(), &folds.attachments, &mut rebuilt);

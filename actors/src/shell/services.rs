@@ -13,7 +13,10 @@ use bailiwick_journal::{AppendError, Appended, Draft, Intake, Journal, Position,
 use tokio::{sync::watch, time::Instant};
 use uuid::Uuid;
 
-use super::growth::{Follower, Growth};
+use super::{
+    growth::{Follower, Growth},
+    taken_over::TakenOver,
+};
 use crate::{
     contract::{DecodedEvents, Known, NoView, PolicyInForce},
     ports::{
@@ -146,6 +149,8 @@ pub struct Services {
     pub clock: Arc<dyn Clock>,
     pub providers: Providers,
     pub limits: Limits,
+    /// What another journal made, and this one knows of.
+    pub(crate) taken_over: TakenOver,
     policy: RefCell<Arc<PolicyInForce>>,
     /// The last answer of `now`, and when it was given by the monotonic clock.
     last_time: Cell<(Timestamp, Instant)>,
@@ -175,6 +180,7 @@ impl Services {
         providers: Providers,
         limits: Limits,
         policy: PolicyInForce,
+        taken_over: TakenOver,
     ) -> Self {
         let last_time = Cell::new((Timestamp(journal.head().time_ms), Instant::now()));
         let growth = Growth::new(journal.head().position);
@@ -185,6 +191,7 @@ impl Services {
             clock,
             providers,
             limits,
+            taken_over,
             policy: RefCell::new(Arc::new(policy)),
             last_time,
             growth,

@@ -1,12 +1,12 @@
 //! Whose journal a folder holds, who else has it open, and how a disk's errors are told.
 
-use std::{io, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use uuid::Uuid;
 
 use crate::{
     OpenError, crash,
-    disk::{Disk, Lock, LockError, LockMode},
+    disk::{Disk, Lock, LockError, LockMode, OsDisk},
     format::{self, FoundFormat},
     log::LogReader,
 };
@@ -50,6 +50,28 @@ fn known_id(disk: &dyn Disk) -> Result<Option<(Uuid, bool)>, OpenError> {
         (Some(journal), _) => Ok(Some((journal, true))),
         (None, Some(problem)) => Err(foreign(problem)),
         (None, None) => Ok(None),
+    }
+}
+
+/// Whose journal is in a folder, and who has it open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occupant {
+    pub journal: Uuid,
+    /// The process that writes to it; none if no node runs there.
+    pub holder: Option<String>,
+}
+
+/// Looks whose journal is in a folder, without reading it.
+///
+/// # Errors
+/// If there is none, or it cannot be looked at.
+pub fn occupant(dir: &Path) -> Result<Occupant, OpenError> {
+    let disk = OsDisk::new(dir);
+    let (journal, _) = existing_id(&disk)?;
+    match take_lock(&disk, LockMode::Shared) {
+        Ok(_) => Ok(Occupant { journal, holder: None }),
+        Err(OpenError::InUse { holder, .. }) => Ok(Occupant { journal, holder: Some(holder) }),
+        Err(error) => Err(error),
     }
 }
 

@@ -48,6 +48,8 @@ pub enum StoreSeen {
     AsLeft,
     /// A copy of it was looked into: it has every block up to this one.
     Until(u64),
+    /// It is open in the running node, and has every block up to this one.
+    Open(u64),
     /// A copy of it was looked into: it is damaged, and the next start builds it anew from the log.
     Damaged(String),
     /// There is none; the next start builds it from the log.
@@ -90,6 +92,8 @@ impl fmt::Display for StoreSeen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AsLeft => f.write_str("unchanged since the last stop"),
+            Self::Open(0) => f.write_str("open, empty"),
+            Self::Open(block) => write!(f, "open, has the blocks up to {block}"),
             Self::Until(0) => f.write_str("empty; the next start fills it from the log"),
             Self::Until(block) => write!(f, "sound, has blocks 1 to {block}"),
             Self::Damaged(problem) => write!(f, "damaged ({problem}); the next start rebuilds it from the log"),

@@ -2,5 +2,6 @@
 
 pub mod agent;
 pub mod change;
+pub mod journal;
 pub mod problem;
 pub mod storage;

@@ -4,7 +4,7 @@ mod journals;
 
 use std::{collections::BTreeSet, thread};
 
-use bailiwick_journal::{Filter, Journal, Position, ReadOnlyJournal};
+use bailiwick_journal::{EntryKind, Filter, Journal, Position, ReadOnlyJournal};
 use clap::{CommandFactory, Parser};
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ use crate::{
     api::query::Query,
     config::journal_dir,
     view::{Fleet, kinds, statuses},
+    words::readable,
 };
 
 /// At how many moments everything is asked, at least.
@@ -23,7 +24,8 @@ const POSITIONS_MIN: usize = 200;
 const APART: u64 = 8;
 
 /// Commands that change something or look elsewhere, and are run with a node, a provider or a file in other tests.
-const ELSEWHERE: [&str; 27] = [
+const ELSEWHERE: [&str; 28] = [
+    "backup",
     "up",
     "down",
     "serve",
@@ -176,6 +178,52 @@ fn every_command_that_reads_answers_at_every_kind_of_moment() {
         failed.len()
     );
     assert!(positions >= POSITIONS_MIN, "{positions} positions");
+}
+
+#[test]
+fn every_command_that_reads_says_the_same_of_an_export() {
+    let root = tempfile::tempdir().expect("a folder");
+    for made in journals::all(root.path()) {
+        // given a journal and its export
+        let journal = ReadOnlyJournal::open(&journal_dir(&made.dir)).expect("a whole journal");
+        let mut text = Vec::new();
+        journal.export_told(&mut text, &readable).expect("exported");
+        let file = root.path().join(format!("{}.jsonl", made.name));
+        std::fs::write(&file, text).expect("written");
+        let exported = Made { name: format!("{}, exported", made.name), dir: file };
+        let look = Look { position: journal.head().position, entity: "policy/default".into() };
+        drop(journal);
+        // when both are asked
+        for line in lines(&look) {
+            // then the answers are the same
+            assert_eq!(answer(&made, &line), answer(&exported, &line), "{}: {}", made.name, line.join(" "));
+        }
+    }
+}
+
+fn answer(made: &Made, line: &[String]) -> (Option<u8>, String) {
+    let dir = made.dir.to_str().expect("a name");
+    let all = ["bailiwick", "--data-dir", dir, "-o", "json"].into_iter().map(str::to_owned).chain(line.iter().cloned());
+    let cli = Cli::try_parse_from(all).expect("a line");
+    let ended = run(&cli.global, cli.command);
+    (ended.ok().map(Exit::code), collected::take().0)
+}
+
+#[test]
+fn every_body_in_an_export_can_be_read_by_others() {
+    let root = tempfile::tempdir().expect("a folder");
+    for made in journals::all(root.path()) {
+        let journal = ReadOnlyJournal::open(&journal_dir(&made.dir)).expect("a whole journal");
+        for entry in journal.read(Position(1), journal.head().position, &Filter::all()) {
+            let entry = entry.expect("a readable entry");
+            let at = format!("{}, entry {} of {}", made.name, entry.header.position, entry.header.stream);
+            let told = readable(&entry).unwrap_or_else(|| panic!("{at}: nothing can be read"));
+            assert_eq!(told.events.len(), entry.events.len(), "{at}");
+            if entry.header.meta.kind == EntryKind::Decision {
+                assert!(told.command.is_some() && told.facts.is_some() && told.verdict.is_some(), "{at}: {told:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -147,7 +147,10 @@ impl Filesystems {
             Ok(on_it)
         };
         let on_it = self.desk.once(Box::pin(read)).await?;
-        self.destroy_filesystems(on_it).await?.into_iter().collect()
+        self.destroy_filesystems(on_it).await?.into_iter().collect::<Result<(), Fault>>()?;
+        let ground = self.desk.ground.clone();
+        let forget = async move { managed::forget_destroyed(&ground, &Tag::of(TagKind::Volume, volume)) };
+        self.desk.once(Box::pin(forget)).await
     }
 }
 

@@ -4,8 +4,9 @@
 //! **A device that holds data is never formatted, and none is formatted twice.** Before anything is written to a device all
 //! its bytes are read, but for those that were never written (see `written`); then it is noted, durably, that this very
 //! device is being formatted; and only then does that begin. After a crash the note says what to think of what is found: a
-//! complete filesystem is the one that was being made, an unfinished
-//! one is ours to make again. Without the note, anything but zeros is somebody's data.
+//! complete filesystem is the one that was being made, an unfinished one is ours to make again. Without the note, anything
+//! but zeros is somebody's data, with one exception: the filesystem that we made there ourselves and that was destroyed
+//! since, known by its id. Its bytes stay on the volume until the volume goes or the next filesystem is made there.
 
 use bailiwick_actors::vocab::SizeMib;
 use bailiwick_journal::crash;
@@ -38,8 +39,16 @@ pub struct Made {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Note {
-    Formatting { identity: Identity },
-    Done { uuid: Uuid, size: SizeMib },
+    Formatting {
+        identity: Identity,
+        /// The destroyed filesystem that was there before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        over: Option<Uuid>,
+    },
+    Done {
+        uuid: Uuid,
+        size: SizeMib,
+    },
 }
 
 fn note_path(ground: &Ground, tag: &Tag) -> AbsPath {
@@ -56,6 +65,22 @@ fn write_note(ground: &Ground, tag: &Tag, note: &Note) -> Result<(), StorageErro
     let content =
         serde_json::to_vec(note).map_err(|error| StorageError::Io { doing: "write a note", source: error.into() })?;
     ground.tree.write(&note_path(ground, tag), &content, Mode::RUSR | Mode::WUSR)
+}
+
+/// The filesystems on one volume that were made here and destroyed since.
+fn destroyed_path(ground: &Ground, volume: &Tag) -> AbsPath {
+    ground.storage_dir.join(&format!("{volume}.destroyed"))
+}
+
+fn destroyed_on(ground: &Ground, volume: &Tag) -> Result<Vec<Uuid>, StorageError> {
+    let path = destroyed_path(ground, volume);
+    let Some(content) = ground.tree.read(&path)? else { return Ok(Vec::new()) };
+    serde_json::from_slice(&content).map_err(|_| StorageError::BadRecord { path })
+}
+
+/// Forgets which filesystems were on a volume that is gone.
+pub fn forget_destroyed(ground: &Ground, volume: &Tag) -> Result<(), StorageError> {
+    ground.tree.remove_file(&destroyed_path(ground, volume)).map(drop)
 }
 
 /// Whether anything is noted about a formatting under this tag.
@@ -88,34 +113,41 @@ fn look(ground: &Ground, beneath: Option<&Beneath>) -> Result<(DeviceName, Devic
     }
 }
 
-/// Makes a filesystem on a device that holds nothing, or finds the one that was made under this tag.
-pub async fn create(ground: &Ground, tag: &Tag, beneath: Option<&Beneath>, turn: &Turn) -> Result<Made, StorageError> {
+/// Makes a filesystem on a device that holds nothing but perhaps a destroyed one of ours, or finds the one that was made
+/// under this tag. `volume` is what the device is.
+pub async fn create(
+    ground: &Ground,
+    tag: &Tag,
+    (volume, beneath): (&Tag, Option<&Beneath>),
+    turn: &Turn,
+) -> Result<Made, StorageError> {
     let (device, facts) = look(ground, beneath)?;
     let size = beneath.map_or(SizeMib(facts.bytes >> 20), |beneath| beneath.size);
     let target = target(&device);
-    match read_note(ground, tag)? {
+    let over = match read_note(ground, tag)? {
         Some(Note::Done { uuid, size }) => {
             return match ground.sight.recognised(&target)? {
                 Content::Ext4 { uuid: found } if found == uuid => Ok(Made { size, uuid }),
                 _ => Err(StorageError::DeviceChanged { device, why: "it does not hold the filesystem that was made" }),
             };
         }
-        Some(Note::Formatting { identity }) => {
+        Some(Note::Formatting { identity, over }) => {
             if !identity.is_same(&facts.identity) {
                 return Err(StorageError::DeviceChanged { device, why: "another one was being formatted" });
             }
-            if let Some(uuid) = finished(ground, &target)? {
+            if let Some(uuid) = finished(ground, &target)?.filter(|found| Some(*found) != over) {
                 write_note(ground, tag, &Note::Done { uuid, size })?;
                 return Ok(Made { size, uuid });
             }
-            ensure_unfinished(ground, &device, &facts.identity)?;
+            ensure_unfinished(ground, &device, &facts.identity, over)?;
+            over
         }
-        None => ensure_blank(ground, &device)?,
-    }
+        None => ensure_free(ground, &device, &destroyed_on(ground, volume)?)?,
+    };
     if let Some(by) = facts.in_use {
         return Err(StorageError::DeviceInUse { device, by });
     }
-    write_note(ground, tag, &Note::Formatting { identity: facts.identity })?;
+    write_note(ground, tag, &Note::Formatting { identity: facts.identity, over })?;
     crash::point("storage-format-noted");
     if target != device {
         ground.run(Step::Create, Command::partition_zap(&device), turn).await?;
@@ -127,6 +159,7 @@ pub async fn create(ground: &Ground, tag: &Tag, beneath: Option<&Beneath>, turn:
     };
     write_note(ground, tag, &Note::Done { uuid, size })?;
     crash::point("storage-format-done");
+    forget_destroyed(ground, volume)?;
     Ok(Made { size, uuid })
 }
 
@@ -141,16 +174,36 @@ fn finished(ground: &Ground, target: &DeviceName) -> Result<Option<Uuid>, Storag
     })
 }
 
-fn ensure_blank(ground: &Ground, device: &DeviceName) -> Result<(), StorageError> {
-    match ground.sight.content(device)? {
-        Content::Blank => Ok(()),
+/// Nothing is there, or the filesystem of ours that was destroyed, whose id is the answer.
+fn ensure_free(ground: &Ground, device: &DeviceName, destroyed: &[Uuid]) -> Result<Option<Uuid>, StorageError> {
+    let found = match ground.sight.content(device)? {
+        Content::Table if target(device) != *device => {
+            let target = target(device);
+            let within =
+                ground.sight.device(&target)?.is_some().then(|| ground.sight.recognised(&target)).transpose()?;
+            within.filter(|within| is_destroyed(*within, destroyed)).unwrap_or(Content::Table)
+        }
+        found => found,
+    };
+    match found {
+        Content::Blank => Ok(None),
+        Content::Ext4 { uuid } if destroyed.contains(&uuid) => Ok(Some(uuid)),
         found => Err(StorageError::HoldsData { device: device.clone(), what: found.what() }),
     }
 }
 
-/// What an attempt that was cut short can have left: nothing; a superblock that was never called clean; on a file that only
+fn is_destroyed(found: Content, destroyed: &[Uuid]) -> bool {
+    matches!(found, Content::Ext4 { uuid } if destroyed.contains(&uuid))
+}
+
+/// What an attempt that was cut short can have left: what was there before, whole or in part; nothing; a superblock that was never called clean; on a file that only
 /// we use, bytes in between; on a disk, a partition table whose first partition holds no more than that.
-fn ensure_unfinished(ground: &Ground, device: &DeviceName, identity: &Identity) -> Result<(), StorageError> {
+fn ensure_unfinished(
+    ground: &Ground,
+    device: &DeviceName,
+    identity: &Identity,
+    over: Option<Uuid>,
+) -> Result<(), StorageError> {
     let file = identity.loop_file.as_ref().and_then(|file| file.parse::<AbsPath>().ok());
     let is_our_file = file.is_some_and(|file| file.is_within(&ground.storage_dir));
     let target = target(device);
@@ -162,7 +215,8 @@ fn ensure_unfinished(ground: &Ground, device: &DeviceName, identity: &Identity) 
     };
     match found {
         Content::Blank | Content::Unfinished => Ok(()),
-        Content::Unknown { .. } if is_our_file => Ok(()),
+        Content::Unknown { .. } if is_our_file || over.is_some() => Ok(()),
+        found if is_destroyed(found, over.as_slice()) => Ok(()),
         found => Err(StorageError::HoldsData { device: device.clone(), what: found.what() }),
     }
 }
@@ -223,7 +277,17 @@ pub async fn detach(
     ground.unmount(path, &ours(ground, tag, device)?, turn).await
 }
 
-/// Forgets a filesystem. Its data stays on the volume and goes with it.
-pub fn destroy(ground: &Ground, tag: &Tag) -> Result<(), StorageError> {
+/// Gives a filesystem up. Its bytes stay on the volume, `volume`, and go with it, or when another one is made there.
+pub fn destroy(ground: &Ground, tag: &Tag, volume: Option<&Tag>) -> Result<(), StorageError> {
+    if let (Some(uuid), Some(volume)) = (uuid(ground, tag)?, volume) {
+        let mut destroyed = destroyed_on(ground, volume)?;
+        if !destroyed.contains(&uuid) {
+            destroyed.push(uuid);
+            let content = serde_json::to_vec(&destroyed)
+                .map_err(|error| StorageError::Io { doing: "write a note", source: error.into() })?;
+            ground.tree.write(&destroyed_path(ground, volume), &content, Mode::RUSR | Mode::WUSR)?;
+        }
+        crash::point("storage-destroyed-noted");
+    }
     ground.tree.remove_file(&note_path(ground, tag)).map(drop)
 }

@@ -69,7 +69,8 @@ fn nobody_waits_for_a_node_that_does_not_run() {
 fn a_directory_that_cannot_be_used_is_told_as_that() {
     let lab = Lab::new();
     let file = lab.manifest("file", "no directory");
-    for args in [&["status"][..], &["serve"], &["hold", "machine/a", "--reason", "x"]] {
+    lab.run(&["status", "--data-dir", &file]).code(65).says("error[not-an-export]").says("is no whole export");
+    for args in [&["serve"][..], &["hold", "machine/a", "--reason", "x"]] {
         let ran = lab.run(&[args, &["--data-dir", &file]].concat()).code(78);
         ran.says("error[no-directory]").says("is not a directory");
     }

@@ -1,10 +1,6 @@
 //! Machines that die, and agents that fall silent.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::fs;
 
 use rustix::process::Signal;
 
@@ -12,7 +8,7 @@ use bailiwick::{agent::process::ProcessMark, config::journal_dir};
 
 use super::{
     observe::{intents, settled},
-    support::{Lab, QUICK, Ran, Running, eventually},
+    support::{Lab, QUICK, eventually, run_in as run},
 };
 
 #[track_caller]
@@ -127,13 +123,6 @@ fn a_silent_agent_is_stale_until_it_is_back() {
     node.signal(Signal::INT);
     node.ended().code(0);
     assert_eq!(settled(&lab).machines["idler"].1, pid, "it is the same one");
-}
-
-/// Runs the program in another data directory than the lab's.
-fn run(data: &Path, args: &[&str]) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
-    command.arg("--data-dir").arg(data).args(args).env("NO_COLOR", "1").stdin(Stdio::null());
-    Running::of(command.stdout(Stdio::piped()).stderr(Stdio::piped())).ended()
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The main job with real processes: the program itself, real machines, real signals, real sockets.
 
+mod account;
+mod backup;
 mod bad_manifests;
 mod change;
 mod command_line;

@@ -142,6 +142,13 @@ impl Lab {
     }
 }
 
+/// Runs the program in another data directory than the lab's.
+pub fn run_in(data: &Path, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
+    command.arg("--data-dir").arg(data).args(args).env("NO_COLOR", "1").stdin(Stdio::null());
+    Running::of(command.stdout(Stdio::piped()).stderr(Stdio::piped())).ended()
+}
+
 impl Drop for Lab {
     fn drop(&mut self) {
         let until = Instant::now() + Duration::from_secs(20);

@@ -60,7 +60,7 @@ fn numbers_of_servers() -> Vec<Case<State>> {
     let mut elsewhere_of_five = elsewhere.clone();
     elsewhere_of_five.servers = 5;
     vec![
-        case(asked(), Command::Declare(spec(3)), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(asked(), Command::Declare(spec(3)), Ok((R::AskedNumberStays, vec![]))),
         case(asked(), Command::Declare(elsewhere), Ok((R::SpecDiffers, vec![changed(elsewhere_of_five)]))),
         case(asked(), Command::Declare(spec(1)), Ok((R::SpecDiffers, vec![changed(spec(1))]))),
         // Who says the number that was asked for means it: from then on a lower one is meant too.

@@ -108,6 +108,7 @@ impl SupervisorActor<State> {
             actor.watch.asking.remove(&name);
             match listing {
                 Ok(listing) => {
+                    let listing = actor.services.taken_over.without(listing);
                     for some in volume_changes(&actor.view, &name, &listing).chunks(CHANGES_MAX) {
                         actor.decide_later(Command::ObserveVolumes { changes: some.to_vec() }, ctx);
                     }

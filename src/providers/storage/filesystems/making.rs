@@ -1,7 +1,7 @@
 //! Making, destroying and finding filesystems, each with its record.
 
 use bailiwick_actors::{
-    ports::{CreateFilesystem, Lookup, ProvisionedFilesystem},
+    ports::{Backing, CreateFilesystem, Lookup, ProvisionedFilesystem},
     storage_rules::check_attributes,
     vocab::{EffectId, SizeMib},
 };
@@ -25,7 +25,7 @@ pub(super) async fn create(
     let tag = tag(wish.id);
     let turn = ground.turn(&tag)?;
     // Two filesystems must not be made on one volume at the same time, whoever makes them.
-    let volume = wish.backing.as_ref().map(|backing| Tag::of(TagKind::Volume, backing.volume_effect));
+    let volume = wish.backing.as_ref().map(volume_tag);
     let volume = volume.map(|volume| ground.turn(&volume).map(|turn| (volume, turn))).transpose()?;
     let known = record::load::<FilesystemRecord>(ground, wish.id)?;
     let is_new = known.is_none();
@@ -55,7 +55,8 @@ pub(super) async fn create(
             // What is noted about a formatting stays; anything else that was begun just now goes. If that fails too,
             // looking it up or destroying it does it; the first error is the one that tells.
             if is_new && error.is_refusal() && !managed::is_noted(ground, &tag)? {
-                let gone = remove(ground, way, &tag).and_then(|()| record::forget::<FilesystemRecord>(ground, wish.id));
+                let gone =
+                    remove(ground, way, &tag, None).and_then(|()| record::forget::<FilesystemRecord>(ground, wish.id));
                 if gone.and_then(|()| ground.retire(turn, &tag)).is_ok() {
                     account.give_back(wish.id);
                 }
@@ -90,7 +91,9 @@ async fn make(
             if let Some(have) = beneath.as_ref().map(|beneath| beneath.size).filter(|have| *have < wish.size) {
                 return Err(StorageError::NotBigEnough { have, want: wish.size });
             }
-            Ok(managed::create(ground, tag, beneath.as_ref(), turn).await?.size)
+            let backing = wish.backing.as_ref().ok_or(StorageError::BackingVolumeNotAttached)?;
+            let volume = volume_tag(backing);
+            Ok(managed::create(ground, tag, (&volume, beneath.as_ref()), turn).await?.size)
         }
     }
 }
@@ -134,15 +137,15 @@ pub(super) fn destroy(ground: &Ground, way: Way, account: &Account, id: EffectId
             return Err(StorageError::StillAttached { tag });
         }
         // What a crash left of the making; if somebody is at the volume, that one tidies up.
-        let volume = record.backing.as_ref().map(|backing| Tag::of(TagKind::Volume, backing.volume_effect));
-        if let Some((volume, Ok(turn))) = volume.map(|volume| (volume.clone(), ground.turn(&volume))) {
-            ground.retire(turn, &volume)?;
+        let volume = record.backing.as_ref().map(volume_tag);
+        if let Some((volume, Ok(turn))) = volume.as_ref().map(|volume| (volume, ground.turn(volume))) {
+            ground.retire(turn, volume)?;
         }
         // From here on it is not there any more, whatever is left of it.
         record.made = None;
         record::store(ground, &record)?;
         crash::point("storage-filesystem-given-up");
-        remove(ground, way, &tag)?;
+        remove(ground, way, &tag, volume.as_ref())?;
         crash::point("storage-filesystem-removed");
         record::forget::<FilesystemRecord>(ground, id)?;
         crash::point("storage-filesystem-forgotten");
@@ -151,11 +154,15 @@ pub(super) fn destroy(ground: &Ground, way: Way, account: &Account, id: EffectId
     ground.retire(turn, &tag)
 }
 
+fn volume_tag(backing: &Backing) -> Tag {
+    Tag::of(TagKind::Volume, backing.volume_effect)
+}
+
 /// Removes what a filesystem is made of: the data only where that is the provider's nature.
-fn remove(ground: &Ground, way: Way, tag: &Tag) -> Result<(), StorageError> {
+fn remove(ground: &Ground, way: Way, tag: &Tag, volume: Option<&Tag>) -> Result<(), StorageError> {
     match way {
         Way::Tmpfs => tmpfs::destroy(ground, tag),
-        Way::Managed => managed::destroy(ground, tag),
+        Way::Managed => managed::destroy(ground, tag, volume),
         Way::Directory { .. } => directory::destroy(ground, tag),
         Way::Rootfs => {
             rootfs::destroy(ground, tag)?;
@@ -186,7 +193,7 @@ pub(super) fn lookup(
         // What is noted about a formatting says what to think of the device: it stays until it is made or destroyed.
         (None, Way::Managed) => Ok(Lookup::Absent),
         (None, Way::Tmpfs | Way::Rootfs | Way::Directory { .. }) => {
-            remove(ground, way, &tag)?;
+            remove(ground, way, &tag, None)?;
             crash::point("storage-filesystem-taken-back");
             record::forget::<FilesystemRecord>(ground, id)?;
             account.give_back(id);

@@ -407,9 +407,10 @@ async fn operate(case: &Case, provider: &str, ground: &Ground) -> Result<Report,
             tmpfs::attach(ground, &tag, path, given.read_only, &turn).await.map(|()| mounted(given.read_only))
         }
         ("managed", "create_filesystem") => {
+            let volume = tag(&Some("volume-0".to_owned()), TagKind::Volume)?;
             let (tag, turn) = (filesystem()?, turn(&filesystem()?)?);
             let made = |done: managed::Made| made(tag.to_string(), done.size);
-            managed::create(ground, &tag, beneath.as_ref(), &turn).await.map(made)
+            managed::create(ground, &tag, (&volume, beneath.as_ref()), &turn).await.map(made)
         }
         ("managed", "attach_filesystem") => {
             let (tag, turn) = (filesystem()?, turn(&filesystem()?)?);

@@ -1,0 +1,151 @@
+//! The journal of a running node: exported, checked and counted while the node works.
+//!
+//! Each runs on a thread of its own and rests as often as it works, so that commands hardly notice.
+
+use std::{
+    io::{self, Write},
+    pin::Pin,
+    task::{Context, Poll},
+    thread,
+    time::Duration,
+};
+
+use actix_web::{
+    HttpResponse,
+    body::{BodySize, MessageBody},
+    web::{self, Bytes},
+};
+use bailiwick_journal::OpenError;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    errors::Failure,
+    server::Shared,
+    wire::{
+        journal::{Checked, Counted},
+        problem::Problem,
+    },
+};
+use crate::words::readable;
+
+/// So much is sent at once.
+const CHUNK_BYTES: usize = 256 * 1024;
+/// Chunks that wait for a slow reader; then the export waits too.
+const CHUNKS_WAITING: usize = 2;
+/// The rest after a chunk, or after some blocks: about as long as they take to write, or to read.
+const REST: Duration = Duration::from_millis(3);
+
+pub(super) fn routes(config: &mut web::ServiceConfig) {
+    config
+        .route("/journal/export", web::get().to(export))
+        .route("/journal/check", web::get().to(check))
+        .route("/journal/stat", web::get().to(stat));
+}
+
+/// All of it up to what is durable now, line by line. If it fails on its way, the connection breaks off: a whole export
+/// ends with the line that counts it.
+async fn export(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
+    let journal = shared.node.local_journal();
+    let (chunks, waiting) = mpsc::channel(CHUNKS_WAITING);
+    let run = move || {
+        let mut pipe = Pipe { chunks: chunks.clone(), chunk: Vec::with_capacity(CHUNK_BYTES) };
+        if let Err(error) = journal.export_told(&mut pipe, &readable) {
+            let problem = io::Error::other(error);
+            tracing::warn!(%problem, "an export of the journal ended early");
+            drop(chunks.blocking_send(Err(problem)));
+        }
+    };
+    on_its_own_thread("journal-export", run)?;
+    Ok(HttpResponse::Ok().content_type("application/x-ndjson").body(Answer(waiting)))
+}
+
+async fn check(shared: web::Data<Shared>) -> Result<web::Json<Checked>, Failure> {
+    let journal = shared.node.local_journal();
+    let report = answered("journal-check", move || journal.check(rest)).await?;
+    Ok(web::Json(Checked::of(&report, true)))
+}
+
+async fn stat(shared: web::Data<Shared>) -> Result<web::Json<Counted>, Failure> {
+    let journal = shared.node.local_journal();
+    let stat = answered("journal-stat", move || journal.stat(rest)).await?;
+    Ok(web::Json(Counted::from(&stat)))
+}
+
+fn rest() {
+    thread::sleep(REST);
+}
+
+async fn answered<T: Send + 'static>(
+    name: &str,
+    run: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
+) -> Result<T, Failure> {
+    let (tell, told) = oneshot::channel();
+    on_its_own_thread(name, move || drop(tell.send(run())))?;
+    let ended = |_| Failure::from(Problem { code: "stopping".into(), ..Problem::default() });
+    let unreadable = |error: OpenError| {
+        Failure::from(Problem {
+            code: "disk".into(),
+            message: error.to_string(),
+            next_step: Some("look at the disk that the data directory is on".into()),
+            ..Problem::default()
+        })
+    };
+    told.await.map_err(ended)?.map_err(unreadable)
+}
+
+fn on_its_own_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let spawned = thread::Builder::new().name(name.into()).spawn(run);
+    let no_thread = |error: io::Error| {
+        Failure::from(Problem {
+            code: "memory-limit".into(),
+            message: format!("no thread can be started for it: {error}"),
+            next_step: Some("look at the limits of the node's process".into()),
+            ..Problem::default()
+        })
+    };
+    spawned.map(drop).map_err(no_thread)
+}
+
+/// The writing end: chunks on their way to the connection.
+struct Pipe {
+    chunks: mpsc::Sender<io::Result<Bytes>>,
+    chunk: Vec<u8>,
+}
+
+impl Pipe {
+    fn send(&mut self) -> io::Result<()> {
+        let chunk = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK_BYTES));
+        self.chunks.blocking_send(Ok(chunk.into())).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(())
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.chunk.extend_from_slice(bytes);
+        if self.chunk.len() >= CHUNK_BYTES {
+            self.send()?;
+            rest();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.chunk.is_empty() { Ok(()) } else { self.send() }
+    }
+}
+
+/// The reading end, as the body of an answer.
+struct Answer(mpsc::Receiver<io::Result<Bytes>>);
+
+impl MessageBody for Answer {
+    type Error = io::Error;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        self.0.poll_recv(context)
+    }
+}

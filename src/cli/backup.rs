@@ -1,0 +1,250 @@
+//! `bailiwick backup`, and the journal as it comes from a running node.
+
+use std::{
+    fs,
+    io::{self, BufReader, Read, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+};
+
+use bailiwick_journal::{Exported, Identity, ReadOnlyJournal};
+use clap::Args;
+use serde_json::json;
+
+use super::{
+    Global,
+    exit::{CliError, Exit},
+    journal::{hex, not_imported},
+    output::{Cell, Column, Table},
+    session,
+};
+use crate::{
+    client::ClientError,
+    config::{enrolment_dir, journal_dir},
+    node::place,
+    words::readable,
+};
+
+#[derive(Debug, Args)]
+pub(super) struct BackupArgs {
+    /// A new directory, which becomes a data directory that a node can be started in
+    #[arg(value_name = "NEWDIR")]
+    into: PathBuf,
+}
+
+/// Lines that wait between the node and whoever writes them.
+const LINES_WAITING: usize = 64;
+
+pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> {
+    let data_dir = session::data_dir(global)?;
+    if !journal_dir(&data_dir).exists() {
+        return Err(session::no_node(&data_dir));
+    }
+    make(&args.into)?;
+    let exported = copy_journal(global, &journal_dir(&args.into))?;
+    let mut files = vec!["journal".to_owned()];
+    for name in ["node.key", "providers.yaml"] {
+        if copy(&data_dir.join(name), &args.into.join(name))? {
+            files.push(name.to_owned());
+        }
+    }
+    let noted = place::note_origin(&data_dir, exported.journal, &args.into);
+    noted.map_err(cannot("write into", &args.into))?;
+    if copy_enrolment(&enrolment_dir(&data_dir), &enrolment_dir(&args.into))? {
+        files.push("enrolment".into());
+    }
+    sync(&args.into)?;
+    let json = json!({
+        "directory": args.into,
+        "journal": exported.journal,
+        "position": exported.entries,
+        "hash": hex(&exported.hash),
+        "files": files,
+    });
+    global.output.show(&json, || {
+        let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
+        table.add([
+            Cell::from("backed up"),
+            format!("journal {}, entries 1 to {}", exported.journal, exported.entries).into(),
+        ]);
+        table.add([Cell::from("into"), args.into.display().to_string().into()]);
+        table.add([Cell::from("files"), files.join(", ").into()]);
+        let left = "local and exec: what machines, volumes and providers hold";
+        table.add([Cell::from("left out"), left.into()]);
+        let restore = "stop the node, and put journal, node.key and providers.yaml back from here";
+        table.add([Cell::from("to restore"), restore.into()]);
+        table
+    })?;
+    Ok(Exit::Ok)
+}
+
+fn cannot(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
+    let message = format!("cannot {doing} {}", path.display());
+    move |error| CliError::new(Exit::Error, "unwritable", message).because(&error)
+}
+
+/// A new directory, or an empty one, for its owner only.
+fn make(into: &Path) -> Result<(), CliError> {
+    match fs::DirBuilder::new().mode(0o700).create(into) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let mut found = fs::read_dir(into).map_err(cannot("read", into))?;
+            if found.next().is_some() {
+                let message = format!("{} is not empty", into.display());
+                return Err(
+                    CliError::new(Exit::Refused, "exists", message).next("name a new directory; nothing was written")
+                );
+            }
+            Ok(())
+        }
+        made => made.map_err(cannot("make", into)),
+    }
+}
+
+/// Copies a file for its owner only; false if there is none.
+fn copy(from: &Path, to: &Path) -> Result<bool, CliError> {
+    let mut content = Vec::new();
+    match fs::File::open(from).and_then(|mut file| file.read_to_end(&mut content)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        read => read.map_err(cannot("read", from))?,
+    };
+    let write = || {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+        file.write_all(&content)?;
+        file.sync_all()
+    };
+    write().map_err(cannot("write", to))?;
+    Ok(true)
+}
+
+/// What machines join with that are being made right now.
+fn copy_enrolment(from: &Path, to: &Path) -> Result<bool, CliError> {
+    let entries = match fs::read_dir(from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        read => read.map_err(cannot("read", from))?,
+    };
+    fs::DirBuilder::new().mode(0o700).create(to).map_err(cannot("make", to))?;
+    let mut some = false;
+    for entry in entries {
+        let entry = entry.map_err(cannot("read", from))?;
+        // One that was used meanwhile is gone, and not needed.
+        some |= copy(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    sync(to)?;
+    Ok(some)
+}
+
+fn sync(dir: &Path) -> Result<(), CliError> {
+    fs::File::open(dir).and_then(|dir| dir.sync_all()).map_err(cannot("write", dir))
+}
+
+/// Makes a journal in a new folder of what is durable by now, whether the node runs or not.
+fn copy_journal(global: &Global, into: &Path) -> Result<Exported, CliError> {
+    let (send, receive) = mpsc::sync_channel::<Vec<u8>>(LINES_WAITING);
+    let importing = {
+        let into = into.to_owned();
+        let import = move || {
+            let mut lines = BufReader::new(Incoming { receive, line: io::Cursor::default() });
+            bailiwick_journal::import_as(&mut lines, &into, Identity::Kept)
+        };
+        let spawned = thread::Builder::new().name("import".into()).spawn(import);
+        spawned.map_err(|error| CliError::new(Exit::Error, "runtime", "cannot start a thread").because(&error))?
+    };
+    let exported = export(global, &mut Outgoing { send, line: Vec::new() });
+    // Whoever imports sees the end of the lines now.
+    let imported = importing.join().map_err(|_| CliError::new(Exit::Error, "runtime", "the import ended early"))?;
+    exported.and(imported.map_err(not_imported))
+}
+
+/// Writes the lines of an export: of a running node, or of the journal of a stopped one.
+pub(super) fn export(global: &Global, to: &mut impl Write) -> Result<Exported, CliError> {
+    let client = session::client(global)?;
+    let streamed = session::block_on(async {
+        let mut lines = client.get_lines("/v1/journal/export").await?;
+        let mut last = String::new();
+        while let Some(line) = lines.next_line().await? {
+            let written = to.write_all(line.as_bytes()).and_then(|()| to.write_all(b"\n"));
+            if let Err(error) = written {
+                return Ok(Err(error));
+            }
+            last = line;
+        }
+        Ok(to.flush().map(|()| last))
+    })?;
+    match streamed {
+        Ok(Ok(last)) => counted(global, &last),
+        Ok(Err(error)) => Err(super::output::OutputError::Write(error).into()),
+        Err(ClientError::NotRunning { .. }) => {
+            let dir = journal_dir(&session::data_dir(global)?);
+            let journal: ReadOnlyJournal = session::open_stopped(&dir)?;
+            Ok(journal.export_told(to, &readable)?)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What the last line of an export says; without it, the connection broke off.
+fn counted(global: &Global, last: &str) -> Result<Exported, CliError> {
+    let early = || {
+        CliError::new(Exit::TryAgain, "export-ended-early", "the node's export ended early, and is not whole")
+            .next("export again; the node's log says why it ended")
+    };
+    let end: serde_json::Value = serde_json::from_str(last).map_err(|_| early())?;
+    let number = |name: &str| end["end"][name].as_u64();
+    let bytes = end["end"]["hash"].as_str().and_then(unhex);
+    let (Some(blocks), Some(entries), Some(hash)) = (number("blocks"), number("entries"), bytes) else {
+        return Err(early());
+    };
+    let node: serde_json::Value = session::block_on(session::client(global)?.get_json("/v1/node"))??;
+    let journal = node["journal"].as_str().and_then(|id| id.parse().ok()).ok_or_else(early)?;
+    Ok(Exported { journal, blocks, entries, hash })
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    blake3::Hash::from_hex(text).ok().map(Into::into)
+}
+
+/// Lines on their way to the import.
+struct Outgoing {
+    send: mpsc::SyncSender<Vec<u8>>,
+    line: Vec<u8>,
+}
+
+impl Write for Outgoing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        if bytes.ends_with(b"\n") {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        if line.is_empty() {
+            return Ok(());
+        }
+        self.send.send(line).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+struct Incoming {
+    receive: mpsc::Receiver<Vec<u8>>,
+    line: io::Cursor<Vec<u8>>,
+}
+
+impl Read for Incoming {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.line.read(buffer)?;
+            if read > 0 {
+                return Ok(read);
+            }
+            match self.receive.recv() {
+                Ok(line) => self.line = io::Cursor::new(line),
+                Err(_) => return Ok(0),
+            }
+        }
+    }
+}

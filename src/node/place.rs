@@ -1,0 +1,132 @@
+//! Where a node's data directory was when it ran last: a copy of it has the same identity, and would hold the original's
+//! machines and volumes for its own.
+//!
+//! ```text
+//! <data-dir>/place.json      where the directory is, on which host, and where it was before
+//! ```
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use bailiwick_journal::{Occupant, occupant};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{agent::files, config::journal_dir};
+
+/// So many places of before are remembered.
+const BEFORE_MAX: usize = 8;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    path: PathBuf,
+    host: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Noted {
+    journal: Uuid,
+    now: Place,
+    /// The newest last.
+    before: Vec<Place>,
+}
+
+/// A node with the same identity runs elsewhere on this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Twin {
+    pub path: PathBuf,
+    pub holder: String,
+}
+
+/// What is known of other places.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Elsewhere {
+    before: Vec<Place>,
+    /// What whoever starts the node has to know.
+    pub told: Vec<String>,
+}
+
+/// Looks whether the directory is a copy of one that still goes on.
+///
+/// # Errors
+/// If the note of the last place cannot be read.
+pub(super) fn look(data_dir: &Path) -> io::Result<Result<Elsewhere, Twin>> {
+    let Some(noted) = read(data_dir)? else { return Ok(Ok(Elsewhere::default())) };
+    let here = here(data_dir)?;
+    let mut elsewhere = Elsewhere { before: noted.before, told: Vec::new() };
+    if noted.now != here {
+        elsewhere.before.retain(|place| *place != noted.now);
+        elsewhere.before.push(noted.now.clone());
+    }
+    elsewhere.before.retain(|place| *place != here);
+    let excess = elsewhere.before.len().saturating_sub(BEFORE_MAX);
+    elsewhere.before.drain(..excess);
+    for place in elsewhere.before.iter().rev() {
+        let (path, host) = (place.path.display(), &place.host);
+        if place.host != here.host {
+            if *place == noted.now {
+                elsewhere.told.push(format!(
+                    "the node of this data directory ran on host {host}, in {path}, before; if it still does, two nodes \
+                     have one identity, and each takes what the other makes for its own: {MENDED}"
+                ));
+            }
+            continue;
+        }
+        match occupant(&journal_dir(&place.path)) {
+            Ok(Occupant { journal, holder: Some(holder) }) if journal == noted.journal => {
+                return Ok(Err(Twin { path: place.path.clone(), holder }));
+            }
+            Ok(Occupant { journal, holder: None }) if journal == noted.journal => elsewhere.told.push(format!(
+                "a copy of this journal, with the same identity, is in {path}; only one of the two may run: {MENDED}"
+            )),
+            // It is gone, or another one by now: the directory was moved.
+            _ => (),
+        }
+    }
+    Ok(Ok(elsewhere))
+}
+
+/// How two nodes come to have an identity each.
+pub(super) const MENDED: &str =
+    "remove one of them, or give one an identity of its own with `journal export` and `journal import --as-new`";
+
+/// Notes where the directory is now.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn note(data_dir: &Path, journal: Uuid, elsewhere: Elsewhere) -> io::Result<()> {
+    let noted = Noted { journal, now: here(data_dir)?, before: elsewhere.before };
+    let content = serde_json::to_vec(&noted).map_err(io::Error::other)?;
+    if fs::read(file(data_dir)).is_ok_and(|present| present == content) {
+        return Ok(());
+    }
+    files::replace(&file(data_dir), &content)
+}
+
+/// What a backup notes: where the original is.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn note_origin(data_dir: &Path, journal: Uuid, backup: &Path) -> io::Result<()> {
+    let noted = Noted { journal, now: here(data_dir)?, before: Vec::new() };
+    files::replace(&file(backup), &serde_json::to_vec(&noted).map_err(io::Error::other)?)
+}
+
+fn file(data_dir: &Path) -> PathBuf {
+    data_dir.join("place.json")
+}
+
+fn read(data_dir: &Path) -> io::Result<Option<Noted>> {
+    let Some(content) = files::read(&file(data_dir))? else { return Ok(None) };
+    // What cannot be read says nothing; it is written anew.
+    Ok(serde_json::from_slice(&content).ok())
+}
+
+fn here(data_dir: &Path) -> io::Result<Place> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    Ok(Place { path: data_dir.canonicalize()?, host })
+}
