@@ -273,8 +273,8 @@ impl Query {
             Self::Why { about, forward, at } => answer_why(journal, fleet, about, *forward, *at),
             Self::WhyNot { entity, wanted, .. } => {
                 if !view::can_be_asked(entity.kind(), wanted) {
-                    let next = "ask about a machine (running, removed or replaced) or about storage (removed)";
-                    return Err(not_found(&format!("why-not cannot answer {wanted:?} for {entity}"), next));
+                    let next = view::askable(entity.kind());
+                    return Err(not_found(&format!("why-not cannot answer {wanted:?} for {entity}"), &next));
                 }
                 match view::why_not(fleet, entity, wanted) {
                     Some(why) => json(&why),

@@ -151,7 +151,7 @@ enum Command {
     Schedule(schedule::ScheduleArgs),
     /// Explain the last decision about an entity
     Why(why::WhyArgs),
-    /// Explain why a machine is not as somebody would like it to be
+    /// Explain why something is not as somebody would like it to be
     WhyNot(why_not::WhyNotArgs),
     /// Decide history again
     #[command(subcommand, arg_required_else_help = true)]

@@ -11,15 +11,16 @@ use super::{
 };
 use crate::{
     api::query::Query,
-    view::{WANTED, can_be_asked},
+    view::{WANTED, askable, can_be_asked},
 };
 
 #[derive(Debug, Args)]
 pub(super) struct WhyNotArgs {
-    /// A machine, or storage that is to be removed: `machine/web`, `volume/data`, `attachment/web:data`
+    /// A machine, storage, a set, a replica set or a member of one: `machine/web`, `volume/data`, `attachment/web:data`
     #[arg(value_name = "KIND/NAME")]
     entity: String,
-    /// What it is not
+    /// What it is not; a machine may also be asked about being replaced, storage about being attached or mounted, a set about
+    /// its number, a member about its vote
     #[arg(value_name = "WANTED", value_parser = WANTED)]
     wanted: String,
     /// At which moment: a position, a time, or how long ago (`-2h`)
@@ -31,10 +32,7 @@ pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> 
     let entity = entity(&args.entity)?;
     if !can_be_asked(entity.kind(), &args.wanted) {
         let message = format!("why-not cannot answer `{}` for {entity}", args.wanted);
-        let next = format!(
-            "ask about a machine (running, removed or replaced) or about storage (removed); `bailiwick describe {entity}` \
-             says how it is"
-        );
+        let next = format!("{}; `bailiwick describe {entity}` says how it is", askable(entity.kind()));
         return Err(CliError::usage(message).next(next));
     }
     let query = Query::WhyNot { entity, wanted: args.wanted, at: session::at(args.at.as_deref())? };
@@ -45,11 +43,14 @@ pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> 
         let (entity, wanted) = (answer["entity"].as_str().unwrap_or_default(), answer["wanted"].as_str());
         let wanted = wanted.unwrap_or_default();
         if answer["holds"] == true {
-            table.add([wanted.into(), format!("nothing is missing: {entity} is {wanted}").into()]);
+            table.add([wanted.into(), format!("nothing is missing: {entity} is {}", wanted.replace('-', " ")).into()]);
             return table;
         }
         table.add(["needed".into(), word("precondition").into()]);
         table.add(["but".into(), word("because").into()]);
+        if answer["unmet"]["blockedBy"].is_string() {
+            table.add(["blocked by".into(), word("blockedBy").into()]);
+        }
         table.add(["helps".into(), word("satisfiedBy").into()]);
         let next = match answer["unmet"]["nextLook"].as_str() {
             Some(next) => next.to_owned(),

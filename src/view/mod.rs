@@ -26,6 +26,7 @@ mod statuses;
 mod storage_rows;
 mod upcoming;
 mod why_not;
+mod why_not_sets;
 mod why_not_storage;
 
 #[cfg(test)]
@@ -52,4 +53,4 @@ pub use status::{Count, Pending, Status, Trouble, declared, near_matches, pendin
 pub use statuses::{kinds, statuses};
 pub use storage_rows::{StorageRow, storage};
 pub use upcoming::{Upcoming, upcoming};
-pub use why_not::{Unmet, WANTED, WhyNot, can_be_asked, why_not};
+pub use why_not::{Unmet, WANTED, WhyNot, askable, can_be_asked, goals, why_not};

@@ -2,26 +2,51 @@
 
 use bailiwick_actors::{
     contract::{Decider, NoView},
+    filesystem, filesystem_attachment,
     machine::{self, Effect, Health, Instance, Node},
+    machine_class, machine_set, member, replica_set,
     supervisor::machines::Withholding,
     vocab::{Effort, Life, Name, Outlook, Timestamp},
+    volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::{
     Fleet, blockers,
-    why_not_storage::{is_storage, storage_removed},
+    why_not_sets::{of_machine_set, of_member, of_other, of_replica_set},
+    why_not_storage::{storage_ready, storage_removed},
 };
 use crate::words::{caused, withheld, withholding};
 
-/// What machines can be asked about.
-pub const WANTED: [&str; 3] = ["running", "removed", "replaced"];
+/// Everything that somebody can be asked not to be.
+pub const WANTED: [&str; 8] =
+    ["ready", "running", "replaced", "attached", "mounted", "voting", "at-its-number", "removed"];
 
-/// Whether somebody can say why an entity of this kind is not so: machines can be asked about all that is [`WANTED`],
-/// storage about its removal.
+/// What an entity of this kind can be asked about.
+pub fn goals(kind: &str) -> &'static [&'static str] {
+    match kind {
+        machine::State::KIND => &["ready", "running", "replaced", "removed"],
+        volume::State::KIND | volume_attachment::State::KIND => &["ready", "attached", "removed"],
+        filesystem::State::KIND | filesystem_attachment::State::KIND => &["ready", "mounted", "removed"],
+        machine_set::State::KIND | replica_set::State::KIND => &["ready", "at-its-number", "removed"],
+        member::State::KIND => &["ready", "voting", "removed"],
+        machine_class::State::KIND => &["ready", "removed"],
+        _ => &[],
+    }
+}
+
+/// Whether somebody can say why an entity of this kind is not so.
 pub fn can_be_asked(kind: &str, wanted: &str) -> bool {
-    WANTED.contains(&wanted) && (kind == machine::State::KIND || (wanted == "removed" && is_storage(kind)))
+    goals(kind).contains(&wanted)
+}
+
+/// What this kind can be asked about, in words; or which kinds can be asked.
+pub fn askable(kind: &str) -> String {
+    match goals(kind) {
+        [] => "ask about machines, storage, sets, replica sets and their members".to_owned(),
+        goals => format!("a {kind} can be asked about being {}", goals.join(", ")),
+    }
 }
 
 /// The answer.
@@ -49,6 +74,9 @@ pub struct Unmet {
     /// When it is looked at next by itself; none if only somebody's word or report can bring it.
     pub next_look: Option<String>,
     pub next_look_ms: Option<u64>,
+    /// Whom it waits for, if it is another entity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<String>,
 }
 
 impl Unmet {
@@ -62,20 +90,61 @@ impl Unmet {
     }
 }
 
-/// Why a machine is not running, or not removed, or storage not removed; none if nothing was ever heard of it, or nothing is known of that wish.
+/// Why an entity is not so; none if nothing was ever heard of it, or nobody can say for its kind.
 pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot> {
-    if entity.kind() != machine::State::KIND {
-        let unmet = (wanted == "removed").then(|| storage_removed(fleet, entity))??;
-        return Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet });
+    if !can_be_asked(entity.kind(), wanted) {
+        return None;
     }
-    let state = fleet.machines.get(entity.name())?;
-    let unmet = match wanted {
-        "running" => running(fleet, entity, state),
-        "removed" => removed(fleet, entity, state),
-        "replaced" => replaced(fleet, entity, state),
-        _ => return None,
+    let name = entity.name();
+    let unmet = match entity.kind() {
+        machine::State::KIND => {
+            let state = fleet.machines.get(name)?;
+            match wanted {
+                "removed" => removed(fleet, entity, state),
+                "replaced" => replaced(fleet, entity, state),
+                _ => running(fleet, entity, state),
+            }
+        }
+        machine_set::State::KIND => of_machine_set(fleet, name, wanted)?,
+        replica_set::State::KIND => of_replica_set(fleet, name, wanted)?,
+        member::State::KIND => of_member(fleet, name, wanted)?,
+        machine_class::State::KIND => class(fleet, entity, wanted)?,
+        _ if wanted == "removed" => storage_removed(fleet, entity)?,
+        _ => storage_ready(fleet, entity, wanted)?,
     };
     Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet })
+}
+
+/// What is missing if it is not even declared, or is on its way out.
+pub(super) fn declared(life: Life) -> Option<Unmet> {
+    match life {
+        Life::Alive => None,
+        Life::Undeclared | Life::Removed => {
+            let by = "declare it with `bailiwick apply`";
+            Some(Unmet::new("it is declared", format!("it is {life}"), by))
+        }
+        Life::Dying | Life::Dead => {
+            let by = "wait until it is removed, then declare it anew with `bailiwick apply`";
+            Some(Unmet::new("it is to stay", format!("its removal was asked for: it is {life}"), by))
+        }
+    }
+}
+
+#[allow(clippy::option_option, reason = "not known is something else than so")]
+fn class(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>> {
+    let state = fleet.machine_classes.get(entity.name())?;
+    Some(match (wanted, state.life) {
+        ("removed", Life::Undeclared | Life::Removed) => None,
+        ("removed", Life::Alive) => {
+            let by = format!("`bailiwick remove {entity}`");
+            Some(Unmet::new("its removal is asked for", "nobody asked for it", by))
+        }
+        ("removed", _) => Some(match state.users.iter().next() {
+            Some(user) => of_other(fleet, &format!("machine/{user}"), "removed", "no machine uses it"),
+            None => Unmet::new("nothing blocks its removal", "it is on its way", "that ends by itself"),
+        }),
+        (_, life) => declared(life),
+    })
 }
 
 /// When a machine is looked at next by itself.
@@ -89,16 +158,11 @@ pub(super) fn next_look(state: &machine::State) -> Option<Timestamp> {
 
 fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
     let next = next_look(state);
-    match state.life {
-        Life::Alive => (),
-        Life::Undeclared | Life::Removed => {
-            let by = "declare it with `bailiwick apply`";
-            return Some(Unmet::new("it is declared", format!("it is {}", state.life), by));
-        }
-        Life::Dying | Life::Dead => {
-            let by = "wait until it is removed, then declare it anew with `bailiwick apply`";
-            return Some(Unmet::new("it is to stay", format!("its removal was asked for: it is {}", state.life), by));
-        }
+    if let Some(unmet) = declared(state.life) {
+        return Some(unmet);
+    }
+    if state.is_ready() {
+        return None;
     }
     if let Some(hold) = state.hold.as_ref().filter(|hold| !hold.withheld.is_empty()) {
         let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
@@ -182,7 +246,7 @@ fn instance(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
     }
 }
 
-fn effort_unmet(precondition: &'static str, doing: &str, effort: &Effort, again: String) -> Unmet {
+pub(super) fn effort_unmet(precondition: &'static str, doing: &str, effort: &Effort, again: String) -> Unmet {
     match &effort.outlook {
         Outlook::Trying => {
             let because = format!("{doing} is under way, attempt {} since {}", effort.attempt, effort.since);

@@ -1,4 +1,4 @@
-//! Why a volume, a filesystem or an attachment is not gone: who blocks it, since when, and what comes next.
+//! Why a volume, a filesystem or an attachment is not there, or not gone: who blocks it, since when, and what comes next.
 
 use bailiwick_actors::{
     contract::Decider,
@@ -8,17 +8,165 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::StreamId;
 
-use super::{Blocker, Fleet, blockers, why_not::Unmet};
+use super::{
+    Blocker, Fleet, blockers,
+    rows::lost_beneath,
+    why_not::{Unmet, declared, effort_unmet, why_not},
+    why_not_sets::of_other,
+};
 
-/// Whether entities of this kind are storage, or attach it.
-pub(super) fn is_storage(kind: &str) -> bool {
-    let kinds = [
-        volume::State::KIND,
-        volume_attachment::State::KIND,
-        filesystem::State::KIND,
-        filesystem_attachment::State::KIND,
-    ];
-    kinds.contains(&kind)
+/// What is missing until it is made, attached or mounted, the inner none if it is; none at all if nothing was ever heard of
+/// it.
+#[allow(clippy::option_option, reason = "not known is something else than so")]
+pub(super) fn storage_ready(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>> {
+    let name = entity.name();
+    Some(match entity.kind() {
+        volume::State::KIND => {
+            let state = fleet.volumes.get(name)?;
+            let made = volume_made(fleet, entity, state);
+            made.or_else(|| (wanted == "attached").then(|| volume_attached(fleet, entity, state)).flatten())
+        }
+        filesystem::State::KIND => {
+            let state = fleet.filesystems.get(name)?;
+            let made = filesystem_made(fleet, entity, state);
+            made.or_else(|| (wanted == "mounted").then(|| filesystem_mounted(fleet, entity, state)).flatten())
+        }
+        volume_attachment::State::KIND => attached(fleet, entity, fleet.attachments.get(name)?),
+        filesystem_attachment::State::KIND => mounted(fleet, entity, fleet.filesystem_attachments.get(name)?),
+        _ => return None,
+    })
+}
+
+const MADE: &str = "it is made";
+
+fn again(entity: &StreamId) -> String {
+    format!("`bailiwick retry {entity}`")
+}
+
+fn volume_made(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Option<Unmet> {
+    if let Some(unmet) = declared(state.life) {
+        return Some(unmet);
+    }
+    match &state.storage {
+        volume::Storage::Provisioned { .. } => state.lost.map(|since| {
+            let because = format!("its provider does not show it any more, noticed at {since}");
+            let by =
+                format!("a list of its provider that shows it, or `bailiwick destroy {entity}` and declaring it anew");
+            Unmet::new("its provider has it", because, by)
+        }),
+        volume::Storage::None => Some(match &state.wanted_on {
+            Some(machine) => of_other(fleet, &format!("machine/{machine}"), "running", "its machine runs"),
+            None => Unmet::new(MADE, "it was not begun yet", "the storage supervisor's next look"),
+        }),
+        volume::Storage::Creating(effort) | volume::Storage::Destroying { effort, .. } => {
+            Some(effort_unmet(MADE, "making it", effort, again(entity)).looked_at(effort.wakes_at(None)))
+        }
+    }
+}
+
+fn volume_attached(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Option<Unmet> {
+    let precondition = "it is attached";
+    let Some(machine) = &state.attached_to else {
+        let by = format!("`bailiwick attach {entity} MACHINE`");
+        return Some(Unmet::new("somebody wants it attached", "no attachment of it is declared", by));
+    };
+    let attachment = StreamId::new(volume_attachment::State::KIND, &format!("{machine}:{}", entity.name())).ok()?;
+    let is_attached = fleet.attachments.get(attachment.name()).is_some_and(volume_attachment::State::is_ready);
+    (!is_attached).then(|| of_other(fleet, attachment.as_str(), "attached", precondition))
+}
+
+fn filesystem_made(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) -> Option<Unmet> {
+    if let Some(unmet) = declared(state.life) {
+        return Some(unmet);
+    }
+    match &state.storage {
+        filesystem::Storage::Provisioned { .. } => None,
+        filesystem::Storage::None => Some(match (state.backing(), state.machine()) {
+            (Some(volume), _) => {
+                let volume = format!("volume/{volume}");
+                let is_there = fleet.volumes.get(&volume[7..]).is_some_and(|volume| volume.attached_to.is_some());
+                let wanted = if is_there { "attached" } else { "ready" };
+                of_other_or(fleet, &volume, wanted, "the volume that it is on is there")
+            }
+            (None, Some(machine)) => of_other_or(fleet, &format!("machine/{machine}"), "running", "its machine runs"),
+            (None, None) => {
+                Unmet::new(MADE, "it is attached to no machine", format!("`bailiwick attach {entity} MACHINE`"))
+            }
+        }),
+        filesystem::Storage::Creating { effort, .. } | filesystem::Storage::Destroying { effort, .. } => {
+            Some(effort_unmet(MADE, "making it", effort, again(entity)).looked_at(effort.wakes_at(None)))
+        }
+    }
+}
+
+fn filesystem_mounted(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) -> Option<Unmet> {
+    let Some(machine) = state.attached_to.first() else {
+        let by = format!("`bailiwick attach {entity} MACHINE`");
+        return Some(Unmet::new("somebody wants it mounted", "no attachment of it is declared", by));
+    };
+    let attachment = StreamId::new(filesystem_attachment::State::KIND, &format!("{machine}:{}", entity.name())).ok()?;
+    let is_mounted = fleet.filesystem_attachments.get(attachment.name());
+    let is_mounted = is_mounted.is_some_and(filesystem_attachment::State::is_ready);
+    (!is_mounted).then(|| of_other(fleet, attachment.as_str(), "mounted", "it is mounted"))
+}
+
+fn attached(fleet: &Fleet, entity: &StreamId, state: &volume_attachment::State) -> Option<Unmet> {
+    use volume_attachment::Link;
+    if let Some(unmet) = declared(state.life) {
+        return Some(unmet);
+    }
+    let (machine, volume) = entity.name().split_once(':')?;
+    let precondition = "it is attached";
+    match &state.link {
+        Link::Attached { .. } => lost_beneath(fleet, entity.name())
+            .map(|_| of_other(fleet, &format!("volume/{volume}"), "ready", "its volume is there")),
+        Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => {
+            Some(effort_unmet(precondition, "attaching it", effort, again(entity)).looked_at(effort.wakes_at(None)))
+        }
+        Link::Waiting => Some(
+            side(fleet, &format!("machine/{machine}"), "running", "its machine runs")
+                .or_else(|| side(fleet, &format!("volume/{volume}"), "ready", "its volume is there"))
+                .unwrap_or_else(|| {
+                    Unmet::new(precondition, "it was not begun yet", "the storage supervisor's next look")
+                }),
+        ),
+    }
+}
+
+fn mounted(fleet: &Fleet, entity: &StreamId, state: &filesystem_attachment::State) -> Option<Unmet> {
+    use filesystem_attachment::Link;
+    if let Some(unmet) = declared(state.life) {
+        return Some(unmet);
+    }
+    let (machine, filesystem) = entity.name().split_once(':')?;
+    let precondition = "it is mounted";
+    match &state.link {
+        Link::Attached { .. } => None,
+        Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => {
+            Some(effort_unmet(precondition, "mounting it", effort, again(entity)).looked_at(effort.wakes_at(None)))
+        }
+        Link::Waiting => Some(
+            side(fleet, &format!("machine/{machine}"), "running", "its machine runs")
+                .or_else(|| side(fleet, &format!("filesystem/{filesystem}"), "ready", "its filesystem is made"))
+                .unwrap_or_else(|| {
+                    Unmet::new(precondition, "it was not begun yet", "the storage supervisor's next look")
+                }),
+        ),
+    }
+}
+
+/// What another entity lacks, if it lacks anything.
+fn side(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) -> Option<Unmet> {
+    let holds = other.parse::<StreamId>().ok().and_then(|stream| why_not(fleet, &stream, wanted));
+    let is_missing = holds.is_none_or(|answer| !answer.holds);
+    is_missing.then(|| of_other(fleet, other, wanted, precondition))
+}
+
+/// The same; if it lacks nothing, the supervisor is at it.
+fn of_other_or(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) -> Unmet {
+    side(fleet, other, wanted, precondition).unwrap_or_else(|| {
+        Unmet::new(MADE, format!("{other} is there since just now"), "the storage supervisor's next look")
+    })
 }
 
 /// What is missing for its removal, the inner none if it is gone; none at all if nothing was ever heard of it.

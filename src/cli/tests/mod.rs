@@ -4,7 +4,7 @@ mod journals;
 
 use std::{collections::BTreeSet, thread};
 
-use bailiwick_journal::{EntryKind, Filter, Journal, Position, ReadOnlyJournal};
+use bailiwick_journal::{EntryKind, Filter, Journal, Position, ReadOnlyJournal, StreamId};
 use clap::{CommandFactory, Parser};
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use super::{Cli, exit::Exit, output::collected, run};
 use crate::{
     api::query::Query,
     config::journal_dir,
-    view::{Fleet, kinds, statuses},
+    view::{Fleet, goals, kinds, statuses, why_not},
     words::readable,
 };
 
@@ -115,7 +115,8 @@ fn lines(look: &Look) -> Vec<Vec<String>> {
         vec!["why", entity, "--at", &at],
     ];
     lines.extend(kinds().map(|kind| vec!["get", kind, "--at", &at]));
-    lines.extend(["running", "removed", "replaced"].map(|wanted| vec!["why-not", entity, wanted, "--at", &at]));
+    let kind = entity.split_once('/').map_or("", |(kind, _)| kind);
+    lines.extend(goals(kind).iter().map(|wanted| vec!["why-not", entity, wanted, "--at", &at]));
     lines.into_iter().map(|line| line.into_iter().map(str::to_owned).collect()).collect()
 }
 
@@ -131,8 +132,6 @@ fn wrong(made: &Made, output: &str, line: &[String]) -> Option<String> {
         Ok(Exit::Ok) if !gaps.is_empty() => Some(format!("{said}: nothing stands under {gaps:?}\n{text}")),
         Ok(Exit::Ok) if text.is_empty() => Some(format!("{said}: nothing is printed")),
         Ok(Exit::Ok) => None,
-        // Not every kind can be asked about every wish, and not every entity has been decided about.
-        Err(error) if matches!(error.exit, Exit::NotFound | Exit::Usage) && line[0] == "why-not" => None,
         other => Some(format!("{said}: {other:?}")),
     }
 }
@@ -178,6 +177,53 @@ fn every_command_that_reads_answers_at_every_kind_of_moment() {
         failed.len()
     );
     assert!(positions >= POSITIONS_MIN, "{positions} positions");
+}
+
+/// What `why-not` says against what the lists say of one row.
+fn why_not_disagrees(fleet: &Fleet, kind: &str, row: &Value) -> Option<String> {
+    let entity: StreamId = format!("{kind}/{}", row["name"].as_str()?).parse().ok()?;
+    goals(kind).iter().find_map(|wanted| {
+        // Members of a set that nobody follows have no stream of their own.
+        let answer =
+            why_not(fleet, &entity, wanted).or_else(|| (kind != "member").then(|| panic!("{entity} {wanted}")))?;
+        let told =
+            answer.unmet.as_ref().is_none_or(|unmet| !unmet.because.is_empty() && !unmet.satisfied_by.is_empty());
+        let is_so = match *wanted {
+            "ready" if kind == "member" => row["votes"] == true && row["healthy"] == true,
+            "ready" => row["ready"] == true,
+            "voting" => row["votes"] == true,
+            "removed" => row["status"] == "removed",
+            _ => answer.holds,
+        };
+        (answer.holds != is_so || !told).then(|| format!("{entity} {wanted}: {answer:?} of {row}"))
+    })
+}
+
+#[test]
+fn why_not_says_of_every_goal_what_the_lists_say() {
+    let root = tempfile::tempdir().expect("a folder");
+    let mut asked = 0;
+    for made in journals::all(root.path()) {
+        let journal = ReadOnlyJournal::open(&journal_dir(&made.dir)).expect("a whole journal");
+        let mut fleet = Fleet::default();
+        fleet.journal = journal.id();
+        for entry in journal.read(Position(1), journal.head().position, &Filter::all()) {
+            let entry = entry.expect("a readable entry");
+            fleet.apply(&entry).expect("an entry that can be understood");
+            if !entry.header.position.0.is_multiple_of(5) {
+                continue;
+            }
+            for kind in kinds().filter(|kind| !goals(kind).is_empty()) {
+                let rows = Query::List { kind: kind.into(), at: None }.answer(&journal, &fleet).expect("a list");
+                for row in rows.as_array().into_iter().flatten() {
+                    let at = format!("{}, entry {}", made.name, entry.header.position);
+                    assert_eq!(why_not_disagrees(&fleet, kind, row), None, "{at}");
+                    asked += 1;
+                }
+            }
+        }
+    }
+    assert!(asked > 1_000, "{asked} rows");
 }
 
 #[test]

@@ -1,0 +1,158 @@
+//! Why a set or a replica set has not what it shall have, and why a member does not vote.
+
+use bailiwick_actors::{
+    contract::{Decider, NoView},
+    machine_set, replica_set,
+    vocab::{Life, Timestamp},
+};
+use bailiwick_journal::StreamId;
+
+use super::{
+    Fleet,
+    machine_sets::machine_set_row,
+    members::member_row,
+    replica_sets::replica_set_row,
+    why_not::{Unmet, declared, why_not},
+};
+
+pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
+    let folded = fleet.machine_sets.folded(name)?;
+    let (state, row) = (&folded.state, machine_set_row(fleet, name, folded));
+    let stream = StreamId::new(machine_set::State::KIND, name).ok()?;
+    let mut machines = fleet.machines.iter().filter(|(_, machine)| {
+        let set = machine.state.spec.as_ref().and_then(|spec| spec.set.as_ref());
+        machine.state.life.exists() && set.is_some_and(|set| set.as_str() == name)
+    });
+    if wanted == "removed" {
+        let left = machines.next().map(|(machine, _)| format!("machine/{machine}"));
+        return Some(removed(fleet, &stream, state.life, left));
+    }
+    if let Some(unmet) = declared(state.life) {
+        return Some(Some(unmet));
+    }
+    if let Some(until) = state.rests_until {
+        let unmet =
+            Unmet::new("what it asks for is taken", "something that it asked for was refused", "its next attempt");
+        return Some(Some(unmet.looked_at(Some(until))));
+    }
+    let replicas = usize::try_from(row.replicas).unwrap_or(usize::MAX);
+    if row.machines != replicas {
+        let because = format!("{} of {replicas} machines are there", row.machines);
+        let by = if row.machines < replicas { "the set declares the others" } else { "the set removes the others" };
+        return Some(Some(Unmet::new("it has as many machines as it shall have", because, by)));
+    }
+    if wanted == "at-its-number" {
+        return Some(None);
+    }
+    if let Some((machine, _)) = machines.find(|(_, machine)| !machine.state.is_ready()) {
+        return Some(Some(of_other(fleet, &format!("machine/{machine}"), "ready", "each of its machines is ready")));
+    }
+    if row.ready {
+        return Some(None);
+    }
+    Some(Some(Unmet::new("it is done with its last look", "it is at work", "the end of that")))
+}
+
+pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
+    let folded = fleet.replica_sets.folded(name)?;
+    let (state, row) = (&folded.state, replica_set_row(fleet, name, folded));
+    let stream = StreamId::new(replica_set::State::KIND, name).ok()?;
+    if wanted == "removed" {
+        return Some(removed(fleet, &stream, state.life, None));
+    }
+    if let Some(unmet) = declared(state.life) {
+        return Some(Some(unmet));
+    }
+    let servers = usize::try_from(row.servers).unwrap_or(usize::MAX);
+    let is_at_number = row.voters == servers;
+    if row.ready || (wanted == "at-its-number" && is_at_number) {
+        return Some(None);
+    }
+    let due = next_look(state);
+    let missing = if is_at_number {
+        "all its members are well, and one leads".to_owned()
+    } else {
+        format!("{servers} servers vote, and {} do", row.voters)
+    };
+    let precondition = if is_at_number { "it is as it shall be" } else { "as many servers vote as shall" };
+    let (because, by) = match (&row.held, row.plan.first(), &row.detail) {
+        (Some(held), ..) => {
+            (format!("{missing}: {held}"), "that what holds it ends; then it is planned anew".to_owned())
+        }
+        (None, Some(step), _) => (missing, step.clone()),
+        (None, None, Some(detail)) => {
+            (format!("{missing}: {detail}"), "the next look, or what its engine says".to_owned())
+        }
+        (None, None, None) => (missing, "the next look".to_owned()),
+    };
+    Some(Some(Unmet::new(precondition, because, by).looked_at(due)))
+}
+
+pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
+    let folded = fleet.members.folded(name)?;
+    let row = member_row(fleet, name, folded);
+    let set = format!("replica-set/{}", row.set);
+    let is_gone = matches!(folded.state.life, Life::Removed | Life::Undeclared);
+    match wanted {
+        "removed" if is_gone => return Some(None),
+        "removed" => {
+            let by = "remove its machine, or its seat from the replica set";
+            return Some(Some(Unmet::new("it has no seat any more", format!("it is {} of {set}", row.status), by)));
+        }
+        _ => (),
+    }
+    if let Some(unmet) = declared(folded.state.life) {
+        return Some(Some(unmet));
+    }
+    if row.votes && (wanted == "voting" || row.healthy) {
+        return Some(None);
+    }
+    let due = fleet.replica_sets.get(&row.set).and_then(next_look);
+    if row.votes {
+        let because = format!("it was {} when {set} was looked at last", row.state.unwrap_or("not seen"));
+        return Some(Some(Unmet::new("its server answers and has caught up", because, "its server").looked_at(due)));
+    }
+    let why = row.why.unwrap_or_else(|| format!("it is {}", row.status));
+    let by = format!("the next step of {set}: `bailiwick why-not {set} at-its-number`");
+    Some(Some(Unmet::new("its set gives it a vote", why, by).looked_at(due)))
+}
+
+/// What another entity lacks, as what is missing here.
+pub(super) fn of_other(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) -> Unmet {
+    let answer = other.parse::<StreamId>().ok().and_then(|stream| why_not(fleet, &stream, wanted));
+    match answer.and_then(|answer| answer.unmet) {
+        Some(unmet) => Unmet {
+            precondition,
+            because: format!("{other}: {}", unmet.because),
+            blocked_by: Some(unmet.blocked_by.unwrap_or_else(|| other.to_owned())),
+            ..unmet
+        },
+        None => Unmet {
+            blocked_by: Some(other.to_owned()),
+            ..Unmet::new(precondition, format!("there is no {other}"), "declare it with `bailiwick apply`")
+        },
+    }
+}
+
+fn removed(fleet: &Fleet, entity: &StreamId, life: Life, left: Option<String>) -> Option<Unmet> {
+    match life {
+        Life::Removed | Life::Undeclared => None,
+        Life::Alive => {
+            let by = format!("`bailiwick remove {entity}`");
+            Some(Unmet::new("its removal is asked for", "nobody asked for it", by))
+        }
+        Life::Dying | Life::Dead => Some(match left {
+            Some(machine) => of_other(fleet, &machine, "removed", "each of its machines is gone"),
+            None => Unmet::new("nothing blocks its removal", "it is on its way", "that ends by itself"),
+        }),
+    }
+}
+
+/// When a replica set is looked at next by itself.
+fn next_look(state: &replica_set::State) -> Option<Timestamp> {
+    let due = |effect| match effect {
+        replica_set::Effect::WakeAt(due) => Some(due),
+        _ => None,
+    };
+    state.pending(&NoView).into_iter().filter_map(due).min()
+}
