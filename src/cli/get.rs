@@ -1,5 +1,6 @@
 //! `bailiwick get`: lists entities.
 
+use bailiwick_actors::vocab::Timestamp;
 use clap::Args;
 use serde_json::Value;
 
@@ -168,6 +169,7 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::required("VOTES"), |row| if row["votes"] == true { "yes".into() } else { "no".into() }),
                 (Column::always("ADDRESS"), |row| text(&row["address"])),
                 (Column::always("ID"), |row| text(&row["id"])),
+                (Column::always("AS OF"), |row| moment(&row["asOfMs"])),
                 (Column::always("DETAIL"), |row| text(&row["why"])),
                 (Column::wide("TAGS"), |row| map(&row["tags"])),
                 (Column::wide("UID"), |row| text(&row["uid"])),
@@ -260,6 +262,11 @@ pub(super) fn status(value: &Value) -> Cell {
 fn member_state(row: &Value) -> Cell {
     let Some(word) = row["state"].as_str().map(str::to_ascii_lowercase) else { return Cell::none() };
     if row["healthy"] == true { Cell::good(word) } else { Cell::bad(word) }
+}
+
+/// A moment given in milliseconds since 1970.
+pub(super) fn moment(value: &Value) -> Cell {
+    value.as_u64().map_or_else(Cell::none, |ms| time::rfc3339(Timestamp(ms)).into())
 }
 
 /// A period given in milliseconds.

@@ -1,5 +1,6 @@
 //! `bailiwick status`: how everything is, trouble first.
 
+use bailiwick_actors::vocab::Timestamp;
 use clap::Args;
 use serde_json::Value;
 
@@ -7,7 +8,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     get::{status, text},
-    output::{Cell, Column, Table},
+    output::{Cell, Column, Table, time},
     session,
 };
 use crate::{api::query::Query, view::NAMED_MAX};
@@ -29,7 +30,7 @@ pub(super) fn main(global: &Global, args: StatusArgs) -> Result<Exit, CliError> 
 /// More groups than this do not fit on a screen.
 const GROUPS_MAX: usize = 12;
 
-/// What there is by kind and status, then the entities in trouble.
+/// What there is by kind and status, then the entities in trouble, then those that come along.
 pub(super) fn table(answer: &Value) -> Table<4> {
     let mut table = Table::of([
         Column::always("WHAT"),
@@ -43,15 +44,26 @@ pub(super) fn table(answer: &Value) -> Table<4> {
     for row in answer["counts"].as_array().into_iter().flatten() {
         table.add([text(&row["kind"]), status(&row["status"]), text(&row["count"]), Cell::from("")]);
     }
-    let groups: Vec<&Value> = answer["groups"].as_array().into_iter().flatten().collect();
+    add_groups(&mut table, answer, ("groups", "trouble"), "kinds of trouble");
+    add_groups(&mut table, answer, ("progressGroups", "progress"), "kinds of progress");
+    table
+}
+
+/// What is alike told once, what is few enough one by one, each in its own words and with since when.
+fn add_groups(table: &mut Table<4>, answer: &Value, (groups, all): (&str, &str), what: &str) {
+    let since = |row: &Value| match row["sinceMs"].as_u64() {
+        Some(ms) if ms > 0 => format!(", since {}", time::rfc3339(Timestamp(ms))),
+        _ => String::new(),
+    };
+    let groups: Vec<&Value> = answer[groups].as_array().into_iter().flatten().collect();
     for group in groups.iter().take(GROUPS_MAX) {
         let named: Vec<&str> = group["entities"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let count = group["count"].as_u64().unwrap_or_default();
         if count as usize <= NAMED_MAX {
-            // Few enough to be told one by one, each in its own words.
-            let all = answer["trouble"].as_array().into_iter().flatten();
+            let all = answer[all].as_array().into_iter().flatten();
             for row in all.filter(|row| named.iter().any(|name| row["entity"] == *name)) {
-                table.add([text(&row["entity"]), status(&row["status"]), Cell::from(""), text(&row["why"])]);
+                let why = format!("{}{}", row["why"].as_str().unwrap_or_default(), since(row));
+                table.add([text(&row["entity"]), status(&row["status"]), Cell::from(""), why.into()]);
             }
             continue;
         }
@@ -59,8 +71,7 @@ pub(super) fn table(answer: &Value) -> Table<4> {
         table.add([text(&group["kind"]), status(&group["status"]), text(&group["count"]), why.into()]);
     }
     if groups.len() > GROUPS_MAX {
-        let more = format!("{} more kinds of trouble; `-o json` has them all", groups.len() - GROUPS_MAX);
+        let more = format!("{} more {what}; `-o json` has them all", groups.len() - GROUPS_MAX);
         table.add([Cell::from(""), Cell::from(""), Cell::from(""), more.into()]);
     }
-    table
 }

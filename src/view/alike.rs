@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn trouble(entity: &str, status: &'static str, why: &str) -> Trouble {
-        Trouble { entity: entity.to_owned(), status, why: why.to_owned(), next_try_ms: None }
+        Trouble { entity: entity.to_owned(), status, why: why.to_owned(), since_ms: 0, next_try_ms: None }
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    contract::{Decider, Fold, Stored, StoredError},
+    contract::{Code, Decider, Fold, Stored, StoredError},
     document::{Documents, Kind},
     filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
     supervisor::machines,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
 };
-use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
+use bailiwick_journal::{Entry, Filter, Header, Journal, Position, ReadError, StreamId};
 use uuid::Uuid;
 
 /// All entities, as they were right after an entry.
@@ -42,6 +42,17 @@ pub struct Fleet {
     pub clock: Option<Timestamp>,
     /// When each was declared last (a policy: first).
     declared: BTreeMap<StreamId, Timestamp>,
+    /// By the name of a replica set.
+    looks: BTreeMap<String, Looks>,
+}
+
+/// When a replica set was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// When it was read last.
+    pub last: Timestamp,
+    /// When it was read first as it is now.
+    pub changed: Timestamp,
 }
 
 /// Why there is no fleet.
@@ -109,6 +120,7 @@ impl Fleet {
             }
         }
         self.replica_sets.apply(entry)?;
+        self.note_look(header);
         self.members.apply(entry)?;
         self.filesystems.apply(entry)?;
         self.filesystem_attachments.apply(entry)?;
@@ -121,6 +133,23 @@ impl Fleet {
             self.declared.insert(header.stream.clone(), Timestamp(header.meta.time_ms));
         }
         Ok(())
+    }
+
+    fn note_look(&mut self, header: &Header) {
+        let (new, again) = (replica_set::Reason::SeenNew.code(), replica_set::Reason::SeenAgain.code());
+        let (code, time) = (header.meta.code.as_str(), Timestamp(header.meta.time_ms));
+        if header.stream.kind() == replica_set::State::KIND && (code == new || code == again) {
+            let looks = self.looks.entry(header.stream.name().to_owned()).or_default();
+            looks.last = time;
+            if code == new {
+                looks.changed = time;
+            }
+        }
+    }
+
+    /// When a replica set was looked at; none before the first time.
+    pub fn looks(&self, set: &str) -> Option<Looks> {
+        self.looks.get(set).copied()
     }
 
     /// How far along its life an entity is; none if nothing is known of it.

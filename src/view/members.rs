@@ -37,6 +37,8 @@ pub struct MemberRow {
     pub flagged: bool,
     pub state: Option<&'static str>,
     pub healthy: bool,
+    /// When its set was read last: its state and health are as of then. None of one that was never seen.
+    pub as_of_ms: Option<u64>,
     pub tags: Tags,
     /// Why it has no vote, or why the last step that concerned it was taken.
     pub why: Option<String>,
@@ -79,6 +81,10 @@ pub(super) fn rows(fleet: &Fleet, set: &str, state: &ReplicaSet, planned: &Plann
             rows.push(followed_row(fleet, name, folded, planned));
         }
     }
+    let as_of = fleet.looks(set).map(|looks| looks.last.0);
+    for row in rows.iter_mut().filter(|row| row.state.is_some()) {
+        row.as_of_ms = as_of;
+    }
     rows
 }
 
@@ -107,6 +113,7 @@ fn followed_row(fleet: &Fleet, name: &str, folded: &Folded<member::State>, plann
         flagged: member.flagged,
         state: seen.map(|seen| seen.state.name()),
         healthy: seen.is_some_and(|seen| seen.healthy),
+        as_of_ms: None,
         tags: Tags::default(),
         why: None,
         uid: None,
@@ -142,6 +149,7 @@ fn seen_row(set: &str, state: &ReplicaSet, member: &Member) -> MemberRow {
         flagged: state.flags.contains(&member.id),
         state: Some(status.map_or(MemberState::Unknown, |status| status.state).name()),
         healthy: status.is_some_and(|status| status.healthy),
+        as_of_ms: None,
         tags: member.tags.clone(),
         why: None,
         uid: None,

@@ -50,6 +50,10 @@ pub struct ReplicaSetRow {
     pub age_ms: u64,
     pub next_try_ms: Option<u64>,
     pub detail: Option<String>,
+    /// That it comes along: the step that is under way or next, or who is catching up. None if nothing goes on.
+    pub progress: Option<String>,
+    /// When it was read last: all that is said of its members is as of then.
+    pub as_of_ms: Option<u64>,
     pub uid: String,
     pub version: u64,
     pub changed_ms: u64,
@@ -120,9 +124,15 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
         Phase::Stepping { step, .. } => Some(format!("under way: {}", step_in_words(step))),
         _ => None,
     };
-    let sick =
-        members.iter().find(|member| !member.healthy).map(|member| format!("member {} is not well", member.name));
+    let sick = members.iter().find(|member| !member.healthy && member.votes).map(|member| {
+        let well = members.iter().filter(|member| member.votes && member.healthy).count();
+        let voters = members.iter().filter(|member| member.votes).count();
+        format!("{well} of {voters} voters are well, and member {} is not", member.name)
+    });
+    let lagging = members.iter().find(|member| !member.healthy && !member.votes);
+    let lagging = lagging.map(|member| format!("member {} has no vote yet, and is not well", member.name));
     let next = steps.first().map(|step| format!("next: {step}"));
+    let joining = not_chosen.iter().next().map(|(machine, why)| format!("machine {machine}: {why}"));
     let spec = state.spec.as_ref();
     let all_well = leader.is_some() && members.iter().all(|member| member.healthy);
     ReplicaSetRow {
@@ -135,7 +145,12 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
         voters: state.voters(),
         leader: leader.and_then(|leader| leader.machine.clone()),
         term: state.seen.as_ref().map(|seen| seen.configuration.stamp.term),
-        detail: waits.or(under_way).or_else(|| held.clone()).or(next).or(sick),
+        progress: match (&waits, &held, &sick) {
+            (None, None, None) => under_way.clone().or_else(|| next.clone()).or_else(|| joining.clone()),
+            _ => None,
+        },
+        detail: waits.or(under_way).or_else(|| held.clone()).or(next).or(sick).or(joining).or(lagging),
+        as_of_ms: fleet.looks(name).map(|looks| looks.last.0),
         plan: steps,
         held,
         not_chosen,

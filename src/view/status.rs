@@ -2,7 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use bailiwick_actors::{contract::Folded, document::Kind, machine, vocab::Life};
+use bailiwick_actors::{
+    contract::{Decider, Folded},
+    document::Kind,
+    filesystem, filesystem_attachment,
+    machine::{self, Node},
+    replica_set,
+    vocab::{Life, Timestamp},
+    volume, volume_attachment,
+};
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
@@ -13,7 +21,7 @@ use super::{
     machine_classes::machine_classes,
     machine_detail::machine_detail,
     machine_sets::machine_sets,
-    replica_sets::replica_sets,
+    replica_sets::{ReplicaSetRow, replica_sets},
     rows::{MachineRow, attachments, machines, stray_try, volumes},
 };
 
@@ -35,6 +43,10 @@ pub struct Status {
     pub trouble: Vec<Trouble>,
     /// The same, with what is alike told once.
     pub groups: Vec<Group>,
+    /// What is not as declared yet and comes along.
+    pub progress: Vec<Trouble>,
+    /// The same, with what is alike told once.
+    pub progress_groups: Vec<Group>,
 }
 
 /// How many entities of a kind have a status.
@@ -46,13 +58,15 @@ pub struct Count {
     pub count: usize,
 }
 
-/// An entity in trouble.
+/// An entity in trouble, or on its way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trouble {
     pub entity: String,
     pub status: &'static str,
     pub why: String,
+    /// Since when it is so, in milliseconds since 1970.
+    pub since_ms: u64,
     /// When the next attempt begins; none if nothing happens by itself.
     pub next_try_ms: Option<u64>,
 }
@@ -75,6 +89,7 @@ struct Look {
     detail: Option<String>,
     next_try_ms: Option<u64>,
     held_back: bool,
+    changed_ms: u64,
 }
 
 impl Look {
@@ -82,7 +97,7 @@ impl Look {
         format!("{}/{}", self.kind, self.name)
     }
 
-    /// Given up, gone, silent or unwell, or waiting after a fault.
+    /// Given up, gone, silent or unwell, waiting after a fault, or not as declared while nothing goes on.
     fn is_trouble(&self) -> bool {
         matches!(self.status, "failed" | "lost" | "stale" | "unhealthy" | "held" | "disowned")
             || self.next_try_ms.is_some()
@@ -104,6 +119,7 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
                 leaving: leaving(&row.life),
                 detail: row.detail,
                 next_try_ms: row.next_try_ms,
+                changed_ms: row.changed_ms,
             }));
         };
     }
@@ -116,7 +132,9 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("filesystem-attachment", filesystem_attachments(fleet), |_: &_| false);
     look!("machine-set", machine_sets(fleet), |_: &_| false);
     look!("machine-class", machine_classes(fleet), |_: &_| false);
-    look!("replica-set", replica_sets(fleet), |_: &_| false);
+    look!("replica-set", replica_sets(fleet), |row: &ReplicaSetRow| !row.ready
+        && row.progress.is_none()
+        && row.as_of_ms.is_some());
     looks
 }
 
@@ -127,15 +145,21 @@ pub fn status(fleet: &Fleet) -> Status {
     for look in &looks {
         *counts.entry((look.kind, look.status)).or_default() += 1;
     }
-    let trouble = looks.iter().filter(|look| look.is_trouble()).map(|look| Trouble {
+    let told = |look: &Look| Trouble {
         entity: look.entity(),
         status: look.status,
         why: look.detail.clone().unwrap_or_else(|| format!("it is {}", look.status)),
+        since_ms: since(fleet, look).0,
         next_try_ms: look.next_try_ms,
-    });
+    };
+    let trouble = looks.iter().filter(|look| look.is_trouble()).map(told);
     let trouble: Vec<Trouble> = trouble.chain(left_behind(fleet)).collect();
+    let on_its_way = |look: &&Look| !look.is_trouble() && (look.leaving || !look.ready);
+    let progress: Vec<Trouble> = looks.iter().filter(on_its_way).map(told).collect();
     Status {
         groups: groups(&trouble),
+        progress_groups: groups(&progress),
+        progress,
         position: fleet.position.0,
         time_ms: fleet.time.0,
         clock: None,
@@ -155,9 +179,37 @@ fn left_behind(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
             entity: format!("machine/{name}"),
             status: "left-behind",
             why: machine_detail(state).unwrap_or_else(|| "an instance of it is still there".to_owned()),
+            since_ms: state.strays.values().map(|stray| stray.effort.since.0).min().unwrap_or_default(),
             next_try_ms: stray_try(state).map(|until| until.0),
         })
     })
+}
+
+/// Since when an entity is as it is: since the present work on it began, its agent was heard last, or it was read first
+/// like this; else since it changed last.
+fn since(fleet: &Fleet, look: &Look) -> Timestamp {
+    let name = look.name.as_str();
+    let effort = match look.kind {
+        machine::State::KIND => fleet.machines.get(name).and_then(|state| match &state.node {
+            Node::Stale { last_seen, .. } => Some(*last_seen),
+            _ => state.effort().map(|effort| effort.since),
+        }),
+        volume::State::KIND => {
+            fleet.volumes.get(name).and_then(|state| state.lost.or(state.effort().map(|effort| effort.since)))
+        }
+        filesystem::State::KIND => {
+            fleet.filesystems.get(name).and_then(|state| state.effort().map(|effort| effort.since))
+        }
+        volume_attachment::State::KIND => {
+            fleet.attachments.get(name).and_then(|state| state.effort().map(|effort| effort.since))
+        }
+        filesystem_attachment::State::KIND => {
+            fleet.filesystem_attachments.get(name).and_then(|state| state.effort().map(|effort| effort.since))
+        }
+        replica_set::State::KIND => fleet.looks(name).map(|looks| looks.changed),
+        _ => None,
+    };
+    effort.unwrap_or(Timestamp(look.changed_ms))
 }
 
 /// What is missing until everything is as declared: machines run and their agents report that all is well, volumes are

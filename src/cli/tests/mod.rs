@@ -4,6 +4,7 @@ mod journals;
 
 use std::{collections::BTreeSet, thread};
 
+use bailiwick_actors::document;
 use bailiwick_journal::{EntryKind, Filter, Journal, Position, ReadOnlyJournal, StreamId};
 use clap::{CommandFactory, Parser};
 use serde_json::Value;
@@ -199,6 +200,32 @@ fn why_not_disagrees(fleet: &Fleet, kind: &str, row: &Value) -> Option<String> {
     })
 }
 
+/// What is not as declared and is neither trouble nor progress in the status; or a set whose voter is not well and that is
+/// no trouble.
+fn hidden(journal: &dyn Journal, fleet: &Fleet) -> Option<String> {
+    let status = Query::Status { at: None }.answer(journal, fleet).expect("a status");
+    let entities = |part: &str| -> Vec<String> {
+        let rows = status[part].as_array().into_iter().flatten();
+        rows.map(|row| row["entity"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let (trouble, progress) = (entities("trouble"), entities("progress"));
+    let list = |kind: &str| Query::List { kind: kind.into(), at: None }.answer(journal, fleet).expect("a list");
+    for kind in kinds().filter(|kind| !matches!(*kind, "member" | "policy") && document::Kind::of(kind).is_none()) {
+        for row in list(kind).as_array().into_iter().flatten() {
+            let entity = format!("{kind}/{}", row["name"].as_str().unwrap_or_default());
+            let told = [&trouble, &progress].into_iter().filter(|part| part.contains(&entity)).count();
+            if told > 1 || (row["ready"] == false && told == 0) {
+                return Some(format!("{entity} is told {told} times: {row}"));
+            }
+        }
+    }
+    list("member").as_array().into_iter().flatten().find_map(|row| {
+        let set = format!("replica-set/{}", row["set"].as_str().unwrap_or_default());
+        let is_sick = row["votes"] == true && row["healthy"] == false && !row["asOfMs"].is_null();
+        (is_sick && !trouble.contains(&set)).then(|| format!("{set} is no trouble: {row}"))
+    })
+}
+
 #[test]
 fn why_not_says_of_every_goal_what_the_lists_say() {
     let root = tempfile::tempdir().expect("a folder");
@@ -213,6 +240,7 @@ fn why_not_says_of_every_goal_what_the_lists_say() {
             if !entry.header.position.0.is_multiple_of(5) {
                 continue;
             }
+            assert_eq!(hidden(&journal, &fleet), None, "{}, entry {}", made.name, entry.header.position);
             for kind in kinds().filter(|kind| !goals(kind).is_empty()) {
                 let rows = Query::List { kind: kind.into(), at: None }.answer(&journal, &fleet).expect("a list");
                 for row in rows.as_array().into_iter().flatten() {
