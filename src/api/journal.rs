@@ -16,6 +16,7 @@ use actix_web::{
     web::{self, Bytes},
 };
 use bailiwick_journal::OpenError;
+use rustix::process::setpriority_process;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
@@ -29,11 +30,13 @@ use super::{
 use crate::words::readable;
 
 /// So much is sent at once.
-const CHUNK_BYTES: usize = 256 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 /// Chunks that wait for a slow reader; then the export waits too.
-const CHUNKS_WAITING: usize = 2;
+const CHUNKS_WAITING: usize = 4;
 /// The rest after a chunk, or after some blocks: about as long as they take to write, or to read.
 const REST: Duration = Duration::from_millis(3);
+/// How much less urgent it is than the rest of the node, from 0 to 19.
+const NICE: i32 = 10;
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
     config
@@ -94,7 +97,14 @@ async fn answered<T: Send + 'static>(
 }
 
 fn on_its_own_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    let spawned = thread::Builder::new().name(name.into()).spawn(run);
+    let gently = move || {
+        // Of this thread alone: decisions come first. Without it the work is done all the same.
+        if let Err(error) = setpriority_process(None, NICE) {
+            tracing::debug!(%error, "the journal is read with the same priority as everything else");
+        }
+        run();
+    };
+    let spawned = thread::Builder::new().name(name.into()).spawn(gently);
     let no_thread = |error: io::Error| {
         Failure::from(Problem {
             code: "memory-limit".into(),

@@ -14,7 +14,6 @@ reasons! {
         NewlyDeclared = "newly-declared", "it was declared and nobody has looked at it yet";
         SpecDiffers = "spec-differs", "what is declared differs from what was";
         AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
-        AskedNumberStays = "asked-number-stays", "it is declared like this; the number of servers that was asked for since stays";
         HaAsked = "ha-asked", "another number of voting servers was asked for";
         HaAlready = "ha-already", "so many servers shall vote already";
         StepPlanned = "step-planned", "the supervisor has planned it on what was read last";
@@ -37,6 +36,7 @@ reasons! {
         AlreadyGone = "already-gone", "there is nothing to remove";
         EndpointsDiffer = "endpoints-differ", "its servers are to be found elsewhere than was said";
         EndpointsKnown = "endpoints-known", "nothing differs from what was said of where its servers are";
+        AskedNumberStays = "asked-number-stays", "it is declared like this; the number of servers that was asked for since stays";
     }
 }
 
