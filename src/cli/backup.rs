@@ -47,6 +47,7 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
         return Err(session::no_node(&data_dir));
     }
     make(&args.into)?;
+    give_way();
     let exported = copy_journal(global, &journal_dir(&args.into))?;
     let mut files = vec!["journal".to_owned()];
     for name in ["node.key", "providers.yaml"] {
@@ -87,6 +88,12 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
 fn cannot(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
     let message = format!("cannot {doing} {}", path.display());
     move |error| CliError::new(Exit::Error, "unwritable", message).because(&error)
+}
+
+/// The node that works meanwhile comes first: this thread, and those that it starts, are less urgent. Where the system
+/// refuses, the work is done all the same.
+fn give_way() {
+    let _ = setpriority_process(None, NICE);
 }
 
 /// A new directory, or an empty one, for its owner only.
@@ -164,8 +171,7 @@ fn copy_journal(global: &Global, into: &Path) -> Result<Exported, CliError> {
 /// Writes the lines of an export: of a running node, or of the journal of a stopped one.
 pub(super) fn export(global: &Global, to: &mut impl Write) -> Result<Exported, CliError> {
     let client = session::client(global)?;
-    // The node that works meanwhile comes first; without it the work is done all the same.
-    let _ = setpriority_process(None, NICE);
+    give_way();
     let streamed = session::block_on(async {
         let mut lines = client.get_lines("/v1/journal/export").await?;
         let mut last = String::new();
