@@ -136,7 +136,9 @@ fn storage_can_be_asked_why_it_is_not_gone() {
         why["unmet"]["satisfiedBy"].as_str().is_some_and(|by| by.contains(text))
     };
     eventually("it was given up", || helps("`bailiwick retry volume/v`") && helps("--force"));
-    lab.run(&["why-not", "volume/v", "running"]).code(64).says("or about storage (removed)");
+    lab.run(&["why-not", "volume/v", "running"])
+        .code(64)
+        .says("a volume can be asked about being ready, attached, removed");
     lab.run(&["delete", "volume/v", "--force"]).code(0);
     eventually("it has gone", || why_not(&lab, "volume/v", "removed")["holds"] == true);
     node.signal(Signal::TERM);

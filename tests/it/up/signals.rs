@@ -152,7 +152,7 @@ fn a_node_with_a_limit_of_memory_that_is_too_small_does_not_start_and_says_what_
         let mut limited = Command::new("sh");
         limited.args(["-c", "ulimit -v $0 && exec \"$@\"", limit]).arg(serve.get_program()).args(serve.get_args());
         limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let ran = Running::of(&mut limited).ended().code(1);
+        let ran = Running::of(&mut limited).ended().code(71);
         ran.says("error[memory-limit]").says("to 4096 MiB");
         assert!(!ran.err.contains("free space"), "{ran:?}");
     }
