@@ -34,7 +34,7 @@ use uuid::Uuid;
 
 pub use self::{
     change::{Applied, ApplyError, ImportVolume, Refusal},
-    offer::{NotOffered, Offer},
+    offer::{NotOffered, Offer, Releases},
     pending::QuestionError,
 };
 use crate::{
@@ -199,6 +199,13 @@ impl Handle {
         })?;
         if let Some((entity, by)) = mounted {
             return Err(ApplyError::StillMounted { entity, by });
+        }
+        if how.release && !how.force {
+            let check = |fleet: &Fleet| {
+                let alive = streams.iter().filter(|stream| fleet.life(stream) != Some(Life::Removed));
+                alive.into_iter().try_for_each(|stream| self.shared.offer.check_release(fleet, stream))
+            };
+            self.look(check)??;
         }
         let content = match how == Going::default() {
             true => format!("remove {streams:?}"),

@@ -75,11 +75,17 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
             .next("`bailiwick get` lists what there is"));
     }
     let is_stored = |stream: &StreamId| matches!(stream.kind(), volume::State::KIND | filesystem::State::KIND);
-    if let Some(other) = remove.entities.iter().find(|stream| remove.release && !is_stored(stream)) {
-        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{other} has no data to be kept"))
-            .next("volumes and filesystems can be released"));
+    let of_storage = remove.release || remove.destroy;
+    if let Some(other) = remove.entities.iter().find(|stream| of_storage && !is_stored(stream)) {
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{other} holds no data of its own"))
+            .next("volumes and filesystems can be released or destroyed"));
     }
-    let how = Going { force: remove.force, keep_instance: remove.keep_instance, release: remove.release };
+    if remove.release && remove.destroy {
+        let message = "data either stays or goes: `release` and `destroy` exclude each other";
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message.to_owned()));
+    }
+    let Remove { force, keep_instance, release, destroy, .. } = remove;
+    let how = Going { force, keep_instance, release, destroy };
     let applied = asker.node.remove(&remove.entities, how, id).await?;
     let blocked = asker.node.look(|fleet| {
         let all = remove.entities.iter().flat_map(|entity| blockers(fleet, entity));

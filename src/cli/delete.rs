@@ -54,6 +54,7 @@ pub(super) fn main(global: &Global, args: DeleteArgs) -> Result<Exit, CliError> 
         force: args.force,
         keep_instance: args.keep_instance,
         release: false,
+        destroy: false,
         id: Some(Uuid::new_v4()),
     };
     let going = ask(global, &remove)?;

@@ -157,25 +157,19 @@ pub(super) fn detach(global: &Global, args: DetachArgs) -> Result<Exit, CliError
     let kind = format!("{}-attachment", storage.kind());
     let attachment = StreamId::new(&kind, &format!("{}:{}", args.machine, storage.name()));
     let attachment = attachment.map_err(|error| CliError::usage(error.to_string()))?;
-    go(global, attachment, &args.going, false)
+    go(global, attachment, &args.going, Remove::default())
 }
 
 pub(super) fn release(global: &Global, args: LeaveArgs) -> Result<Exit, CliError> {
-    go(global, stored(&args.storage)?, &args.going, true)
+    go(global, stored(&args.storage)?, &args.going, Remove { release: true, ..Remove::default() })
 }
 
 pub(super) fn destroy(global: &Global, args: LeaveArgs) -> Result<Exit, CliError> {
-    go(global, stored(&args.storage)?, &args.going, false)
+    go(global, stored(&args.storage)?, &args.going, Remove { destroy: true, ..Remove::default() })
 }
 
-fn go(global: &Global, entity: StreamId, going: &GoingArgs, release: bool) -> Result<Exit, CliError> {
-    let remove = Remove {
-        entities: vec![entity.clone()],
-        force: going.force,
-        release,
-        id: Some(Uuid::new_v4()),
-        ..Remove::default()
-    };
+fn go(global: &Global, entity: StreamId, going: &GoingArgs, how: Remove) -> Result<Exit, CliError> {
+    let remove = Remove { entities: vec![entity.clone()], force: going.force, id: Some(Uuid::new_v4()), ..how };
     let changed: Changed = session::send(global, "/v1/remove", &remove)?;
     apply::show(global, &changed)?;
     say_blocked(global, &changed);

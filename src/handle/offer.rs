@@ -1,12 +1,18 @@
 //! What this node can make, and why it cannot make what is asked for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use bailiwick_actors::{
-    filesystem_attachment,
+    contract::Decider,
+    filesystem, filesystem_attachment,
+    ports::{FilesystemProvider, VolumeProvider},
     supervisor::storage::{Elsewhere, elsewhere},
     vocab::Name,
-    volume_attachment,
+    volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 
@@ -28,6 +34,22 @@ pub struct Offer {
     pub inside: BTreeSet<Name>,
     /// What is missing for those that cannot work here.
     pub missing: BTreeMap<Name, Vec<String>>,
+    /// Who can let go of storage and keep its data.
+    pub releases: Releases,
+}
+
+/// Asks the providers of a node whether they can let go of what they made without destroying it.
+#[derive(Clone, Default)]
+pub struct Releases {
+    pub volumes: BTreeMap<Name, Arc<dyn VolumeProvider>>,
+    pub filesystems: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
+}
+
+impl fmt::Debug for Releases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (volumes, filesystems) = (self.volumes.keys(), self.filesystems.keys());
+        f.debug_set().entries(volumes).entries(filesystems).finish()
+    }
 }
 
 /// Why something that is asked for is not offered.
@@ -51,13 +73,15 @@ pub enum NotOffered {
         "{entity} is to be mounted at {path}, and machines of provider {provider} mount nothing outside of their own directory"
     )]
     NotMountable { entity: StreamId, path: String, provider: Name },
+    #[error("provider {provider} cannot let go of {entity} without destroying its data")]
+    CannotRelease { entity: StreamId, provider: Name },
     #[error("{entity} cannot be: {elsewhere}")]
     OtherZone { entity: StreamId, elsewhere: Elsewhere },
 }
 
 impl NotOffered {
     /// All its words.
-    pub const CODES: [&str; 8] = [
+    pub const CODES: [&str; 9] = [
         "no-provider",
         "cannot-here",
         "needs-machine",
@@ -66,6 +90,7 @@ impl NotOffered {
         "no-agent",
         "not-mountable",
         "other-zone",
+        "cannot-release",
     ];
 
     /// The stable word for it.
@@ -79,6 +104,7 @@ impl NotOffered {
             Self::NoAgent { .. } => "no-agent",
             Self::NotMountable { .. } => "not-mountable",
             Self::OtherZone { .. } => "other-zone",
+            Self::CannotRelease { .. } => "cannot-release",
         }
     }
 
@@ -94,6 +120,9 @@ impl NotOffered {
             }
             Self::CannotHere { instead, .. } => (*instead).to_owned(),
             Self::NeedsMachine { .. } => "write `machine: NAME` into its spec".to_owned(),
+            Self::CannotRelease { entity, .. } => {
+                format!("copy what is to stay, then `bailiwick destroy {entity}` removes it with its data")
+            }
             Self::OtherMachine { inside, .. } => format!("attach it to machine {inside}, or declare another one"),
             Self::NoAgent { .. } => "name a machine of provider `local`".to_owned(),
             Self::OtherZone { elsewhere, .. } => {
@@ -179,6 +208,39 @@ impl Offer {
     ) -> Result<(), NotOffered> {
         self.named(entity, provider, &self.volumes)?;
         self.has_machine(fleet, &[], entity, provider, machine)
+    }
+
+    /// Whether the data of a volume or filesystem can stay when it goes, as far as that is known before it is tried.
+    ///
+    /// # Errors
+    /// If its provider cannot let go of it.
+    pub fn check_release(&self, fleet: &Fleet, entity: &StreamId) -> Result<(), NotOffered> {
+        let (provider, can) = match entity.kind() {
+            volume::State::KIND => {
+                let Some(spec) = fleet.volumes.get(entity.name()).and_then(|state| state.spec.as_ref()) else {
+                    return Ok(());
+                };
+                let of_provider = self.releases.volumes.get(&spec.provider).map(|provider| provider.can_release());
+                (&spec.provider, of_provider)
+            }
+            filesystem::State::KIND => {
+                let Some(spec) = fleet.filesystems.get(entity.name()).and_then(|state| state.spec.as_ref()) else {
+                    return Ok(());
+                };
+                // What is on a volume is data there, and nobody is asked to let go of it.
+                let on_volume = spec.backing.is_some().then_some(Some(true));
+                let of_provider =
+                    || self.releases.filesystems.get(&spec.provider).map(|provider| provider.can_release());
+                (&spec.provider, on_volume.or_else(of_provider))
+            }
+            _ => return Ok(()),
+        };
+        // What works inside of machines, through their agents, makes and destroys.
+        let can = can.unwrap_or_else(|| self.inside.contains(provider).then_some(false));
+        match can {
+            Some(false) => Err(NotOffered::CannotRelease { entity: entity.clone(), provider: provider.clone() }),
+            _ => Ok(()),
+        }
     }
 
     fn named(&self, entity: &StreamId, provider: &Name, offered: &BTreeSet<Name>) -> Result<(), NotOffered> {

@@ -28,7 +28,7 @@ use crate::{
     client::{SocketPath, socket_address},
     clock::SystemClock,
     config::{Config, LocalMachines, enrolment_dir, journal_dir, local_dir, node_key},
-    handle::{Handle, Offer},
+    handle::{Handle, Offer, Releases},
     ownership,
     providers::{
         enrolment::Enrolments,
@@ -240,6 +240,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<O
         engines: names(providers.replica_sets.keys().collect()),
         inside: PROVIDERS.iter().filter_map(|name| name.parse().ok()).collect(),
         missing,
+        releases: Releases { volumes: providers.volumes.clone(), filesystems: providers.filesystems.clone() },
     };
     Ok(Offered { providers, reports, desk, offer })
 }

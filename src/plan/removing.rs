@@ -23,6 +23,8 @@ pub struct Going {
     pub keep_instance: bool,
     /// The data of volumes and filesystems stays.
     pub release: bool,
+    /// It goes, also where something was to be released.
+    pub destroy: bool,
 }
 
 /// What has to be asked so that these entities go.
@@ -61,7 +63,8 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
         // Force is for what was named; what only hangs on that goes in order.
         let how = Going { force: how.force && named.contains(&stream), ..how };
         let life = fleet.life(&stream);
-        if life == Some(Life::Alive) || (how.force && fleet.exists(&stream)) {
+        let may_change = how.force || ((how.release || how.destroy) && named.contains(&stream));
+        if life == Some(Life::Alive) || (may_change && fleet.exists(&stream)) {
             let follows =
                 !how.force && (waits_for_workloads(fleet, &stream, &asked) || mounted_from(fleet, &stream).is_some());
             let removed = plan.commands.len();
@@ -71,7 +74,10 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
             };
             if goes_with_its_machines(fleet, &stream, &asked) {
                 plan.remove_once_unused(stream);
-            } else if how == Going::default() && stream.kind() == volume::State::KIND && has_filesystem() {
+            } else if (Going { destroy: false, ..how }) == Going::default()
+                && stream.kind() == volume::State::KIND
+                && has_filesystem()
+            {
                 plan.step(Action::Remove, &stream, Vec::new());
                 plan.commands.push((stream, AnyCommand::Volume(volume::Command::RemoveWithFilesystem)));
             } else {
@@ -226,6 +232,7 @@ impl Plan {
             volume::State::KIND => AnyCommand::Volume(match how {
                 Going { force: true, .. } => volume::Command::RemoveForced,
                 Going { release: true, .. } => volume::Command::Release,
+                Going { destroy: true, .. } => volume::Command::Destroy,
                 Going { .. } => volume::Command::Remove,
             }),
             volume_attachment::State::KIND => AnyCommand::VolumeAttachment(match how.force {
@@ -235,6 +242,7 @@ impl Plan {
             filesystem::State::KIND => AnyCommand::Filesystem(match how {
                 Going { force: true, .. } => filesystem::Command::RemoveForced,
                 Going { release: true, .. } => filesystem::Command::Release,
+                Going { destroy: true, .. } => filesystem::Command::Destroy,
                 Going { .. } => filesystem::Command::Remove,
             }),
             filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(match how.force {

@@ -58,6 +58,9 @@
 //! → {"id":9,"op":"list-machines","after":"6e0c…"}
 //! ```
 //!
+//! A provider that can let go of storage and keep its data says `"release":true` with its hello, one that cannot `false`:
+//! then a release is refused before anything is done. One that says neither is asked, and may answer `unimplemented`.
+//!
 //! `list-volumes` and `list-filesystems` are the same for these. A volume that two complete lists in a row lack is said to be
 //! lost; a provider that answers `unimplemented` to a list or a release is not asked again.
 //!
@@ -279,6 +282,10 @@ impl MachineProvider for ExecProvider {
 }
 
 impl VolumeProvider for ExecProvider {
+    fn can_release(&self) -> Option<bool> {
+        self.shared.can_release()
+    }
+
     fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
         Box::pin(async move {
             let wishes = volumes.iter().map(|wish| (wish.id, wire::json(&wire::NewVolume::from(wish)))).collect();

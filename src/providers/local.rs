@@ -151,6 +151,10 @@ impl MachineProvider for LocalProvider {
 }
 
 impl VolumeProvider for LocalProvider {
+    fn can_release(&self) -> Option<bool> {
+        Some(false)
+    }
+
     fn cancel(&self, id: EffectId) {
         self.inner.cancelled.cancel(id);
     }

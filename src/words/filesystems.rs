@@ -20,6 +20,7 @@ impl Words for filesystem::State {
             }
             Command::Remove => "be removed".into(),
             Command::Release => "be let go of with its data".into(),
+            Command::Destroy => "be destroyed with its data".into(),
             Command::RemoveForced => "be removed without waiting for what comes next".into(),
             Command::RetryProvisioning => "try again what failed".into(),
             Command::ReserveAttachment { machine } => format!("be kept for machine {machine}"),
@@ -76,6 +77,7 @@ impl Words for filesystem::State {
             Event::AttachmentReserved { machine } => format!("it is kept for machine {machine}"),
             Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
             Event::ReleaseWanted => "its data is to stay".into(),
+            Event::DestroyWanted => "its data is to go".into(),
             Event::Skipped { what } => skipped(what),
             Event::RemovalBegan => "its removal began".into(),
             Event::Died => "it is mounted nowhere any more".into(),

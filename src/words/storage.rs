@@ -28,6 +28,7 @@ impl Words for volume::State {
                 format!("be made where instance {} is, in zone {zone}", place.instance)
             }
             Command::Release => "be let go of with its data".into(),
+            Command::Destroy => "be destroyed with its data".into(),
             Command::ReserveFilesystem { filesystem } => format!("be kept for filesystem {filesystem}"),
             Command::ReleaseFilesystem { filesystem } => format!("be free of filesystem {filesystem}"),
             Command::RemoveWithFilesystem => "be removed with its data, after the filesystem on it".into(),
@@ -96,6 +97,7 @@ impl Words for volume::State {
                 format!("it was attached to machine {} while it was made", at_creation.machine)
             }
             Event::ReleaseWanted => "its data is to stay".into(),
+            Event::DestroyWanted => "its data is to go".into(),
             Event::FilesystemReserved { filesystem } => format!("it is kept for filesystem {filesystem}"),
             Event::FilesystemReleased { filesystem } => format!("it is free of filesystem {filesystem}"),
             Event::CreateDropped => "nothing of it was made".into(),

@@ -38,6 +38,8 @@ pub enum Command {
     DeclareFrom { spec: Spec, pool: FromPool },
     /// As the declarations above, because something else needs it, with which it goes.
     DeclareFor { spec: Spec, pool: Option<FromPool>, owner: StreamId },
+    /// As `Remove`; where it was asked to be released, it is destroyed instead, with its data.
+    Destroy,
 }
 
 /// A report to a filesystem.

@@ -19,7 +19,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::DeclareFrom { spec, pool } => declare(state, spec, Some(pool)),
         Command::DeclareFor { spec, pool, owner } => declare_for(state, spec, pool.as_ref(), owner),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
-        Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
+        Command::Release => release(state, facts),
+        Command::Destroy => destroy(state, facts),
         Command::RemoveForced => remove_forced(state, facts),
         Command::RetryProvisioning => retry_provisioning(state),
         Command::ReserveAttachment { machine } => reserve_attachment(state, machine),
@@ -94,6 +95,30 @@ fn create(state: &State, backing: Option<&Backing>, facts: &Facts<'_>) -> Verdic
         Storage::Creating { .. } | Storage::Provisioned { .. } | Storage::Destroying { .. } => {
             Ok(Decision::nothing(Reason::AlreadyBegun))
         }
+    }
+}
+
+/// As [`remove`], with its data kept, as long as nothing of that is being destroyed.
+fn release(state: &State, facts: &Facts<'_>) -> Verdict {
+    match (state.life, state.removal, state.undoing()) {
+        (Life::Dying, Removal::Destroy, None) => Ok(Decision::because(Reason::ReleaseInstead, [Event::ReleaseWanted])),
+        (Life::Dead, Removal::Destroy, Some(_)) => Err(Rejection::BeingDestroyed),
+        _ => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
+    }
+}
+
+/// As [`remove`]; what was to be released is destroyed, unless its provider is being asked for that right now.
+fn destroy(state: &State, facts: &Facts<'_>) -> Verdict {
+    let instead = |events| Ok(Decision::because(Reason::DestroyInstead, events));
+    match (state.life, state.removal, state.undoing()) {
+        (Life::Dying, Removal::Release, None) => instead(vec![Event::DestroyWanted]),
+        (Life::Dead, Removal::Release, Some(effort)) if effort.outlook == Outlook::Trying => {
+            Err(Rejection::BeingReleased)
+        }
+        (Life::Dead, Removal::Release, Some(_)) => {
+            instead(vec![Event::DestroyWanted, Event::DestroyRequested { at: facts.now }])
+        }
+        _ => remove(state, Vec::new(), Reason::RemovalAsked, facts),
     }
 }
 

@@ -82,6 +82,8 @@ pub enum Event {
     Overdue {
         at: Timestamp,
     },
+    /// When it goes, its data goes as well, although it was to be released.
+    DestroyWanted,
 }
 
 impl Event {
@@ -103,7 +105,12 @@ impl Event {
             | Self::AttemptBegun => &[Effect],
             Self::Overdue { .. } => &[Health],
             Self::AttachmentReserved { .. } | Self::AttachmentReleased { .. } => &[Dependents],
-            Self::RemovalBegan | Self::Died | Self::Removed | Self::ReleaseWanted | Self::Skipped { .. } => &[Life],
+            Self::RemovalBegan
+            | Self::Died
+            | Self::Removed
+            | Self::ReleaseWanted
+            | Self::DestroyWanted
+            | Self::Skipped { .. } => &[Life],
         })
     }
 

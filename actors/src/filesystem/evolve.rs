@@ -61,6 +61,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::AttachmentReserved { machine } => drop(state.attached_to.insert(machine.clone())),
         Event::AttachmentReleased { machine } => drop(state.attached_to.remove(machine)),
         Event::ReleaseWanted => state.removal = Removal::Release,
+        Event::DestroyWanted => state.removal = Removal::Destroy,
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Died => state.life = Life::Dead,
         Event::Removed => {

@@ -186,6 +186,18 @@ fn table() -> Vec<Case<State>> {
                 vec![Event::ReleaseWanted, Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }],
             )),
         ),
+        case(releasing(), Command::Destroy, Err(Rejection::BeingReleased)),
+        case(dying(), Command::Release, Ok((R::ReleaseInstead, vec![Event::ReleaseWanted]))),
+        case(
+            [releasing(), vec![Event::DestroyGivenUp { fault: fault(FaultCode::Unimplemented) }]].concat(),
+            Command::Destroy,
+            Ok((R::DestroyInstead, vec![Event::DestroyWanted, Event::DestroyRequested { at: NOW }])),
+        ),
+        case(
+            [provisioned(), vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }]].concat(),
+            Command::Release,
+            Err(Rejection::BeingDestroyed),
+        ),
         // Whoever cannot let go of it is asked neither again nor to destroy it.
         case(
             releasing(),
@@ -257,7 +269,15 @@ fn every_reason_and_rejection_has_its_case() {
     let mut policy = Document::default();
     policy.storage.attempts_max = 2;
     policy.retries.permanent_max = 1;
-    let rejections = ["not-declared", "leaving", "immutable", "still-reserved", "unknown-attempt"];
+    let rejections = [
+        "not-declared",
+        "leaving",
+        "immutable",
+        "still-reserved",
+        "unknown-attempt",
+        "being-released",
+        "being-destroyed",
+    ];
     // What takes too long is so at a later time than all else.
     let deadline = Timestamp(5 + 15 * 60_000);
     let said = Ok((Reason::Overdue, vec![Event::Overdue { at: deadline }]));
@@ -288,7 +308,8 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     };
     let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
-    match kind % 15 {
+    match kind % 16 {
+        15 => Command::Destroy,
         14 => Command::RemoveForced,
         0 | 1 => Command::Declare(spec(64, value.is_multiple_of(5).then_some("data"))),
         2 => Command::Remove,

@@ -40,6 +40,8 @@ reasons! {
         RemovalForced = "removal-forced", "an operator did not wait for what blocks its removal";
         CannotRelease = "cannot-release", "its provider cannot let go of it without destroying its data, so both stay";
         Overdue = "overdue", "destroying it takes longer than it may, so it is said to be blocked";
+        DestroyInstead = "destroy-instead", "it is to be destroyed instead of released";
+        ReleaseInstead = "release-instead", "it is to be released, with its data, instead of destroyed";
     }
 }
 
@@ -58,6 +60,10 @@ pub enum Rejection {
     StillReserved,
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },
+    #[error("its provider has been asked to let go of it; ask again when that has ended")]
+    BeingReleased,
+    #[error("it is being destroyed already, so its data cannot be kept")]
+    BeingDestroyed,
 }
 
 impl Code for Rejection {
@@ -68,6 +74,8 @@ impl Code for Rejection {
             Self::Immutable { .. } => "immutable",
             Self::StillReserved => "still-reserved",
             Self::UnknownAttempt { .. } => "unknown-attempt",
+            Self::BeingReleased => "being-released",
+            Self::BeingDestroyed => "being-destroyed",
         }
     }
 }

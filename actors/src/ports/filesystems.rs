@@ -101,6 +101,12 @@ pub trait FilesystemProvider: Send + Sync {
     /// the volume, a directory of the machine is kept.
     fn destroy_filesystems(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()>;
 
+    /// Whether it can let go of something and keep the data, if that is known without trying it. Whoever cannot is not
+    /// asked to: a release is refused before anything is done.
+    fn can_release(&self) -> Option<bool> {
+        None
+    }
+
     /// Lets go of the filesystems made under these ids and keeps their data; an absent one is a success. A provider that
     /// cannot answers `unimplemented`, which is the default.
     fn release_filesystems(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {

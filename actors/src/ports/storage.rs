@@ -78,6 +78,12 @@ pub trait VolumeProvider: Send + Sync {
     /// `failed-precondition`.
     fn destroy_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()>;
 
+    /// Whether it can let go of something and keep the data, if that is known without trying it. Whoever cannot is not
+    /// asked to: a release is refused before anything is done.
+    fn can_release(&self) -> Option<bool> {
+        None
+    }
+
     /// Lets go of the volumes made under these ids and keeps their data; an absent one is a success. A provider that cannot
     /// answers `unimplemented`, which is the default.
     fn release_volumes(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {

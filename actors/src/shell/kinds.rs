@@ -75,9 +75,11 @@ impl AnyCommand {
             Self::Machine(
                 Command::Hold { .. } | Command::Unhold | Command::Remove | Command::RemoveWith(_) | Command::Disown,
             ) => true,
-            Self::Volume(volume::Command::Remove | volume::Command::Release) => true,
+            Self::Volume(volume::Command::Remove | volume::Command::Release | volume::Command::Destroy) => true,
             Self::VolumeAttachment(volume_attachment::Command::Remove) => true,
-            Self::Filesystem(filesystem::Command::Remove | filesystem::Command::Release) => true,
+            Self::Filesystem(
+                filesystem::Command::Remove | filesystem::Command::Release | filesystem::Command::Destroy,
+            ) => true,
             Self::FilesystemAttachment(filesystem_attachment::Command::Remove) => true,
             Self::MachineSet(machine_set::Command::Remove) | Self::MachineClass(machine_class::Command::Remove) => true,
             other => other.is_report(),

@@ -53,6 +53,8 @@ pub enum Command {
     /// What was made at this version was destroyed, as this provider said, and the provider still shows it: it shall go. A
     /// supervisor's order.
     DestroyReturned { provider: Name, of: Version },
+    /// As `Remove`; where it was asked to be released, it is destroyed instead, with its data.
+    Destroy,
 }
 
 /// A report to a volume.

@@ -7,7 +7,7 @@ use crate::{
     contract::{self, Attempted, Decision, Failed, RetryRule},
     ports::ProvisionedVolume,
     storage_rules::FromPool,
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SkippedStorage, Timestamp, Zone},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Outlook, SkippedStorage, Timestamp, Zone},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -24,7 +24,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Create { place } => create(state, place, None, facts),
         Command::CreateIn { place, zone } => create(state, place, Some(zone), facts),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
-        Command::Release => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
+        Command::Release => release(state, facts),
+        Command::Destroy => destroy(state, facts),
         Command::RemoveWithFilesystem => remove_with_filesystem(state, facts),
         Command::RemoveForced => remove_forced(state, facts),
         Command::Import { spec, volume_id, machine } => import(state, spec, volume_id, machine.as_ref(), facts),
@@ -127,6 +128,30 @@ fn create(state: &State, place: &Place, zone: Option<&Zone>, facts: &Facts<'_>) 
     let mut events = vec![Event::CreateRequestedAt { place: place.clone(), at: facts.now }];
     events.extend(zone.map(|zone| Event::SitedIn { zone: zone.clone() }));
     Ok(Decision::because(Reason::MachineReady, events))
+}
+
+/// As [`remove`], with its data kept, as long as nothing of that is being destroyed.
+fn release(state: &State, facts: &Facts<'_>) -> Verdict {
+    match (state.life, state.removal, state.undoing()) {
+        (Life::Dying, Removal::Destroy, None) => Ok(Decision::because(Reason::ReleaseInstead, [Event::ReleaseWanted])),
+        (Life::Dead, Removal::Destroy, Some(_)) => Err(Rejection::BeingDestroyed),
+        _ => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
+    }
+}
+
+/// As [`remove`]; what was to be released is destroyed, unless its provider is being asked for that right now.
+fn destroy(state: &State, facts: &Facts<'_>) -> Verdict {
+    let instead = |events| Ok(Decision::because(Reason::DestroyInstead, events));
+    match (state.life, state.removal, state.undoing()) {
+        (Life::Dying, Removal::Release, None) => instead(vec![Event::DestroyWanted]),
+        (Life::Dead, Removal::Release, Some(effort)) if effort.outlook == Outlook::Trying => {
+            Err(Rejection::BeingReleased)
+        }
+        (Life::Dead, Removal::Release, Some(_)) => {
+            instead(vec![Event::DestroyWanted, Event::DestroyRequested { at: facts.now }])
+        }
+        _ => remove(state, Vec::new(), Reason::RemovalAsked, facts),
+    }
 }
 
 fn remove(state: &State, first: Vec<Event>, asked: Reason, facts: &Facts<'_>) -> Verdict {

@@ -120,6 +120,8 @@ pub enum Event {
         of: Version,
         at: Timestamp,
     },
+    /// When it goes, its data goes as well, although it was to be released.
+    DestroyWanted,
 }
 
 impl Event {
@@ -151,7 +153,12 @@ impl Event {
             | Self::AttachmentReleased { .. }
             | Self::FilesystemReserved { .. }
             | Self::FilesystemReleased { .. } => &[Dependents],
-            Self::RemovalBegan | Self::Died | Self::Removed | Self::ReleaseWanted | Self::Skipped { .. } => &[Life],
+            Self::RemovalBegan
+            | Self::Died
+            | Self::Removed
+            | Self::ReleaseWanted
+            | Self::DestroyWanted
+            | Self::Skipped { .. } => &[Life],
             Self::SitedIn { .. } => &[Place],
             Self::Overdue { .. } => &[Health],
         })

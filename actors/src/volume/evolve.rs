@@ -19,6 +19,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Described { facts } => state.facts = Some(facts.clone()),
         Event::AttachedAtCreation { at_creation } => state.at_creation = Some(at_creation.clone()),
         Event::ReleaseWanted => state.removal = Removal::Release,
+        Event::DestroyWanted => state.removal = Removal::Destroy,
         Event::Lost { at: since } => state.lost = Some(*since),
         Event::Found => state.lost = None,
         Event::FilesystemReserved { filesystem } => state.filesystem = Some(filesystem.clone()),

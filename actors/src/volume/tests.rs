@@ -137,6 +137,20 @@ fn table() -> Vec<Case<State>> {
             )),
         ),
         case(provisioned(), created(1, 2, 64), Ok((R::StaleReport, vec![]))),
+        // Who cannot be released can be destroyed, once no provider is being asked any more; and not the other way round.
+        case(releasing(), Command::Destroy, Err(Rejection::BeingReleased)),
+        case(
+            [releasing(), vec![Event::DestroyGivenUp { fault: fault(FaultCode::Unimplemented) }]].concat(),
+            Command::Destroy,
+            Ok((R::DestroyInstead, vec![Event::DestroyWanted, Event::DestroyRequested { at: NOW }])),
+        ),
+        case(dead(), Command::Release, Err(Rejection::BeingDestroyed)),
+        case(dying(), Command::Release, Ok((R::ReleaseInstead, vec![Event::ReleaseWanted]))),
+        case(
+            [reserved(), vec![Event::ReleaseWanted, Event::RemovalBegan]].concat(),
+            Command::Destroy,
+            Ok((R::DestroyInstead, vec![Event::DestroyWanted])),
+        ),
         // Whoever cannot let go of it is asked neither again nor to destroy it.
         case(
             releasing(),
@@ -527,6 +541,8 @@ fn every_reason_and_rejection_has_its_case() {
         "still-reserved",
         "unknown-attempt",
         "holds-filesystem",
+        "being-released",
+        "being-destroyed",
     ];
     // What takes too long is so at a later time than all else.
     let deadline = Timestamp(5 + 15 * 60_000);
@@ -570,7 +586,8 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     };
     let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
-    match kind % 22 {
+    match kind % 23 {
+        22 => Command::Destroy,
         21 => shown(value.is_multiple_of(2), intent.0),
         18 => Command::RemoveWithFilesystem,
         19 => Command::RemoveForced,

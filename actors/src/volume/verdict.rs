@@ -48,6 +48,8 @@ reasons! {
         Overdue = "overdue", "destroying it takes longer than it may, so it is said to be blocked";
         StorageReturned = "storage-returned", "its provider still shows what was destroyed, so it is destroyed again";
         DeclaredAnew = "declared-anew", "it was declared again, so what is left of the earlier one goes after this one";
+        DestroyInstead = "destroy-instead", "it is to be destroyed instead of released";
+        ReleaseInstead = "release-instead", "it is to be released, with its data, instead of destroyed";
     }
 }
 
@@ -70,6 +72,10 @@ pub enum Rejection {
     UnknownAttempt { attempt: u32 },
     #[error("the filesystem {filesystem} lives on it; remove that first")]
     HoldsFilesystem { filesystem: Name },
+    #[error("its provider has been asked to let go of it; ask again when that has ended")]
+    BeingReleased,
+    #[error("it is being destroyed already, so its data cannot be kept")]
+    BeingDestroyed,
 }
 
 impl Code for Rejection {
@@ -82,6 +88,8 @@ impl Code for Rejection {
             Self::StillReserved => "still-reserved",
             Self::UnknownAttempt { .. } => "unknown-attempt",
             Self::HoldsFilesystem { .. } => "holds-filesystem",
+            Self::BeingReleased => "being-released",
+            Self::BeingDestroyed => "being-destroyed",
         }
     }
 }

@@ -67,6 +67,7 @@ pub(crate) fn volume() -> Forms {
             },
             Command::CreateIn { place: place(), zone: Zone("a".into()) },
             Command::DestroyReturned { provider: name("local"), of: Version(2) },
+            Command::Destroy,
             Command::Report(Report::Lost { effect: effect(2) }),
             Command::Report(Report::Found { effect: effect(2) }),
         ],
@@ -108,6 +109,7 @@ pub(crate) fn volume() -> Forms {
             Event::SitedIn { zone: Zone("a".into()) },
             Event::Overdue { at: AT },
             Event::Returned { provider: name("local"), of: Version(2), at: AT },
+            Event::DestroyWanted,
         ],
     ));
     let rejections = vec![
@@ -118,6 +120,8 @@ pub(crate) fn volume() -> Forms {
         Rejection::StillReserved,
         Rejection::UnknownAttempt { attempt: 2 },
         Rejection::HoldsFilesystem { filesystem: filesystem() },
+        Rejection::BeingReleased,
+        Rejection::BeingDestroyed,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -219,6 +223,7 @@ pub(crate) fn filesystem() -> Forms {
             Command::RemoveForced,
             Command::DeclareFrom { spec: spec.clone(), pool: from_pool() },
             Command::DeclareFor { spec: spec.clone(), pool: Some(from_pool()), owner: owner() },
+            Command::Destroy,
         ],
     );
     all.extend(forms(
@@ -246,6 +251,7 @@ pub(crate) fn filesystem() -> Forms {
             Event::TakenFrom { pool: from_pool() },
             Event::OwnedBy { owner: owner() },
             Event::Overdue { at: AT },
+            Event::DestroyWanted,
         ],
     ));
     let rejections = vec![
@@ -254,6 +260,8 @@ pub(crate) fn filesystem() -> Forms {
         Rejection::Immutable { field: "spec.size".into() },
         Rejection::StillReserved,
         Rejection::UnknownAttempt { attempt: 2 },
+        Rejection::BeingReleased,
+        Rejection::BeingDestroyed,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

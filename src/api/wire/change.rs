@@ -66,6 +66,9 @@ pub struct Remove {
     /// Volumes and filesystems go without their data: their providers let go of it.
     #[serde(default)]
     pub release: bool,
+    /// They go with their data, also where they were to be released.
+    #[serde(default)]
+    pub destroy: bool,
     #[serde(default)]
     pub id: Option<Uuid>,
 }

@@ -14,6 +14,10 @@ use super::{
 };
 
 impl FilesystemProvider for ExecProvider {
+    fn can_release(&self) -> Option<bool> {
+        self.shared.can_release()
+    }
+
     fn create_filesystems(&self, filesystems: Vec<CreateFilesystem>) -> BulkAnswer<'_, ProvisionedFilesystem> {
         Box::pin(async move {
             let wishes = filesystems.iter().map(|wish| (wish.id, wire::json(&NewFilesystem::from(wish)))).collect();

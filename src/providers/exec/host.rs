@@ -43,6 +43,7 @@ pub(super) struct Shared {
     pid: Mutex<Option<u32>>,
     progress: Mutex<BTreeMap<EffectId, Progress>>,
     zones: Mutex<BTreeSet<Zone>>,
+    can_release: Mutex<Option<bool>>,
 }
 
 impl Shared {
@@ -65,6 +66,15 @@ impl Shared {
 
     pub fn take_zones(&self, zones: BTreeSet<Zone>) {
         *self.zones.lock().unwrap_or_else(PoisonError::into_inner) = zones;
+    }
+
+    /// Whether it lets go of storage, as far as it has said so.
+    pub fn can_release(&self) -> Option<bool> {
+        *self.can_release.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn set_can_release(&self, can: Option<bool>) {
+        *self.can_release.lock().unwrap_or_else(PoisonError::into_inner) = can;
     }
 
     pub fn all_progress(&self) -> MutexGuard<'_, BTreeMap<EffectId, Progress>> {

@@ -124,16 +124,16 @@ impl Operation {
             | Self::AttachVolumes
             | Self::DetachVolumes
             | Self::LookupAttachments
-            | Self::ReleaseVolumes
             | Self::ListVolumes => hello.volumes,
+            Self::ReleaseVolumes => hello.volumes && hello.release != Some(false),
             Self::CreateFilesystems
             | Self::DestroyFilesystems
-            | Self::ReleaseFilesystems
             | Self::LookupFilesystems
             | Self::ListFilesystems
             | Self::AttachFilesystems
             | Self::DetachFilesystems
             | Self::LookupFilesystemAttachments => hello.filesystems,
+            Self::ReleaseFilesystems => hello.filesystems && hello.release != Some(false),
         }
     }
 }
@@ -155,6 +155,9 @@ pub struct Hello {
     pub cancel: bool,
     #[serde(default)]
     pub progress: bool,
+    /// Whether it lets go of storage and keeps the data; it is tried if this is not said.
+    #[serde(default)]
+    pub release: Option<bool>,
 }
 
 #[derive(Debug, Serialize)]

@@ -187,6 +187,10 @@ fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Fault> {
 }
 
 impl VolumeProvider for One {
+    fn can_release(&self) -> Option<bool> {
+        Some(false)
+    }
+
     fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
         self.all(volumes, Work::CreateVolume)
     }
@@ -223,6 +227,10 @@ impl VolumeImporter for One {
 }
 
 impl FilesystemProvider for One {
+    fn can_release(&self) -> Option<bool> {
+        Some(false)
+    }
+
     fn create_filesystems(&self, filesystems: Vec<CreateFilesystem>) -> BulkAnswer<'_, ProvisionedFilesystem> {
         self.all(filesystems, Work::CreateFilesystem)
     }

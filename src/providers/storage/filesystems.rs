@@ -155,6 +155,10 @@ impl Filesystems {
 }
 
 impl FilesystemProvider for Filesystems {
+    fn can_release(&self) -> Option<bool> {
+        Some(false)
+    }
+
     fn create_filesystems(&self, filesystems: Vec<CreateFilesystem>) -> BulkAnswer<'_, ProvisionedFilesystem> {
         self.desk.change(
             filesystems,

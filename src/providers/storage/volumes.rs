@@ -39,6 +39,10 @@ impl LoopVolumes {
 }
 
 impl VolumeProvider for LoopVolumes {
+    fn can_release(&self) -> Option<bool> {
+        Some(false)
+    }
+
     fn create_volumes(&self, volumes: Vec<CreateVolume>) -> BulkAnswer<'_, ProvisionedVolume> {
         self.desk.change(
             volumes,

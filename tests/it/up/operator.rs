@@ -129,17 +129,14 @@ fn storage_can_be_asked_why_it_is_not_gone() {
     lab.run(&["attach", "volume/v", "b"]).code(4).says("machine/b");
     let why = why_not(&lab, "volume/v", "removed");
     assert_eq!(why["unmet"]["because"], "nobody asked for it");
-    // The provider cannot let go of it and keep the data, so it stays, and says what there is to do.
-    lab.run(&["release", "volume/v"]).code(0);
-    let helps = |text: &str| {
-        let why = why_not(&lab, "volume/v", "removed");
-        why["unmet"]["satisfiedBy"].as_str().is_some_and(|by| by.contains(text))
-    };
-    eventually("it was given up", || helps("`bailiwick retry volume/v`") && helps("--force"));
+    // The provider cannot let go of it and keep the data, so nothing is done, and it is said what would be.
+    let refused = lab.run(&["release", "volume/v"]).code(5);
+    refused.says("provider local cannot let go of volume/v without destroying").says("`bailiwick destroy volume/v`");
+    assert_eq!(why_not(&lab, "volume/v", "removed")["unmet"]["because"], "nobody asked for it");
     lab.run(&["why-not", "volume/v", "running"])
         .code(64)
         .says("a volume can be asked about being ready, attached, removed");
-    lab.run(&["delete", "volume/v", "--force"]).code(0);
+    lab.run(&["destroy", "volume/v"]).code(0);
     eventually("it has gone", || why_not(&lab, "volume/v", "removed")["holds"] == true);
     node.signal(Signal::TERM);
     node.ended().code(0);

@@ -50,6 +50,7 @@ impl Session<'_> {
         for asked in self.asked_for_hello.drain(..) {
             let _ = asked.send(Ok(hello.clone()));
         }
+        self.shared.set_can_release(hello.release);
         self.calls.set_hello(hello.clone());
         self.hello = Some(hello);
         if self.stage == Stage::Greeting {
