@@ -200,7 +200,7 @@ impl Handle {
         if let Some((entity, by)) = mounted {
             return Err(ApplyError::StillMounted { entity, by });
         }
-        if how.release && !how.force {
+        if how.release {
             let check = |fleet: &Fleet| {
                 let alive = streams.iter().filter(|stream| fleet.life(stream) != Some(Life::Removed));
                 alive.into_iter().try_for_each(|stream| self.shared.offer.check_release(fleet, stream))

@@ -80,6 +80,12 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
             {
                 plan.step(Action::Remove, &stream, Vec::new());
                 plan.commands.push((stream, AnyCommand::Volume(volume::Command::RemoveWithFilesystem)));
+            } else if how.release && how.force && is_stored(&stream) && life != Some(Life::Dead) {
+                // That the data stays is said first: what is forced alone is destroyed.
+                plan.remove(stream.clone(), Going { force: false, ..how });
+                if is_held(fleet, &stream) {
+                    plan.commands.extend(forced(stream));
+                }
             } else {
                 plan.remove(stream, how);
             }
@@ -90,6 +96,28 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
         }
     }
     plan
+}
+
+fn is_stored(stream: &StreamId) -> bool {
+    matches!(stream.kind(), volume::State::KIND | filesystem::State::KIND)
+}
+
+/// Whether a volume or filesystem is attached, or about to be.
+fn is_held(fleet: &Fleet, stream: &StreamId) -> bool {
+    match stream.kind() {
+        volume::State::KIND => fleet.volumes.get(stream.name()).is_some_and(|state| state.attached_to.is_some()),
+        _ => fleet.filesystems.get(stream.name()).is_some_and(|state| !state.attached_to.is_empty()),
+    }
+}
+
+/// What lets a volume or filesystem go without waiting for its attachments.
+fn forced(stream: StreamId) -> Option<(StreamId, AnyCommand)> {
+    let command = match stream.kind() {
+        volume::State::KIND => AnyCommand::Volume(volume::Command::RemoveForced),
+        filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::RemoveForced),
+        _ => return None,
+    };
+    Some((stream, command))
 }
 
 /// What providers inside of machines have made at a machine, if that is what the stream is of.

@@ -53,6 +53,31 @@ fn what_is_going_is_asked_all_the_same_so_that_it_refuses() {
 }
 
 #[test]
+fn a_forced_release_keeps_the_data() {
+    let (journal, mut desk) = desk();
+    desk.declare_machine("db");
+    desk.declare_volume("data");
+    desk.declare_volume("free");
+    desk.attach("db", "data");
+    desk.settle();
+    let fleet = Fleet::at_head(&*journal).expect("readable");
+    let how = Going { force: true, release: true, ..Going::default() };
+    for name in ["data", "free"] {
+        let stream: StreamId = format!("volume/{name}").parse().expect("a stream");
+        let plan = removal(&fleet, std::slice::from_ref(&stream), how, &BTreeSet::new());
+        for (_, command) in plan.commands.into_iter().filter(|(asked, _)| *asked == stream) {
+            let AnyCommand::Volume(command) = command else { panic!("a volume is asked as one") };
+            desk.volume(name, command);
+        }
+    }
+    let fleet = Fleet::at_head(&*journal).expect("readable");
+    for name in ["data", "free"] {
+        let state = fleet.volumes.get(name).expect("declared");
+        assert_eq!((state.life, state.removal), (Life::Dead, volume::Removal::Release), "{name}");
+    }
+}
+
+#[test]
 fn what_names_no_pool_comes_from_the_default_and_stays_where_it_came_from() {
     let (journal, mut desk) = desk();
     let fast: PoolName = "fast".parse().expect("a pool's name");
