@@ -2,6 +2,7 @@
 
 mod agents;
 mod change;
+mod host;
 pub mod offer;
 mod pending;
 
@@ -32,6 +33,7 @@ use bailiwick_journal::{Journal, LocalJournal, Position, ReadError, StreamId, di
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+use self::host::HostWatch;
 pub use self::{
     change::{Applied, ApplyError, ImportVolume, Refusal},
     offer::{NotOffered, Offer, Releases},
@@ -67,6 +69,7 @@ struct Shared {
     told: Mutex<BTreeMap<Name, agent::Answer>>,
     /// What the agent of each machine may still say of itself by joining.
     joins: Mutex<BTreeMap<Name, Allowance>>,
+    host: HostWatch,
     admission: Semaphore,
     offer: Offer,
 }
@@ -96,6 +99,7 @@ impl Handle {
             fleet: Mutex::new(Fleet::default()),
             told: Mutex::default(),
             joins: Mutex::default(),
+            host: HostWatch::default(),
             offer,
             admission: Semaphore::new(limits.asks_max),
         };
@@ -147,6 +151,7 @@ impl Handle {
         })?;
         fleet.time = fleet.time.max(self.now());
         fleet.clock = Some(self.clock());
+        fleet.host = self.look_at_host();
         Ok(look(&fleet))
     }
 

@@ -20,7 +20,7 @@ use crate::{
     record,
     request::{Batch, Places, Request, Slot},
     shared::{Notices, Shared, answer},
-    space::SpaceWatch,
+    space::{Room, SpaceWatch},
 };
 
 /// The writing end of the journal; there is one, on the commit thread or, inline, behind a lock.
@@ -131,8 +131,7 @@ impl Writer {
             return refused(requests, &failure);
         }
         let first = self.tip.position.next();
-        // What is in the log and not yet in the store still has to go there; sled takes up to twice the bytes.
-        let low = self.space.low(&*self.disk, 2 * self.core.lag_bytes());
+        let low = self.space.low(&*self.disk, SpaceWatch::promised(self.core.lag_bytes()));
         let (list, count) = self.admit(requests, low, &mut frame);
         if count == 0 {
             return Answers { list, head: None, block: None };
@@ -149,7 +148,7 @@ impl Writer {
 
     /// Gives every append that passes its places, and takes the records of the others out of the frame; answers with what
     /// to say once they are durable, and their number.
-    fn admit(&mut self, requests: Vec<Request>, low: Option<(u64, u64)>, frame: &mut Vec<u8>) -> (AnswerList, u32) {
+    fn admit(&mut self, requests: Vec<Request>, low: Option<Room>, frame: &mut Vec<u8>) -> (AnswerList, u32) {
         let state = self.core.state();
         let group = &mut self.group;
         group.begin(self.tip.position, state.index.last_time_ms);
@@ -159,9 +158,7 @@ impl Writer {
             let records = from..from + places.bytes;
             from = records.end;
             let refusal = match low {
-                Some((free_mib, floor_mib)) if intake == Intake::Ordinary => {
-                    Some(AppendError::NearlyFull { free_mib, floor_mib })
-                }
+                Some(room) if intake == Intake::Ordinary => Some(AppendError::NearlyFull(room)),
                 _ => check(&places, &state.index, group).err(),
             };
             let result = match refusal {

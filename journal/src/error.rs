@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use uuid::Uuid;
 
-use crate::{Position, StreamId, Version};
+use crate::{Position, Room, StreamId, Version};
 
 /// Why a journal could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -48,8 +48,8 @@ pub enum AppendError {
     #[error("the draft for {stream} cannot be stored: {problem}")]
     Invalid { stream: StreamId, problem: &'static str },
     /// The disk is nearly full: only reports of running effects are still taken.
-    #[error("only {free_mib} MiB of disk are left, {floor_mib} MiB are kept free")]
-    NearlyFull { free_mib: u64, floor_mib: u64 },
+    #[error("disk full: {0}")]
+    NearlyFull(Room),
     /// Too many appends wait; nothing was written.
     #[error("{waiting} appends are waiting already")]
     Overloaded { waiting: usize },

@@ -143,6 +143,7 @@ pub use queue::QueueLimits;
 pub use readonly::{ReadOnlyJournal, Repair, StoreSeen};
 pub use salvage::{SALVAGE_STREAM, SalvageError, Salvaged, salvage, salvage_on};
 pub use snapshot::{Snapshot, Snapshots};
+pub use space::Room;
 pub use stat::{Amount, JournalStat, stat, stat_on};
 pub use stream::*;
 pub use verify::Progress as VerificationProgress;

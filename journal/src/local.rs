@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::{
     Answered, AppendError, Appended, Config, Done, Draft, Entries, EntryView, Filter, Head, Headers, Intake, Journal,
-    OpenError, OpenReport, Position, ReadError, Settings, StreamId, Subscription, Threads,
+    OpenError, OpenReport, Position, ReadError, Room, Settings, StreamId, Subscription, Threads,
     VerificationProgress as Progress, Version,
     blocks::{MemoryStore, SledStore, Store},
     checkpoint::{self, Files},
@@ -30,6 +30,7 @@ use crate::{
     reading::{self, Direction, Scan, StreamScan},
     request::Request,
     shared::{Shared, answer},
+    space::SpaceWatch,
     stopped,
     verify::Verification,
     work::Work,
@@ -197,6 +198,13 @@ impl LocalJournal {
     /// once if the journal has threads of its own.
     pub fn compress_log(&self) {
         self.work.pack();
+    }
+
+    /// What is left on its disk, and how much of that it keeps; none if the disk does not say. New work is refused while
+    /// the room [is short](Room::is_short).
+    pub fn room(&self) -> Option<Room> {
+        let space = SpaceWatch::new(self.settings.space_floor_bytes);
+        space.room(&*self.disk, SpaceWatch::promised(self.core.lag_bytes()))
     }
 
     /// How the journal is doing.

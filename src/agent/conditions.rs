@@ -54,7 +54,8 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// The checks that every machine has.
+    /// The checks that every machine has. Disk and memory are the host's, which its machines share: their names say so, and no
+    /// policy watches them unless told to, because replacing a machine on the same host cannot help.
     pub fn new(directory: &Path) -> Self {
         let disk = {
             let (directory, pressure) = (directory.to_owned(), pressure::Gauge::default());
@@ -64,7 +65,7 @@ impl Conditions {
             let pressure = pressure::Gauge::default();
             Check::new(move || pressure.memory())
         };
-        let checks = BTreeMap::from([("DiskPressure".to_owned(), disk), ("MemoryPressure".to_owned(), memory)]);
+        let checks = BTreeMap::from([("HostDiskPressure".to_owned(), disk), ("HostMemoryPressure".to_owned(), memory)]);
         let directory = directory.to_owned();
         Self { directory, checks, volumes: Vec::new(), saying: None, last_said: Vec::new() }
     }

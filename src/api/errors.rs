@@ -101,7 +101,7 @@ impl From<AskError> for Failure {
 
 fn not_recorded(message: &str, cause: &AppendError) -> Failure {
     let failure = match cause {
-        AppendError::NearlyFull { .. } => Failure::new(StatusCode::INSUFFICIENT_STORAGE, "disk-nearly-full", message)
+        AppendError::NearlyFull(_) => Failure::new(StatusCode::INSUFFICIENT_STORAGE, "disk-nearly-full", message)
             .next("make room on the disk of the data directory; running work is still recorded"),
         AppendError::Overloaded { .. } => Failure::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
             .next("try again in a moment, under the same id"),

@@ -237,6 +237,7 @@ impl Query {
                 let mut status = view::status(fleet);
                 if let Some(clock) = fleet.clock.filter(|_| self.is_about_now()) {
                     status.clock = ClockStep::between(journal, fleet.time, clock).map_err(unreadable)?;
+                    status.node = fleet.host.trouble.clone();
                 }
                 json(&status)
             }

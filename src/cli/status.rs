@@ -41,6 +41,15 @@ pub(super) fn table(answer: &Value) -> Table<4> {
     if let Some(said) = answer["clock"]["text"].as_str() {
         table.add([Cell::from("node"), Cell::bad("clock"), Cell::from(""), said.into()]);
     }
+    for row in answer["node"].as_array().into_iter().flatten() {
+        let why = format!("{}{}", row["why"].as_str().unwrap_or_default(), since(row));
+        table.add([
+            Cell::from("node"),
+            Cell::bad(row["status"].as_str().unwrap_or_default()),
+            Cell::from(""),
+            why.into(),
+        ]);
+    }
     for row in answer["counts"].as_array().into_iter().flatten() {
         table.add([text(&row["kind"]), status(&row["status"]), text(&row["count"]), Cell::from("")]);
     }
@@ -51,10 +60,6 @@ pub(super) fn table(answer: &Value) -> Table<4> {
 
 /// What is alike told once, what is few enough one by one, each in its own words and with since when.
 fn add_groups(table: &mut Table<4>, answer: &Value, (groups, all): (&str, &str), what: &str) {
-    let since = |row: &Value| match row["sinceMs"].as_u64() {
-        Some(ms) if ms > 0 => format!(", since {}", time::rfc3339(Timestamp(ms))),
-        _ => String::new(),
-    };
     let groups: Vec<&Value> = answer[groups].as_array().into_iter().flatten().collect();
     for group in groups.iter().take(GROUPS_MAX) {
         let named: Vec<&str> = group["entities"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -73,5 +78,12 @@ fn add_groups(table: &mut Table<4>, answer: &Value, (groups, all): (&str, &str),
     if groups.len() > GROUPS_MAX {
         let more = format!("{} more {what}; `-o json` has them all", groups.len() - GROUPS_MAX);
         table.add([Cell::from(""), Cell::from(""), Cell::from(""), more.into()]);
+    }
+}
+
+fn since(row: &Value) -> String {
+    match row["sinceMs"].as_u64() {
+        Some(ms) if ms > 0 => format!(", since {}", time::rfc3339(Timestamp(ms))),
+        _ => String::new(),
     }
 }

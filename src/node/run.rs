@@ -47,6 +47,8 @@ type Ready = mpsc::SyncSender<Result<(Handle, Started), StartError>>;
 
 /// How often a stopping node looks whether its provider calls have ended.
 const DRAIN_POLL: Duration = Duration::from_millis(20);
+/// How often a node looks at its own disk and journal.
+const HOST_LOOK: Duration = Duration::from_secs(5);
 /// How often, and how many times, a starting node looks whether whoever reads the journal has ended: 5 s in all.
 const READERS_POLL: Duration = Duration::from_millis(20);
 const READERS_POLLS_MAX: u32 = 250;
@@ -131,6 +133,7 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
         actix::spawn(pass_on(reports, running.supervisors.machines.downgrade()));
     }
     let handle = Handle::new(journal.clone(), clock, &running, desk, offer, config.limits);
+    actix::spawn(watch_host(handle.clone()));
     // Everything was read, and the first question would read it again; neither has to stay in memory.
     handle.look(|_| ()).map_err(|error| AssembleError::Rebuild(error.into()))?;
     journal.give_memory_back();
@@ -287,6 +290,15 @@ fn inside_machines(
         }
     }
     all_missing
+}
+
+/// Looks every few seconds whether the disk is full or the journal degraded, so that the node's log says when it began.
+async fn watch_host(handle: Handle) {
+    let mut ticks = tokio::time::interval(HOST_LOOK);
+    loop {
+        ticks.tick().await;
+        handle.look_at_host();
+    }
 }
 
 /// Passes reports on until there are no more, or nobody takes them.

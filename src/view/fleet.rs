@@ -13,6 +13,8 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, Filter, Header, Journal, Position, ReadError, StreamId};
 use uuid::Uuid;
 
+use super::Host;
+
 /// All entities, as they were right after an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fleet {
@@ -40,6 +42,8 @@ pub struct Fleet {
     pub time: Timestamp,
     /// What the host's clock showed when somebody looked; none if nobody said.
     pub clock: Option<Timestamp>,
+    /// How the node itself is; nothing of the past, and nothing while it does not run.
+    pub host: Host,
     /// When each was declared last (a policy: first).
     declared: BTreeMap<StreamId, Timestamp>,
     /// By the name of a replica set.

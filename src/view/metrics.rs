@@ -41,6 +41,15 @@ pub fn metrics(fleet: &Fleet) -> String {
     });
     let help = "steps in a row that were refused, or of which nobody knows";
     gauge("bailiwick_replica_set_failed_steps", help, |state| u64::from(state.step_retries.0));
+    if let Some(room) = fleet.host.room {
+        let mut gauge = |name: &str, help: &str, value: u64| {
+            head(&mut text, name, help);
+            let _ = writeln!(text, "{name} {value}");
+        };
+        gauge("bailiwick_disk_free_bytes", "free space on the disk of the data directory", room.free_bytes);
+        let help = "space on that disk that is kept for reports of running work; with less, new commands are refused";
+        gauge("bailiwick_disk_reserved_bytes", help, room.reserved_bytes);
+    }
     if let Some(clock) = fleet.clock {
         head(
             &mut text,

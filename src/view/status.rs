@@ -15,7 +15,7 @@ use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::{
-    ClockStep, Fleet,
+    ClockStep, Fleet, HostTrouble,
     alike::{Group, groups},
     filesystem_rows::{filesystem_attachments, filesystems},
     machine_classes::machine_classes,
@@ -33,6 +33,8 @@ pub struct Status {
     pub time_ms: u64,
     /// That the node's time is not the clock's; none if it is, or of the past.
     pub clock: Option<ClockStep>,
+    /// What is wrong with the node itself; nothing of the past.
+    pub node: Vec<HostTrouble>,
     /// Entities that exist.
     pub total: usize,
     /// Those of them that are as they should be.
@@ -163,6 +165,7 @@ pub fn status(fleet: &Fleet) -> Status {
         position: fleet.position.0,
         time_ms: fleet.time.0,
         clock: None,
+        node: Vec::new(),
         total: looks.len(),
         ready: looks.iter().filter(|look| look.ready).count(),
         trouble,

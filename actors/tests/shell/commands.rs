@@ -6,7 +6,7 @@ use bailiwick_actors::{
     vocab::derived_uuid,
     volume,
 };
-use bailiwick_journal::{AppendError, StreamId, Version, digest};
+use bailiwick_journal::{AppendError, Room, StreamId, Version, digest};
 
 use crate::support::{Bench, after_ms, ask, attachment, codes, machine_of, on_a_system, stream, told};
 
@@ -184,7 +184,7 @@ fn a_disk_that_is_nearly_full_refuses_new_work_only() {
     on_a_system(async {
         let bench = Bench::new();
         let node = bench.start().await;
-        let full = AppendError::NearlyFull { free_mib: 1, floor_mib: 256 };
+        let full = AppendError::NearlyFull(Room { free_bytes: 1 << 20, reserved_bytes: 256 << 20 });
         bench.journal.refuse_next(full.clone());
         let (to, command) = attachment("m");
         assert_eq!(told(&node, ask(&to, command.clone(), "1")).await, Err(AskError::NotRecorded(full)));

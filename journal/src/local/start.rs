@@ -142,7 +142,7 @@ fn write_note(writer: &mut Writer, report: &OpenReport, now_ms: u64, disk: &dyn 
     let outcome = lock(&outcome).take();
     match outcome {
         // On a full disk the journal opens without the note: what runs still has to be reported.
-        Some(Ok(_) | Err(AppendError::NearlyFull { .. })) => Ok(()),
+        Some(Ok(_) | Err(AppendError::NearlyFull(_))) => Ok(()),
         Some(Err(error)) => Err(open::io_error(disk, "append to")(io::Error::other(error))),
         None => Err(open::io_error(disk, "append to")(io::Error::other("no answer"))),
     }

@@ -166,7 +166,7 @@ fn work(
                 tell(Acknowledged { append, position: appended.entries()[0].header.position.0 })?;
                 sequence += 1;
             }
-            Err(AppendError::NearlyFull { .. }) if refusals < 5 => {
+            Err(AppendError::NearlyFull(_)) if refusals < 5 => {
                 refusals += 1;
                 versions = before;
             }

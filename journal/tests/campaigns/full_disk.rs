@@ -125,7 +125,7 @@ impl Writer {
     /// meanwhile, the store catches up, and an opening cuts what was reserved behind the log's end.
     fn appends_where_there_is_room(&mut self, journal: &LocalJournal, place: &Path) -> Result<(), String> {
         match self.append(journal, Shape::Small, Intake::Ordinary) {
-            Err(AppendError::NearlyFull { .. }) => Ok(()),
+            Err(AppendError::NearlyFull(_)) => Ok(()),
             Err(error) => Err(format!("new work on a full disk: {error}")),
             Ok(()) => match free_bytes(place)? {
                 left if left < FLOOR_BYTES => {
@@ -141,7 +141,7 @@ impl Writer {
         for taken in 0..1_000_000 {
             match self.append(journal, shape, intake) {
                 Ok(()) => (),
-                Err(AppendError::NearlyFull { .. }) => return Ok(taken),
+                Err(AppendError::NearlyFull(_)) => return Ok(taken),
                 Err(error) => return Err(format!("{intake:?} after {taken}: {error}")),
             }
         }

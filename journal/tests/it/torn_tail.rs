@@ -29,7 +29,7 @@ fn work(journal: &LocalJournal, rounds: u64, acknowledged: &mut Acknowledged) ->
         match append_blocking(journal, drafts) {
             Ok(appended) => acknowledged.extend_from_slice(appended.entries()),
             // Nothing was written, and it may be tried again.
-            Err(AppendError::NearlyFull { .. }) => (),
+            Err(AppendError::NearlyFull(_)) => (),
             Err(error) => return Err(error),
         }
     }

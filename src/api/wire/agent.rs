@@ -87,7 +87,7 @@ pub struct NodeInfo {
 /// One condition inside the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// `DiskPressure`, `MemoryPressure`, `VolumeWritable/data`, `VolumeReadable/data`, `WorkloadRunning/web`,
+    /// `HostDiskPressure`, `HostMemoryPressure`, `VolumeWritable/data`, `VolumeReadable/data`, `WorkloadRunning/web`,
     /// `ReplicaSetDataLost/db`.
     pub kind: String,
     pub healthy: bool,

@@ -9,6 +9,7 @@ mod crash_points;
 mod dice;
 mod drain;
 mod exec;
+mod full_disk;
 mod health;
 mod inside;
 mod join;

@@ -115,6 +115,7 @@ fn only_what_is_watched_makes_a_node_unhealthy() {
     assert!(told("DiskPressure", true) && told("MemoryPressure", true) && told("Ready", true));
     assert!(!told("DiskPressure", false) && !told("KernelDeadlock", false) && !told("Ready", false));
     assert!(told("MemoryPressure", false), "nobody watches it");
+    assert!(told("HostDiskPressure", false), "what is wrong with the host is not wrong with each machine on it");
 }
 
 #[test]

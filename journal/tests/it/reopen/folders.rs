@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bailiwick_journal::{
-    AppendError, Journal, LocalJournal, OpenError, ProblemKind, ReadOnlyJournal, append_blocking,
+    AppendError, Journal, LocalJournal, OpenError, ProblemKind, ReadOnlyJournal, Room, append_blocking,
     blocks::MemoryStore,
     check, check_on,
     disk::{Disk, FaultyDisk, SimulatedDisk, Space},
@@ -205,7 +205,8 @@ fn a_nearly_full_disk_takes_reports_only_and_recovers() {
         }
         assert!(version < 100, "it is noticed soon");
     };
-    assert_eq!(refused, AppendError::NearlyFull { free_mib: 51, floor_mib: 51 });
+    let room = Room { free_bytes: total / 20 - 1, reserved_bytes: total / 20 };
+    assert_eq!((refused, journal.room()), (AppendError::NearlyFull(room), Some(room)));
     let (send, answers) = std::sync::mpsc::channel();
     let report = vec![draft("machine/0", version, 10, &[1])];
     journal.append(report, bailiwick_journal::Intake::Report, Box::new(move |answer| send.send(answer).unwrap()));

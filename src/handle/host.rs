@@ -1,0 +1,38 @@
+//! What the node knows of its own disk and journal; what changes goes into its log.
+
+use std::sync::{Mutex, PoisonError};
+
+use bailiwick_actors::vocab::Timestamp;
+use bailiwick_journal::LocalJournal;
+
+use super::Handle;
+use crate::view::Host;
+
+/// How the node itself was when somebody looked last.
+#[derive(Debug, Default)]
+pub(super) struct HostWatch(Mutex<Host>);
+
+impl HostWatch {
+    /// Looks now, and logs what has begun or ended since the last look.
+    pub(super) fn look(&self, journal: &LocalJournal, now: Timestamp) -> Host {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let host = Host::now(journal.room(), &journal.stats(), &seen, now);
+        let (begun, ended) = host.changes(&seen);
+        for trouble in begun {
+            tracing::warn!(status = trouble.status, "the node is in trouble: {}", trouble.why);
+        }
+        for trouble in ended {
+            tracing::warn!(status = trouble.status, "the node's trouble is over");
+        }
+        host.clone_into(&mut seen);
+        host
+    }
+}
+
+impl Handle {
+    /// Looks at the node's own disk and journal, and logs what has changed since the last look. A running node does so every
+    /// few seconds, and whenever somebody asks how everything is.
+    pub fn look_at_host(&self) -> Host {
+        self.shared.host.look(&self.shared.journal, self.now())
+    }
+}

@@ -1,0 +1,91 @@
+//! What is wrong with the node itself: its disk and its journal. None of it is any one machine's trouble.
+
+use bailiwick_actors::vocab::Timestamp;
+use bailiwick_journal::{Room, Stats};
+use serde::Serialize;
+
+/// How the node itself is, as it knows while it runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Host {
+    /// What is left on the disk of the data directory; none if it does not say.
+    pub room: Option<Room>,
+    pub trouble: Vec<HostTrouble>,
+}
+
+/// One thing that is wrong with the node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HostTrouble {
+    /// `disk-full`, `degraded` or `failed`.
+    pub status: &'static str,
+    pub why: String,
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: u64,
+}
+
+impl Host {
+    /// What is known now. What was wrong before keeps the moment at which it was first seen.
+    pub fn now(room: Option<Room>, stats: &Stats, before: &Self, now: Timestamp) -> Self {
+        let full = room.filter(Room::is_short).map(|room| {
+            let why = format!("{room}; new commands are refused, reports of running work are still recorded");
+            ("disk-full", why)
+        });
+        let degraded = stats.degraded.as_ref().map(|problem| ("degraded", problem.clone()));
+        let failed = stats.failed.as_ref().map(|error| ("failed", error.to_string()));
+        let known = |status| before.trouble.iter().find(|trouble| trouble.status == status);
+        let trouble = [full, degraded, failed].into_iter().flatten().map(|(status, why)| {
+            let since_ms = known(status).map_or(now.0, |trouble| trouble.since_ms);
+            HostTrouble { status, why, since_ms }
+        });
+        Self { room, trouble: trouble.collect() }
+    }
+
+    /// What has begun since `before`, and what has ended.
+    pub fn changes<'a>(&'a self, before: &'a Self) -> (Vec<&'a HostTrouble>, Vec<&'a HostTrouble>) {
+        (self.without(before), before.without(self))
+    }
+
+    fn without<'a>(&'a self, other: &Self) -> Vec<&'a HostTrouble> {
+        let is_there = |trouble: &HostTrouble| other.trouble.iter().any(|other| other.status == trouble.status);
+        self.trouble.iter().filter(|trouble| !is_there(trouble)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bailiwick_journal::{
+        LocalJournal,
+        disk::{SimulatedDisk, Space},
+    };
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_disk_that_fills_up_is_trouble_since_it_was_seen_first_and_until_there_is_room() {
+        let disk = SimulatedDisk::new();
+        let (journal, _) = LocalJournal::simulated(&disk, Uuid::from_u128(7), 1_000).expect("new");
+        let journal = Arc::new(journal);
+        let total = 1 << 30;
+        let look = |free, before: &Host, now| {
+            disk.set_space(Space { free, total });
+            Host::now(journal.room(), &journal.stats(), before, Timestamp(now))
+        };
+        let well = look(total / 2, &Host::default(), 1_000);
+        assert_eq!(well.trouble, []);
+
+        let full = look(180 * 1024, &well, 2_000);
+        assert_eq!(full.trouble[0].status, "disk-full");
+        assert!(full.trouble[0].why.starts_with("180 KiB free, 51 MiB reserved; "), "{full:?}");
+        assert_eq!(full.changes(&well), (vec![&full.trouble[0]], vec![]));
+
+        let fuller = look(90 * 1024, &full, 3_000);
+        assert_eq!(fuller.trouble[0].since_ms, 2_000, "it is the same trouble");
+        assert_eq!(fuller.changes(&full), (vec![], vec![]));
+
+        let emptied = look(total / 2, &fuller, 4_000);
+        assert_eq!((emptied.trouble.len(), emptied.changes(&fuller).1.len()), (0, 1));
+    }
+}

@@ -1,0 +1,91 @@
+//! A host whose disk is full: the node says so itself, and does not hold it against its machines.
+
+use std::{fs, io::Write, path::PathBuf, process::Command};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::support::{Lab, QUICK, Ran, eventually};
+
+/// A small file system of its own for the data directory.
+struct Small {
+    mounted: PathBuf,
+    lab: Lab,
+}
+
+impl Small {
+    /// None where nothing can be mounted; that is said, and where `BAILIWICK_CI` is set, it is a failure.
+    fn new() -> Option<Self> {
+        let lab = Lab::new();
+        let mounted = lab.data().to_owned();
+        fs::create_dir(&mounted).expect("a directory");
+        let mount =
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=48m,mode=0700", "none"]).arg(&mounted).output();
+        if mount.as_ref().is_ok_and(|ran| ran.status.success()) {
+            return Some(Self { mounted, lab });
+        }
+        assert!(std::env::var_os("BAILIWICK_CI").is_none(), "a full disk cannot be tested for real here: {mount:?}");
+        writeln!(std::io::stderr().lock(), "NOT TESTED FOR REAL: a full disk needs a tmpfs: {mount:?}").unwrap();
+        None
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.mounted.join("filler")
+    }
+
+    /// Writes until nothing more fits.
+    fn fill(&self) {
+        let mut filler = fs::File::create(self.filler()).expect("made");
+        while filler.write_all(&[7; 4096]).is_ok() {}
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        for process in self.lab.processes() {
+            let _ = process.signal(Signal::KILL);
+        }
+        let _ = Command::new("umount").arg("--lazy").arg(&self.mounted).status();
+    }
+}
+
+#[track_caller]
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+#[test]
+fn a_full_disk_is_the_nodes_trouble_and_no_machine_is_given_up_for_it() {
+    let Some(small) = Small::new() else { return };
+    let lab = &small.lab;
+    // Given a machine that would be given up after a second of being unwell.
+    let health = "  health: {healthTimeout: 1s}\n  storage:";
+    let quick = lab.manifest("quick.yaml", QUICK.replace("  storage:", health));
+    let file = lab
+        .manifest("it.yaml", "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: a}\nspec: {provider: local}\n");
+    let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
+    node.says("Ctrl-C stops the node");
+    let status = || json(&lab.run(&["status", "-o", "json"]).code(0));
+    let machine = || json(&lab.run(&["describe", "machine/a", "-o", "json"]).code(0));
+    assert_eq!(status()["node"], Value::Array(Vec::new()));
+    let effect = machine()["effect"].clone();
+
+    // When the disk fills up.
+    small.fill();
+    eventually("status says so", || status()["node"][0]["status"] == "disk-full");
+    node.says("disk-full");
+    let table = lab.run(&["status"]).code(0).out;
+    assert!(table.lines().any(|line| line.starts_with("node") && line.contains("disk-full")), "{table}");
+    let refused = lab.run(&["apply", &lab.manifest("b.yaml", fs::read_to_string(&file).unwrap().replace("a}", "b}"))]);
+    refused.clone().code(74).says("disk full: ");
+
+    // Then its machine stays as it was. With room again all is over, by itself.
+    fs::remove_file(small.filler()).expect("removed");
+    eventually("it is over", || status()["node"] == Value::Array(Vec::new()));
+    node.says("trouble is over");
+    eventually("its agent is content", || status()["ready"] == status()["total"]);
+    assert_eq!((&machine()["health"], &machine()["effect"]), (&"well".into(), &effect), "it is the same instance");
+    lab.run(&["apply", &lab.manifest("c.yaml", fs::read_to_string(&file).unwrap().replace("a}", "c}"))]).code(0);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
