@@ -32,7 +32,7 @@ use gateway::{Broken, Gateway};
 use reading::Reading;
 use wire::Nothing;
 
-use super::access::Environment;
+use super::{access::Environment, engine_watch::watch_by_looking};
 
 /// How long etcd may take for a change: it gives up by itself after 5 s and two elections.
 const CHANGE_TIME: Duration = Duration::from_secs(15);
@@ -102,6 +102,10 @@ fn outcome(answer: Result<Nothing, Broken>) -> Outcome {
 impl ReplicaSetEngine for EtcdEngine {
     fn observe(&self, contact: Contact) -> Answer<'_, Result<Observation, Fault>> {
         Box::pin(async move { Ok(Reading::of(&self.environment, &contact).await?.into_observation()) })
+    }
+
+    fn watch(&self, contact: Contact, seen: Observation) -> Answer<'_, ()> {
+        Box::pin(watch_by_looking(self, contact, seen))
     }
 
     fn change(&self, contact: Contact, base: Stamp, changes: Vec<Change>) -> Answer<'_, Outcome> {

@@ -3,6 +3,7 @@
 pub mod access;
 mod cancelled;
 pub mod check;
+mod engine_watch;
 pub mod enrolment;
 pub mod etcd;
 pub mod exec;

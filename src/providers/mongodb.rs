@@ -63,7 +63,7 @@ use document::{document, int};
 use errors::{Asked, code, outcome};
 use reading::Reading;
 
-use super::access::Environment;
+use super::{access::Environment, engine_watch::watch_by_looking};
 
 /// How long a server may wait for a majority, before and after it has taken a configuration.
 const CHANGE_TIME: Duration = Duration::from_secs(15);
@@ -82,13 +82,14 @@ pub fn engine(environment: Environment) -> Arc<dyn ReplicaSetEngine> {
     let admin = Driver::new(environment);
     #[cfg(not(feature = "mongodb"))]
     let admin = not_built::NotBuilt::instead_of(environment);
-    Arc::new(MongoEngine::new(Arc::new(admin)))
+    Arc::new(MongoEngine::new(Arc::new(admin)).watching())
 }
 
 /// An engine that asks MongoDB servers.
 #[derive(Clone)]
 pub struct MongoEngine {
     admin: Arc<dyn Admin>,
+    watches: bool,
 }
 
 impl std::fmt::Debug for MongoEngine {
@@ -100,7 +101,13 @@ impl std::fmt::Debug for MongoEngine {
 impl MongoEngine {
     /// An engine that asks in this way; nothing is opened yet.
     pub fn new(admin: Arc<dyn Admin>) -> Self {
-        Self { admin }
+        Self { admin, watches: false }
+    }
+
+    /// The same, which notices by itself, within seconds, when the servers of a quiet set say something else.
+    #[must_use]
+    pub fn watching(self) -> Self {
+        Self { watches: true, ..self }
     }
 
     async fn write(&self, contact: &Contact, base: Stamp, changes: &[Change]) -> Result<Outcome, Fault> {
@@ -172,6 +179,10 @@ fn millis(time: Duration) -> Value {
 impl ReplicaSetEngine for MongoEngine {
     fn observe(&self, contact: Contact) -> Answer<'_, Result<Observation, Fault>> {
         Box::pin(async move { Ok(Reading::of(&self.admin, &contact).await?.observation) })
+    }
+
+    fn watch(&self, contact: Contact, seen: Observation) -> Answer<'_, ()> {
+        if self.watches { Box::pin(watch_by_looking(self, contact, seen)) } else { Box::pin(std::future::pending()) }
     }
 
     fn change(&self, contact: Contact, base: Stamp, changes: Vec<Change>) -> Answer<'_, Outcome> {

@@ -1,9 +1,14 @@
 //! MongoDB's adapter over the model's servers: what can go wrong with one call, one by one. No mongod runs here.
 
-use bailiwick::providers::replica_model::ModelFaults;
+use std::{sync::Arc, time::Duration};
+
+use bailiwick::providers::{
+    mongodb::MongoEngine,
+    replica_model::{ModelFaults, ModelServers},
+};
 use bailiwick_actors::{
     ports::{
-        Clock,
+        Clock, ReplicaSetEngine,
         replica_set::{Action, Change, MemberState, Observation, Outcome, Priority},
     },
     vocab::FaultCode,
@@ -12,7 +17,7 @@ use bailiwick_actors::{
 use crate::{
     lab::{Lab, id, leader, member, name, newcomer, pause, ready, step_down, told, votes},
     model::ModelLab,
-    seeds::Kept,
+    seeds::{Kept, machine_at},
 };
 
 /// A set of this many members, all of them voters.
@@ -174,4 +179,22 @@ async fn who_is_asked_of_another_set_says_so_and_nobody_is_nobody() {
     let outcome = lab.engine().initiate(contact, first).await;
     assert!(matches!(outcome, Outcome::Refused(_)), "{}", told(&outcome));
     assert!(lab.clock.now().0 > 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_primary_that_is_killed_is_noticed_by_what_the_servers_say() {
+    let lab = set_of(3).await;
+    let is_well = |now: &Observation| leader(now).is_some() && ["m1", "m2", "m3"].iter().all(|it| ready(now, it));
+    let seen = lab.until("all well", is_well).await;
+    let servers = ModelServers::new(lab.world.clone(), lab.clock.clone(), machine_at);
+    let engine = MongoEngine::new(Arc::new(servers)).watching();
+    let watch = |seen| tokio::time::timeout(Duration::from_secs(600), engine.watch(lab.contact(), seen));
+
+    watch(seen.clone()).await.expect_err("while they say the same nothing is noticed");
+
+    let primary = leader(&seen).expect("one leads").to_owned();
+    let watching = tokio::time::Instant::now();
+    lab.world.crash(&name(&primary), lab.clock.now());
+    watch(seen).await.expect("it is noticed");
+    assert!(watching.elapsed() < Duration::from_secs(10), "within a few looks, in virtual time");
 }

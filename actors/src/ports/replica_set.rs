@@ -108,6 +108,12 @@ pub trait ReplicaSetEngine: Send + Sync {
     /// `uninitialized` if a server answers and there is no set yet; `unavailable` if none answers.
     fn observe(&self, contact: Contact) -> Answer<'_, Result<Observation, Fault>>;
 
+    /// Returns once the servers seem to say something else than `seen`, as far as the engine notices by itself. It is then
+    /// observed anew: nothing is concluded from this alone. An engine that notices nothing never returns, and is polled.
+    fn watch(&self, _contact: Contact, _seen: Observation) -> Answer<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// Writes these changes, in one step. Refused unless the configuration is still the one of `base`.
     fn change(&self, contact: Contact, base: Stamp, changes: Vec<Change>) -> Answer<'_, Outcome>;
 

@@ -64,7 +64,8 @@ impl Plane {
         for machine in &plane.machines {
             declare_machine(&running, machine, machine).await;
         }
-        let rhythm = Rhythm { poll_ms: 2_000, retry_first_ms: 300, retry_max_ms: 2_000, ..Rhythm::default() };
+        // Polls are so far apart that what happens to a quiet set is seen only because the engine watches its servers.
+        let rhythm = Rhythm { poll_ms: 3_600_000, retry_first_ms: 300, retry_max_ms: 2_000, ..Rhythm::default() };
         let declare = Command::Declare(spec(1, plane.seats(), true, rhythm));
         ask(&running, "replica-set/db", set_command(declare), "declare").await.expect("it is recorded");
         (plane, running)

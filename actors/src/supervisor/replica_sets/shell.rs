@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
+use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, SpawnHandle, WrapFuture};
 use bailiwick_journal::{Position, StreamId, Version};
 use tokio::time::Instant;
 
@@ -35,6 +35,8 @@ pub struct Watch {
     started_at: Position,
     polled: BTreeMap<Name, Polled>,
     polling: BTreeSet<Name>,
+    /// By set: what its engine watches for, as of which round, and how that is ended.
+    watching: BTreeMap<Name, (Version, SpawnHandle)>,
     reports: u64,
 }
 
@@ -84,6 +86,7 @@ impl Handler<Poll> for SupervisorActor<State> {
     fn handle(&mut self, _: Poll, ctx: &mut Self::Context) {
         let sets: Vec<Name> = self.view.sets.iter().filter_map(|(name, _)| name.parse().ok()).collect();
         self.watch.polled.retain(|name, _| sets.contains(name));
+        self.stop_watching(|name| !sets.contains(name), ctx);
         for set in sets {
             let Some(Folded { state, version, .. }) = self.view.sets.folded(set.as_str()) else { continue };
             let Some(spec) = &state.spec else { continue };
@@ -93,11 +96,12 @@ impl Handler<Poll> for SupervisorActor<State> {
                 *polled = new;
             }
             let is_due = polled.pause(&spec.rhythm) <= polled.at.elapsed();
+            let state = state.clone();
             if is_due && state.is_settled() && self.watch.polling.insert(set.clone()) {
                 (polled.at, polled.in_vain) = (new.at, polled.in_vain.saturating_add(1));
-                let state = state.clone();
-                self.ask_servers(set, &state, ctx);
+                self.ask_servers(set.clone(), &state, ctx);
             }
+            self.keep_watching(set, &state, ctx);
         }
         let address = ctx.address().downgrade();
         let next = async move {
@@ -111,6 +115,44 @@ impl Handler<Poll> for SupervisorActor<State> {
 }
 
 impl SupervisorActor<State> {
+    /// Has the engine of a settled set say by itself that something is not as it was seen last.
+    fn keep_watching(&mut self, set: Name, state: &ReplicaSet, ctx: &mut Context<Self>) {
+        let round = state.phase_at;
+        let is_current = |watched: &(Version, SpawnHandle)| state.is_settled() && watched.0 == round;
+        if self.watch.watching.get(&set).is_some_and(is_current) {
+            return;
+        }
+        self.stop_watching(|name| *name == set, ctx);
+        let engine = state.spec.as_ref().and_then(|spec| self.services.providers.replica_sets.get(&spec.engine));
+        let (Some(engine), Some(seen), true) = (engine.cloned(), state.seen.clone(), state.is_settled()) else {
+            return;
+        };
+        let stream = StreamId::new(ReplicaSet::KIND, set.as_str()).expect("names are checked");
+        let contact = state.contact(&stream);
+        let watch = async move { engine.watch(contact, seen).await };
+        let name = set.clone();
+        let handle = ctx.spawn(watch.into_actor(self).map(move |(), actor, ctx| {
+            actor.watch.watching.remove(&name);
+            let state = actor.view.sets.get(name.as_str()).filter(|state| state.phase_at == round).cloned();
+            if let Some(state) = state.filter(ReplicaSet::is_settled)
+                && actor.watch.polling.insert(name.clone())
+            {
+                actor.ask_servers(name, &state, ctx);
+            }
+        }));
+        self.watch.watching.insert(set, (round, handle));
+    }
+
+    fn stop_watching(&mut self, is_over: impl Fn(&Name) -> bool, ctx: &mut Context<Self>) {
+        self.watch.watching.retain(|name, (_, handle)| {
+            let goes_on = !is_over(name);
+            if !goes_on {
+                ctx.cancel_future(*handle);
+            }
+            goes_on
+        });
+    }
+
     fn ask_servers(&mut self, set: Name, state: &ReplicaSet, ctx: &mut Context<Self>) {
         let stream = StreamId::new(ReplicaSet::KIND, set.as_str()).expect("names are checked");
         let engine = state.spec.as_ref().and_then(|spec| self.services.providers.replica_sets.get(&spec.engine));
