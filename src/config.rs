@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    fmt, io,
+    fmt,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -25,6 +25,16 @@ pub enum LocalMachines {
     /// Program and first arguments that start an agent; `--dir`, `--socket` and `--effect` are added. In a host program
     /// "this binary" is the host, so it is configuration.
     With { agent_command: Vec<OsString> },
+}
+
+/// What to do if `node.key` was lost while there are machines whose agents prove themselves with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NodeKey {
+    /// Nothing: somebody is to put it back from a backup.
+    #[default]
+    PutBack,
+    /// Make a new one, and give the agents new tokens.
+    Replace,
 }
 
 /// What a node needs to know before it starts.
@@ -55,6 +65,8 @@ pub struct Config {
     pub journal: bailiwick_journal::Settings,
     /// How long running provider calls may take after `stop`. Default 10 s.
     pub drain: Duration,
+    /// What to do if `node.key` was lost. Default: nothing is started.
+    pub node_key: NodeKey,
 }
 
 impl Config {
@@ -74,6 +86,7 @@ impl Config {
             limits: Limits::default(),
             journal: bailiwick_journal::Settings::default(),
             drain: Duration::from_secs(10),
+            node_key: NodeKey::default(),
         }
     }
 
@@ -162,41 +175,4 @@ pub fn default_data_dir() -> Option<PathBuf> {
     from("BAILIWICK_DATA_DIR")
         .or_else(|| from("XDG_DATA_HOME").map(|dir| dir.join("bailiwick")))
         .or_else(|| from("HOME").map(|dir| dir.join(".local/share/bailiwick")))
-}
-
-/// The key that the node proves agents with: made once, kept in the data directory for its owner only.
-///
-/// # Errors
-/// If it cannot be read, made, or is not 32 bytes long.
-pub fn node_key(data_dir: &Path) -> io::Result<[u8; 32]> {
-    use std::{fs, io::Write, os::unix::fs::OpenOptionsExt};
-    let path = data_dir.join("node.key");
-    match fs::read(&path) {
-        Ok(bytes) => {
-            let damaged = |_| io::Error::new(io::ErrorKind::InvalidData, "node.key is not 32 bytes long");
-            return <[u8; 32]>::try_from(bytes).map_err(damaged);
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (),
-        Err(error) => return Err(error),
-    }
-    if fs::read_dir(local_dir(data_dir).join("machines")).is_ok_and(|mut machines| machines.next().is_some()) {
-        let text = "node.key is gone, and machines are there whose agents prove themselves with it; put it back";
-        return Err(io::Error::new(io::ErrorKind::NotFound, text));
-    }
-    let mut key = [0; 32];
-    key[..16].copy_from_slice(uuid::Uuid::new_v4().as_bytes());
-    key[16..].copy_from_slice(uuid::Uuid::new_v4().as_bytes());
-    // Whole or not at all, also if the power fails in between: agents that got a token must be known again.
-    let key = *blake3::hash(&key).as_bytes();
-    let unfinished = data_dir.join("node.key.new");
-    fs::remove_file(&unfinished).or_else(|error| match error.kind() {
-        io::ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
-    })?;
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
-    file.write_all(&key)?;
-    file.sync_all()?;
-    fs::rename(&unfinished, &path)?;
-    fs::File::open(data_dir)?.sync_all()?;
-    Ok(key)
 }

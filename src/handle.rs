@@ -2,6 +2,7 @@
 
 mod agents;
 mod change;
+mod clock;
 mod host;
 pub mod offer;
 mod pending;
@@ -36,6 +37,7 @@ use uuid::Uuid;
 use self::host::HostWatch;
 pub use self::{
     change::{Applied, ApplyError, ImportVolume, Refusal},
+    clock::CorrectError,
     offer::{NotOffered, Offer, Releases},
     pending::QuestionError,
 };

@@ -4,6 +4,7 @@
 //! on any async runtime, or on none ([`Handle::wait`]). The node installs no signal handler, no panic hook and no
 //! subscriber for logs.
 
+mod key;
 pub(crate) mod place;
 mod run;
 
@@ -19,6 +20,8 @@ use bailiwick_journal::{OpenError, OpenReport};
 use tokio::sync::oneshot;
 
 use crate::{config::Config, handle::Handle, ownership::Unsafe};
+
+pub use key::KeyError;
 
 /// A running node.
 #[derive(Debug)]
@@ -82,6 +85,9 @@ pub enum StartError {
     /// Others could have changed the data directory, or can.
     #[error(transparent)]
     Unsafe(#[from] Unsafe),
+    /// There is no key to prove agents with.
+    #[error(transparent)]
+    Key(#[from] KeyError),
     /// Something below the data directory cannot be used.
     #[error("cannot {action} {path:?}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },

@@ -1,6 +1,7 @@
 //! What has to be asked so that the declared becomes true, or goes.
 
 mod documents;
+mod policies;
 mod removing;
 #[cfg(test)]
 mod tests;
@@ -228,8 +229,7 @@ impl Plan {
             Wish::Document { content, .. } => self.document(fleet, stream, content),
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
-                let differs = present.is_some_and(|state| state.document != **document);
-                let fields = if differs { vec!["spec".to_owned()] } else { Vec::new() };
+                let fields = present.map(|state| policies::changes(&state.document, document)).unwrap_or_default();
                 let command = AnyCommand::Policy(policy::Command::Revise(document.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }

@@ -32,6 +32,14 @@ pub enum JournalNote {
         /// The chain value there.
         hash: [u8; 32],
     },
+    /// Somebody has seen that the clock was ahead once: what was recorded at or after this time is so much ahead. The record
+    /// stays as it is; whoever shows times takes it into account.
+    ClockCorrected {
+        /// The recorded time from which on, in milliseconds since 1970.
+        since_ms: u64,
+        /// How much, in milliseconds.
+        back_ms: u64,
+    },
 }
 
 /// What a writer found when it opened the journal. Counts are 0 and flags false after a clean stop.
@@ -62,6 +70,13 @@ impl JournalNote {
     /// None in practice: a note is small.
     pub fn encode(&self) -> Result<Body, CodecError> {
         codec::encode(SCHEMA, self)
+    }
+
+    /// The entry that records it in [`NOTE_STREAM`], asked for by `principal` with a command of this id.
+    pub fn draft(&self, code: &str, command_id: Uuid, principal: &str, expected: Version, time_ms: u64) -> Draft {
+        let mut draft = draft(self, code, command_id, expected, time_ms);
+        principal.clone_into(&mut draft.meta.principal);
+        draft
     }
 
     /// Reads a note from the event of an entry in [`NOTE_STREAM`].

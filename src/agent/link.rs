@@ -7,7 +7,7 @@ use hyper::Method;
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use super::directory::MachineTag;
+use super::{bearer::Bearer, directory::MachineTag};
 use crate::{
     api::wire::{
         agent::{Answer, Condition, Report, WorkloadReport},
@@ -36,7 +36,7 @@ const ARGUMENTS_MAX: usize = 1024;
 pub struct Link {
     client: Client,
     path: String,
-    token: String,
+    bearer: Bearer,
     effect: EffectId,
     nonce: Option<Nonce>,
     boot_id: Uuid,
@@ -57,11 +57,11 @@ pub struct Exchange {
 
 impl Link {
     /// The way to the node at this socket, as the agent of this machine.
-    pub fn new(socket: PathBuf, machine: &MachineTag, token: String) -> Self {
+    pub(super) fn new(socket: PathBuf, machine: &MachineTag, bearer: Bearer) -> Self {
         Self {
             client: Client::new(socket).with_limits(LIMITS),
             path: format!("/v1/agents/{}/report", machine.machine),
-            token,
+            bearer,
             effect: machine.effect,
             nonce: machine.nonce.clone(),
             boot_id: Uuid::new_v4(),
@@ -88,7 +88,7 @@ impl Link {
             nonce: self.nonce.clone(),
             devices,
         };
-        let sent = self.client.send_json(Method::POST, &self.path, &report, Some(&self.token)).await;
+        let sent = self.client.send_json(Method::POST, &self.path, &report, Some(&self.bearer.token())).await;
         match sent.map_err(|error: ClientError| chain(&error)).and_then(sensible) {
             Ok(answer) => {
                 if self.trouble.take().is_some() || self.sequence == 1 {
@@ -99,6 +99,7 @@ impl Link {
                 Exchange { answer: Some(answer), pause }
             }
             Err(trouble) => {
+                self.bearer.refresh();
                 if self.trouble.as_ref() != Some(&trouble) {
                     warn!(error = trouble, "no answer from the node; workloads go on as they are");
                 }

@@ -11,6 +11,7 @@
 //! parent needs code between fork and exec, which safe Rust does not have). They are found and ended when the machine
 //! is deleted; writing output ends them earlier, because nobody reads it any more.
 
+mod bearer;
 mod conditions;
 pub mod directory;
 pub mod files;
@@ -48,6 +49,7 @@ pub use token::{agent_token, is_agent_token};
 pub use workload::STOP_GRACE;
 
 use self::{
+    bearer::Bearer,
     conditions::Conditions,
     directory::{HeldLock, MachineDir, MachineTag, Presence},
     link::{Exchange, Link},
@@ -165,8 +167,9 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
     };
 
     let hands = make_hands(directory.path().to_owned());
-    let storage = StorageLink::new(config.socket.clone(), &tag.machine, config.effect, token.clone());
-    let mut link = Link::new(config.socket, &tag, token);
+    let bearer = Bearer::new(directory.token(), token);
+    let storage = StorageLink::new(config.socket.clone(), &tag.machine, config.effect, bearer.clone());
+    let mut link = Link::new(config.socket, &tag, bearer);
     let mut conditions = Conditions::new(directory.path());
     let mut workloads = Workloads::new(directory.clone(), tag.machine);
     tokio::select! {

@@ -21,6 +21,7 @@ use tokio::{sync::mpsc, time::sleep};
 use tracing::{info, warn};
 use uuid::Uuid;
 
+use super::bearer::Bearer;
 use crate::{
     api::wire::storage::{Ask, Device, Job, Orders, Outcome},
     client::{Client, ClientError, Limits},
@@ -53,19 +54,20 @@ const JOBS_MAX: usize = 100_000;
 pub(super) struct StorageLink {
     client: Client,
     path: String,
-    token: String,
+    bearer: Bearer,
     effect: EffectId,
 }
 
 impl StorageLink {
-    pub(super) fn new(socket: PathBuf, machine: &Name, effect: EffectId, token: String) -> Self {
+    pub(super) fn new(socket: PathBuf, machine: &Name, effect: EffectId, bearer: Bearer) -> Self {
         let path = format!("/v1/agents/{machine}/storage");
-        Self { client: Client::new(socket).with_limits(LIMITS), path, token, effect }
+        Self { client: Client::new(socket).with_limits(LIMITS), path, bearer, effect }
     }
 
     async fn ask(&self, session: Uuid, done: &[Outcome], wait: bool) -> Result<Orders, ClientError> {
         let ask = Ask { effect: self.effect, session, done: done.to_vec(), wait };
-        self.client.send_json(Method::POST, &self.path, &ask, Some(&self.token)).await
+        let answer = self.client.send_json(Method::POST, &self.path, &ask, Some(&self.bearer.token())).await;
+        answer.inspect_err(|_| self.bearer.refresh())
     }
 
     /// Carries out what the node hands over, for ever.

@@ -99,7 +99,8 @@ impl From<AskError> for Failure {
     }
 }
 
-fn not_recorded(message: &str, cause: &AppendError) -> Failure {
+/// That an append failed, by how.
+pub(super) fn not_recorded(message: &str, cause: &AppendError) -> Failure {
     let failure = match cause {
         AppendError::NearlyFull(_) => Failure::new(StatusCode::INSUFFICIENT_STORAGE, "disk-nearly-full", message)
             .next("make room on the disk of the data directory; running work is still recorded"),

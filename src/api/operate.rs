@@ -15,13 +15,31 @@ use uuid::Uuid;
 use super::{
     asker::Asker,
     changes::decided,
-    errors::Failure,
-    wire::change::{Decided, Operate, Verb},
+    errors::{Failure, not_recorded},
+    wire::change::{CorrectClock, Decided, Operate, Verb},
 };
-use crate::view::{Fleet, on_node_time};
+use crate::{
+    handle::CorrectError,
+    view::{Correction, Fleet, on_node_time},
+};
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
-    config.route("/operate", web::post().to(operate));
+    config.route("/operate", web::post().to(operate)).route("/clock/correct", web::post().to(correct_clock));
+}
+
+/// Records by how much the node's time is ahead of the clock.
+async fn correct_clock(asker: Asker, wish: web::Json<CorrectClock>) -> Result<web::Json<Correction>, Failure> {
+    let (node, id) = (asker.node.clone(), wish.into_inner().id.unwrap_or_else(Uuid::new_v4));
+    let corrected = web::block(move || node.correct_clock(id)).await;
+    let ended = |_| Failure::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the node is stopping");
+    match corrected.map_err(ended)? {
+        Ok(correction) => Ok(web::Json(correction)),
+        Err(error @ (CorrectError::Nothing | CorrectError::Behind(_))) => {
+            Err(Failure::new(StatusCode::CONFLICT, "refused", error.to_string()))
+        }
+        Err(CorrectError::Append(error)) => Err(not_recorded("the correction was not recorded", &error)),
+        Err(CorrectError::Read(error)) => Err(error.into()),
+    }
 }
 
 async fn operate(asker: Asker, operate: web::Json<Operate>) -> Result<web::Json<Decided>, Failure> {

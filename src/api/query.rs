@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
     audit::{self, About, Side, why},
-    view::{self, At, ClockStep, Fleet, LogFilter},
+    view::{self, At, Calendar, ClockReport, ClockStep, Fleet, LogFilter},
 };
 
 /// What a question may add to its path: `?at=@17&limit=20`.
@@ -85,6 +85,8 @@ pub enum Query {
     Storage { at: Option<At> },
     /// Which pools can storage come from?
     Pools { at: Option<At> },
+    /// Is the node's time the clock's?
+    Clock,
     /// What is declared and not so yet?
     Pending { at: Option<At> },
     /// Does every decision come out the same when it is decided again?
@@ -133,6 +135,7 @@ impl Query {
             Self::Pending { at } => ("/v1/pending".to_owned(), at),
             Self::Storage { at } => ("/v1/storage".to_owned(), at),
             Self::Pools { at } => ("/v1/pools".to_owned(), at),
+            Self::Clock => return CLOCK.to_owned(),
             Self::Replay { options } => return replay_path(options),
             Self::Rehearse { .. } => return REHEARSE.to_owned(),
         };
@@ -176,14 +179,15 @@ impl Query {
             | Self::Pools { at }
             | Self::Pending { at } => *at,
             Self::Log { filter } => filter.at.as_deref().and_then(moment),
-            Self::Replay { .. } | Self::Rehearse { .. } => None,
+            Self::Clock | Self::Replay { .. } | Self::Rehearse { .. } => None,
         }
     }
 
     /// The same question, once it is known what time it is: `-2h` is two hours before the node's time, whatever the clock
     /// of whoever asks shows.
     #[must_use]
-    pub fn resolved(mut self, now: Timestamp) -> Self {
+    pub fn resolved(mut self, now: Timestamp, calendar: &Calendar) -> Self {
+        let known = |at: At| at.by(calendar).resolved(now);
         match &mut self {
             Self::Status { at }
             | Self::List { at, .. }
@@ -194,14 +198,14 @@ impl Query {
             | Self::Harvest { at, .. }
             | Self::Storage { at }
             | Self::Pools { at }
-            | Self::Pending { at } => *at = at.map(|at| at.resolved(now)),
+            | Self::Pending { at } => *at = at.map(known),
             Self::Log { filter } => {
                 for text in [&mut filter.at, &mut filter.since] {
-                    let resolved = text.as_deref().and_then(moment).map(|at| moment_text(at.resolved(now)));
+                    let resolved = text.as_deref().and_then(moment).map(|at| moment_text(known(at)));
                     *text = resolved.or(text.take());
                 }
             }
-            Self::Replay { .. } | Self::Rehearse { .. } => (),
+            Self::Clock | Self::Replay { .. } | Self::Rehearse { .. } => (),
         }
         self
     }
@@ -214,16 +218,20 @@ impl Query {
     /// If the journal cannot be read, or has no such entity or moment.
     pub fn answer_from(&self, journal: &dyn Journal, now: Timestamp) -> Result<Value, Problem> {
         if self.reads_all_of_history() {
-            return self.answer(journal, &Fleet::default());
+            let mut fleet = Fleet::default();
+            fleet.calendar = Calendar::of(journal).map_err(unreadable)?;
+            return self.answer(journal, &fleet);
         }
         // Nobody goes on with this journal before its last entry.
         let time = now.max(Timestamp(journal.head().time_ms));
-        let query = self.clone().resolved(time);
+        let calendar = Calendar::of(journal).map_err(unreadable)?;
+        let query = self.clone().resolved(time, &calendar);
         let position = position(journal, query.at())?;
         let mut fleet = Fleet::at(journal, position).map_err(unreadable)?;
         if query.is_about_now() {
             (fleet.time, fleet.clock) = (time, Some(now));
         }
+        fleet.calendar = calendar;
         query.answer(journal, &fleet)
     }
 
@@ -232,11 +240,19 @@ impl Query {
     /// # Errors
     /// As [`Query::answer_from`].
     pub fn answer(&self, journal: &dyn Journal, fleet: &Fleet) -> Result<Value, Problem> {
+        let mut answer = self.recorded(journal, fleet)?;
+        fleet.calendar.tell(&mut answer);
+        Ok(answer)
+    }
+
+    /// The answer, with times as they are recorded.
+    fn recorded(&self, journal: &dyn Journal, fleet: &Fleet) -> Result<Value, Problem> {
         match self {
             Self::Status { .. } => {
                 let mut status = view::status(fleet);
                 if let Some(clock) = fleet.clock.filter(|_| self.is_about_now()) {
-                    status.clock = ClockStep::between(journal, fleet.time, clock).map_err(unreadable)?;
+                    status.clock =
+                        ClockStep::between(journal, &fleet.calendar, fleet.time, clock).map_err(unreadable)?;
                     status.node = fleet.host.trouble.clone();
                 }
                 json(&status)
@@ -285,6 +301,7 @@ impl Query {
             Self::Harvest { mode, .. } => json(&view::harvest(fleet, *mode)),
             Self::Pending { .. } => json(&view::pending(fleet)),
             Self::Storage { .. } => json(&view::storage(fleet)),
+            Self::Clock => json(&ClockReport::of(journal, fleet).map_err(unreadable)?),
             Self::Pools { .. } => json(&view::pools(fleet)),
             Self::Replay { options } => json(&audit::replay(journal, options).map_err(unreadable)?),
             Self::Rehearse { document, options } => {
@@ -348,6 +365,8 @@ pub(super) fn about(text: &str, side: Option<&str>) -> Result<About, Problem> {
 }
 
 const KINDS: &str = "kinds are machine, machine-set, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application and model";
+
+const CLOCK: &str = "/v1/clock";
 
 /// Asked with a body: the settings.
 const REHEARSE: &str = "/v1/audit/rehearse";

@@ -21,6 +21,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/node", web::get().to(node))
         .route("/metrics", web::get().to(metrics))
         .route("/status", web::get().to(status))
+        .route("/clock", web::get().to(clock))
         .route("/pending", web::get().to(pending))
         .route("/storage", web::get().to(storage))
         .route("/pools", web::get().to(pools))
@@ -65,6 +66,10 @@ async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -
     answer(&shared, Query::Status { at: at(&parameters)? }).await
 }
 
+async fn clock(shared: web::Data<Shared>) -> Answer {
+    answer(&shared, Query::Clock).await
+}
+
 async fn storage(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
     answer(&shared, Query::Storage { at: at(&parameters)? }).await
 }
@@ -76,7 +81,11 @@ async fn pools(shared: web::Data<Shared>, parameters: web::Query<Parameters>) ->
 async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
     match at(&parameters)? {
         // Only a running node knows what it has seen, and whom it has told what is wanted.
-        None => Ok(web::Json(serde_json::json!(shared.node.pending().await?))),
+        None => {
+            let mut pending = serde_json::json!(shared.node.pending().await?);
+            shared.node.look(|fleet| fleet.calendar.tell(&mut pending))?;
+            Ok(web::Json(pending))
+        }
         at => answer(&shared, Query::Pending { at }).await,
     }
 }
@@ -140,11 +149,10 @@ async fn describe(shared: web::Data<Shared>, entity: web::Path<String>, paramete
 /// Folding history may take a while: it runs beside the worker, so that heartbeats are not held up.
 async fn answer(shared: &Shared, query: Query) -> Answer {
     let node = shared.node.clone();
-    let query = query.resolved(node.now());
     let answered = web::block(move || {
         let journal = node.journal();
         if query.is_about_now() {
-            let answer = node.look(|fleet| query.answer(&*journal, fleet));
+            let answer = node.look(|fleet| query.resolved(fleet.time, &fleet.calendar).answer(&*journal, fleet));
             return answer.map_err(Failure::from)?.map_err(Failure::from);
         }
         query.answer_from(&*journal, node.now()).map_err(Failure::from)

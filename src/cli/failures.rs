@@ -14,7 +14,7 @@ use crate::{
     api::wire::problem::Problem,
     client::ClientError,
     handle::{ApplyError, NotOffered, QuestionError, Refusal},
-    node::{StartError, StopError},
+    node::{KeyError, StartError, StopError},
     ownership::Unsafe,
     view::FleetError,
 };
@@ -68,10 +68,6 @@ impl CliError {
 fn disk(message: String, source: &io::Error) -> CliError {
     use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
     let error = match source.kind() {
-        // Not the system says it but the node, of a file of its own: `node.key`.
-        _ if source.raw_os_error().is_none() => {
-            CliError::new(Exit::Disk, "disk", message).next("put the file back from a backup of the data directory")
-        }
         PermissionDenied => CliError::new(Exit::NoPermission, "no-permission", message)
             .next("run it as the owner of the data directory, or name another one with --data-dir DIR"),
         StorageFull => CliError::new(Exit::Disk, "disk", message).next("make room on that disk, and try again"),
@@ -115,6 +111,11 @@ impl From<StartError> for CliError {
                     .next("run `bailiwick journal check`; was the journal written by a later release?")
             }
             StartError::Unsafe(error) => error.into(),
+            StartError::Key(KeyError::Lost { .. }) => Self::new(Exit::Config, "node-key-lost", error.to_string()).next(
+                "put node.key back from a backup of the data directory; without one, start once with --new-node-key: the agents \
+                 of this host's machines get new tokens, and go on",
+            ),
+            StartError::Key(KeyError::Io { ref source, .. }) => Self::of_system(error.to_string(), source),
             StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::JournalGone { .. } => Self::new(Exit::Integrity, "journal-gone", error.to_string())
                 .next("put the journal back, or name another directory with --data-dir DIR"),

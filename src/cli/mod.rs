@@ -6,6 +6,7 @@ mod apply;
 mod audit;
 mod backup;
 mod chaos;
+mod clock;
 mod completion;
 mod delete;
 mod describe;
@@ -149,6 +150,9 @@ enum Command {
     Log(log::LogArgs),
     /// Show what happens next, when, and why
     Schedule(schedule::ScheduleArgs),
+    /// Show the node's time beside the host's clock, and correct it
+    #[command(subcommand, arg_required_else_help = true)]
+    Clock(clock::ClockCommand),
     /// Explain the last decision about an entity
     Why(why::WhyArgs),
     /// Explain why something is not as somebody would like it to be
@@ -290,6 +294,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Wait(args) => wait::main(global, args),
         Command::Log(args) => log::main(global, args),
         Command::Schedule(args) => schedule::main(global, args),
+        Command::Clock(command) => clock::main(global, &command),
         Command::Why(args) => why::main(global, args),
         Command::Audit(command) => audit::main(global, command),
         Command::Journal(command) => journal::main(global, command),

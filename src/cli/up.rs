@@ -26,7 +26,7 @@ use crate::{
     Config, LocalMachines, Node,
     api::{query::Query, wire::change::Remove},
     client::ClientError,
-    config::journal_dir,
+    config::{NodeKey, journal_dir},
     manifest,
     plan::{Action, Going, Prune},
     providers::access::Environment,
@@ -65,6 +65,9 @@ pub(super) struct LogArgs {
     /// Move full segments of the journal's log to this folder; they are still read from there
     #[arg(long, value_name = "DIR")]
     log_archive: Option<PathBuf>,
+    /// If node.key was lost without a backup, make a new one, and give the agents of this host's machines new tokens
+    #[arg(long)]
+    new_node_key: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -132,7 +135,9 @@ pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) ->
     let exec = providers.read(&dir)?;
     let local = LocalMachines::With { agent_command };
     let environment = Environment::of_this_process();
-    let config = Config { local, exec, environment, journal: log.settings(), ..Config::new(dir.clone()) };
+    let node_key = if log.new_node_key { NodeKey::Replace } else { NodeKey::PutBack };
+    let journal = log.settings();
+    let config = Config { local, exec, environment, journal, node_key, ..Config::new(dir.clone()) };
     let node = Node::start(config)?;
     if let Err(error) = providers.remember(&dir) {
         tracing::warn!(%error, "the providers have to be named again next time");

@@ -21,13 +21,14 @@ use tokio::sync::{mpsc as mpsc_async, oneshot};
 
 use super::{
     StartError, Started, StopError,
+    key::node_key,
     place::{self, Twin},
 };
 use crate::{
     api::server::{self, Server},
     client::{SocketPath, socket_address},
     clock::SystemClock,
-    config::{Config, LocalMachines, enrolment_dir, journal_dir, local_dir, node_key},
+    config::{Config, LocalMachines, enrolment_dir, journal_dir, local_dir},
     handle::{Handle, Offer, Releases},
     ownership,
     providers::{
@@ -40,7 +41,7 @@ use crate::{
         secrets::EnvironmentSecrets,
         storage::{Filesystems, Ground, SystemRunner, Way, missing_for_filesystems, missing_for_loop_volumes},
     },
-    view::{ClockStep, gap},
+    view::{Calendar, ClockStep, gap},
 };
 
 type Ready = mpsc::SyncSender<Result<(Handle, Started), StartError>>;
@@ -113,13 +114,13 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
         return Err(StartError::JournalGone { machines });
     }
     let journal = Arc::new(journal);
-    clock.go_on_from(Timestamp(journal.head().time_ms));
     let unreadable = |error: ReadError| AssembleError::Rebuild(error.into());
-    let step = ClockStep::between(&*journal, clock.now(), clock.wall()).map_err(unreadable)?;
+    let calendar = Calendar::of(&*journal).map_err(unreadable)?;
+    clock.go_on_from(calendar.going_on(clock.wall()).max(Timestamp(journal.head().time_ms)));
+    let step = ClockStep::between(&*journal, &calendar, clock.now(), clock.wall()).map_err(unreadable)?;
     let told = [step.map(|step| step.text), gap(&*journal).map_err(unreadable)?].into_iter().flatten().collect();
     place::note(&config.data_dir, journal.id(), elsewhere).map_err(cannot("write", place))?;
-    let key_path = config.data_dir.join("node.key");
-    let key = node_key(&config.data_dir).map_err(cannot("read or make", key_path))?;
+    let key = node_key(&config.data_dir, config.node_key)?;
     // The journal's lock is held from here on: the socket can only be an old one, or ours.
     let socket = socket_address(&config.data_dir).map_err(cannot("use the socket in", config.data_dir.clone()))?;
     let enrolment = enrolment_dir(&config.data_dir);

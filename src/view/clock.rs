@@ -4,7 +4,7 @@ use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{Filter, Journal, Position, ReadError};
 use serde::Serialize;
 
-use super::position_at;
+use super::{Calendar, Correction, Fleet, position_at};
 
 /// Less than this is no difference, in milliseconds: a time service draws clocks this far.
 pub const TOLERANCE_MS: u64 = 15_000;
@@ -13,13 +13,18 @@ pub const TOLERANCE_MS: u64 = 15_000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClockStep {
+    /// The node's time.
     pub time_ms: u64,
+    /// What the clock shows. Like all times of an answer it becomes a time of day by the [`Calendar`].
     pub clock_ms: u64,
+    /// How far what is recorded now is ahead of the clock, corrected or not, in milliseconds.
+    #[serde(skip)]
+    pub back_ms: u64,
     /// How far the node's time is ahead of the clock; negative if it is behind.
     pub ahead_ms: i64,
     /// The first entry that was written at a time that the clock has not reached; none if there is none.
     pub since_entry: Option<u64>,
-    /// The same in words.
+    /// The same in words, with what helps.
     pub text: String,
 }
 
@@ -28,23 +33,66 @@ impl ClockStep {
     ///
     /// # Errors
     /// If a header of the journal cannot be read.
-    pub fn between(journal: &dyn Journal, time: Timestamp, clock: Timestamp) -> Result<Option<Self>, ReadError> {
+    pub fn between(
+        journal: &dyn Journal,
+        calendar: &Calendar,
+        recorded: Timestamp,
+        clock: Timestamp,
+    ) -> Result<Option<Self>, ReadError> {
+        let time = calendar.shown(recorded);
         if !is_step(time, clock) {
             return Ok(None);
         }
-        let behind = position_at(journal, clock)?;
+        let behind = position_at(journal, calendar.recorded(clock))?;
         let since_entry = (behind < journal.head().position).then(|| behind.next().0);
-        let (time_ms, clock_ms) = (time.0, clock.0);
-        let ahead_ms = i64::try_from(i128::from(time_ms) - i128::from(clock_ms)).unwrap_or(i64::MAX);
+        let (time_ms, clock_ms, back_ms) = (recorded.0, calendar.recorded(clock).0, recorded.since(clock));
+        let ahead_ms = i64::try_from(i128::from(time.0) - i128::from(clock.0)).unwrap_or(i64::MAX);
         let by = period(ahead_ms.unsigned_abs());
+        let ahead = format!("the node's time is {by} ahead of this host's clock");
+        let helps = "if the clock is right, `bailiwick clock correct` has times shown by it again";
         let text = match (ahead_ms > 0, since_entry) {
-            (true, Some(entry)) => {
-                format!("the node's time is {by} ahead of this host's clock, since entry {entry} or before")
-            }
-            (true, None) => format!("the node's time is {by} ahead of this host's clock, which was set back"),
+            (true, Some(entry)) => format!("{ahead}, since entry {entry} or before; {helps}"),
+            (true, None) => format!("{ahead}, which was set back; {helps}"),
             (false, _) => format!("this host's clock was set {by} ahead; the node's time follows it at the next start"),
         };
-        Ok(Some(Self { time_ms, clock_ms, ahead_ms, since_entry, text }))
+        Ok(Some(Self { time_ms, clock_ms, back_ms, ahead_ms, since_entry, text }))
+    }
+}
+
+/// The node's time, the host's clock, and what was recorded about how they differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClockReport {
+    /// The node's time as it is shown.
+    pub time: String,
+    /// The node's time as it is recorded, in milliseconds since 1970.
+    #[serde(rename = "recorded")]
+    pub recorded_ms: u64,
+    /// What the host's clock shows; none where nobody looked.
+    pub clock: Option<String>,
+    /// How they differ; none if they do not.
+    pub step: Option<ClockStep>,
+    pub corrections: Vec<Correction>,
+}
+
+impl ClockReport {
+    /// How it is.
+    ///
+    /// # Errors
+    /// As [`ClockStep::between`].
+    pub fn of(journal: &dyn Journal, fleet: &Fleet) -> Result<Self, ReadError> {
+        let step = match fleet.clock {
+            Some(clock) => ClockStep::between(journal, &fleet.calendar, fleet.time, clock)?,
+            None => None,
+        };
+        Ok(Self {
+            // Written as recorded here, and shown by the calendar as all times of an answer are.
+            time: fleet.time.to_string(),
+            recorded_ms: fleet.time.0,
+            clock: fleet.clock.map(|clock| fleet.calendar.recorded(clock).to_string()),
+            step,
+            corrections: fleet.calendar.corrections().to_vec(),
+        })
     }
 }
 
@@ -87,7 +135,7 @@ pub fn gap(journal: &dyn Journal) -> Result<Option<String>, ReadError> {
 }
 
 /// `10950d 3h`, `2h 5m`, `40s`: the two largest units.
-fn period(ms: u64) -> String {
+pub fn period(ms: u64) -> String {
     let seconds = ms / 1_000;
     let units = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
     let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
@@ -115,9 +163,14 @@ mod tests {
         desk.declare_machine("db");
         let head = journal.head();
         let time = Timestamp(head.time_ms);
-        assert_eq!(ClockStep::between(&*journal, time, Timestamp(time.0 - TOLERANCE_MS)).unwrap(), None);
+        assert_eq!(
+            ClockStep::between(&*journal, &Calendar::default(), time, Timestamp(time.0 - TOLERANCE_MS)).unwrap(),
+            None
+        );
         // The clock has not reached what was written after the first entries.
-        let step = ClockStep::between(&*journal, time.after(10_800_000), Timestamp(2_000)).unwrap().expect("a step");
+        let step = ClockStep::between(&*journal, &Calendar::default(), time.after(10_800_000), Timestamp(2_000))
+            .unwrap()
+            .expect("a step");
         assert!(step.ahead_ms > 10_800_000, "{step:?}");
         let since = step.since_entry.expect("entries are ahead");
         let at = |position: u64| {
@@ -129,7 +182,8 @@ mod tests {
             step.text.starts_with("the node's time is 3h ") && step.text.contains(&format!("entry {since}")),
             "{step:?}"
         );
-        let set_ahead = ClockStep::between(&*journal, time, time.after(7_200_000)).unwrap().expect("a step");
+        let set_ahead =
+            ClockStep::between(&*journal, &Calendar::default(), time, time.after(7_200_000)).unwrap().expect("a step");
         assert_eq!((set_ahead.ahead_ms, set_ahead.since_entry), (-7_200_000, None));
         assert!(set_ahead.text.contains("set 2h ahead"), "{set_ahead:?}");
     }

@@ -13,7 +13,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, Filter, Header, Journal, Position, ReadError, StreamId};
 use uuid::Uuid;
 
-use super::Host;
+use super::{Calendar, Host};
 
 /// All entities, as they were right after an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,6 +42,8 @@ pub struct Fleet {
     pub time: Timestamp,
     /// What the host's clock showed when somebody looked; none if nobody said.
     pub clock: Option<Timestamp>,
+    /// Which time of day recorded times are.
+    pub calendar: Calendar,
     /// How the node itself is; nothing of the past, and nothing while it does not run.
     pub host: Host,
     /// When each was declared last (a policy: first).
@@ -131,6 +133,7 @@ impl Fleet {
         self.machine_sets.apply(entry)?;
         self.machine_classes.apply(entry)?;
         self.documents.apply(entry)?;
+        self.calendar.apply(entry);
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
         if !existed && self.exists(&header.stream) {

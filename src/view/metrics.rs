@@ -56,7 +56,7 @@ pub fn metrics(fleet: &Fleet) -> String {
             AHEAD,
             "how far the node's time is ahead of the host's clock, in seconds; negative if it is behind",
         );
-        let ahead_ms = i128::from(fleet.time.0) - i128::from(clock.0);
+        let ahead_ms = i128::from(fleet.calendar.shown(fleet.time).0) - i128::from(clock.0);
         // Writing to a text cannot fail.
         let _ = writeln!(text, "{AHEAD} {}", ahead_ms as f64 / 1000.0);
     }

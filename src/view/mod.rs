@@ -5,6 +5,7 @@
 
 mod alike;
 mod blockers;
+mod calendar;
 mod clock;
 mod describe;
 mod documents;
@@ -35,7 +36,8 @@ mod tests;
 
 pub use alike::{Group, NAMED_MAX};
 pub use blockers::{Blocker, blockers};
-pub use clock::{ClockStep, gap, is_step, on_node_time};
+pub use calendar::{Calendar, Correction};
+pub use clock::{ClockReport, ClockStep, gap, is_step, on_node_time, period};
 pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe};
 pub use documents::{DocumentRow, documents, users};
 pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachments, filesystems};
@@ -47,7 +49,7 @@ pub use machine_classes::{MachineClassRow, machine_classes};
 pub use machine_sets::{MachineSetRow, machine_sets};
 pub use members::{MemberRow, members};
 pub use metrics::metrics;
-pub use moment::{At, position_at, position_of};
+pub use moment::{At, position_at, position_of, time_of};
 pub use pool_rows::{PoolRow, pools, storage_config};
 pub use replica_sets::{EndpointRow, ReplicaSetRow, replica_sets, steps_towards};
 pub use rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachments, machines, policies, volumes};

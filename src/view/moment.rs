@@ -3,6 +3,8 @@
 use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{Filter, Journal, Position, ReadError};
 
+use super::Calendar;
+
 /// A moment of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
@@ -15,6 +17,15 @@ pub enum At {
 }
 
 impl At {
+    /// The same moment, where a time of day is meant.
+    #[must_use]
+    pub fn by(self, calendar: &Calendar) -> Self {
+        match self {
+            Self::Time(ms) => Self::Time(calendar.recorded(Timestamp(ms)).0),
+            at => at,
+        }
+    }
+
     /// The same moment, once it is known what time it is.
     #[must_use]
     pub fn resolved(self, now: Timestamp) -> Self {
@@ -58,7 +69,11 @@ pub fn position_of(journal: &dyn Journal, at: Option<At>) -> Result<Option<Posit
     }
 }
 
-fn time_of(journal: &dyn Journal, position: Position) -> Result<u64, ReadError> {
+/// When an entry was recorded, in milliseconds since 1970.
+///
+/// # Errors
+/// If there is none, or its header cannot be read.
+pub fn time_of(journal: &dyn Journal, position: Position) -> Result<u64, ReadError> {
     match journal.read_headers(position, position, &Filter::all()).next() {
         Some(header) => Ok(header?.meta.time_ms),
         None => Err(ReadError::Damaged { position, problem: "there is no such entry".into() }),

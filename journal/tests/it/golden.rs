@@ -180,6 +180,10 @@ fn the_notes_are_as_released() {
     let body = note.encode().unwrap();
     assert_eq!(JournalNote::decode(&body).unwrap(), note);
     golden("note-history-repaired", &body.bytes);
+    let note = JournalNote::ClockCorrected { since_ms: 5, back_ms: 6 };
+    let body = note.encode().unwrap();
+    assert_eq!(JournalNote::decode(&body).unwrap(), note);
+    golden("note-clock-corrected", &body.bytes);
 }
 
 #[test]

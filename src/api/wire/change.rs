@@ -138,6 +138,14 @@ pub struct Retry {
     pub id: Option<Uuid>,
 }
 
+/// `POST /v1/clock/correct`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CorrectClock {
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
 /// `POST /v1/operate`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

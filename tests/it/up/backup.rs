@@ -76,3 +76,21 @@ fn an_export_becomes_a_journal_of_its_own() {
     let last = run_in(&new, &["log", "--limit", "1", "-o", "json"]).code(0).out;
     assert!(last.contains("imported-as-new"), "{last}");
 }
+
+#[test]
+fn a_lost_key_without_a_backup_is_replaced_and_the_same_agents_go_on() {
+    // Given machines that run, and a key that is gone
+    let lab = Lab::new();
+    lab.up();
+    let before = settled(&lab);
+    fs::remove_file(lab.data().join("node.key")).expect("lost");
+    let args = lab.up_args();
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    // when a node is started as ever, it refuses, and says what helps
+    lab.run(&args).code(78).says("node-key-lost").says("--new-node-key");
+    // then it goes on with a new key and the same machines, whose agents report
+    args.extend(["--once", "--new-node-key"]);
+    lab.run(&args).code(0);
+    assert_eq!(settled(&lab), before);
+    lab.down();
+}

@@ -4,6 +4,7 @@ mod account;
 mod backup;
 mod bad_manifests;
 mod change;
+mod clock;
 mod command_line;
 mod crash_points;
 mod dice;
