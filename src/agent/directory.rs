@@ -82,7 +82,14 @@ pub enum Presence {
 /// The lock of a directory, held until dropped.
 #[derive(Debug)]
 pub struct HeldLock {
-    _file: File,
+    file: File,
+}
+
+impl HeldLock {
+    /// The lock file, open.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
 }
 
 impl MachineDir {
@@ -197,9 +204,7 @@ impl MachineDir {
         // The directory may have been renamed or removed since the file was opened: then this lock protects nothing.
         let (locked, named) = (file.metadata()?, fs::symlink_metadata(self.lock()));
         match named {
-            Ok(named) if named.ino() == locked.ino() && named.dev() == locked.dev() => {
-                Ok(Some(HeldLock { _file: file }))
-            }
+            Ok(named) if named.ino() == locked.ino() && named.dev() == locked.dev() => Ok(Some(HeldLock { file })),
             Ok(_) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),

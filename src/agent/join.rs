@@ -22,25 +22,29 @@ const LIMITS: Limits = Limits { time: Duration::from_secs(10), answer_bytes_max:
 const RETRY_FIRST: Duration = Duration::from_millis(50);
 const RETRY_MAX: Duration = Duration::from_secs(1);
 
-/// The token to report with: the one that is there, or the one that the node gives for the token to join with. None if the
-/// machine's directory is gone meanwhile.
+/// The token to report with: the one that is there, or the one that the node gives for the token to join with.
+/// Empty where there is neither.
 pub(super) async fn token(
     directory: &MachineDir,
     socket: PathBuf,
     tag: &MachineTag,
     node: &NodeFile,
-) -> std::io::Result<Option<String>> {
+) -> std::io::Result<String> {
     let client = Client::new(socket).with_limits(LIMITS);
     let path = format!("/v1/agents/{}/join", tag.machine);
     let (mut pause, mut trouble) = (RETRY_FIRST, None);
     loop {
         if let Some(token) = text(directory.token())? {
-            return Ok(Some(token));
+            return Ok(token);
         }
         // Read anew every time: a later attempt at making the machine brings another one.
         let Some(token) = text(directory.join_token())? else {
-            let is_gone = matches!(directory.presence(), Ok(Presence::Absent));
-            return Ok((!is_gone).then(String::new));
+            // A directory that is not there says nothing of its tokens.
+            if matches!(directory.presence(), Ok(Presence::Absent)) {
+                sleep(RETRY_MAX).await;
+                continue;
+            }
+            return Ok(String::new());
         };
         let join = Join { effect: tag.effect, nonce: tag.nonce.clone(), token, node: node.told.clone() };
         match client.send_json::<_, Joined>(Method::POST, &path, &join, None).await {
@@ -49,7 +53,7 @@ pub(super) async fn token(
                 files::replace(&directory.token(), token.as_bytes())?;
                 files::remove_file(&directory.join_token())?;
                 info!("joined");
-                return Ok(Some(token));
+                return Ok(token);
             }
             Err(error) => {
                 let why = chain(&error);

@@ -15,6 +15,7 @@ mod bearer;
 mod conditions;
 pub mod directory;
 pub mod files;
+mod gone;
 pub mod group;
 mod join;
 pub mod ledger;
@@ -34,6 +35,7 @@ use std::{
     error::Error as _,
     io,
     path::PathBuf,
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -52,6 +54,7 @@ use self::{
     bearer::Bearer,
     conditions::Conditions,
     directory::{HeldLock, MachineDir, MachineTag, Presence},
+    gone::{Gone, Hold},
     link::{Exchange, Link},
     node::NodeFile,
     process::ProcessMark,
@@ -150,19 +153,25 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
     let mut interrupt = signal(SignalKind::interrupt()).map_err(io("listen for signals"))?;
     let _hangup = signal(SignalKind::hangup()).map_err(io("listen for signals"))?;
 
-    let (_lock, tag) = begin(&directory).await?;
+    let (lock, tag) = begin(&directory).await?;
+    // From here on this future is looked at beside whatever the agent does.
+    let mut gone = pin!(Hold::of(&directory, &lock).map_err(io("open the machine's directory"))?.gone());
     info!(machine = %tag.machine, effect = %tag.effect, "the machine runs");
     let node = NodeFile::begin(&directory, &tag.node).map_err(io("write node.json"))?;
     let token = tokio::select! {
         biased;
         _ = terminate.recv() => None,
         _ = interrupt.recv() => None,
+        why = &mut gone => {
+            tell(&directory, why);
+            return Ok(());
+        }
         joined = join::token(&directory, config.socket.clone(), &tag, &node) => {
-            joined.map_err(io("read or write the token"))?
+            Some(joined.map_err(io("read or write the token"))?)
         }
     };
     let Some(token) = token else {
-        info!("asked to end, or the machine's directory is gone");
+        info!("asked to end");
         return Ok(());
     };
 
@@ -176,11 +185,23 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
         biased;
         _ = terminate.recv() => info!("asked to end"),
         _ = interrupt.recv() => info!("asked to end"),
+        why = &mut gone => {
+            tell(&directory, why);
+            workloads.stop().await;
+            gone::end_rest(&directory);
+            return Ok(());
+        }
         why = follow(&directory, &mut link, &mut conditions, &mut workloads, &hands) => info!("{why}"),
         () = storage.serve(hands.clone()) => info!("nobody hands out jobs any more"),
     }
     workloads.stop().await;
     Ok(())
+}
+
+/// Without its directory nobody would ever find this machine again. The log may be gone with it; whoever holds it open sees
+/// this line.
+fn tell(directory: &MachineDir, why: Gone) {
+    warn!(directory = %directory.path().display(), "{}; the machine ends, and its workloads with it", why.as_str());
 }
 
 /// Becomes the one agent of this machine.
@@ -237,10 +258,6 @@ async fn follow(
             }
             conditions.follow(&answer.volumes);
             workloads.follow(&answer.workloads, &answer.volumes, &answer.filesystems);
-        }
-        // Without its directory nobody would ever find this machine again.
-        if matches!(directory.presence(), Ok(Presence::Absent)) {
-            return "the machine's directory is gone";
         }
         output::cut_when_full(&directory.agent_log(), output::LOG_BYTES_MAX);
         sleep(pause).await;

@@ -73,8 +73,11 @@ pub fn drain(mut pipe: PipeReader, log: Arc<Mutex<RotatingLog>>) -> io::Result<(
 /// What is written in between is lost; it is a log.
 pub fn cut_when_full(path: &Path, bytes_max: u64) {
     let cut = || -> io::Result<()> {
-        if fs::metadata(path)?.len() <= bytes_max {
-            return Ok(());
+        match fs::metadata(path) {
+            Ok(found) if found.len() > bytes_max => (),
+            Ok(_) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
         }
         fs::copy(path, previous(path))?;
         OpenOptions::new().write(true).open(path)?.set_len(0)

@@ -134,19 +134,6 @@ async fn a_terminated_agent_stops_its_workloads_first() {
 }
 
 #[tokio::test]
-async fn a_machine_without_its_directory_ends() {
-    let ground = Ground::new();
-    let node = Node::at(&ground.socket());
-    node.wish(&[("steady", "exec sleep 600")], &[]);
-    create(&ground.provider(), 1).await;
-    node.hears("it runs", |report| is_running(report, "steady"));
-    let running = ground.workloads(1);
-    fs::rename(ground.root(), ground.root().with_extension("aside")).unwrap();
-    eventually("all has ended", || running.iter().all(|process| !process.is_alive()));
-    assert_eq!(running.len(), 1);
-}
-
-#[tokio::test]
 async fn a_socket_with_a_long_path_is_reached() {
     let ground = Ground::deep();
     let node = Node::at(&ground.socket());

@@ -1,6 +1,7 @@
 //! The local provider with real processes and real files.
 
 mod agent;
+mod gone;
 mod machines;
 mod node;
 mod support;
