@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
     audit::{self, About, Side, why},
-    view::{self, At, Calendar, ClockReport, ClockStep, Fleet, LogFilter},
+    view::{self, At, Calendar, ClockReport, ClockStep, Fleet, LogFilter, Selector},
 };
 
 /// What a question may add to its path: `?at=@17&limit=20`.
@@ -57,6 +57,9 @@ pub struct Parameters {
     /// What followed from it, instead of what led to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forward: bool,
+    /// Only what has such labels: `tier=front,role!=writer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
     /// Only what was decided at or after this moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
@@ -67,8 +70,8 @@ pub struct Parameters {
 pub enum Query {
     /// How is everything? Trouble first.
     Status { at: Option<At> },
-    /// What entities of this kind are there?
-    List { kind: String, at: Option<At> },
+    /// What entities of this kind are there, with these labels?
+    List { kind: String, selector: Selector, at: Option<At> },
     /// Everything about one entity.
     Describe { entity: StreamId, at: Option<At> },
     /// What was decided?
@@ -124,7 +127,7 @@ impl Query {
     pub fn path(&self) -> String {
         let (path, at) = match self {
             Self::Status { at } => ("/v1/status".to_owned(), at),
-            Self::List { kind, at } => (format!("/v1/entities/{kind}"), at),
+            Self::List { kind, selector, at } => (list_path(kind, selector), at),
             Self::Describe { entity, at } => (format!("/v1/entities/{entity}"), at),
             Self::Log { filter } => return log_path(filter),
             Self::Schedule { limit, at } => (format!("/v1/schedule?limit={limit}"), at),
@@ -257,8 +260,15 @@ impl Query {
                 }
                 json(&status)
             }
-            Self::List { kind, .. } => match kind.as_str() {
-                "machine" => json(&view::machines(fleet)),
+            Self::List { kind, selector, .. } if !selector.is_everything() && !view::has_labels(kind) => {
+                Err(Problem { next_step: Some("leave --selector out".into()), ..bad(&format!("no {kind} has labels")) })
+            }
+            Self::List { kind, selector, .. } => match kind.as_str() {
+                "machine" => {
+                    let mut machines = view::machines(fleet);
+                    machines.retain(|machine| selector.selects(&machine.labels));
+                    json(&machines)
+                }
                 "volume" => json(&view::volumes(fleet)),
                 "volume-attachment" => json(&view::attachments(fleet)),
                 "filesystem" => json(&view::filesystems(fleet)),
@@ -309,6 +319,29 @@ impl Query {
             }
         }
     }
+}
+
+fn list_path(kind: &str, selector: &Selector) -> String {
+    let path = format!("/v1/entities/{kind}");
+    if selector.is_everything() { path } else { format!("{path}?selector={}", escaped(&selector.to_string())) }
+}
+
+/// The values of labels are anybody's texts: whatever could mean something in a path is escaped.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            write!(escaped, "%{byte:02X}").expect("a string takes everything");
+        }
+    }
+    escaped
+}
+
+/// Which labels are meant.
+pub(super) fn selector(text: &str) -> Result<Selector, Problem> {
+    text.parse().map_err(|error: view::InvalidSelector| bad(&error.to_string()))
 }
 
 fn why_path(about: &About, forward: bool) -> String {

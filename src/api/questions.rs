@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     errors::Failure,
-    query::{LIMIT_DEFAULT, Parameters, Query, about, moment},
+    query::{LIMIT_DEFAULT, Parameters, Query, about, moment, selector},
     server::Shared,
     wire::{change::Rehearse, problem::Problem},
 };
@@ -139,7 +139,8 @@ async fn harvest(shared: web::Data<Shared>, parameters: web::Query<Parameters>) 
 }
 
 async fn list(shared: web::Data<Shared>, kind: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {
-    answer(&shared, Query::List { kind: kind.into_inner(), at: at(&parameters)? }).await
+    let selector = parameters.selector.as_deref().map(selector).transpose()?.unwrap_or_default();
+    answer(&shared, Query::List { kind: kind.into_inner(), selector, at: at(&parameters)? }).await
 }
 
 async fn describe(shared: web::Data<Shared>, entity: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {

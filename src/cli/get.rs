@@ -10,13 +10,19 @@ use super::{
     output::{Cell, Column, Field, Sheet, time},
     session,
 };
-use crate::api::query::Query;
+use crate::{
+    api::query::Query,
+    view::{Selector, has_labels},
+};
 
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
     /// machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
+    /// Only machines with such labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
+    #[arg(short = 'l', long, value_name = "LABELS")]
+    selector: Option<Selector>,
     /// At which moment: a position, a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
@@ -28,8 +34,14 @@ pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
         None => (args.what.as_str(), None),
     };
     let kind = kind_of(kind)?;
+    if args.selector.is_some() && !has_labels(kind) {
+        return Err(
+            CliError::usage(format!("a {kind} has no labels")).next("leave --selector out; machines have labels")
+        );
+    }
     let at = session::at(args.at.as_deref())?;
-    let mut rows = session::ask(global, &Query::List { kind: kind.into(), at })?;
+    let mut rows =
+        session::ask(global, &Query::List { kind: kind.into(), selector: args.selector.unwrap_or_default(), at })?;
     if let (Some(name), Value::Array(all)) = (name, &mut rows) {
         all.retain(|row| row["name"] == name);
         if all.is_empty() {

@@ -14,7 +14,7 @@ use super::{Cli, exit::Exit, output::collected, run};
 use crate::{
     api::query::Query,
     config::journal_dir,
-    view::{Fleet, goals, kinds, statuses, why_not},
+    view::{Fleet, Selector, goals, kinds, statuses, why_not},
     words::readable,
 };
 
@@ -64,7 +64,9 @@ struct Look {
 
 /// Every entity of a kind, its status, and whether it has a stream of its own: members of a set that nobody follows do not.
 fn words(journal: &dyn Journal, fleet: &Fleet, kind: &str) -> Vec<(String, String, bool)> {
-    let rows = Query::List { kind: kind.into(), at: None }.answer(journal, fleet).expect("a list");
+    let rows = Query::List { kind: kind.into(), selector: Selector::default(), at: None }
+        .answer(journal, fleet)
+        .expect("a list");
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     rows.as_array()
         .into_iter()
@@ -209,7 +211,11 @@ fn hidden(journal: &dyn Journal, fleet: &Fleet) -> Option<String> {
         rows.map(|row| row["entity"].as_str().unwrap_or_default().to_owned()).collect()
     };
     let (trouble, progress) = (entities("trouble"), entities("progress"));
-    let list = |kind: &str| Query::List { kind: kind.into(), at: None }.answer(journal, fleet).expect("a list");
+    let list = |kind: &str| {
+        Query::List { kind: kind.into(), selector: Selector::default(), at: None }
+            .answer(journal, fleet)
+            .expect("a list")
+    };
     for kind in kinds().filter(|kind| !matches!(*kind, "member" | "policy") && document::Kind::of(kind).is_none()) {
         for row in list(kind).as_array().into_iter().flatten() {
             let entity = format!("{kind}/{}", row["name"].as_str().unwrap_or_default());
@@ -242,7 +248,9 @@ fn why_not_says_of_every_goal_what_the_lists_say() {
             }
             assert_eq!(hidden(&journal, &fleet), None, "{}, entry {}", made.name, entry.header.position);
             for kind in kinds().filter(|kind| !goals(kind).is_empty()) {
-                let rows = Query::List { kind: kind.into(), at: None }.answer(&journal, &fleet).expect("a list");
+                let rows = Query::List { kind: kind.into(), selector: Selector::default(), at: None }
+                    .answer(&journal, &fleet)
+                    .expect("a list");
                 for row in rows.as_array().into_iter().flatten() {
                     let at = format!("{}, entry {}", made.name, entry.header.position);
                     assert_eq!(why_not_disagrees(&fleet, kind, row), None, "{at}");

@@ -20,5 +20,6 @@ mod observe;
 mod once;
 mod operator;
 mod secrets;
+mod selectors;
 mod signals;
 mod support;

@@ -1,0 +1,55 @@
+//! Machines are selected by their labels: of a running node and of a stopped node's journal alike.
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::support::Lab;
+
+const MACHINES: &str = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: front, labels: {tier: front, app.io/note: 'a&b=c d#%20+ü'}}\nspec: {provider: local}\n\
+                        ---\napiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: back, labels: {tier: back}}\nspec: {provider: local}\n\
+                        ---\napiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: bare}\nspec: {provider: local}\n";
+
+/// Selectors, and whom each means.
+const ASKED: [(&str, &[&str]); 8] = [
+    ("tier=front", &["front"]),
+    ("tier", &["back", "front"]),
+    ("!tier", &["bare"]),
+    ("tier!=front", &["back", "bare"]),
+    ("tier,tier!=front", &["back"]),
+    ("app.io/note=a&b=c d#%20+ü", &["front"]),
+    ("app.io/note=a", &[]),
+    ("tier==back", &["back"]),
+];
+
+fn selected(lab: &Lab, selector: &str) -> Vec<String> {
+    let ran = lab.run(&["get", "machines", "-o", "json", "--selector", selector]).code(0);
+    let rows: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let names = rows.as_array().expect("a list").iter().map(|row| row["name"].as_str().expect("a name").to_owned());
+    names.collect()
+}
+
+#[test]
+fn labels_select_the_same_of_a_running_node_and_of_its_journal() {
+    // Given three machines with and without labels
+    let lab = Lab::new();
+    let node = lab.start(&["up", &lab.manifest("machines.yaml", MACHINES)]);
+    node.says("everything is ready");
+    // When they are selected while the node runs, and after it has stopped
+    for (selector, wanted) in ASKED {
+        assert_eq!(selected(&lab, selector), wanted, "{selector}");
+    }
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+    // Then both say the same
+    for (selector, wanted) in ASKED {
+        assert_eq!(selected(&lab, selector), wanted, "{selector}, of the journal");
+    }
+    lab.down();
+}
+
+#[test]
+fn what_has_no_labels_and_what_is_no_selector_is_a_wrong_command_line() {
+    let lab = Lab::new();
+    lab.run(&["get", "volumes", "-l", "tier=front"]).code(64).says("a volume has no labels");
+    lab.run(&["get", "machines", "-l", "=front"]).code(64).says("selects nothing: write KEY=VALUE");
+}
