@@ -69,13 +69,13 @@ impl Drop for Kernel {
 }
 
 /// A lab, and what the kernel holds of it: that goes first.
-struct Inside {
+pub(super) struct Inside {
     kernel: Kernel,
-    lab: Lab,
+    pub(super) lab: Lab,
 }
 
 /// None where the kernel cannot be asked for it; that is said, and where `BAILIWICK_CI` is set, it is a failure.
-fn inside() -> Option<Inside> {
+pub(super) fn inside() -> Option<Inside> {
     let tools = SystemRunner::default();
     let mut missing = missing_for_loop_volumes(&tools);
     missing.extend(missing_for_filesystems(Way::Managed, &tools));

@@ -23,3 +23,4 @@ mod secrets;
 mod selectors;
 mod signals;
 mod support;
+mod tour;
