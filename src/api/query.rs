@@ -231,8 +231,11 @@ impl Query {
         let query = self.clone().resolved(time, &calendar);
         let position = position(journal, query.at())?;
         let mut fleet = Fleet::at(journal, position).map_err(unreadable)?;
-        if query.is_about_now() {
-            (fleet.time, fleet.clock) = (time, Some(now));
+        match query.at() {
+            _ if query.is_about_now() => (fleet.time, fleet.clock) = (time, Some(now)),
+            // The moment that is asked about, not the last entry before it; what is still to come was never seen.
+            Some(At::Time(ms)) => fleet.time = fleet.time.max(Timestamp(ms).min(time)),
+            _ => (),
         }
         fleet.calendar = calendar;
         query.answer(journal, &fleet)

@@ -7,7 +7,7 @@ use super::{
     Global,
     delete::entity,
     exit::{CliError, Exit},
-    get::{age, status, text},
+    get::{age, left_until, status, text},
     output::{Cell, Column, Table},
     session,
 };
@@ -74,6 +74,11 @@ fn add(table: &mut Table, path: &str, value: &Value) {
         _ if path.ends_with("Ms") => (),
         Value::Object(fields) => {
             for (name, value) in fields {
+                let left = fields.get(&format!("{name}Ms")).zip(fields.get(&format!("{name}InMs")));
+                if let Some((at, left)) = left.and_then(|(at, left)| at.as_u64().zip(left.as_u64())) {
+                    table.add([Cell::from(format!("{path}.{name}")), left_until(at, left).into()]);
+                    continue;
+                }
                 add(table, &format!("{path}.{name}"), value);
             }
         }

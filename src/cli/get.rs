@@ -13,6 +13,7 @@ use super::{
 use crate::{
     api::query::Query,
     view::{Selector, has_labels},
+    words::due,
 };
 
 #[derive(Debug, Args)]
@@ -279,6 +280,11 @@ fn member_state(row: &Value) -> Cell {
 /// A moment given in milliseconds since 1970.
 pub(super) fn moment(value: &Value) -> Cell {
     value.as_u64().map_or_else(Cell::none, |ms| time::rfc3339(Timestamp(ms)).into())
+}
+
+/// A moment to come, of which the node said how far off it is.
+pub(super) fn left_until(at_ms: u64, left_ms: u64) -> String {
+    due(Timestamp(at_ms.saturating_sub(left_ms)), Timestamp(at_ms))
 }
 
 /// A period given in milliseconds.

@@ -6,6 +6,7 @@ use super::{
     Global,
     delete::entity,
     exit::{CliError, Exit},
+    get::left_until,
     output::{Column, Table},
     session,
 };
@@ -52,8 +53,9 @@ pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> 
             table.add(["blocked by".into(), word("blockedBy").into()]);
         }
         table.add(["helps".into(), word("satisfiedBy").into()]);
-        let next = match answer["unmet"]["nextLook"].as_str() {
-            Some(next) => next.to_owned(),
+        let unmet = &answer["unmet"];
+        let next = match unmet["nextLookMs"].as_u64().zip(unmet["nextLookInMs"].as_u64()) {
+            Some((at, left)) => left_until(at, left),
             None => "when that happens; nothing is planned before".to_owned(),
         };
         table.add(["next look".into(), next.into()]);

@@ -11,6 +11,7 @@ use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
 use super::{Fleet, filesystem_rows::mount_detail, replica_sets::planned, rows::attachment_detail};
+use crate::words::{due, until};
 
 /// One thing that has to go, or to end, first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,11 +36,11 @@ pub fn blockers(fleet: &Fleet, entity: &StreamId) -> Vec<Blocker> {
         }
         volume_attachment::State::KIND => fleet.attachments.get(entity.name()).map(|state| {
             let is_going = matches!(state.link, volume_attachment::Link::Detaching { .. });
-            of_attachment(state.life, state.effort().filter(|_| is_going), "detach")
+            of_attachment(state.life, state.effort().filter(|_| is_going), "detach", fleet.time)
         }),
         filesystem_attachment::State::KIND => fleet.filesystem_attachments.get(entity.name()).map(|state| {
             let is_going = matches!(state.link, filesystem_attachment::Link::Detaching { .. });
-            of_attachment(state.life, state.effort().filter(|_| is_going), "unmount")
+            of_attachment(state.life, state.effort().filter(|_| is_going), "unmount", fleet.time)
         }),
         _ => None,
     };
@@ -59,7 +60,11 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
     match state.life {
         Life::Dying => {
             let drain = state.drain.as_ref().filter(|drain| drain.outcome.is_none()).map(|drain| {
-                let why = format!("they were told to end at {}, and are waited for until {}", drain.since, drain.until);
+                let why = format!(
+                    "they were told to end at {}, and are waited for {}",
+                    drain.since,
+                    until(fleet.time, drain.until)
+                );
                 (format!("the workloads of {entity}"), why, Some(drain.since))
             });
             let volumes = state.attachments.iter().map(|volume| attachment(fleet, entity.name(), volume.as_str()));
@@ -82,7 +87,7 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
         }
         Life::Dead => match &state.instance {
             Instance::Deleting { effort, .. } => {
-                vec![(format!("the instance of {entity}"), undoing(effort, "delete"), Some(effort.since))]
+                vec![(format!("the instance of {entity}"), undoing(effort, "delete", fleet.time), Some(effort.since))]
             }
             _ => Vec::new(),
         },
@@ -98,7 +103,7 @@ fn of_volume(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Vec<Tol
             let attached = machine.map(|machine| attachment(fleet, machine.as_str(), entity.name()));
             filesystem.into_iter().chain(attached).collect()
         }
-        (Life::Dead, volume::Storage::Destroying { effort, .. }) => vec![storage(entity, effort)],
+        (Life::Dead, volume::Storage::Destroying { effort, .. }) => vec![storage(entity, effort, fleet.time)],
         _ => Vec::new(),
     }
 }
@@ -108,35 +113,36 @@ fn of_filesystem(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) ->
         (Life::Dying, _) => {
             state.attached_to.iter().map(|machine| mount(fleet, machine.as_str(), entity.name())).collect()
         }
-        (Life::Dead, filesystem::Storage::Destroying { effort, .. }) => vec![storage(entity, effort)],
+        (Life::Dead, filesystem::Storage::Destroying { effort, .. }) => vec![storage(entity, effort, fleet.time)],
         _ => Vec::new(),
     }
 }
 
-fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str) -> Vec<Told> {
+fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str, now: Timestamp) -> Vec<Told> {
     let is_going =
         |effort: &&Effort| life == Life::Dying && (effort.outlook != Outlook::Trying || effort.overdue.is_some());
-    let effort =
-        effort.filter(is_going).map(|effort| ("its provider".to_owned(), undoing(effort, verb), Some(effort.since)));
+    let effort = effort
+        .filter(is_going)
+        .map(|effort| ("its provider".to_owned(), undoing(effort, verb, now), Some(effort.since)));
     effort.into_iter().collect()
 }
 
-fn storage(entity: &StreamId, effort: &Effort) -> Told {
-    (format!("the storage of {entity}"), undoing(effort, "remove"), Some(effort.since))
+fn storage(entity: &StreamId, effort: &Effort, now: Timestamp) -> Told {
+    (format!("the storage of {entity}"), undoing(effort, "remove", now), Some(effort.since))
 }
 
-fn undoing(effort: &Effort, verb: &str) -> String {
-    let told = asked_to(effort, verb);
+fn undoing(effort: &Effort, verb: &str, now: Timestamp) -> String {
+    let told = asked_to(effort, verb, now);
     // Whoever has waited for so long is told what else there is.
     let more =
         effort.overdue.map(|at| format!("; that takes longer than it may since {at}, and `--force` does not wait"));
     told + &more.unwrap_or_default()
 }
 
-fn asked_to(effort: &Effort, verb: &str) -> String {
+fn asked_to(effort: &Effort, verb: &str, now: Timestamp) -> String {
     match &effort.outlook {
         Outlook::Trying => format!("its provider is asked to {verb} it, attempt {}", effort.attempt),
-        Outlook::Waiting { until, fault } => format!("{fault}; attempt {} at {until}", effort.attempt),
+        Outlook::Waiting { until, fault } => format!("{fault}; attempt {} {}", effort.attempt, due(now, *until)),
         Outlook::GivenUp { fault } => format!("given up after attempt {}: {fault}", effort.attempt),
     }
 }

@@ -11,7 +11,6 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, Journal, StreamId, Version};
 use serde::Serialize;
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::{
     Blocker, Fleet, FleetError, blockers,
@@ -111,6 +110,8 @@ pub struct EffortRow {
     pub effect: String,
     pub next_try: Option<String>,
     pub next_try_ms: Option<u64>,
+    /// How long until then; 0 if it is due.
+    pub next_try_in_ms: Option<u64>,
     pub fault_code: Option<&'static str>,
     pub fault: Option<String>,
 }
@@ -232,7 +233,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         members,
         agent,
         conditions,
-        effort: effort.map(|effort| effort_row(fleet.journal, entity, effort)),
+        effort: effort.map(|effort| effort_row(fleet, entity, effort)),
         last_operation,
         history,
     }))
@@ -270,7 +271,7 @@ fn agent_row(joined: &machine::Joined) -> AgentRow {
     }
 }
 
-fn effort_row(journal: Uuid, stream: &StreamId, effort: &Effort) -> EffortRow {
+fn effort_row(fleet: &Fleet, stream: &StreamId, effort: &Effort) -> EffortRow {
     let (outlook, until) = match &effort.outlook {
         Outlook::Trying => ("trying", None),
         Outlook::Waiting { until, .. } => ("waiting", Some(until.0)),
@@ -280,9 +281,10 @@ fn effort_row(journal: Uuid, stream: &StreamId, effort: &Effort) -> EffortRow {
         outlook,
         attempt: effort.attempt,
         since: effort.since.to_string(),
-        effect: EffectId::of(journal, stream, effort.intent).to_string(),
+        effect: EffectId::of(fleet.journal, stream, effort.intent).to_string(),
         next_try: until.map(|until| Timestamp(until).to_string()),
         next_try_ms: until,
+        next_try_in_ms: until.map(|at| Timestamp(at).since(fleet.time)),
         fault_code: effort.fault().map(|fault| fault.code.as_str()),
         fault: effort.fault().map(|fault| fault.text.clone()),
     }

@@ -81,7 +81,7 @@ pub(super) fn filesystem_row(fleet: &Fleet, name: &str, folded: &Folded<filesyst
     let asked = state.spec.as_ref().map(|spec| spec.size).unwrap_or_default();
     let size = made.map_or(asked, |made| made.size);
     let waits = matches!(state.storage, Storage::None) && state.life.exists();
-    let detail = match (state.effort().and_then(effort_detail), state.backing()) {
+    let detail = match (state.effort().and_then(|effort| effort_detail(effort, fleet.time)), state.backing()) {
         (Some(detail), _) => Some(detail),
         (None, Some(volume)) if waits => Some(format!("waits for the device of volume {volume}")),
         (None, _) => None,
@@ -134,7 +134,8 @@ pub(super) fn filesystem_attachment_row(
 /// What an attachment of a filesystem waits for, or ended with.
 pub(super) fn mount_detail(fleet: &Fleet, name: &str, state: &filesystem_attachment::State) -> Option<String> {
     let (machine, filesystem) = name.split_once(':')?;
-    state.effort().and_then(effort_detail).or_else(|| waits_for(fleet, machine, filesystem, state))
+    let detail = state.effort().and_then(|effort| effort_detail(effort, fleet.time));
+    detail.or_else(|| waits_for(fleet, machine, filesystem, state))
 }
 
 /// What an attachment waits for is the state of others.

@@ -10,6 +10,7 @@ use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::Fleet;
+use crate::words::due;
 
 /// One instance that no machine claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -89,7 +90,7 @@ fn row(fleet: &Fleet, effect: EffectId, sighting: &Sighting, rule: &policy::Harv
             }
             Outlook::Grace { until } => {
                 not_before_ms = Some(until.0);
-                ("wait", format!("its grace period ends at {until}"))
+                ("wait", format!("its grace period ends {}", due(fleet.time, until)))
             }
             Outlook::Spared => ("spare", format!("mode {} leaves unknown instances alone", rule.mode)),
             Outlook::Told => ("stop", format!("machine/{} was told to remove it", sighting.machine)),

@@ -1,25 +1,28 @@
 //! What stands in a machine's way, in words, and how people call it.
 
-use bailiwick_actors::machine::{self, Eviction, Health, Instance, Node, TurnStep};
+use bailiwick_actors::{
+    machine::{self, Eviction, Health, Instance, Node, TurnStep},
+    vocab::Timestamp,
+};
 
 use super::{
     Fleet,
     rows::{effort_detail, told},
 };
-use crate::words::{count, join, withheld};
+use crate::words::{count, due, join, until, withheld};
 
-pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
+pub(super) fn machine_detail(state: &machine::State, now: Timestamp) -> Option<String> {
     let held = state.hold.as_ref().map(|hold| {
         let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
-        let until = hold.until.map(|until| format!(" until {until}")).unwrap_or_default();
+        let ends = hold.until.map(|at| format!(" {}", until(now, at))).unwrap_or_default();
         let noted = if would.is_empty() { String::new() } else { format!("; else {}", would.join(" and ")) };
-        format!("held{until}: {}{noted}", hold.reason)
+        format!("held{ends}: {}{noted}", hold.reason)
     });
     let strays = state.strays.values().filter_map(|stray| {
         let name = stray.instance.as_ref().map_or_else(|| "an instance".to_owned(), |name| format!("instance {name}"));
-        Some(format!("removing {name}, which is not its own: {}", effort_detail(&stray.effort)?))
+        Some(format!("removing {name}, which is not its own: {}", effort_detail(&stray.effort, now)?))
     });
-    let parts: Vec<String> = held.into_iter().chain(own_detail(state)).chain(told(state)).chain(strays).collect();
+    let parts: Vec<String> = held.into_iter().chain(own_detail(state, now)).chain(told(state)).chain(strays).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
@@ -38,8 +41,8 @@ pub(super) fn machine_id(fleet: &Fleet, name: &str) -> String {
     }
 }
 
-fn own_detail(state: &machine::State) -> Option<String> {
-    if let Some(detail) = state.effort().and_then(effort_detail) {
+fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
+    if let Some(detail) = state.effort().and_then(|effort| effort_detail(effort, now)) {
         return Some(detail);
     }
     if let Some((why, _)) = state.unstartable() {
@@ -47,57 +50,61 @@ fn own_detail(state: &machine::State) -> Option<String> {
     }
     if let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) {
         return Some(match &drain.eviction {
-            Eviction::Refused { attempt, budget, until } => format!(
+            Eviction::Refused { attempt, budget, until: again } => format!(
                 "its workloads may not end yet: application {} needs {} of its other machines, and {} run well (refused {}); \
-                 asked again at {until}, and not waited for after {}",
+                 asked again {}, and waited for {}",
                 budget.application,
                 budget.needed,
                 budget.available,
                 count(*attempt as usize, "time"),
-                drain.until
+                due(now, *again),
+                until(now, drain.until)
             ),
             Eviction::Asked { .. } | Eviction::Allowed { .. } => {
-                let turn = turn(&drain.turns).map(|turn| format!("; {turn}")).unwrap_or_default();
-                format!("its workloads are ending, and are waited for until {}{turn}", drain.until)
+                let turn = turn(&drain.turns, now).map(|turn| format!("; {turn}")).unwrap_or_default();
+                format!("its workloads are ending, and are waited for {}{turn}", until(now, drain.until))
             }
         });
     }
     match (&state.instance, &state.node) {
         (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),
         (Instance::Running { .. }, Node::Silent) => {
-            Some(format!("its agent has not reported yet{}", time_left(&state.health)))
+            Some(format!("its agent has not reported yet{}", time_left(&state.health, now, REPORTS)))
         }
         (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
-            Some(format!("its agent is silent since {last_seen}{}", time_left(&state.health)))
+            Some(format!("its agent is silent since {last_seen}{}", time_left(&state.health, now, REPORTS)))
         }
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
             let bad = conditions.values().filter(|condition| !condition.healthy);
             let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
-            (!bad.is_empty()).then(|| format!("{}{}", bad.join("; "), time_left(&state.health)))
+            (!bad.is_empty()).then(|| format!("{}{}", bad.join("; "), time_left(&state.health, now, "it becomes well")))
         }
         (Instance::None | Instance::Creating(_) | Instance::Deleting { .. }, _) => None,
     }
 }
 
 /// Whose turn it is among the workloads that end one after the other, what is waited for, and who comes next.
-fn turn(turns: &machine::Turns) -> Option<String> {
+fn turn(turns: &machine::Turns, now: Timestamp) -> Option<String> {
     let turn = turns.current.as_ref()?;
-    let (workload, until) = (&turn.workload, turn.until);
-    let now = match &turn.step {
-        TurnStep::Ending { .. } => format!("it is the turn of {workload}, which is waited for until {until}"),
+    let (workload, ends) = (&turn.workload, until(now, turn.until));
+    let present = match &turn.step {
+        TurnStep::Ending { .. } => format!("it is the turn of {workload}, which is waited for {ends}"),
         TurnStep::Detaching { volumes } => {
-            format!("it is the turn of {workload}, which has ended; its volumes leave until {until}: {}", join(volumes))
+            format!("it is the turn of {workload}, which has ended; its volumes leave {ends}: {}", join(volumes))
         }
     };
     let next = (!turns.waiting.is_empty()).then(|| join(turns.waiting.iter().map(|plan| &plan.workload)));
-    Some(next.map_or_else(|| now.clone(), |next| format!("{now}; then comes {next}")))
+    Some(next.map_or_else(|| present.clone(), |next| format!("{present}; then comes {next}")))
 }
 
-/// How long whoever is not well has left.
-fn time_left(health: &Health) -> String {
+/// What a machine of which nothing is heard is given time for.
+const REPORTS: &str = "its agent reports";
+
+/// How long whoever is not well has left, and what would help.
+fn time_left(health: &Health, now: Timestamp, unless: &str) -> String {
     match health {
-        Health::Joining { until, .. } => format!("; it has until {until} to become well"),
-        Health::Suspect { until, .. } => format!("; it is given up at {until}"),
+        Health::Joining { until: at, .. } => format!("; it has {} to become well", until(now, *at)),
+        Health::Suspect { until: at, .. } => format!("; it is given up {} unless {unless}", due(now, *at)),
         Health::Overdue { since, .. } => format!("; its time is over since {since}"),
         Health::Unjudged | Health::Well { .. } => String::new(),
     }

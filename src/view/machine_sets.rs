@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use bailiwick_actors::{
     contract::Folded,
     machine_set::State,
-    vocab::{Life, Name, Timestamp},
+    vocab::{Life, Name},
 };
 use serde::Serialize;
 
 use super::{Fleet, rows::stream};
+use crate::words::due;
 
 /// A machine set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -75,7 +76,7 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, counted: &BTreeMap<&Na
     let replicas = state.spec.as_ref().map_or(0, |spec| spec.replicas);
     let wanted = usize::try_from(replicas).unwrap_or(usize::MAX);
     let is_full = counted.machines == wanted && counted.ready == wanted;
-    let rest = state.rests_until.map(|until: Timestamp| format!("something was refused; it goes on at {until}"));
+    let rest = state.rests_until.map(|until| format!("something was refused; it goes on {}", due(fleet.time, until)));
     let unready = counted.unready.map(|(machine, status)| format!("machine/{machine} is {status}"));
     let missing = (counted.machines != wanted).then(|| format!("{} of {wanted} machines are there", counted.machines));
     MachineSetRow {

@@ -19,7 +19,7 @@ use super::{
     members::{MemberRow, rows},
     rows::stream,
 };
-use crate::words::{reason_in_words, step_in_words};
+use crate::words::{due, reason_in_words, step_in_words};
 
 /// A replica set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -119,7 +119,7 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
         Phase::Waiting { until, fault, .. } => (Some(*until), Some(fault)),
         Phase::Idle | Phase::Looking | Phase::Settled | Phase::Stepping { .. } => (None, None),
     };
-    let waits = until.zip(fault).map(|(until, fault)| format!("{fault}; looked at again at {until}"));
+    let waits = until.zip(fault).map(|(until, fault)| format!("{fault}; looked at again {}", due(fleet.time, until)));
     let under_way = match &state.phase {
         Phase::Stepping { step, .. } => Some(format!("under way: {}", step_in_words(step))),
         _ => None,

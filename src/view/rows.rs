@@ -18,7 +18,7 @@ use super::{
     machine_detail::{machine_detail, machine_id},
     why_not::next_look,
 };
-use crate::words::{progress, started_with, withholding};
+use crate::words::{due, progress, started_with, withholding};
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -185,11 +185,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
                 BTreeMap::new()
             }
         },
-        node: match &state.node {
-            Node::Silent => "silent",
-            Node::Reporting { .. } => "reporting",
-            Node::Stale { .. } => "stale",
-        },
+        node: node_word(&state.node),
         progress: told(state),
         attachments: state.attachments.iter().map(ToString::to_string).collect(),
         age_ms: fleet.age_ms(&stream),
@@ -197,7 +193,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         next_look_ms: next_look(state).map(|until| until.0),
         held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         held_back: state.is_held_back(),
-        detail: match (withheld_from(fleet, name), machine_detail(state)) {
+        detail: match (withheld_from(fleet, name), machine_detail(state, fleet.time)) {
             _ if state.awaits_class().is_some() => {
                 state.awaits_class().map(|class| format!("it waits for class {class}"))
             }
@@ -234,7 +230,7 @@ pub(super) fn volume_row(fleet: &Fleet, name: &str, folded: &Folded<volume::Stat
         attached_to: state.attached_to.as_ref().map(ToString::to_string),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
-        detail: volume_detail(state),
+        detail: volume_detail(state, fleet.time),
         uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
@@ -320,8 +316,8 @@ pub(super) fn next_try(effort: &Effort) -> Option<Timestamp> {
 }
 
 /// What an effort waits for or ended with.
-pub(super) fn effort_detail(effort: &Effort) -> Option<String> {
-    let detail = attempts_detail(effort);
+pub(super) fn effort_detail(effort: &Effort, now: Timestamp) -> Option<String> {
+    let detail = attempts_detail(effort, now);
     let Some(at) = effort.overdue else { return detail };
     let detail = detail.unwrap_or_else(|| format!("attempt {}", effort.attempt));
     Some(format!(
@@ -330,11 +326,11 @@ pub(super) fn effort_detail(effort: &Effort) -> Option<String> {
     ))
 }
 
-fn attempts_detail(effort: &Effort) -> Option<String> {
+fn attempts_detail(effort: &Effort, now: Timestamp) -> Option<String> {
     match &effort.outlook {
         Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {}", effort.attempt)),
         Outlook::Trying => None,
-        Outlook::Waiting { until, fault } => Some(format!("{fault}; attempt {} at {}", effort.attempt, until)),
+        Outlook::Waiting { until, fault } => Some(format!("{fault}; attempt {} {}", effort.attempt, due(now, *until))),
         Outlook::GivenUp { fault } => Some(format!("given up after attempt {}: {fault}", effort.attempt)),
     }
 }
@@ -343,12 +339,12 @@ pub(super) fn told(state: &machine::State) -> Option<String> {
     state.progress.as_ref().map(|told| progress(&told.text, told.percent))
 }
 
-fn withheld_from(fleet: &Fleet, machine: &str) -> Option<String> {
+pub(super) fn withheld_from(fleet: &Fleet, machine: &str) -> Option<String> {
     let name = machine.parse().ok()?;
     fleet.seen.withheld.get::<bailiwick_actors::vocab::Name>(&name).map(withholding)
 }
 
-fn health_word(health: &Health) -> &'static str {
+pub(super) fn health_word(health: &Health) -> &'static str {
     match health {
         Health::Unjudged => "unjudged",
         Health::Joining { .. } => "joining",
@@ -358,9 +354,17 @@ fn health_word(health: &Health) -> &'static str {
     }
 }
 
-pub(super) fn volume_detail(state: &volume::State) -> Option<String> {
+pub(super) fn node_word(node: &Node) -> &'static str {
+    match node {
+        Node::Silent => "silent",
+        Node::Reporting { .. } => "reporting",
+        Node::Stale { .. } => "stale",
+    }
+}
+
+pub(super) fn volume_detail(state: &volume::State, now: Timestamp) -> Option<String> {
     let lost = || state.lost.map(|since| format!("its provider does not show it any more, noticed at {since}"));
-    state.effort().and_then(effort_detail).or_else(lost)
+    state.effort().and_then(|effort| effort_detail(effort, now)).or_else(lost)
 }
 
 /// Why an attachment that looks well is none: its volume is lost.
@@ -371,7 +375,7 @@ pub(super) fn lost_beneath(fleet: &Fleet, name: &str) -> Option<String> {
 
 /// What an attachment waits for is the state of others.
 pub(super) fn attachment_detail(fleet: &Fleet, name: &str, state: &volume_attachment::State) -> Option<String> {
-    if let Some(detail) = state.effort().and_then(effort_detail) {
+    if let Some(detail) = state.effort().and_then(|effort| effort_detail(effort, fleet.time)) {
         return Some(detail);
     }
     if state.is_ready() {

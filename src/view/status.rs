@@ -181,7 +181,7 @@ fn left_behind(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
         state.strays.values().any(is_failing).then(|| Trouble {
             entity: format!("machine/{name}"),
             status: "left-behind",
-            why: machine_detail(state).unwrap_or_else(|| "an instance of it is still there".to_owned()),
+            why: machine_detail(state, fleet.time).unwrap_or_else(|| "an instance of it is still there".to_owned()),
             since_ms: state.strays.values().map(|stray| stray.effort.since.0).min().unwrap_or_default(),
             next_try_ms: stray_try(state).map(|until| until.0),
         })

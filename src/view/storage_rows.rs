@@ -4,7 +4,7 @@ use bailiwick_actors::{
     filesystem, filesystem_attachment,
     storage_rules::FromPool,
     supervisor::storage::{Elsewhere, StorageStatus, elsewhere},
-    vocab::{Effort, Life, Name, Outlook},
+    vocab::{Effort, Life, Name, Outlook, Timestamp},
     volume, volume_attachment,
 };
 use serde::Serialize;
@@ -61,7 +61,7 @@ fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
             Of::Attached { info, .. } => (StorageStatus::Attached, Some(info.path.clone())),
             Of::Detaching { .. } => (StorageStatus::Detaching, None),
         };
-        link(machine, status, path, state.effort())
+        link(fleet.time, machine, (status, path), state.effort())
     };
     let held = |machine: &Name, of: &State| match of.link {
         Of::Waiting => elsewhere(&fleet.machines, state, machine),
@@ -85,10 +85,10 @@ fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
         volume::Storage::Destroying { .. } => Some(StorageStatus::Destroying),
     };
     let size = made.unwrap_or(asked);
-    let (status, detail) = match volume_detail(state).filter(|_| state.lost.is_some()) {
+    let (status, detail) = match volume_detail(state, fleet.time).filter(|_| state.lost.is_some()) {
         // What is not there is nowhere, whatever was attached.
         Some(detail) => (StorageStatus::Error, Some(detail)),
-        None => status(own, state.life, state.effort(), &links),
+        None => status(fleet.time, own, state.life, state.effort(), &links),
     };
     StorageRow {
         storage: format!("volume/{name}"),
@@ -111,7 +111,7 @@ fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> Stora
             Of::Attached { info, .. } => (StorageStatus::Attached, Some(info.mount_point.clone())),
             Of::Detaching { .. } => (StorageStatus::Detaching, None),
         };
-        link(machine, status, path, state.effort())
+        link(fleet.time, machine, (status, path), state.effort())
     };
     let attachment = |machine: &Name| {
         let state = fleet.filesystem_attachments.get(&format!("{machine}:{name}"))?;
@@ -130,7 +130,7 @@ fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> Stora
     };
     let provider = source(state.spec.as_ref().map(|spec| &spec.provider), state.pool.as_ref());
     let size = made.unwrap_or(asked);
-    let (status, detail) = status(own, state.life, state.effort(), &links);
+    let (status, detail) = status(fleet.time, own, state.life, state.effort(), &links);
     StorageRow {
         storage: format!("filesystem/{name}"),
         pool: state.backing().map_or(provider, |volume| format!("volume/{volume}")),
@@ -143,10 +143,15 @@ fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> Stora
     }
 }
 
-fn link(machine: &str, status: StorageStatus, path: Option<String>, effort: Option<&Effort>) -> Link {
+fn link(
+    now: Timestamp,
+    machine: &str,
+    (status, path): (StorageStatus, Option<String>),
+    effort: Option<&Effort>,
+) -> Link {
     let place = path.map_or_else(|| machine.to_owned(), |path| format!("{machine}:{path}"));
     let status = if effort.is_some_and(needs_a_look) { StorageStatus::Error } else { status };
-    Link { place, status, detail: effort.and_then(effort_detail) }
+    Link { place, status, detail: effort.and_then(|effort| effort_detail(effort, now)) }
 }
 
 impl Link {
@@ -171,12 +176,14 @@ fn needs_a_look(effort: &Effort) -> bool {
 
 /// How the storage is, and why it is not better. What is not right with an attachment says more than what is.
 fn status(
+    now: Timestamp,
     own: Option<StorageStatus>,
     life: Life,
     effort: Option<&Effort>,
     links: &[Link],
 ) -> (StorageStatus, Option<String>) {
-    let detail = effort.and_then(effort_detail).or_else(|| links.iter().find_map(|link| link.detail.clone()));
+    let detail = effort.and_then(|effort| effort_detail(effort, now));
+    let detail = detail.or_else(|| links.iter().find_map(|link| link.detail.clone()));
     let status = match own {
         Some(_) if effort.is_some_and(needs_a_look) => StorageStatus::Error,
         Some(own) => own,

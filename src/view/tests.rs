@@ -56,7 +56,7 @@ fn rows_say_how_things_are_and_what_stands_in_the_way() {
     assert_eq!((db.name.as_str(), db.status, db.node, db.ready), ("db", "ready", "reporting", true));
     assert_eq!(db.attachments, ["data"]);
     assert_eq!((web.status, web.ready), ("creating", false));
-    assert!(web.detail.as_ref().unwrap().starts_with("unavailable: no room; attempt 2 at 1970-01-01T00:00:1"));
+    assert!(web.detail.as_ref().unwrap().starts_with("unavailable: no room; attempt 2 in "));
     assert!(web.next_try_ms.is_some());
     let volumes = volumes(&fleet);
     assert_eq!((volumes[0].status, volumes[0].size.as_str()), ("reserved", "64M"));
@@ -241,4 +241,21 @@ fn a_detach_that_takes_too_long_says_who_blocks_since_when_and_what_there_is_to_
         assert!(unmet.because.contains("somebody has it open"), "{entity}: {unmet:?}");
     }
     assert!(why_not(&fleet, &attachment, "running").is_none());
+}
+
+#[test]
+fn what_is_to_come_counts_from_the_moment_that_is_looked_at() {
+    // given a machine whose second attempt is due
+    let (journal, _) = lab();
+    let mut fleet = Fleet::at_head(&*journal).unwrap();
+    let due = Timestamp(machines(&fleet)[1].next_try_ms.expect("it is tried again"));
+    let mut detail = |time: Timestamp| {
+        fleet.time = time;
+        machines(&fleet)[1].detail.clone().unwrap_or_default()
+    };
+    // when it is looked at before, and after
+    let (before, after) = (detail(Timestamp(due.0 - 2_500)), detail(due.after(1)));
+    // then it is told how long it was until then, and that it is due
+    assert!(before.starts_with("unavailable: no room; attempt 2 in 2s (00:00:"), "{before}");
+    assert!(after.starts_with("unavailable: no room; attempt 2 now (due since 00:00:"), "{after}");
 }

@@ -17,7 +17,7 @@ use super::{
     why_not_sets::{of_machine_set, of_member, of_other, of_replica_set},
     why_not_storage::{storage_ready, storage_removed},
 };
-use crate::words::{caused, withheld, withholding};
+use crate::words::{caused, until, withheld, withholding};
 
 /// Everything that somebody can be asked not to be.
 pub const WANTED: [&str; 8] =
@@ -74,6 +74,8 @@ pub struct Unmet {
     /// When it is looked at next by itself; none if only somebody's word or report can bring it.
     pub next_look: Option<String>,
     pub next_look_ms: Option<u64>,
+    /// How long until then; 0 if it is due.
+    pub next_look_in_ms: Option<u64>,
     /// Whom it waits for, if it is another entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<String>,
@@ -112,6 +114,8 @@ pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot>
         _ if wanted == "removed" => storage_removed(fleet, entity)?,
         _ => storage_ready(fleet, entity, wanted)?,
     };
+    let unmet = unmet
+        .map(|unmet| Unmet { next_look_in_ms: unmet.next_look_ms.map(|at| Timestamp(at).since(fleet.time)), ..unmet });
     Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet })
 }
 
@@ -304,8 +308,10 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
     }
     let because = match &state.health {
         Health::Unjudged | Health::Well { .. } => "it is well".to_owned(),
-        Health::Joining { until, .. } => format!("it may take until {until} to become well"),
-        Health::Suspect { cause, until, .. } => format!("{}, and it may take until {until}", caused(*cause)),
+        Health::Joining { until: at, .. } => format!("it may take {} to become well", until(fleet.time, *at)),
+        Health::Suspect { cause, until: at, .. } => {
+            format!("{}, and it may take {}", caused(*cause), until(fleet.time, *at))
+        }
         Health::Overdue { since, .. } => format!("its time is over since {since}; the machines supervisor decides"),
     };
     let by = "the end of that time, or the loss of its instance";

@@ -14,6 +14,7 @@ use super::{
     why_not::{Unmet, declared, effort_unmet, why_not},
     why_not_sets::of_other,
 };
+use crate::words::due;
 
 /// What is missing until it is made, attached or mounted, the inner none if it is; none at all if nothing was ever heard of
 /// it.
@@ -197,15 +198,17 @@ pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option
         None => "its provider is at it".to_owned(),
     };
     let next = undoing.and_then(|effort| effort.wakes_at(effort.deadline()));
-    let unmet = Unmet::new("nothing stands in the way of its removal", because, remedy(&stuck, undoing));
+    let unmet = Unmet::new("nothing stands in the way of its removal", because, remedy(&stuck, undoing, fleet.time));
     Some(Some(unmet.looked_at(next)))
 }
 
-fn remedy(stuck: &StreamId, undoing: Option<&Effort>) -> String {
+fn remedy(stuck: &StreamId, undoing: Option<&Effort>, now: Timestamp) -> String {
     let force = format!("`bailiwick delete {stuck} --force`, which records what may be left behind");
     match undoing.map(|effort| (effort.overdue, effort.deadline())) {
         Some((Some(_), _)) => format!("its provider's answer, or {force}"),
-        Some((None, Some(deadline))) => format!("its provider's answer; from {deadline} on it is said to be blocked"),
+        Some((None, Some(deadline))) => {
+            format!("its provider's answer; {} it is said to be blocked", due(now, deadline))
+        }
         Some((None, None)) => format!("`bailiwick retry {stuck}`, or {force}"),
         None => "what it waits for".to_owned(),
     }

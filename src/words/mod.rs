@@ -14,6 +14,7 @@ mod policies;
 mod replica_sets;
 mod storage;
 mod supervisors;
+mod times;
 mod values;
 
 use std::fmt;
@@ -35,6 +36,7 @@ pub use machines::{caused, join, progress, started_with, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use replica_sets::{reason_in_words, step_in_words};
 pub use supervisors::{ordered, withholding};
+pub use times::{due, period, until};
 pub use values::readable;
 
 /// One entry, told.

@@ -4,7 +4,10 @@ mod journals;
 
 use std::{collections::BTreeSet, thread};
 
-use bailiwick_actors::document;
+use bailiwick_actors::{
+    document,
+    vocab::{HarvestMode, Timestamp},
+};
 use bailiwick_journal::{EntryKind, Filter, Journal, Position, ReadOnlyJournal, StreamId};
 use clap::{CommandFactory, Parser};
 use serde_json::Value;
@@ -14,7 +17,7 @@ use super::{Cli, exit::Exit, output::collected, run};
 use crate::{
     api::query::Query,
     config::journal_dir,
-    view::{Fleet, Selector, goals, kinds, statuses, why_not},
+    view::{Fleet, Selector, goals, kinds, statuses, why_not, blockers, declared},
     words::readable,
 };
 
@@ -230,6 +233,73 @@ fn hidden(journal: &dyn Journal, fleet: &Fleet) -> Option<String> {
         let is_sick = row["votes"] == true && row["healthy"] == false && !row["asOfMs"].is_null();
         (is_sick && !trouble.contains(&set)).then(|| format!("{set} is no trouble: {row}"))
     })
+}
+
+/// The texts in an answer that name a moment to come and not how long it is until then. Fields that are a moment alone are for
+/// programs.
+fn without_how_long(answer: &Value, now: Timestamp, found: &mut Vec<String>) {
+    match answer {
+        Value::String(text) => {
+            let words = text.split(|letter: char| letter.is_whitespace() || "(),;".contains(letter));
+            let time = |word: &str| word.contains('.').then(|| word.parse::<jiff::Timestamp>().ok()).flatten();
+            let is_to_come = |time: jiff::Timestamp| time.as_millisecond() > i64::try_from(now.0).unwrap_or(i64::MAX);
+            let ahead = words.filter(|word| *word != text).filter_map(time).any(is_to_come);
+            found.extend(ahead.then(|| text.clone()));
+        }
+        Value::Array(items) => items.iter().for_each(|item| without_how_long(item, now, found)),
+        // What happened is told with the times that were meant then.
+        Value::Object(fields) => {
+            let told = fields.iter().filter(|(name, _)| *name != "lastOperation");
+            told.for_each(|(_, value)| without_how_long(value, now, found));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => (),
+    }
+}
+
+/// Everything that is said of a fleet as it is.
+fn all_said(journal: &dyn Journal, fleet: &Fleet) -> Vec<Value> {
+    let lists = kinds().map(|kind| Query::List { kind: kind.into(), at: None });
+    let whole = [
+        Query::Status { at: None },
+        Query::Storage { at: None },
+        Query::Schedule { limit: 1_000, at: None },
+        Query::Harvest { mode: Some(HarvestMode::All), at: None },
+        Query::Pending { at: None },
+    ];
+    let mut said: Vec<Value> =
+        whole.into_iter().chain(lists).map(|query| query.answer(journal, fleet).expect("an answer")).collect();
+    for entity in declared(fleet) {
+        let goals = goals(entity.kind()).iter().filter_map(|wanted| why_not(fleet, &entity, wanted));
+        said.extend(goals.map(|answer| serde_json::to_value(answer).expect("JSON")));
+        let blocked = blockers(fleet, &entity).into_iter().map(|blocker| serde_json::to_value(blocker).expect("JSON"));
+        said.extend(blocked);
+        said.push(Query::Describe { entity, at: None }.answer(journal, fleet).expect("a description"));
+    }
+    said
+}
+
+#[test]
+fn whatever_is_to_come_is_told_with_how_long_it_is_until_then() {
+    let root = tempfile::tempdir().expect("a folder");
+    let mut with = 0;
+    for made in journals::all(root.path()) {
+        let journal = ReadOnlyJournal::open(&journal_dir(&made.dir)).expect("a whole journal");
+        let mut fleet = Fleet::default();
+        fleet.journal = journal.id();
+        for entry in journal.read(Position(1), journal.head().position, &Filter::all()) {
+            let entry = entry.expect("a readable entry");
+            fleet.apply(&entry).expect("an entry that can be understood");
+            if !entry.header.position.0.is_multiple_of(5) {
+                continue;
+            }
+            let said = all_said(&journal, &fleet);
+            let mut found = Vec::new();
+            said.iter().for_each(|answer| without_how_long(answer, fleet.time, &mut found));
+            assert_eq!(found, [] as [String; 0], "{}, entry {}", made.name, entry.header.position);
+            with += said.iter().filter(|answer| answer.to_string().contains(" UTC)")).count();
+        }
+    }
+    assert!(with > 100, "only {with} answers name a moment to come");
 }
 
 #[test]
