@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
     audit::{self, About, Side, why},
-    view::{self, At, Calendar, ClockReport, ClockStep, Fleet, LogFilter, Selector},
+    view::{self, At, Calendar, ClockReport, ClockStep, Fleet, LogFilter, Selector, Only},
 };
 
 /// What a question may add to its path: `?at=@17&limit=20`.
@@ -92,6 +92,8 @@ pub enum Query {
     Clock,
     /// What is declared and not so yet?
     Pending { at: Option<At> },
+    /// What is different between two moments? The later one is now, unless another is named.
+    Diff { from: At, to: Option<At>, only: Only },
     /// Does every decision come out the same when it is decided again?
     Replay { options: replay::Options },
     /// What would have been decided under these settings?
@@ -139,6 +141,7 @@ impl Query {
             Self::Storage { at } => ("/v1/storage".to_owned(), at),
             Self::Pools { at } => ("/v1/pools".to_owned(), at),
             Self::Clock => return CLOCK.to_owned(),
+            Self::Diff { from, to, only } => return diff_path(*from, *to, only),
             Self::Replay { options } => return replay_path(options),
             Self::Rehearse { .. } => return REHEARSE.to_owned(),
         };
@@ -161,11 +164,15 @@ impl Query {
 
     /// Whether it asks for the present state.
     pub fn is_about_now(&self) -> bool {
-        self.at().is_none() && !self.reads_all_of_history()
+        self.at().is_none() && !self.takes_its_time()
     }
 
-    /// Whether the answer needs every entry there ever was, and may take its time.
-    pub fn reads_all_of_history(&self) -> bool {
+    /// Whether the answer is read from the journal, entry by entry, and may take its time.
+    pub fn takes_its_time(&self) -> bool {
+        matches!(self, Self::Diff { .. }) || self.reads_all_of_history()
+    }
+
+    fn reads_all_of_history(&self) -> bool {
         matches!(self, Self::Replay { .. } | Self::Rehearse { .. })
     }
 
@@ -182,7 +189,7 @@ impl Query {
             | Self::Pools { at }
             | Self::Pending { at } => *at,
             Self::Log { filter } => filter.at.as_deref().and_then(moment),
-            Self::Clock | Self::Replay { .. } | Self::Rehearse { .. } => None,
+            Self::Clock | Self::Diff { .. } | Self::Replay { .. } | Self::Rehearse { .. } => None,
         }
     }
 
@@ -208,6 +215,7 @@ impl Query {
                     *text = resolved.or(text.take());
                 }
             }
+            Self::Diff { from, to, .. } => (*from, *to) = (known(*from), to.map(known)),
             Self::Clock | Self::Replay { .. } | Self::Rehearse { .. } => (),
         }
         self
@@ -229,6 +237,11 @@ impl Query {
         let time = now.max(Timestamp(journal.head().time_ms));
         let calendar = Calendar::of(journal).map_err(unreadable)?;
         let query = self.clone().resolved(time, &calendar);
+        if let Self::Diff { from, to, only } = &query {
+            let mut answer = answer_diff(journal, (*from, *to), only, time)?;
+            calendar.tell(&mut answer);
+            return Ok(answer);
+        }
         let position = position(journal, query.at())?;
         let mut fleet = Fleet::at(journal, position).map_err(unreadable)?;
         match query.at() {
@@ -316,6 +329,7 @@ impl Query {
             Self::Storage { .. } => json(&view::storage(fleet)),
             Self::Clock => json(&ClockReport::of(journal, fleet).map_err(unreadable)?),
             Self::Pools { .. } => json(&view::pools(fleet)),
+            Self::Diff { from, to, only } => answer_diff(journal, (*from, *to), only, fleet.time),
             Self::Replay { options } => json(&audit::replay(journal, options).map_err(unreadable)?),
             Self::Rehearse { document, options } => {
                 json(&audit::rehearse(journal, document, options).map_err(unreadable)?)
@@ -386,6 +400,55 @@ fn answer_why(
             Err(not_found(&format!("nothing happened to the {side} of {entity} up to entry {until}"), &next))
         }
         (None, About::Entity { entity, .. }) => Err(no_entity(fleet, entity)),
+    }
+}
+
+fn diff_path(from: At, to: Option<At>, only: &Only) -> String {
+    let to = to.map(|to| format!("&to={}", moment_text(to))).unwrap_or_default();
+    let only = match only {
+        Only::All => String::new(),
+        Only::Entity(entity) => format!("&entity={entity}"),
+        Only::Kind(kind) => format!("&kind={kind}"),
+    };
+    format!("/v1/diff?from={}{to}{only}", moment_text(from))
+}
+
+fn answer_diff(
+    journal: &dyn Journal,
+    (from, to): (At, Option<At>),
+    only: &Only,
+    now: Timestamp,
+) -> Result<Value, Problem> {
+    match only {
+        Only::Entity(entity) if journal.version(entity) == Version::ZERO => {
+            let fleet = Fleet::at_head(journal).map_err(unreadable)?;
+            return Err(no_entity(&fleet, entity));
+        }
+        Only::Kind(kind) if kind != "supervisor" && !view::kinds().any(|known| known == kind) => {
+            return Err(not_found(&format!("there is no kind {kind}"), KINDS));
+        }
+        Only::All | Only::Entity(_) | Only::Kind(_) => (),
+    }
+    let (from, to) = (position_until(journal, Some(from), now)?, position_until(journal, to, now)?);
+    if from > to {
+        return Err(Problem {
+            code: "reversed".into(),
+            message: format!("@{from} is later than @{to}"),
+            next_step: Some(format!("name the earlier moment first: `bailiwick diff @{to} @{from}`")),
+            ..Problem::default()
+        });
+    }
+    json(&view::diff(journal, from, to, only.clone()).map_err(unreadable)?)
+}
+
+/// The position that a moment means which is not to come.
+fn position_until(journal: &dyn Journal, at: Option<At>, now: Timestamp) -> Result<Position, Problem> {
+    match at.map(|at| at.resolved(now)) {
+        Some(At::Time(ms)) if ms > now.0 => {
+            let message = format!("{} is still to come", Timestamp(ms));
+            Err(not_found(&message, &format!("it is {now} by the node's time")))
+        }
+        at => position(journal, at),
     }
 }
 

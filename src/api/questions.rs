@@ -12,7 +12,7 @@ use super::{
     server::Shared,
     wire::{change::Rehearse, problem::Problem},
 };
-use crate::view::{self, At};
+use crate::view::{self, At, Only};
 
 type Answer = Result<web::Json<Value>, Failure>;
 
@@ -27,6 +27,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/pools", web::get().to(pools))
         .route("/log", web::get().to(log))
         .route("/schedule", web::get().to(schedule))
+        .route("/diff", web::get().to(diff))
         .route("/audit/replay", web::get().to(replay))
         .route("/audit/rehearse", web::post().to(rehearse))
         .route("/why/{entity:.*}", web::get().to(why))
@@ -99,6 +100,27 @@ async fn schedule(shared: web::Data<Shared>, parameters: web::Query<Parameters>)
     answer(&shared, Query::Schedule { limit, at: at(&parameters)? }).await
 }
 
+/// `?from=@12&to=@30&kind=machine`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DiffParameters {
+    from: String,
+    to: Option<String>,
+    entity: Option<StreamId>,
+    kind: Option<String>,
+}
+
+async fn diff(shared: web::Data<Shared>, parameters: web::Query<DiffParameters>) -> Answer {
+    let DiffParameters { from, to, entity, kind } = parameters.into_inner();
+    let only = match (entity, kind) {
+        (Some(entity), _) => Only::Entity(entity),
+        (None, Some(kind)) => Only::Kind(kind),
+        (None, None) => Only::All,
+    };
+    let to = to.as_deref().map(read).transpose()?;
+    answer(&shared, Query::Diff { from: read(&from)?, to, only }).await
+}
+
 /// `?all=true&to=17`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -163,16 +185,17 @@ async fn answer(shared: &Shared, query: Query) -> Answer {
 }
 
 fn at(parameters: &Parameters) -> Result<Option<At>, Failure> {
-    let Some(text) = &parameters.at else {
-        return Ok(None);
-    };
+    parameters.at.as_deref().map(read).transpose()
+}
+
+fn read(text: &str) -> Result<At, Failure> {
     let bad = || Problem {
         code: "bad-request".into(),
         message: format!("{text:?} is no moment"),
         next_step: Some("write @POSITION, milliseconds since 1970, or -MILLISECONDS ago".into()),
         ..Problem::default()
     };
-    Ok(Some(moment(text).ok_or_else(bad)?))
+    Ok(moment(text).ok_or_else(bad)?)
 }
 
 fn stream(text: &str) -> Result<StreamId, Failure> {

@@ -23,7 +23,7 @@ pub enum Exit {
     Ok = 0,
     /// Something failed, and none of the others says what.
     Error = 1,
-    /// It is done, and there are differences (`plan`, `audit replay`).
+    /// It is done, and there are differences (`plan`, `diff`, `audit replay`).
     Differences = 2,
     /// It is done, and a condition that was asked for does not hold.
     GateFailed = 3,
@@ -82,6 +82,7 @@ impl Exit {
         match code {
             "invalid-manifest" | "bad-scenario" | "not-imported" => Self::BadInput,
             "unreadable" => Self::NoInput,
+            "reversed" => Self::Usage,
             "not-running" | "socket-gone" | "stopping" | "node-ended" => Self::NotRunning,
             "memory-limit" => Self::Limit,
             "disk" | "disk-nearly-full" | "unwritable" | "output" => Self::Disk,
@@ -98,7 +99,7 @@ impl Exit {
         match self {
             Self::Ok => "done",
             Self::Error => "something else failed",
-            Self::Differences => "done, and there are differences (plan, audit replay)",
+            Self::Differences => "done, and there are differences (plan, diff, audit replay)",
             Self::GateFailed => {
                 "done, and a condition that was asked for does not hold (simulate, chaos, provider check)"
             }

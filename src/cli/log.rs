@@ -123,7 +123,8 @@ pub(super) fn stream(text: &str) -> Result<StreamId, CliError> {
     entity(text)
 }
 
-fn kind(text: &str) -> Result<String, CliError> {
+/// The kinds of entities, and of streams that are none.
+pub(super) fn kind(text: &str) -> Result<String, CliError> {
     if matches!(text, "supervisor" | "node") {
         return Ok(text.to_owned());
     }

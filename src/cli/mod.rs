@@ -10,6 +10,7 @@ mod clock;
 mod completion;
 mod delete;
 mod describe;
+mod diff;
 pub mod enable_ha;
 mod exit;
 mod failures;
@@ -107,6 +108,13 @@ enum Command {
     Get(get::GetArgs),
     /// Show everything about one entity
     Describe(describe::DescribeArgs),
+    /// Show what is different between two moments, and which entry made it so; exits with 2 if anything is
+    ///
+    /// Entities are compared by what is said of them: whether they are there, their status, instance, zone and health, what was
+    /// declared of them field by field, what is attached to what, who votes and leads, revisions, holds, and trouble. Each line
+    /// names under ENTRY the entry since which it is so: `bailiwick why @ENTRY` tells what led to it. What was otherwise in
+    /// between and is as it was is no difference.
+    Diff(diff::DiffArgs),
     /// Show how everything is, trouble first
     Status(status::StatusArgs),
     /// List all storage: where it comes from, where it is, and how
@@ -272,6 +280,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Plan(args) => plan::main(global, args),
         Command::Get(args) => get::main(global, args),
         Command::Describe(args) => describe::main(global, args),
+        Command::Diff(args) => diff::main(global, args),
         Command::Status(args) => status::main(global, args),
         Command::Storage(args) => storage::storage(global, args),
         Command::Attach(args) => storage::attach(global, args),

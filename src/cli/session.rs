@@ -124,7 +124,7 @@ fn asked(global: &Global, query: &Query) -> Result<Result<serde_json::Value, Cli
         return Ok(Err(ClientError::NotRunning { socket: PathBuf::new() }));
     }
     let client = client(global)?;
-    let client = if query.reads_all_of_history() {
+    let client = if query.takes_its_time() {
         client.with_limits(client::Limits { time: HISTORY_TIME_MAX, ..client::Limits::default() })
     } else {
         client
@@ -221,13 +221,15 @@ pub(super) fn no_node(data_dir: &Path) -> CliError {
 
 /// What `--at` means, as it goes to the node.
 pub(super) fn at(text: Option<&str>) -> Result<Option<At>, CliError> {
-    let Some(text) = text else {
-        return Ok(None);
-    };
+    text.map(moment).transpose()
+}
+
+/// What a moment means, as it goes to the node.
+pub(super) fn moment(text: &str) -> Result<At, CliError> {
     match Moment::parse(text, SystemClock::new().now()) {
-        Ok(Moment::Position(position)) => Ok(Some(At::Position(position))),
-        Ok(Moment::Time(time)) => Ok(Some(At::Time(time.0))),
-        Ok(Moment::Ago(ms)) => Ok(Some(At::Ago(ms))),
+        Ok(Moment::Position(position)) => Ok(At::Position(position)),
+        Ok(Moment::Time(time)) => Ok(At::Time(time.0)),
+        Ok(Moment::Ago(ms)) => Ok(At::Ago(ms)),
         Err(error) => Err(CliError::usage(error.to_string())),
     }
 }

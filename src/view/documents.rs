@@ -75,7 +75,7 @@ pub(super) fn document_row(fleet: &Fleet, kind: Kind, name: &str, folded: &Folde
     }
 }
 
-fn says(fleet: &Fleet, name: &str, content: &Content) -> Value {
+pub(super) fn says(fleet: &Fleet, name: &str, content: &Content) -> Value {
     let zones = |zones: &BTreeSet<Zone>| zones.iter().map(|zone| zone.0.clone()).collect::<Vec<_>>();
     match content {
         Content::Space(space) => {

@@ -8,6 +8,7 @@ mod blockers;
 mod calendar;
 mod clock;
 mod describe;
+mod diff;
 mod documents;
 mod filesystem_rows;
 mod fleet;
@@ -35,11 +36,15 @@ mod why_not_storage;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use diff::account;
+
 pub use alike::{Group, NAMED_MAX};
 pub use blockers::{Blocker, blockers};
 pub use calendar::{Calendar, Correction};
 pub use clock::{ClockReport, ClockStep, gap, is_step, on_node_time, period};
 pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe};
+pub use diff::{Change, Diff, FactChange, Only, Origin, Point, diff};
 pub use documents::{DocumentRow, documents, users};
 pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachments, filesystems};
 pub use fleet::{Fleet, FleetError};

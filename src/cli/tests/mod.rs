@@ -17,7 +17,7 @@ use super::{Cli, exit::Exit, output::collected, run};
 use crate::{
     api::query::Query,
     config::journal_dir,
-    view::{Fleet, Selector, goals, kinds, statuses, why_not, blockers, declared},
+    view::{Fleet, Selector, goals, kinds, statuses, why_not, blockers, declared, account},
     words::readable,
 };
 
@@ -109,6 +109,7 @@ fn looks(made: &Made, known: &mut BTreeSet<(&'static str, String)>) -> Vec<Look>
 /// Every line that reads, at one moment.
 fn lines(look: &Look) -> Vec<Vec<String>> {
     let at = format!("@{}", look.position);
+    let earlier = format!("@{}", look.position.0 / 2);
     let entity = look.entity.as_str();
     let mut lines: Vec<Vec<&str>> = vec![
         vec!["status", "--at", &at],
@@ -119,6 +120,7 @@ fn lines(look: &Look) -> Vec<Vec<String>> {
         vec!["log", "--at", &at],
         vec!["describe", entity, "--at", &at],
         vec!["why", entity, "--at", &at],
+        vec!["diff", &earlier, &at],
     ];
     lines.extend(kinds().map(|kind| vec!["get", kind, "--at", &at]));
     let kind = entity.split_once('/').map_or("", |(kind, _)| kind);
@@ -135,9 +137,12 @@ fn wrong(made: &Made, output: &str, line: &[String]) -> Option<String> {
     let (text, gaps) = collected::take();
     let said = format!("{}: {} -o {output}", made.name, line.join(" "));
     match ended {
-        Ok(Exit::Ok) if !gaps.is_empty() => Some(format!("{said}: nothing stands under {gaps:?}\n{text}")),
-        Ok(Exit::Ok) if text.is_empty() => Some(format!("{said}: nothing is printed")),
+        Ok(Exit::Ok | Exit::Differences) if !gaps.is_empty() => {
+            Some(format!("{said}: nothing stands under {gaps:?}\n{text}"))
+        }
+        Ok(Exit::Ok | Exit::Differences) if text.is_empty() => Some(format!("{said}: nothing is printed")),
         Ok(Exit::Ok) => None,
+        Ok(Exit::Differences) if line[0] == "diff" => None,
         other => Some(format!("{said}: {other:?}")),
     }
 }
@@ -330,6 +335,20 @@ fn why_not_says_of_every_goal_what_the_lists_say() {
         }
     }
     assert!(asked > 1_000, "{asked} rows");
+}
+
+#[test]
+fn a_diff_of_any_two_moments_is_what_lies_between_them() {
+    let root = tempfile::tempdir().expect("a folder");
+    let (mut pairs, mut most) = (0, 0);
+    for made in journals::all(root.path()) {
+        let journal = ReadOnlyJournal::open(&journal_dir(&made.dir)).expect("a whole journal");
+        // The longest is looked at everywhere, which takes a few seconds; the others are many.
+        let positions = if journal.head().position.0 >= POSITIONS_MIN as u64 { POSITIONS_MIN } else { 20 };
+        let held = account::hold(&made.name, &journal, positions as u64);
+        (pairs, most) = (pairs + held, most.max(held));
+    }
+    assert!(most > POSITIONS_MIN * (POSITIONS_MIN - 1) / 2 && pairs > most, "{most} of {pairs} pairs");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod clock;
 mod command_line;
 mod crash_points;
 mod dice;
+mod diff;
 mod drain;
 mod exec;
 mod full_disk;

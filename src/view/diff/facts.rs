@@ -1,0 +1,336 @@
+//! What is said of one entity, fact by fact: two moments are compared by these.
+//!
+//! A fact is true or not at a position, whenever somebody looks: no age, no count of attempts, nothing that an idle entity
+//! changes by itself. What is `null`, empty or not known is no fact.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    contract::Decider,
+    document, filesystem, filesystem_attachment,
+    machine::{self, Instance, Node},
+    machine_class, machine_set, member, policy,
+    ports::{MachineInstance, replica_set::MemberState},
+    replica_set::{self, Phase},
+    supervisor::machines::{self, SightingStatus},
+    volume, volume_attachment,
+};
+use bailiwick_journal::StreamId;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::{
+    Fleet,
+    documents::says,
+    members::{MemberRow, rows as member_rows},
+    replica_sets::Planned,
+    rows::{health_word, lost_beneath, node_word, withheld_from},
+};
+use crate::words::{started_with, step_in_words};
+
+/// The facts of one entity, by name: `status`, `instance`, `spec.constraints.cores`.
+pub type Facts = BTreeMap<String, Value>;
+
+/// The facts of an entity; none if it does not exist. The supervisor of machines always does: it has seen the world.
+pub fn facts(fleet: &Fleet, stream: &StreamId) -> Option<Facts> {
+    let name = stream.name();
+    if is_supervisor(stream) {
+        return Some(seen(fleet).0);
+    }
+    if !fleet.exists(stream) {
+        return None;
+    }
+    let told = match stream.kind() {
+        machine::State::KIND => machine(fleet, stream, fleet.machines.get(name)?),
+        volume::State::KIND => volume(fleet, stream, fleet.volumes.get(name)?),
+        volume_attachment::State::KIND => attachment(fleet, stream, fleet.attachments.get(name)?),
+        filesystem::State::KIND => filesystem(fleet, stream, fleet.filesystems.get(name)?),
+        filesystem_attachment::State::KIND => mount(fleet, stream, fleet.filesystem_attachments.get(name)?),
+        machine_set::State::KIND => machine_set(fleet, stream, fleet.machine_sets.get(name)?),
+        machine_class::State::KIND => machine_class(fleet, stream, fleet.machine_classes.get(name)?),
+        replica_set::State::KIND => replica_set(fleet, stream, fleet.replica_sets.get(name)?),
+        member::State::KIND => member(fleet, stream, fleet.members.get(name)?),
+        policy::State::KIND => policy(fleet.policies.get(name)?),
+        kind => {
+            let folded = fleet.documents.folded(document::Kind::of(kind)?, name)?;
+            document(fleet, stream, &folded.state)
+        }
+    };
+    Some(told.0)
+}
+
+/// Whether a stream is the one that tells what was seen of machines.
+pub(super) fn is_supervisor(stream: &StreamId) -> bool {
+    stream.kind() == machines::State::KIND && stream.name() == machines::View::NAME
+}
+
+/// Facts that are being put together.
+#[derive(Default)]
+struct Told(Facts);
+
+impl Told {
+    /// What has a status and a uid.
+    fn of(status: &'static str, uid: impl ToString) -> Self {
+        let mut told = Self::default();
+        told.put("status", status);
+        told.put("uid", uid.to_string());
+        told
+    }
+
+    fn put(&mut self, fact: &str, value: impl Serialize) {
+        let value = serde_json::to_value(value).unwrap_or(Value::Null);
+        let is_empty = match &value {
+            Value::Null => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            Value::Object(fields) => fields.is_empty(),
+            Value::Bool(_) | Value::Number(_) => false,
+        };
+        if !is_empty {
+            self.0.insert(fact.to_owned(), value);
+        }
+    }
+
+    /// The same of something optional, and of whatever can be shown.
+    fn show(&mut self, fact: &str, value: Option<impl ToString>) {
+        self.put(fact, value.map(|value| value.to_string()));
+    }
+
+    fn names(&mut self, fact: &str, names: impl IntoIterator<Item = impl ToString>) {
+        self.put(fact, names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>());
+    }
+
+    /// What was declared, field by field: `spec.constraints.cores`, `spec.workloads[0].name`.
+    fn fields(&mut self, path: &str, value: impl Serialize) {
+        self.field(path, serde_json::to_value(value).unwrap_or(Value::Null));
+    }
+
+    fn field(&mut self, path: &str, value: Value) {
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    self.field(&format!("{path}.{name}"), value);
+                }
+            }
+            Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
+                for (index, item) in items.into_iter().enumerate() {
+                    self.field(&format!("{path}[{index}]"), item);
+                }
+            }
+            leaf => self.put(path, leaf),
+        }
+    }
+
+    /// What is wrong, each once and without the times at which it was tried.
+    fn trouble(&mut self, what: impl IntoIterator<Item = String>) {
+        self.put("trouble", what.into_iter().collect::<Vec<_>>().join("; "));
+    }
+}
+
+fn machine(fleet: &Fleet, stream: &StreamId, state: &machine::State) -> Told {
+    let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    told.put("health", health_word(&state.health));
+    told.put("agent", node_word(&state.node));
+    told.show("agentVersion", state.joined.as_ref().map(|joined| &joined.node.agent_version));
+    if let Instance::Running { instance, .. } = &state.instance {
+        told.show("instance", Some(&instance.instance));
+        told.show("effect", Some(instance.effect));
+        told.show("zone", instance.zone());
+        for (key, value) in instance.facts.iter().filter(|(key, _)| *key != MachineInstance::ZONE) {
+            told.put(&format!("facts.{key}"), value);
+        }
+    }
+    told.show("held", state.hold.as_ref().map(|hold| &hold.reason));
+    told.show("heldUntil", state.hold.as_ref().and_then(|hold| hold.until));
+    told.put("heldBack", state.is_held_back().then_some(true));
+    told.put("withheld", withheld_from(fleet, stream.name()));
+    told.names("volumes", &state.attachments);
+    told.names("filesystems", &state.mounts);
+    told.names("containers", &state.containers);
+    told.names("units", &state.units);
+    told.names("replicaSets", &state.engaged);
+    told.show("startedWith", state.parameters().map(|parameters| started_with(parameters, &[])));
+    told.show("class", state.class());
+    told.names("strays", state.strays.keys());
+    told.names("letGo", &state.kept);
+    told.trouble(machine_trouble(state));
+    told.fields("spec", &state.spec);
+    told
+}
+
+fn machine_trouble(state: &machine::State) -> Vec<String> {
+    let of_effort = state.effort().and_then(|effort| effort.fault()).map(ToString::to_string);
+    let of_start = state.unstartable().map(|(why, _)| why.to_string());
+    let conditions = match &state.node {
+        Node::Reporting { conditions, .. } | Node::Stale { conditions, .. } => Some(conditions),
+        Node::Silent => None,
+    };
+    let bad = conditions.into_iter().flat_map(BTreeMap::values).filter(|condition| !condition.healthy);
+    let bad = bad.map(|condition| format!("{}: {}", condition.kind, condition.text));
+    let strays = state.strays.values().filter_map(|stray| stray.effort.fault()).map(|fault| format!("stray: {fault}"));
+    of_effort.into_iter().chain(of_start).chain(bad).chain(strays).collect()
+}
+
+fn volume(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Told {
+    let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    if let volume::Storage::Provisioned { volume, .. } = &state.storage {
+        told.show("volumeId", Some(&volume.volume_id));
+        told.show("effect", Some(volume.effect));
+        told.show("size", Some(volume.size));
+    }
+    told.show("attachedTo", state.attached_to.as_ref());
+    told.show("wantedOn", state.wanted_on.as_ref());
+    told.show("filesystem", state.filesystem.as_ref());
+    told.show("zone", state.zone.as_ref());
+    told.show("pool", state.pool.as_ref().map(|pool| &pool.name));
+    told.show("owner", state.owner.as_ref());
+    let lost = state.lost.map(|_| "its provider does not show it any more".to_owned());
+    told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string).into_iter().chain(lost));
+    told.fields("spec", &state.spec);
+    told
+}
+
+fn attachment(fleet: &Fleet, stream: &StreamId, state: &volume_attachment::State) -> Told {
+    let lost = lost_beneath(fleet, stream.name()).filter(|_| state.is_ready());
+    let status = if lost.is_some() { "lost" } else { state.status() };
+    let mut told = Told::of(status, state.uid(fleet.journal, stream));
+    told.show("path", state.attached().map(|(_, info)| &info.path));
+    told.show("attachedTo", state.attached().map(|(target, _)| &target.instance));
+    let lost = lost.map(|_| "its volume is lost".to_owned());
+    told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string).into_iter().chain(lost));
+    told.fields("spec", &state.spec);
+    told
+}
+
+fn filesystem(fleet: &Fleet, stream: &StreamId, state: &filesystem::State) -> Told {
+    let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    if let filesystem::Storage::Provisioned { filesystem, .. } = &state.storage {
+        told.show("filesystemId", Some(&filesystem.filesystem_id));
+        told.show("effect", Some(filesystem.effect));
+        told.show("size", Some(filesystem.size));
+    }
+    told.names("attachedTo", &state.attached_to);
+    told.show("pool", state.pool.as_ref().map(|pool| &pool.name));
+    told.show("owner", state.owner.as_ref());
+    told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string));
+    told.fields("spec", &state.spec);
+    told
+}
+
+fn mount(fleet: &Fleet, stream: &StreamId, state: &filesystem_attachment::State) -> Told {
+    let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    told.show("path", state.attached().map(|(_, info)| &info.mount_point));
+    told.show("attachedTo", state.attached().map(|(target, _)| &target.instance));
+    told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string));
+    told.fields("spec", &state.spec);
+    told
+}
+
+fn machine_set(fleet: &Fleet, stream: &StreamId, state: &machine_set::State) -> Told {
+    let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    told.trouble(state.rests_until.map(|_| "something that it asked for was refused".to_owned()));
+    told.fields("spec", &state.spec);
+    told
+}
+
+fn machine_class(fleet: &Fleet, stream: &StreamId, state: &machine_class::State) -> Told {
+    let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    told.put("revision", state.revision);
+    told.show("digest", state.content.as_ref().map(|content| content.digest()));
+    told.names("machines", &state.users);
+    told.fields("spec", &state.content);
+    told
+}
+
+fn replica_set(fleet: &Fleet, stream: &StreamId, state: &replica_set::State) -> Told {
+    let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    let members = seen_members(fleet, stream.name(), state);
+    let is_leader = |member: &&MemberRow| member.healthy && member.state == Some(MemberState::Primary.name());
+    told.show("leader", members.iter().find(is_leader).map(short));
+    told.names("members", members.iter().map(short));
+    told.names("voters", members.iter().filter(|member| member.votes).map(short));
+    told.names("unwell", members.iter().filter(|member| !member.healthy).map(short));
+    told.put("term", state.seen.as_ref().map(|seen| seen.configuration.stamp.term));
+    for (machine, endpoint) in state.published.iter().flat_map(|published| &published.servers) {
+        told.names(&format!("endpoints.{machine}"), &endpoint.addresses);
+        told.show(&format!("endpoints.{machine}.internal"), endpoint.internal.as_ref());
+    }
+    match &state.phase {
+        Phase::Stepping { step, .. } => told.put("step", step_in_words(step)),
+        Phase::Waiting { fault, .. } => told.trouble([fault.to_string()]),
+        Phase::Idle | Phase::Looking | Phase::Settled => (),
+    }
+    told.fields("spec", &state.spec);
+    told
+}
+
+/// The members of the configuration that was seen last, in its order.
+fn seen_members(fleet: &Fleet, set: &str, state: &replica_set::State) -> Vec<MemberRow> {
+    let mut members = member_rows(fleet, set, state, &Planned::default());
+    members.retain(|member| member.state.is_some());
+    members
+}
+
+/// A member within its set: its machine if one stands behind it, else its id.
+fn short(member: &MemberRow) -> String {
+    member.name.split_once(':').map_or(member.name.as_str(), |(_, name)| name).to_owned()
+}
+
+fn member(fleet: &Fleet, stream: &StreamId, state: &member::State) -> Told {
+    let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    let set = stream.name().split_once(':').map_or("", |(set, _)| set);
+    let rows = fleet.replica_sets.get(set).map(|of| member_rows(fleet, set, of, &Planned::default()));
+    if let Some(row) = rows.into_iter().flatten().find(|row| row.name == stream.name()) {
+        told.put("votes", row.votes);
+        told.put("healthy", row.state.is_some().then_some(row.healthy));
+        told.put("state", row.state);
+        told.put("address", row.address);
+        told.put("id", row.id);
+    }
+    told.put("seat", &state.seat);
+    told
+}
+
+fn policy(state: &policy::State) -> Told {
+    let mut told = Told::default();
+    told.put("revision", state.revision);
+    told.put("digest", hex(&state.digest));
+    told.fields("spec", &state.document);
+    told.fields("storage", &state.pools);
+    told
+}
+
+fn document(fleet: &Fleet, stream: &StreamId, state: &document::State) -> Told {
+    let mut told = Told::default();
+    told.show("uid", Some(state.uid(fleet.journal, stream)));
+    told.put("revision", state.revision);
+    told.put("digest", hex(&state.digest));
+    let mut says = state.content.as_ref().map_or(Value::Null, |content| says(fleet, stream.name(), content));
+    // The subnets of a space have documents of their own.
+    if let Some(fields) = says.as_object_mut().filter(|_| stream.kind() == document::Kind::Space.as_str()) {
+        fields.remove("subnets");
+    }
+    told.fields("spec", says);
+    told
+}
+
+/// What the supervisor of machines has seen that is of no machine: providers that do not answer, and instances that nobody
+/// knows.
+fn seen(fleet: &Fleet) -> Told {
+    let mut told = Told::default();
+    for (provider, fault) in &fleet.seen.failing {
+        told.show(&format!("failing.{provider}"), Some(fault));
+    }
+    for (effect, sighting) in &fleet.seen.sightings {
+        if sighting.unclaimed.is_some() && sighting.status != SightingStatus::Gone {
+            let name =
+                sighting.instance.as_ref().map_or_else(|| "an instance".to_owned(), |it| it.instance.to_string());
+            told.put(&format!("unknown.{effect}"), format!("{name} of {}", sighting.provider));
+        }
+    }
+    told
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
