@@ -12,7 +12,12 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_actors::{contract::Decider, member, replica_set, vocab::Timestamp, volume, volume_attachment};
+use bailiwick_actors::{
+    contract::{Decider, Stored},
+    machine, machine_set, member, replica_set,
+    vocab::Timestamp,
+    volume, volume_attachment,
+};
 use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
 use serde::Serialize;
 use serde_json::Value;
@@ -138,7 +143,7 @@ impl Walk {
 
     fn take_in(&mut self, entry: &Entry) -> Result<(), FleetError> {
         let header = &entry.header;
-        let mut touched = if header.events > 0 { touched(&self.fleet, &header.stream) } else { BTreeSet::new() };
+        let mut touched = if header.events > 0 { touched(&self.fleet, entry) } else { BTreeSet::new() };
         touched.retain(|stream| self.only.wants(stream));
         touched.iter().for_each(|stream| self.trace(stream));
         let withheld = is_supervisor(&header.stream).then(|| self.fleet.seen.withheld.clone());
@@ -149,7 +154,8 @@ impl Walk {
         })?;
         if let Some(mut before) = withheld {
             let machines = not_alike(&before, &self.fleet.seen.withheld);
-            let machines = machines.into_iter().filter_map(|name| StreamId::new("machine", name.as_str()).ok());
+            let machines =
+                machines.into_iter().filter_map(|name| StreamId::new(machine::State::KIND, name.as_str()).ok());
             let machines: Vec<StreamId> = machines.filter(|stream| self.only.wants(stream)).collect();
             // Who is withheld is known afterwards only; what was said of them before is told with what was seen before.
             std::mem::swap(&mut before, &mut self.fleet.seen.withheld);
@@ -197,13 +203,21 @@ fn not_alike<K: Ord + Clone, V: PartialEq>(one: &BTreeMap<K, V>, other: &BTreeMa
     keys.filter(|key| one.get(key) != other.get(key)).cloned().collect()
 }
 
-/// The entities of which something else may be said after an entry of this stream: its own, and those whose facts rest on
-/// it.
-fn touched(fleet: &Fleet, stream: &StreamId) -> BTreeSet<StreamId> {
+/// The entities of which something else may be said after an entry: that of its stream, and those whose facts rest on it.
+fn touched(fleet: &Fleet, entry: &Entry) -> BTreeSet<StreamId> {
+    let stream = &entry.header.stream;
     let name = stream.name();
     let others: Vec<StreamId> = match stream.kind() {
+        // A set counts its machines: they are called after it, or after the beginning of a long name.
+        machine::State::KIND => {
+            let sets = name.rsplit_once('-').map(|(stem, _)| fleet.machine_sets.beginning_with(stem));
+            sets.into_iter()
+                .flatten()
+                .filter_map(|(set, _)| StreamId::new(machine_set::State::KIND, set).ok())
+                .collect()
+        }
         // One that is lost takes its attachments with it.
-        volume::State::KIND => {
+        volume::State::KIND if fleet.volumes.get(name).is_some_and(|state| state.lost.is_some()) || is_loss(entry) => {
             let end = format!(":{name}");
             let ours = fleet.attachments.iter().filter(|(name, _)| name.ends_with(&end));
             ours.filter_map(|(name, _)| StreamId::new(volume_attachment::State::KIND, name).ok()).collect()
@@ -217,6 +231,11 @@ fn touched(fleet: &Fleet, stream: &StreamId) -> BTreeSet<StreamId> {
         _ => Vec::new(),
     };
     others.into_iter().chain([stream.clone()]).collect()
+}
+
+/// Whether a volume is lost by this.
+fn is_loss(entry: &Entry) -> bool {
+    entry.events.iter().any(|event| matches!(volume::Event::load(event), Ok(volume::Event::Lost { .. })))
 }
 
 fn members_of<'f>(fleet: &'f Fleet, set: &str) -> impl Iterator<Item = StreamId> + use<'f> {

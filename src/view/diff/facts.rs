@@ -13,6 +13,7 @@ use bailiwick_actors::{
     ports::{MachineInstance, replica_set::MemberState},
     replica_set::{self, Phase},
     supervisor::machines::{self, SightingStatus},
+    vocab::Name,
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -226,8 +227,21 @@ fn mount(fleet: &Fleet, stream: &StreamId, state: &filesystem_attachment::State)
     told
 }
 
+/// As many digits as the largest number of a machine within its set can have.
+const NUMBER_BYTES_MAX: usize = 20;
+
 fn machine_set(fleet: &Fleet, stream: &StreamId, state: &machine_set::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    // A dash and a number come after the name, and what does not fit is cut.
+    let stem = stream.name().get(..Name::BYTES_MAX - 1 - NUMBER_BYTES_MAX).unwrap_or(stream.name());
+    let named = fleet.machines.beginning_with(stem.trim_end_matches('-')).map(|(_, folded)| &folded.state);
+    let is_ours = |machine: &&machine::State| {
+        let set = machine.spec.as_ref().and_then(|spec| spec.set.as_ref());
+        machine.life.exists() && set.is_some_and(|set| set.as_str() == stream.name())
+    };
+    let machines: Vec<&machine::State> = named.filter(is_ours).collect();
+    told.put("machines", machines.len());
+    told.put("readyMachines", machines.iter().filter(|machine| machine.is_ready()).count());
     told.trouble(state.rests_until.map(|_| "something that it asked for was refused".to_owned()));
     told.fields("spec", &state.spec);
     told

@@ -143,3 +143,23 @@ fn only_what_is_asked_for_is_compared() {
     assert_eq!(one.changes, of_all("machine/db"));
     assert!(!one.changes.is_empty() && machines.changes.len() < all.changes.len());
 }
+
+#[test]
+fn a_volume_that_is_lost_takes_its_attachment_with_it_by_one_entry() {
+    let (journal, mut desk) = desk();
+    desk.declare_machine("web");
+    desk.declare_volume("data");
+    desk.attach("web", "data");
+    desk.settle();
+    let before = journal.head().position;
+    let effect = match &Fleet::at_head(&*journal).unwrap().volumes.get("data").expect("it is declared").storage {
+        volume::Storage::Provisioned { volume, .. } => volume.effect,
+        other => panic!("{other:?}"),
+    };
+    let lost = desk.volume("data", volume::Command::Report(volume::Report::Lost { effect }));
+    let diff = between(&*journal, before, Only::All);
+    for entity in ["volume/data", "volume-attachment/web:data"] {
+        let status = fact(of(&diff, entity), "status");
+        assert_eq!((texts(status).1, status.by.position), (Some("lost"), lost.header.position.0), "{entity}");
+    }
+}
