@@ -103,7 +103,23 @@ fn follow(global: &Global, mut filter: Parameters) -> Result<Exit, CliError> {
 fn told(row: &Value) -> String {
     let text = |name: &str| row[name].as_str().unwrap_or_default();
     let (position, time, stream, who) = (&row["position"], text("time"), text("stream"), text("principal"));
-    format!("{position:>6}  {time}  {stream}  {who}: {}: {}, {}", text("asked"), text("outcome"), text("because"))
+    let because = if row["kind"] == "note" { String::new() } else { format!(", because {}", text("because")) };
+    let outcome = match text("outcome") {
+        "refused" => "refused: ",
+        "nothing" => "no change: ",
+        _ => "",
+    };
+    format!("{position:>6}  {time}  {stream}  {outcome}{}{because} ({who})", what(row))
+}
+
+/// What happened; what was asked for where nothing did.
+fn what(row: &Value) -> String {
+    let happened: Vec<&str> = row["happened"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let asked = row["asked"].as_str().unwrap_or_default();
+    match row["outcome"].as_str() {
+        Some("done") if !happened.is_empty() => happened.join("; "),
+        _ => asked.to_owned(),
+    }
 }
 
 fn word(text: &str) -> Result<String, String> {
@@ -153,7 +169,7 @@ fn table(answer: &Value) -> Table<9> {
             text(&row["position"]),
             text(&row["time"]),
             text(&row["stream"]),
-            text(&row["asked"]),
+            what(row).into(),
             outcome,
             text(&row["because"]),
             text(&row["principal"]),
