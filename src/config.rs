@@ -180,7 +180,7 @@ pub fn node_key(data_dir: &Path) -> io::Result<[u8; 32]> {
         Err(error) => return Err(error),
     }
     if fs::read_dir(local_dir(data_dir).join("machines")).is_ok_and(|mut machines| machines.next().is_some()) {
-        let text = "node.key is gone, and machines are there whose agents prove themselves with it; put it back";
+        let text = "node.key is missing, and the agents of existing machines need it; restore it from a backup";
         return Err(io::Error::new(io::ErrorKind::NotFound, text));
     }
     let mut key = [0; 32];

@@ -365,8 +365,8 @@ fn io_of(error: LogError) -> io::Error {
 impl fmt::Display for Salvaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { entries, from_log, from_store, unchanged, .. } = self;
-        write!(f, "{entries} entries taken over, {from_log} blocks from the log and {from_store} from sled; ")?;
-        write!(f, "entries 1 to {unchanged} are as they were")?;
+        write!(f, "recovered {entries} entries, {from_log} blocks from the log and {from_store} from sled; ")?;
+        write!(f, "entries 1 to {unchanged} are unchanged")?;
         for (first, last) in self.lost.iter().take(10) {
             write!(f, "; lost or left out: {first} to {last}")?;
         }
@@ -377,7 +377,7 @@ impl fmt::Display for Salvaged {
             write!(f, "; missing at the end: {first} to {last}")?;
         }
         if let Some(problem) = &self.store_trouble {
-            write!(f, "; sled was of no use ({problem})")?;
+            write!(f, "; sled was unusable ({problem})")?;
         }
         Ok(())
     }

@@ -74,7 +74,7 @@ pub(super) fn load(paths: &[PathBuf], problems: &mut Problems) -> Vec<Source> {
     for file in files {
         if sources.len() == limits::FILES_MAX || bytes_total > limits::FILES_BYTES_MAX {
             let message =
-                format!("more than {} files or {} bytes in one go", limits::FILES_MAX, limits::FILES_BYTES_MAX);
+                format!("more than {} files or {} bytes at once", limits::FILES_MAX, limits::FILES_BYTES_MAX);
             problems.add(Problem::new(Place::file(&shown(&file)), "", Code::TooMany, message));
             break;
         }
@@ -106,7 +106,7 @@ fn files_at(path: &Path, problems: &mut Problems) -> Vec<PathBuf> {
     files.sort();
     if files.is_empty() {
         problems.add(
-            Problem::new(Place::file(&shown(path)), "", Code::Empty, "there is no *.yaml or *.yml file in it")
+            Problem::new(Place::file(&shown(path)), "", Code::Empty, "no *.yaml or *.yml file found")
                 .next("name the files, or another directory"),
         );
     }
@@ -135,7 +135,7 @@ fn shown(path: &Path) -> String {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Problem {
-    let next = if error.kind() == io::ErrorKind::NotFound { "check the path" } else { "check the file and its rights" };
+    let next = if error.kind() == io::ErrorKind::NotFound { "check the path" } else { "check the file and its permissions" };
     Problem::new(Place::file(&shown(path)), "", Code::Unreadable, format!("cannot be read: {error}")).next(next)
 }
 

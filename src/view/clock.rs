@@ -39,7 +39,7 @@ impl ClockStep {
         let by = period(ahead_ms.unsigned_abs());
         let text = match (ahead_ms > 0, since_entry) {
             (true, Some(entry)) => {
-                format!("the node's time is {by} ahead of this host's clock, since entry {entry} or before")
+                format!("the node's time has been {by} ahead of this host's clock since entry {entry} or earlier")
             }
             (true, None) => format!("the node's time is {by} ahead of this host's clock, which was set back"),
             (false, _) => format!("this host's clock was set {by} ahead; the node's time follows it at the next start"),
@@ -80,8 +80,8 @@ pub fn gap(journal: &dyn Journal) -> Result<Option<String>, ReadError> {
     Ok((gap_ms > GAP_MS).then(|| {
         let (by, last) = (period(gap_ms), Timestamp(before_ms));
         format!(
-            "the last entry before this start is {by} old ({last}); if this host's clock is wrong, stop the node now and set \
-             it right: the node's time never goes back"
+            "the last entry before this start is {by} old ({last}); if this host's clock is wrong, stop the node now and \
+             correct the clock: the node's time never goes back"
         )
     }))
 }

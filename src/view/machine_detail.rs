@@ -1,4 +1,4 @@
-//! What stands in a machine's way, in words, and how people call it.
+//! What a machine waits for, in words, and its name for people.
 
 use bailiwick_actors::machine::{self, Eviction, Health, Instance, Node, TurnStep};
 
@@ -6,18 +6,18 @@ use super::{
     Fleet,
     rows::{effort_detail, told},
 };
-use crate::words::{count, join, withheld};
+use crate::words::{count, join, short_of, withheld};
 
 pub(super) fn machine_detail(state: &machine::State) -> Option<String> {
     let held = state.hold.as_ref().map(|hold| {
         let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
         let until = hold.until.map(|until| format!(" until {until}")).unwrap_or_default();
-        let noted = if would.is_empty() { String::new() } else { format!("; else {}", would.join(" and ")) };
+        let noted = if would.is_empty() { String::new() } else { format!("; holds back {}", would.join(" and ")) };
         format!("held{until}: {}{noted}", hold.reason)
     });
     let strays = state.strays.values().filter_map(|stray| {
-        let name = stray.instance.as_ref().map_or_else(|| "an instance".to_owned(), |name| format!("instance {name}"));
-        Some(format!("removing {name}, which is not its own: {}", effort_detail(&stray.effort)?))
+        let name = stray.instance.as_ref().map_or_else(|| "instance".to_owned(), |name| format!("instance {name}"));
+        Some(format!("deleting stray {name}: {}", effort_detail(&stray.effort)?))
     });
     let parts: Vec<String> = held.into_iter().chain(own_detail(state)).chain(told(state)).chain(strays).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -43,32 +43,29 @@ fn own_detail(state: &machine::State) -> Option<String> {
         return Some(detail);
     }
     if let Some((why, _)) = state.unstartable() {
-        return Some(format!("waits for what it is started with: {why}"));
+        return Some(format!("cannot start: {why}"));
     }
     if let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) {
         return Some(match &drain.eviction {
             Eviction::Refused { attempt, budget, until } => format!(
-                "its workloads may not end yet: application {} needs {} of its other machines, and {} run well (refused {}); \
-                 asked again at {until}, and not waited for after {}",
-                budget.application,
-                budget.needed,
-                budget.available,
+                "eviction delayed {}: {}; next check at {until}; drain ends at {} at the latest",
                 count(*attempt as usize, "time"),
+                short_of(budget),
                 drain.until
             ),
             Eviction::Asked { .. } | Eviction::Allowed { .. } => {
                 let turn = turn(&drain.turns).map(|turn| format!("; {turn}")).unwrap_or_default();
-                format!("its workloads are ending, and are waited for until {}{turn}", drain.until)
+                format!("draining until {}{turn}", drain.until)
             }
         });
     }
     match (&state.instance, &state.node) {
-        (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),
+        (Instance::Lost { since, .. }, _) => Some(format!("its instance has been gone since {since}")),
         (Instance::Running { .. }, Node::Silent) => {
             Some(format!("its agent has not reported yet{}", time_left(&state.health)))
         }
         (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
-            Some(format!("its agent is silent since {last_seen}{}", time_left(&state.health)))
+            Some(format!("its agent has been silent since {last_seen}{}", time_left(&state.health)))
         }
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
             let bad = conditions.values().filter(|condition| !condition.healthy);
@@ -84,21 +81,21 @@ fn turn(turns: &machine::Turns) -> Option<String> {
     let turn = turns.current.as_ref()?;
     let (workload, until) = (&turn.workload, turn.until);
     let now = match &turn.step {
-        TurnStep::Ending { .. } => format!("it is the turn of {workload}, which is waited for until {until}"),
+        TurnStep::Ending { .. } => format!("workload {workload} has until {until} to stop"),
         TurnStep::Detaching { volumes } => {
-            format!("it is the turn of {workload}, which has ended; its volumes leave until {until}: {}", join(volumes))
+            format!("workload {workload} stopped; its volumes have until {until} to detach: {}", join(volumes))
         }
     };
     let next = (!turns.waiting.is_empty()).then(|| join(turns.waiting.iter().map(|plan| &plan.workload)));
-    Some(next.map_or_else(|| now.clone(), |next| format!("{now}; then comes {next}")))
+    Some(next.map_or_else(|| now.clone(), |next| format!("{now}; next: {next}")))
 }
 
-/// How long whoever is not well has left.
+/// How long a machine that is not healthy has left.
 fn time_left(health: &Health) -> String {
     match health {
-        Health::Joining { until, .. } => format!("; it has until {until} to become well"),
-        Health::Suspect { until, .. } => format!("; it is given up at {until}"),
-        Health::Overdue { since, .. } => format!("; its time is over since {since}"),
+        Health::Joining { until, .. } => format!("; it has until {until} to become healthy"),
+        Health::Suspect { until, .. } => format!("; it will be given up at {until} unless it recovers"),
+        Health::Overdue { since, .. } => format!("; its time ran out at {since}"),
         Health::Unjudged | Health::Well { .. } => String::new(),
     }
 }

@@ -65,11 +65,6 @@ fn declared(spec: &Spec) -> String {
     format!("with {machines} of provider {}", spec.template.provider)
 }
 
-fn were(told: usize) -> String {
-    let machines = count(told, "machine");
-    if told == 1 { format!("{machines} was") } else { format!("{machines} were") }
-}
-
 fn names(of: &[&Name]) -> String {
     if of.len() > LISTED_MAX {
         return count(of.len(), "machine");

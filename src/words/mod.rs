@@ -32,6 +32,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind, StreamId};
 use serde::Serialize;
 
+pub(crate) use machines::short_of;
 pub use machines::{caused, join, progress, started_with, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use replica_sets::{reason_in_words, step_in_words};

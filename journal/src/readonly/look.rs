@@ -93,7 +93,7 @@ impl fmt::Display for StoreSeen {
         match self {
             Self::AsLeft => f.write_str("unchanged since the last stop"),
             Self::Open(0) => f.write_str("open, empty"),
-            Self::Open(block) => write!(f, "open, has the blocks up to {block}"),
+            Self::Open(block) => write!(f, "open, has blocks up to {block}"),
             Self::Until(0) => f.write_str("empty; the next start fills it from the log"),
             Self::Until(block) => write!(f, "sound, has blocks 1 to {block}"),
             Self::Damaged(problem) => write!(f, "damaged ({problem}); the next start rebuilds it from the log"),
