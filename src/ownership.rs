@@ -54,7 +54,9 @@ impl Unsafe {
             Why::Readable { .. } => {
                 format!("`chmod go-rwx {path}`; whoever may have read it knows the secret")
             }
-            Why::Link => "replace the link with its target, or choose the real directory with --data-dir DIR".to_owned(),
+            Why::Link => {
+                "replace the link with its target, or choose the real directory with --data-dir DIR".to_owned()
+            }
             Why::Kind { .. } => format!("check {path}, or choose another directory with --data-dir DIR"),
             Why::Unseen { .. } => "run the command as the user who owns it".to_owned(),
         }

@@ -23,9 +23,7 @@ pub enum OpenError {
     Integrity { path: PathBuf, report: Box<crate::IntegrityReport> },
     /// A part of the log was moved to a folder that is missing, or does not have it. Nothing was written. Next: make the
     /// folder reachable again, or say where it is now.
-    #[error(
-        "segment {segment} of the log is not in its archive {archive:?}; mount that folder, or name the right one"
-    )]
+    #[error("segment {segment} of the log is not in its archive {archive:?}; mount that folder, or name the right one")]
     Archive { archive: PathBuf, segment: u32 },
     /// A part of the log was removed because the block store has it, and the block store cannot be used.
     #[error("{path:?} keeps its older history only in its block store, which is unusable: {problem}")]

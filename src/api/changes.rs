@@ -66,8 +66,12 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
             .next("change it instead with `bailiwick apply`"));
     }
     if let Some(member) = remove.entities.iter().find(|stream| stream.kind() == member::State::KIND) {
-        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{member} is managed by its replica set"))
-            .next("remove its machine, or its seat in the replica set"));
+        return Err(Failure::new(
+            StatusCode::BAD_REQUEST,
+            "misdirected",
+            format!("{member} is managed by its replica set"),
+        )
+        .next("remove its machine, or its seat in the replica set"));
     }
     let missing = asker.node.look(|fleet| remove.entities.iter().find(|stream| !fleet.exists(stream)).cloned())?;
     if let Some(missing) = missing {

@@ -82,8 +82,9 @@ impl From<AskError> for Failure {
             AskError::Contended => {
                 Self::new(StatusCode::CONFLICT, "contended", message).next("retry with the same --id")
             }
-            AskError::CommandReused { .. } => Self::new(StatusCode::CONFLICT, "command-reused", message)
-                .next("use another --id, or omit it"),
+            AskError::CommandReused { .. } => {
+                Self::new(StatusCode::CONFLICT, "command-reused", message).next("use another --id, or omit it")
+            }
             AskError::Misdirected { .. } => Self::new(StatusCode::BAD_REQUEST, "misdirected", message)
                 .next("send the command to an object of the right kind"),
             AskError::Unstorable { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)

@@ -247,7 +247,9 @@ fn usual_next_step(code: &str, exit: Exit) -> &'static str {
         ("unreadable", _) => "check the path above and its permissions",
         ("invalid-manifest", _) => "fix the problems above and apply again; `bailiwick plan FILE` previews the result",
         ("socket", _) => "choose a directory of your own with a shorter path: --data-dir DIR",
-        ("broken-connection" | "unknown", _) => "check that node and client are of the same release, then retry: `bailiwick status`",
+        ("broken-connection" | "unknown", _) => {
+            "check that node and client are of the same release, then retry: `bailiwick status`"
+        }
         ("node-ended" | "runtime" | "signals" | "own-path" | "logging", _) => {
             "restart it with --log-level debug for details"
         }

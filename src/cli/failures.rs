@@ -75,8 +75,9 @@ fn disk(message: String, source: &io::Error) -> CliError {
         PermissionDenied => CliError::new(Exit::NoPermission, "no-permission", message)
             .next("run as the owner of the data directory, or choose another one with --data-dir DIR"),
         StorageFull => CliError::new(Exit::Disk, "disk", message).next("free space on that disk, then retry"),
-        NotADirectory | NotFound | ReadOnlyFilesystem => CliError::new(Exit::Config, "no-directory", message)
-            .next("choose a writable directory with --data-dir DIR"),
+        NotADirectory | NotFound | ReadOnlyFilesystem => {
+            CliError::new(Exit::Config, "no-directory", message).next("choose a writable directory with --data-dir DIR")
+        }
         _ => CliError::new(Exit::Disk, "disk", message),
     };
     error.because(source)
@@ -215,8 +216,9 @@ impl From<ClientError> for CliError {
         match error {
             ClientError::NotRunning { .. } => Self::new(Exit::Error, "not-running", message)
                 .next("start one with `bailiwick serve` or `bailiwick up FILE`, or choose another with --data-dir DIR"),
-            ClientError::Stranger { .. } => Self::new(Exit::Error, "unsafe-directory", message)
-                .next("nothing was sent; run the command as that user, or choose another directory with --data-dir DIR"),
+            ClientError::Stranger { .. } => Self::new(Exit::Error, "unsafe-directory", message).next(
+                "nothing was sent; run the command as that user, or choose another directory with --data-dir DIR",
+            ),
             ClientError::Refused { problem, .. } => problem.into(),
             ClientError::TimedOut => Self::new(Exit::Error, "no-answer", message)
                 .next("it may have been done: check `bailiwick log`, or retry with the same --id"),

@@ -216,7 +216,9 @@ fn export(global: &Global, args: &ExportArgs) -> Result<Exit, CliError> {
 fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Result<Exit, CliError> {
     if is_taken(dir) {
         let message = format!("there is already a journal in {}", data_dir.display());
-        return Err(CliError::new(Exit::Refused, "exists", message).next("choose an empty directory with --data-dir DIR"));
+        return Err(
+            CliError::new(Exit::Refused, "exists", message).next("choose an empty directory with --data-dir DIR")
+        );
     }
     let identity = if args.as_new { Identity::New(Uuid::new_v4()) } else { Identity::Kept };
     let imported = if args.file == Path::new("-") {
@@ -253,7 +255,9 @@ fn salvage(global: &Global, args: &SalvageArgs) -> Result<Exit, CliError> {
     }
     if is_taken(&into) {
         let message = format!("there is already a journal in {}", args.into.display());
-        return Err(CliError::new(Exit::Refused, "exists", message).next("choose an empty directory with --into NEWDIR"));
+        return Err(
+            CliError::new(Exit::Refused, "exists", message).next("choose an empty directory with --into NEWDIR")
+        );
     }
     let salvaged = bailiwick_journal::salvage(&from, &into)?;
     global.output.show(&salvaged_json(&salvaged), || salvaged_table(&salvaged))?;
@@ -343,7 +347,8 @@ impl From<SalvageError> for CliError {
 pub(super) fn not_imported(error: ImportError) -> CliError {
     let told = match &error {
         ImportError::Line { problem: LineProblem::Newer { .. }, .. } => {
-            CliError::new(Exit::Error, "not-imported", error.to_string()).next("import it with the release that wrote it")
+            CliError::new(Exit::Error, "not-imported", error.to_string())
+                .next("import it with the release that wrote it")
         }
         ImportError::Line { .. } => CliError::new(Exit::Integrity, "not-imported", error.to_string())
             .next("export the journal again: this is no export, or it was changed; no journal was created"),

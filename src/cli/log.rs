@@ -124,7 +124,11 @@ fn what(row: &Value) -> String {
 
 fn word(text: &str) -> Result<String, String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_:/.".contains(letter);
-    if !text.is_empty() && text.chars().all(is_plain) { Ok(text.to_owned()) } else { Err("only letters, digits and -_:/. are allowed".into()) }
+    if !text.is_empty() && text.chars().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("only letters, digits and -_:/. are allowed".into())
+    }
 }
 
 fn position(text: &str) -> Result<u64, String> {

@@ -118,7 +118,9 @@ fn until(text: &str) -> Result<End, CliError> {
     let now = SystemClock::new().now();
     match Moment::parse(text, now) {
         Ok(Moment::Time(time)) if time > now => Ok(End::At(time.0)),
-        Ok(_) => Err(CliError::usage(format!("{text:?} is not in the future")).next("write 2h, or a time such as 14:30")),
+        Ok(_) => {
+            Err(CliError::usage(format!("{text:?} is not in the future")).next("write 2h, or a time such as 14:30"))
+        }
         Err(error) => Err(CliError::usage(error.to_string()).next("or write a period from now: 90m, 2h")),
     }
 }

@@ -97,9 +97,7 @@ impl ProviderArgs {
             configs.insert(name.clone(), ExecConfig::new(name.clone(), command, &root));
         }
         if configs.contains_key(&"local".parse::<Name>().expect("a valid name")) {
-            return Err(
-                CliError::usage("`local` is the name of the node's own provider").next("choose another name")
-            );
+            return Err(CliError::usage("`local` is the name of the node's own provider").next("choose another name"));
         }
         Ok(configs.into_values().collect())
     }
@@ -210,9 +208,8 @@ pub(super) struct CheckArgs {
 
 pub(super) fn main(global: &Global, command: ProviderCommand) -> Result<Exit, CliError> {
     let ProviderCommand::Check(args) = command;
-    let cannot = |error: io::Error| {
-        CliError::new(Exit::Error, "provider-check", "cannot check the provider").because(&error)
-    };
+    let cannot =
+        |error: io::Error| CliError::new(Exit::Error, "provider-check", "cannot check the provider").because(&error);
     let root = match &args.state {
         Some(dir) => dir.clone(),
         None => std::env::temp_dir().join(format!("bailiwick-check-{}", uuid::Uuid::new_v4())),
@@ -242,9 +239,8 @@ async fn judge(args: &CheckArgs, root: &Path) -> Result<Report, CliError> {
         bar.set_message(line.id.clone());
         bar.inc(1);
     };
-    let cannot = |error: io::Error| {
-        CliError::new(Exit::Error, "provider-check", "cannot check the provider").because(&error)
-    };
+    let cannot =
+        |error: io::Error| CliError::new(Exit::Error, "provider-check", "cannot check the provider").because(&error);
     process::start_once(&config).map_err(|error| cannot_start(&args.program, &error))?;
     let (mut lines, offers) = process::run(&config, args.only.as_deref(), tell).await.map_err(cannot)?;
     if let Some(offers) = offers {
@@ -286,8 +282,7 @@ fn bar(count: u64) -> ProgressBar {
 
 /// What failed and what was skipped, and the score; all of it if it is wanted wide.
 fn table(report: &Report, is_wide: bool) -> Table<3> {
-    let mut table =
-        Table::of([Column::always("CHECK"), Column::always("OUTCOME"), Column::always("REQUIREMENT")]);
+    let mut table = Table::of([Column::always("CHECK"), Column::always("OUTCOME"), Column::always("REQUIREMENT")]);
     for line in &report.checks {
         let outcome = match line.outcome {
             Outcome::Passed if !is_wide => continue,

@@ -59,7 +59,8 @@ pub(super) fn read_export(file: &Path) -> Result<Arc<dyn Disk>, CliError> {
     })?;
     let disk: Arc<dyn Disk> = Arc::new(SimulatedDisk::new());
     bailiwick_journal::import_on(&mut io::BufReader::new(opened), disk.clone()).map_err(|error| {
-        let told = CliError::new(Exit::BadInput, "not-an-export", format!("{} is not a complete export", file.display()));
+        let told =
+            CliError::new(Exit::BadInput, "not-an-export", format!("{} is not a complete export", file.display()));
         told.because(&error).next("create one with `bailiwick journal export FILE`, or name a data directory")
     })?;
     Ok(disk)

@@ -379,8 +379,9 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
         }
         if begun.elapsed() >= timeout {
             progress.finish();
-            let mut error = CliError::new(Exit::TimedOut, "timed-out", "timed out")
-                .next("the next start continues the removal; `bailiwick why-not KIND/NAME removed` shows what blocks it");
+            let mut error = CliError::new(Exit::TimedOut, "timed-out", "timed out").next(
+                "the next start continues the removal; `bailiwick why-not KIND/NAME removed` shows what blocks it",
+            );
             let blocked =
                 handle.look(|fleet| open.iter().flat_map(|entity| view::blockers(fleet, entity)).collect())?;
             error.causes = still_there(&open, blocked);

@@ -65,9 +65,7 @@ pub enum NotOffered {
     OtherMachine { entity: StreamId, inside: Name },
     #[error("{entity} needs a block device, but volume {volume} of provider {provider} is a file")]
     NoDevice { entity: StreamId, volume: Name, provider: Name },
-    #[error(
-        "{entity} needs an agent inside machine {machine}, and machines of provider {provider} run none"
-    )]
+    #[error("{entity} needs an agent inside machine {machine}, and machines of provider {provider} run none")]
     NoAgent { entity: StreamId, machine: Name, provider: Name },
     #[error(
         "{entity} cannot be mounted at {path}: machines of provider {provider} only mount beneath their own directory"

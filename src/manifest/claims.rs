@@ -104,11 +104,8 @@ fn claimed(
 ) -> Result<[Read; 2], Box<Problem>> {
     let text = format!("{machine}-{}-{number}", claim.name);
     let Ok(name) = text.parse::<Name>() else {
-        let next =
-            format!("a name has at most {} letters: shorten this one, or that of the machine", Name::BYTES_MAX);
-        return Err(problem(claim, Code::BadName, format!("its storage would be named {text}"))
-            .next(next)
-            .into());
+        let next = format!("a name has at most {} letters: shorten this one, or that of the machine", Name::BYTES_MAX);
+        return Err(problem(claim, Code::BadName, format!("its storage would be named {text}")).next(next).into());
     };
     let kind = claim.kind.unwrap_or_else(|| pool.provider().kind());
     let size = demand(kind, Some(&claim.directive), Minimum::default(), config).size;

@@ -307,8 +307,7 @@ fn directories(config: &Config, clock: &Arc<dyn Clock>) -> Option<Arc<dyn Filesy
     let path = config.data_dir.join("filesystems");
     let offered = Ground::of_this_machine(&path, &[], Arc::new(SystemRunner::default()));
     let offered = offered.and_then(|ground| ground.clear_unfinished().map(|()| ground));
-    let ground =
-        offered.inspect_err(|error| tracing::warn!(%error, "provider directory is not available"));
+    let ground = offered.inspect_err(|error| tracing::warn!(%error, "provider directory is not available"));
     let free = rustix::fs::statvfs(&config.data_dir).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize) >> 20);
     let capacity = SizeMib(free.unwrap_or(0));
     Some(Arc::new(Filesystems::new(Way::Directory { capacity }, Arc::new(ground.ok()?), clock.clone())))

@@ -216,9 +216,7 @@ fn finding(finding: &Finding) -> String {
 fn bad_address(fault: AddressFault) -> &'static str {
     match fault {
         AddressFault::NoneUsable => "its machine is not running, or has no reachable address",
-        AddressFault::SeveralUsable => {
-            "several of its addresses are equally suitable; set spec.space to choose one"
-        }
+        AddressFault::SeveralUsable => "several of its addresses are equally suitable; set spec.space to choose one",
         AddressFault::NoneInSpace => "its machine is not running, or has no address in the space of the set",
     }
 }

@@ -198,9 +198,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         held_back: state.is_held_back(),
         detail: match (withheld_from(fleet, name), machine_detail(state)) {
-            _ if state.awaits_class().is_some() => {
-                state.awaits_class().map(|class| format!("waits for class {class}"))
-            }
+            _ if state.awaits_class().is_some() => state.awaits_class().map(|class| format!("waits for class {class}")),
             (Some(why), _) if state.awaits_site() => Some(format!("not created: {why}")),
             (Some(why), Some(detail)) => Some(format!("{detail}; not replaced: {why}")),
             (Some(why), None) => Some(format!("not replaced: {why}")),

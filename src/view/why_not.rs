@@ -146,7 +146,9 @@ fn class(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>
             Some(Unmet::new(A_REQUEST, NO_REQUEST, by))
         }
         ("removed", _) => Some(match state.users.iter().next() {
-            Some(user) => of_other(fleet, &format!("machine/{user}"), "removed", "the removal of the machines that use it"),
+            Some(user) => {
+                of_other(fleet, &format!("machine/{user}"), "removed", "the removal of the machines that use it")
+            }
             None => Unmet::new(THE_END, "its removal is under way", "it completes by itself"),
         }),
         (_, life) => declared(life),
@@ -208,7 +210,11 @@ fn of_class(fleet: &Fleet, class: &Name) -> Unmet {
         return Unmet::new(precondition, format!("machine class {class} does not exist"), by);
     };
     let because = format!("it waits to use class {class}, which is for provider {}", content.provider);
-    Unmet::new(precondition, because, "the next check of supervisor/machine-sets; machine and class need the same provider")
+    Unmet::new(
+        precondition,
+        because,
+        "the next check of supervisor/machine-sets; machine and class need the same provider",
+    )
 }
 
 /// It waits for a zone: until its provider has told which there are, or there is one that it may be in.
@@ -289,7 +295,11 @@ fn node(state: &machine::State) -> Option<Unmet> {
 fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
     let next = next_look(state);
     if state.life != Life::Alive {
-        return Some(Unmet::new("a machine that stays", format!("it is {}", state.life), "nothing; it is being removed"));
+        return Some(Unmet::new(
+            "a machine that stays",
+            format!("it is {}", state.life),
+            "nothing; it is being removed",
+        ));
     }
     let Instance::Running { .. } = state.instance else {
         // What has no running instance is asked about as running.
@@ -333,7 +343,7 @@ fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     }
     let by = format!("it completes by itself; `bailiwick delete {entity} --force` does not wait");
     let first = blockers(fleet, entity).into_iter().next();
-    let because =
-        first.map_or_else(|| "its removal is under way".to_owned(), |blocker| format!("{}: {}", blocker.by, blocker.why));
+    let because = first
+        .map_or_else(|| "its removal is under way".to_owned(), |blocker| format!("{}: {}", blocker.by, blocker.why));
     Some(Unmet::new(THE_END, because, by).looked_at(next))
 }

@@ -31,8 +31,7 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         return Some(Some(unmet));
     }
     if let Some(until) = state.rests_until {
-        let unmet =
-            Unmet::new("accepted machines", "one of its machines was refused", "its next attempt");
+        let unmet = Unmet::new("accepted machines", "one of its machines was refused", "its next attempt");
         return Some(Some(unmet.looked_at(Some(until))));
     }
     let replicas = usize::try_from(row.replicas).unwrap_or(usize::MAX);
@@ -76,13 +75,9 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     };
     let precondition = if is_at_number { "healthy members" } else { "the declared number of voters" };
     let (because, by) = match (&row.held, row.plan.first(), &row.detail) {
-        (Some(held), ..) => {
-            (format!("{missing}: {held}"), "the end of that; the node then plans again".to_owned())
-        }
+        (Some(held), ..) => (format!("{missing}: {held}"), "the end of that; the node then plans again".to_owned()),
         (None, Some(step), _) => (missing, step.clone()),
-        (None, None, Some(detail)) => {
-            (format!("{missing}: {detail}"), "the next read of its state".to_owned())
-        }
+        (None, None, Some(detail)) => (format!("{missing}: {detail}"), "the next read of its state".to_owned()),
         (None, None, None) => (missing, "the next read of its state".to_owned()),
     };
     Some(Some(Unmet::new(precondition, because, by).looked_at(due)))

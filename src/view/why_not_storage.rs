@@ -129,9 +129,7 @@ fn attached(fleet: &Fleet, entity: &StreamId, state: &volume_attachment::State) 
         Link::Waiting => Some(
             side(fleet, &format!("machine/{machine}"), "running", "its machine")
                 .or_else(|| side(fleet, &format!("volume/{volume}"), "ready", "its volume"))
-                .unwrap_or_else(|| {
-                    Unmet::new(precondition, NOT_BEGUN, NEXT_CHECK)
-                }),
+                .unwrap_or_else(|| Unmet::new(precondition, NOT_BEGUN, NEXT_CHECK)),
         ),
     }
 }
@@ -151,9 +149,7 @@ fn mounted(fleet: &Fleet, entity: &StreamId, state: &filesystem_attachment::Stat
         Link::Waiting => Some(
             side(fleet, &format!("machine/{machine}"), "running", "its machine")
                 .or_else(|| side(fleet, &format!("filesystem/{filesystem}"), "ready", "its filesystem"))
-                .unwrap_or_else(|| {
-                    Unmet::new(precondition, NOT_BEGUN, NEXT_CHECK)
-                }),
+                .unwrap_or_else(|| Unmet::new(precondition, NOT_BEGUN, NEXT_CHECK)),
         ),
     }
 }
@@ -167,9 +163,8 @@ fn side(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) ->
 
 /// The same; if it lacks nothing, the supervisor acts next.
 fn of_other_or(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) -> Unmet {
-    side(fleet, other, wanted, precondition).unwrap_or_else(|| {
-        Unmet::new(MADE, format!("{other} has only just become ready"), NEXT_CHECK)
-    })
+    side(fleet, other, wanted, precondition)
+        .unwrap_or_else(|| Unmet::new(MADE, format!("{other} has only just become ready"), NEXT_CHECK))
 }
 
 /// What is missing for its removal, the inner none if it is gone; none at all if nothing was ever heard of it.

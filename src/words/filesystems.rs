@@ -64,7 +64,9 @@ impl Words for filesystem::State {
             Event::OwnedBy { owner } => format!("belongs to {owner}, and is removed with it"),
             Event::TakenFrom { pool } => format!("comes from pool {}", pool.name),
             Event::BackingChanged { backing: None } => "device is gone".into(),
-            Event::Created { filesystem } => format!("provider created filesystem {} of {}", filesystem.filesystem_id, filesystem.size),
+            Event::Created { filesystem } => {
+                format!("provider created filesystem {} of {}", filesystem.filesystem_id, filesystem.size)
+            }
             Event::CreateRetryScheduled { until, fault } => {
                 format!("creating it failed ({fault}); next attempt at {until}")
             }

@@ -2,8 +2,8 @@
 
 use bailiwick_actors::{
     machine::{
-        BudgetSeen, Cause, Command, DrainOutcome, Event, Removal, Report, Siting, Skipped, Spec, StartParameters, State, Step,
-        TurnOutcome,
+        BudgetSeen, Cause, Command, DrainOutcome, Event, Removal, Report, Siting, Skipped, Spec, StartParameters,
+        State, Step, TurnOutcome,
     },
     ports::Condition,
     vocab::{Cited, Name, Timestamp, Zone},
@@ -148,7 +148,9 @@ impl Words for State {
             Event::EvictionAskedAgain => "asked again to evict its workloads".into(),
             Event::DrainBegan { until, .. } => format!("drain started; workloads have until {until} to stop"),
             Event::DrainEnded { outcome } => drained(*outcome).into(),
-            Event::StrayAttemptBegun { effect } => format!("started the next attempt to delete stray instance {effect}"),
+            Event::StrayAttemptBegun { effect } => {
+                format!("started the next attempt to delete stray instance {effect}")
+            }
         }
     }
 }

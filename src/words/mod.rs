@@ -15,6 +15,8 @@ mod policies;
 mod replica_sets;
 mod storage;
 mod supervisors;
+#[cfg(test)]
+pub(crate) mod tests;
 mod values;
 
 use std::fmt;

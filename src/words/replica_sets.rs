@@ -12,7 +12,9 @@ impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
             Command::Declare(spec) => declared(spec),
-            Command::Publish(endpoints) => format!("publish the addresses of {}", count(endpoints.servers.len(), "server")),
+            Command::Publish(endpoints) => {
+                format!("publish the addresses of {}", count(endpoints.servers.len(), "server"))
+            }
             Command::EnableHa { servers: 0 } => "enable high availability".into(),
             Command::EnableHa { servers } => format!("set the number of voters to {servers}"),
             Command::Remove => "stop managing it".into(),
@@ -35,7 +37,9 @@ impl Words for State {
             Event::Seen { observation } => observed(observation),
             Event::SeenSame => "state unchanged".into(),
             Event::SeenNotBegun => "engine reported: not initiated yet".into(),
-            Event::LookFailed { until, fault } => format!("reading its state failed ({fault}); next attempt at {until}"),
+            Event::LookFailed { until, fault } => {
+                format!("reading its state failed ({fault}); next attempt at {until}")
+            }
             Event::StepBegun { step, .. } => {
                 format!("started a step: {}, because {}", step_in_words(step), step.because)
             }

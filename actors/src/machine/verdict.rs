@@ -136,11 +136,11 @@ pub enum Rejection {
     BeingRemoved,
     #[error("class {class} is of provider {provider}; this machine is declared with another one")]
     ClassOfOtherProvider { class: Name, provider: Name },
-    #[error("its volume {other} is in zone {here} and volume {volume} in zone {zone}; a machine can only be in one of them")]
-    VolumesApart { volume: Name, zone: Zone, other: Name, here: Zone },
     #[error(
-        "volume {volume} is in zone {zone}, where this machine may not be; attach it to a machine that may"
+        "its volume {other} is in zone {here} and volume {volume} in zone {zone}; a machine can only be in one of them"
     )]
+    VolumesApart { volume: Name, zone: Zone, other: Name, here: Zone },
+    #[error("volume {volume} is in zone {zone}, where this machine may not be; attach it to a machine that may")]
     VolumeElsewhere { volume: Name, zone: Zone },
     #[error("another control plane started that instance: it reports nonce {nonce}")]
     OtherNonce { nonce: String },

@@ -11,7 +11,14 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.steps {
             let lead = "  ".repeat(step.depth.min(DEPTH_MAX));
-            writeln!(f, "{lead}{:>5}  {}  {}: {}", step.line.position, step.line.time, step.line.stream, step.line.what())?;
+            writeln!(
+                f,
+                "{lead}{:>5}  {}  {}: {}",
+                step.line.position,
+                step.line.time,
+                step.line.stream,
+                step.line.what()
+            )?;
             let margin = " ".repeat(lead.len() + 7);
             writeln!(f, "{margin}{}", step.who())?;
             for text in &step.unfounded {

@@ -84,8 +84,7 @@ pub(super) fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Re
             class(root, &top, &spec, Some(other), name, reading)
         }
         "MachineDeployment" => {
-            let message =
-                "machine deployments are not supported: there are no rolling updates";
+            let message = "machine deployments are not supported: there are no rolling updates";
             kind.refuse(
                 reading,
                 Code::UnsupportedKind,
@@ -329,9 +328,7 @@ fn provider(fields: &Fields<'_>, older: Option<&str>, reading: &mut Reading<'_>)
         let text = field.line(reading)?.to_ascii_lowercase();
         return match text.parse() {
             Ok(name) => Some(name),
-            Err(_) => {
-                field.refuse(reading, Code::BadName, format!("{:?} is not a provider name", cut(&text, 40)), "")
-            }
+            Err(_) => field.refuse(reading, Code::BadName, format!("{:?} is not a provider name", cut(&text, 40)), ""),
         };
     }
     let text = format!("missing: provider {PROVIDER} is used; choose another with `provider` at the top level");

@@ -62,12 +62,7 @@ fn template_of(
     let machine = machine::machine(&spec, labels, references, provider, reading)?;
     if let Some(storage) = Fields::any(&spec, reading)?.get("storage") {
         let message = "machines of a set cannot request storage";
-        return storage.refuse(
-            reading,
-            Code::UnknownField,
-            message,
-            "remove it, or declare the machines one by one",
-        );
+        return storage.refuse(reading, Code::UnknownField, message, "remove it, or declare the machines one by one");
     }
     if machine.parent.is_some()
         && let Some(parent) = Fields::of(&spec, &machine::FIELDS, reading)?.get("parent")

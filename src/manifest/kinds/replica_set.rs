@@ -44,12 +44,7 @@ fn servers(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u32> {
         number if number % 2 == 1 && number <= 7 => Some(number),
         number => {
             let message = format!("{number} is not a valid number of voters");
-            field.refuse(
-                reading,
-                Code::WrongType,
-                message,
-                "write 1, 3, 5 or 7",
-            )
+            field.refuse(reading, Code::WrongType, message, "write 1, 3, 5 or 7")
         }
     }
 }
@@ -126,6 +121,8 @@ fn port(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u16> {
     let number = field.number(reading)?;
     match u16::try_from(number) {
         Ok(port) if port > 0 => Some(port),
-        _ => field.refuse(reading, Code::WrongType, format!("{number} is not a port"), "write a number from 1 to 65535"),
+        _ => {
+            field.refuse(reading, Code::WrongType, format!("{number} is not a port"), "write a number from 1 to 65535")
+        }
     }
 }

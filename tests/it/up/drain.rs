@@ -36,7 +36,7 @@ fn a_workload_ends_while_its_volume_is_still_attached() {
     let lab = Lab::new();
     let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", FAREWELL));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let removed = lab.run(&["remove", "machine/a", "-o", "json"]).code(0);
     assert_eq!(json(&removed)["blocked"][0]["by"], "the workloads of machine/a", "{removed:?}");
     eventually("it has gone", || json(&lab.run(&["get", "machines", "-o", "json"]).code(0)) == Value::Array(vec![]));
@@ -55,7 +55,7 @@ fn force_does_not_wait_for_workloads() {
     let clings = FAREWELL.replace("sleep 1; echo farewell > $BAILIWICK_VOLUME_V/last; exit 0", "");
     let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", clings));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     lab.run(&["remove", "machine/a", "--force", "--wait", "--timeout", "60s"]).code(0);
     let log = lab.run(&["log", "machine/a", "--limit", "50"]);
     assert!(log.out.contains("not to wait") || log.out.contains("removed"), "{}", log.out);
@@ -82,7 +82,7 @@ fn with_budget(lab: &Lab, min_available: u32, drain_timeout: &str) -> super::sup
     let quick = lab.manifest("quick.yaml", QUICK.replace("  storage:", &health));
     let file = lab.manifest("it.yaml", shop(min_available));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     node
 }
 
@@ -209,7 +209,7 @@ fn an_eviction_that_is_under_way_is_finished_after_a_kill_and_not_begun_again() 
     let health = "  health: {evictionRetry: 300ms, drainTimeout: 120s}\n  storage:";
     let quick = lab.manifest("quick.yaml", QUICK.replace("  storage:", health));
     let node = lab.start(&["up", &quick, &lab.manifest("it.yaml", slow), "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let has_said = |text: &str| std::fs::read_to_string(&said).is_ok_and(|all| all == text);
     eventually("its workload runs", || has_said("begin\n"));
     lab.run(&["remove", "machine/a"]).code(0);
@@ -266,7 +266,7 @@ fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_chang
     let said = lab.manifest("said", "");
     let quick = lab.manifest("quick.yaml", QUICK);
     let node = lab.start(&["up", &quick, &lab.manifest("it.yaml", TURNS.replace("SAID", &said)), "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let lines = || std::fs::read_to_string(&said).unwrap_or_default();
     let is_told = |workload: &str| {
         lines().lines().any(|line| line.starts_with(&format!("{workload} /")) && line.ends_with(" no"))

@@ -84,7 +84,7 @@ impl SampleLab {
     #[track_caller]
     fn stay(&self) -> Running {
         let node = self.lab.start(&self.args(&[]));
-        node.says("everything is ready");
+        node.says("ready; Ctrl-C stops the node");
         node
     }
 }

@@ -23,7 +23,7 @@ fn a_machine_that_hangs_is_replaced_when_its_time_is_over() {
     let file = lab
         .manifest("it.yaml", "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: a}\nspec: {provider: local}\n");
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let before = describe(&lab, "machine/a");
     assert_eq!((&before["phase"], &before["health"]), (&"Running".into(), &"well".into()), "{before}");
     let why = json(&lab.run(&["why-not", "machine/a", "replaced", "-o", "json"]).code(0));

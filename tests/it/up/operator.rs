@@ -18,7 +18,7 @@ fn one() -> (Lab, Running) {
     let lab = Lab::new();
     let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", MACHINE));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     (lab, node)
 }
 

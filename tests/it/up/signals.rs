@@ -33,7 +33,7 @@ fn ctrl_c_reaches_the_node_and_no_machine() {
     let mut command = lab.command(&args.iter().map(String::as_str).collect::<Vec<_>>());
     // A terminal sends it to the whole group in the foreground.
     let node = Running::of(command.process_group(0));
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let group = Pid::from_raw(node.pid().try_into().expect("a pid")).expect("a pid");
     kill_process_group(group, Signal::INT).expect("it is ours");
     node.ended().code(0);
