@@ -361,7 +361,7 @@ mod tests {
         let source = Source::new("a.yaml", "kind: Machin\n");
         let error = CliError::from(manifest::parse(&[source], &Known::default()).expect_err("wrong"));
         assert_eq!(error.exit, Exit::BadInput);
-        assert!(written(&error, Format::Table).contains("a.yaml:1:7: kind: no kind `Machin` is known"));
+        assert!(written(&error, Format::Table).contains("a.yaml:1:7: kind: unknown kind `Machin`"));
         let json: serde_json::Value = serde_json::from_str(&written(&error, Format::Json)).expect("json");
         let codes: Vec<&str> = json["error"]["details"]["problems"]
             .as_array()

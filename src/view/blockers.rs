@@ -128,7 +128,7 @@ fn storage(entity: &StreamId, effort: &Effort) -> Told {
 fn undoing(effort: &Effort, verb: &str) -> String {
     let told = asked_to(effort, verb);
     // Whoever has waited for so long is told what else there is.
-    let more = effort.overdue.map(|at| format!("; overdue since {at}; `--force` does not wait"));
+    let more = effort.overdue.map(|at| format!("; overdue since {at} (--force skips it)"));
     told + &more.unwrap_or_default()
 }
 

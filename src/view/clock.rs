@@ -126,7 +126,7 @@ mod tests {
         };
         assert!(at(since) > 2_000 && at(since - 1) <= 2_000, "{step:?}");
         assert!(
-            step.text.starts_with("the node's time is 3h ") && step.text.contains(&format!("entry {since}")),
+            step.text.starts_with("the node's time has been 3h ") && step.text.contains(&format!("entry {since}")),
             "{step:?}"
         );
         let set_ahead = ClockStep::between(&*journal, time, time.after(7_200_000)).unwrap().expect("a step");

@@ -323,7 +323,7 @@ pub(super) fn effort_detail(effort: &Effort) -> Option<String> {
     let Some(at) = effort.overdue else { return detail };
     let detail = detail.unwrap_or_else(|| format!("attempt {}", effort.attempt));
     Some(format!(
-        "waiting for its provider since {}, overdue since {at}: {detail}; `--force` does not wait",
+        "waiting for its provider since {}, overdue since {at}: {detail} (--force skips it)",
         effort.since
     ))
 }

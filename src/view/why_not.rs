@@ -131,7 +131,7 @@ pub(super) fn declared(life: Life) -> Option<Unmet> {
         }
         Life::Dying | Life::Dead => {
             let by = "wait until it is removed, then `bailiwick apply` its manifest again";
-            Some(Unmet::new("a declaration", format!("its removal was requested: it is {life}"), by))
+            Some(Unmet::new("a declaration", format!("it is being removed ({life})"), by))
         }
     }
 }
@@ -239,7 +239,7 @@ fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
 }
 
 fn instance(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
-    let again = || format!("`bailiwick retry-provisioning {entity}`");
+    let again = || format!("`bailiwick retry {entity}`");
     match &state.instance {
         Instance::Running { .. } => None,
         Instance::None => {
@@ -269,7 +269,7 @@ pub(super) fn effort_unmet(precondition: &'static str, doing: &str, effort: &Eff
             Unmet::new(precondition, because, format!("attempt {}, or now: {again}", effort.attempt))
         }
         Outlook::GivenUp { fault } => {
-            let because = format!("{doing} was given up after attempt {}: {fault}", effort.attempt);
+            let because = format!("the node gave up {doing} after attempt {}: {fault}", effort.attempt);
             Unmet::new(precondition, because, format!("{again} starts a new series of attempts"))
         }
     }
@@ -324,8 +324,11 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
         Health::Suspect { cause, until, .. } => format!("{}, and has until {until} to recover", caused(*cause)),
         Health::Overdue { since, .. } => format!("its time ran out at {since}; supervisor/machines decides next"),
     };
-    let by = "the end of that time, or the loss of its instance";
-    Some(Unmet::new("a failure", because, by).looked_at(next))
+    let by = match &state.health {
+        Health::Unjudged | Health::Well { .. } => "nothing needs to be done; it is replaced once it fails",
+        _ => "the end of that time, or the loss of its instance",
+    };
+    Some(Unmet::new("a reason to replace it", because, by).looked_at(next))
 }
 
 fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
@@ -344,6 +347,6 @@ fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     let by = format!("it completes by itself; `bailiwick delete {entity} --force` does not wait");
     let first = blockers(fleet, entity).into_iter().next();
     let because = first
-        .map_or_else(|| "its removal is under way".to_owned(), |blocker| format!("{}: {}", blocker.by, blocker.why));
+        .map_or_else(|| "its removal is under way".to_owned(), |blocker| format!("it waits for {}: {}", blocker.by, blocker.why));
     Some(Unmet::new(THE_END, because, by).looked_at(next))
 }

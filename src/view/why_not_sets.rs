@@ -92,7 +92,7 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
         "removed" if is_gone => return Some(None),
         "removed" => {
             let by = "remove its machine, or its seat in the replica set";
-            return Some(Some(Unmet::new("the loss of its seat", format!("it is {} in {set}", row.status), by)));
+            return Some(Some(Unmet::new("the loss of its seat", format!("it is {} in {set}", as_noun(row.status)), by)));
         }
         _ => (),
     }
@@ -104,12 +104,17 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
     }
     let due = fleet.replica_sets.get(&row.set).and_then(next_look);
     if row.votes {
-        let because = format!("it was {} when the state of {set} was last read", row.state.unwrap_or("not seen"));
+        let because = format!("it was {} when the state of {set} was last read", row.state.unwrap_or("not seen").to_ascii_lowercase());
         return Some(Some(Unmet::new("a healthy server", because, "its server answers and catches up").looked_at(due)));
     }
-    let why = row.why.unwrap_or_else(|| format!("it is {}", row.status));
+    let why = row.why.unwrap_or_else(|| format!("it is {}", as_noun(row.status)));
     let by = format!("the next step of {set}: `bailiwick why-not {set} at-its-number`");
     Some(Some(Unmet::new("a vote", why, by).looked_at(due)))
+}
+
+/// "a voter", "joining".
+fn as_noun(status: &str) -> String {
+    if matches!(status, "learner" | "voter" | "stranger") { format!("a {status}") } else { status.to_owned() }
 }
 
 /// What another entity lacks, as what is missing here.
@@ -122,6 +127,7 @@ pub(super) fn of_other(fleet: &Fleet, other: &str, wanted: &str, precondition: &
             blocked_by: Some(unmet.blocked_by.unwrap_or_else(|| other.to_owned())),
             ..unmet
         },
+        None if wanted == "removed" => Unmet::new(precondition, format!("{other} is gone"), "it completes by itself"),
         None => Unmet {
             blocked_by: Some(other.to_owned()),
             ..Unmet::new(precondition, format!("{other} does not exist"), "`bailiwick apply` its manifest")

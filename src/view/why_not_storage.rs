@@ -189,8 +189,8 @@ pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option
     };
     let because = match first {
         Some(Blocker { by, why, since_ms, .. }) => {
-            let since = since_ms.map(|since| format!(", since {}", Timestamp(since))).unwrap_or_default();
-            format!("it waits for {by}: {why}{since}")
+            let since = since_ms.map(|since| format!(" since {}", Timestamp(since))).unwrap_or_default();
+            format!("it has been waiting for {by}{since}: {why}")
         }
         None => "the provider is undoing it".to_owned(),
     };

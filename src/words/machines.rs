@@ -146,7 +146,7 @@ impl Words for State {
             Event::VolumeDetached { volume } => format!("volume {volume} detached"),
             Event::TurnEnded { workload, outcome } => turn_over(workload, *outcome),
             Event::EvictionAskedAgain => "asked again to evict its workloads".into(),
-            Event::DrainBegan { until, .. } => format!("drain started; workloads have until {until} to stop"),
+            Event::DrainBegan { until, .. } => format!("drain started: workloads must stop by {until}"),
             Event::DrainEnded { outcome } => drained(*outcome).into(),
             Event::StrayAttemptBegun { effect } => {
                 format!("started the next attempt to delete stray instance {effect}")
@@ -177,7 +177,7 @@ fn skipped(what: &Skipped) -> String {
 
 fn turn_over(workload: &Name, outcome: TurnOutcome) -> String {
     match outcome {
-        TurnOutcome::Done => format!("workload {workload} is done"),
+        TurnOutcome::Done => format!("workload {workload} stopped, and its volumes detached"),
         TurnOutcome::WorkloadStayed => format!("workload {workload} did not stop in time; continuing without it"),
         TurnOutcome::VolumesStayed => {
             format!("volumes of workload {workload} did not detach in time; continuing without them")

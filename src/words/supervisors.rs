@@ -26,7 +26,7 @@ impl Words for machines::State {
     fn asked(command: &machines::Command) -> String {
         match command {
             machines::Command::Observe { provider, changes, .. } => {
-                format!("provider {provider} listed: {}", changes_in_words(changes))
+                format!("provider {provider} reported: {}", changes_in_words(changes))
             }
             machines::Command::ReportListFailed { provider, fault } => {
                 format!("listing provider {provider} failed: {fault}")
@@ -39,7 +39,7 @@ impl Words for machines::State {
                 format!("re-evaluate {}", listed(&names, "machine"))
             }
             machines::Command::ObserveZones { provider, zones } => {
-                format!("provider {provider} listed {}", zones_in_words(zones))
+                format!("provider {provider} reported {}", zones_in_words(zones))
             }
         }
     }
@@ -47,7 +47,7 @@ impl Words for machines::State {
     fn happened(event: &machines::Event) -> String {
         match event {
             machines::Event::Observed { provider, changes, .. } => {
-                format!("provider {provider} listed: {}", changes_in_words(changes))
+                format!("provider {provider} reported: {}", changes_in_words(changes))
             }
             machines::Event::ListFailed { provider, fault } => {
                 format!("listing provider {provider} failed: {fault}")
@@ -61,7 +61,7 @@ impl Words for machines::State {
                 format!("did not replace machine/{machine}: {}", withholding(why))
             }
             machines::Event::ZonesListed { provider, zones } => {
-                format!("provider {provider} listed {}", zones_in_words(zones))
+                format!("provider {provider} reported {}", zones_in_words(zones))
             }
             machines::Event::Released { machine } => format!("machine/{machine} may be replaced again"),
         }
@@ -72,12 +72,12 @@ impl Words for storage::State {
     fn asked(command: &storage::Command) -> String {
         match command {
             storage::Command::Look { about } => format!("re-evaluate {}", entities(about)),
-            storage::Command::Begin { .. } => "begin a session".into(),
+            storage::Command::Begin { .. } => "begin a new session".into(),
             storage::Command::Observe { changes } => {
                 format!("agents reported: {}", devices_in_words(changes))
             }
             storage::Command::ObserveVolumes { changes } => {
-                format!("providers listed: {}", volumes_in_words(changes))
+                format!("providers reported: {}", volumes_in_words(changes))
             }
         }
     }
@@ -85,11 +85,11 @@ impl Words for storage::State {
     fn happened(event: &storage::Event) -> String {
         match event {
             storage::Event::Issued { order, .. } => ordered(order),
-            storage::Event::SessionBegan { .. } => "began a session".into(),
+            storage::Event::SessionBegan { .. } => "began a new session".into(),
             storage::Event::Observed { changes } => format!("agents reported: {}", devices_in_words(changes)),
             storage::Event::PutOff { about } => format!("postponed {} until there is a policy", entities(about)),
             storage::Event::TakenUp => "resumed what was postponed".into(),
-            storage::Event::VolumesObserved { changes } => format!("providers listed: {}", volumes_in_words(changes)),
+            storage::Event::VolumesObserved { changes } => format!("providers reported: {}", volumes_in_words(changes)),
         }
     }
 }
@@ -145,7 +145,26 @@ pub fn ordered(order: &Order) -> String {
         Order::FilesystemAttachment { command, .. } => filesystem_attachment::State::asked(command),
         Order::Member { command, .. } => member::State::asked(command),
     };
-    format!("ordered {}: {asked}", order.target())
+    let verb = if is_report(order) { "told" } else { "ordered" };
+    format!("{verb} {}: {asked}", order.target())
+}
+
+/// Whether it asks for nothing, but says what was seen.
+fn is_report(order: &Order) -> bool {
+    use machine_set::Command as OfSet;
+    match order {
+        Order::Machine { command, .. } => matches!(command, machine::Command::Report(_)),
+        Order::Volume { command, .. } => matches!(command, volume::Command::Report(_)),
+        Order::VolumeAttachment { command, .. } => matches!(command, volume_attachment::Command::Report(_)),
+        Order::Filesystem { command, .. } => matches!(command, filesystem::Command::Report(_)),
+        Order::FilesystemAttachment { command, .. } => matches!(command, filesystem_attachment::Command::Report(_)),
+        Order::ReplicaSet { command, .. } => matches!(command, replica_set::Command::Report(_)),
+        Order::MachineSet { command, .. } => {
+            matches!(command, OfSet::ReportRemovals { .. } | OfSet::ReportBatch { .. } | OfSet::ReportEmpty)
+        }
+        Order::Member { command, .. } => matches!(command, member::Command::Follow(_)),
+        Order::MachineClass { .. } => false,
+    }
 }
 
 /// Why a machine is not replaced now: "zone a is silent as a whole".

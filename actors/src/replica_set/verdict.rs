@@ -53,7 +53,7 @@ pub enum Rejection {
     Invalid { field: String, problem: String },
     #[error("{problem}")]
     Servers { problem: EnableHaError },
-    #[error("{asked} servers need {asked} seats, but only {seats} are declared; declare more seats first")]
+    #[error("{asked} servers need {asked} seats, and the set declares {seats}; declare more seats first")]
     TooFewSeats { asked: i64, seats: u32 },
     #[error("another step is under way; planning resumes when it has ended")]
     Busy,

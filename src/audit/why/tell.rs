@@ -31,10 +31,10 @@ impl fmt::Display for Why {
         match self.further.as_slice() {
             [] => Ok(()),
             [.., last] if self.direction == Direction::Causes => {
-                writeln!(f, "{} more; continue with: bailiwick why @{last}", entries(self.further.len()))
+                writeln!(f, "{}; continue with: bailiwick why @{last}", more(self.further.len()))
             }
             [first, ..] => {
-                writeln!(f, "{} more; continue with: bailiwick why @{first} --forward", entries(self.further.len()))
+                writeln!(f, "{}; continue with: bailiwick why @{first} --forward", more(self.further.len()))
             }
         }?;
         let mut policies: Vec<&str> = self.steps.iter().filter_map(|step| step.line.policy.as_deref()).collect();
@@ -47,8 +47,8 @@ impl fmt::Display for Why {
     }
 }
 
-fn entries(count: usize) -> String {
-    if count == 1 { "1 entry".into() } else { format!("{count} entries") }
+fn more(entries: usize) -> String {
+    if entries == 1 { "1 more entry".into() } else { format!("{entries} more entries") }
 }
 
 impl Step {

@@ -15,11 +15,11 @@ use crate::{
     words::tests::is_as_read,
 };
 
-/// What was said of the states of entities: the first example of each sentence.
+/// What was said of the states of entities.
 #[derive(Default)]
 pub(super) struct States {
-    /// By what it is about, and by its sentence without names, times and numbers.
-    told: BTreeMap<(String, String), String>,
+    /// By what it is about.
+    told: BTreeMap<String, BTreeSet<String>>,
     names: BTreeSet<String>,
 }
 
@@ -51,8 +51,7 @@ impl States {
     }
 
     fn add(&mut self, about: &str, sentence: String) {
-        let shape = self.shape(&sentence);
-        self.told.entry((about.to_owned(), shape)).or_insert(sentence);
+        self.told.entry(about.to_owned()).or_default().insert(sentence);
     }
 
     /// A sentence without what differs between alike ones.
@@ -66,15 +65,15 @@ impl States {
         sentence.split(' ').map(word).collect::<Vec<_>>().join(" ")
     }
 
+    /// Compares the first of the sentences that are alike.
     pub(super) fn are_as_read(&self) {
         let mut list = String::from("What is said of states: for why-not what is missing, why, and what helps.\n");
-        let mut last = "";
-        for ((about, _), sentence) in &self.told {
-            if about != last {
-                writeln!(list, "\n# {about}").expect("a text");
+        for (about, sentences) in &self.told {
+            writeln!(list, "\n# {about}").expect("a text");
+            let mut shapes = BTreeSet::new();
+            for sentence in sentences.iter().filter(|sentence| shapes.insert(self.shape(sentence))) {
+                writeln!(list, "{sentence}").expect("a text");
             }
-            writeln!(list, "{sentence}").expect("a text");
-            last = about;
         }
         is_as_read("states.txt", &list);
     }

@@ -93,10 +93,10 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         ("{data: {size: 1G}}", "missing-field", "neither"),
         ("{data: {volume: fast, filesystem: shared}}", "missing-field", "both"),
         ("{data: {volume: 'tmpfs,1G'}}", "bad-pool", "makes no volumes"),
-        ("{data: {volume: '1G', path: /srv}}", "bad-text", "only a filesystem"),
+        ("{data: {volume: '1G', path: /srv}}", "bad-text", "only a single filesystem"),
         ("{data: {filesystem: 'shared,1M,2', path: /srv/a}}", "bad-text", "no two"),
         ("{data: {filesystem: 'shared,1M', path: /etc}}", "bad-name", "absolute path"),
-        ("{data: {volume: 'loop,1M', persistent: true}}", "bad-pool", "goes with it"),
+        ("{data: {volume: 'loop,1M', persistent: true}}", "bad-pool", "is removed with it"),
         ("[1G]", "wrong-type", "a mapping"),
         (long.as_str(), "bad-name", "shorter"),
     ] {

@@ -251,7 +251,7 @@ fn a_provider_that_is_broken_holds_up_nobody_else() {
 fn a_provider_that_was_forgotten_is_named() {
     let Some(sample) = SampleLab::new() else { return };
     let ran = sample.lab.run(&["up", &sample.manifest, "--once", "--timeout", "60s"]).code(5);
-    ran.says("asks for provider sample, and this node has none of that name");
+    ran.says("names provider sample, which this node does not have");
 }
 
 #[test]

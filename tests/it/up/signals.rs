@@ -84,7 +84,7 @@ fn a_second_node_is_refused_with_the_holder() {
 fn everything_goes_beside_a_running_node_that_runs_on() {
     let lab = Lab::new();
     let node = lab.stay();
-    lab.run(&["down"]).code(0).says("everything that was declared is gone; the node is still running");
+    lab.run(&["down"]).code(0).says("everything is gone; the node is still running");
     nothing_made(&lab);
     lab.run(&["wait"]).code(0);
     let (args, all) = (lab.up_args(), ["delete", "--all", "--wait"]);
