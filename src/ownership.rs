@@ -44,15 +44,15 @@ impl Unsafe {
         let path = self.path.display();
         match &self.why {
             Why::Owner { owner, .. } => format!(
-                "run the command as user {owner}, or, if everything in the directory is known to be yours, give it to \
-                 yourself with `chown`; or name another directory with --data-dir DIR"
+                "run the command as user {owner}; or, if everything in it is known to be yours, take ownership with \
+                 `chown`; or choose another directory with --data-dir DIR"
             ),
             Why::Writable { .. } => format!(
-                "make sure that nobody has changed anything in it, then `chmod go-w {path}`; or name another directory \
+                "check that nobody changed anything in it, then run `chmod go-w {path}`; or choose another directory \
                  with --data-dir DIR"
             ),
             Why::Readable { .. } => {
-                format!("`chmod go-rwx {path}`; whoever may have read it knows the secret")
+                format!("run `chmod go-rwx {path}`; whoever read it knows the secret")
             }
             Why::Link => {
                 "replace the link with its target, or choose the real directory with --data-dir DIR".to_owned()

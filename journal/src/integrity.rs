@@ -99,8 +99,8 @@ impl fmt::Display for IntegrityReport {
             write!(f, "; and of {} more streams", self.missing.len() - 10)?;
         }
         f.write_str(
-            ". Nothing was changed. Next: `bailiwick journal check` lists everything; put back a copy or an export, or make a \
-             new journal of what is whole with `bailiwick journal salvage DIR --into NEWDIR`",
+            ". Nothing was changed. Next: `bailiwick journal check` lists everything; restore a backup or an export, or recover \
+             what is intact with `bailiwick journal salvage DIR --into NEWDIR`",
         )
     }
 }

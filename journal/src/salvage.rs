@@ -143,7 +143,7 @@ fn take_over(from: &Arc<dyn Disk>, store: &dyn Store, to: &Arc<dyn Disk>) -> Res
     };
     let sources = Sources::find(from, store, id).map_err(failed)?;
     let Some(journal) = sources.journal else {
-        let problem = "it holds no FORMAT file and no block that is whole".into();
+        let problem = "it contains no FORMAT file and no intact block".into();
         return Err(SalvageError::Source { source: OpenError::Foreign { path: from.path(), problem } });
     };
     let found_head = match head::read_of(&**from, journal) {
@@ -368,7 +368,7 @@ impl fmt::Display for Salvaged {
         write!(f, "recovered {entries} entries, {from_log} blocks from the log and {from_store} from sled; ")?;
         write!(f, "entries 1 to {unchanged} are unchanged")?;
         for (first, last) in self.lost.iter().take(10) {
-            write!(f, "; lost or left out: {first} to {last}")?;
+            write!(f, "; lost or skipped: {first} to {last}")?;
         }
         if self.lost.len() > 10 {
             write!(f, "; and {} more gaps", self.lost.len() - 10)?;

@@ -97,7 +97,7 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "done",
-            Self::Error => "something else failed",
+            Self::Error => "another error",
             Self::Differences => "done, with differences (plan, audit replay)",
             Self::GateFailed => "done, but a check failed (simulate, chaos, provider check)",
             Self::NotFound => "not found",

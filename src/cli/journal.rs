@@ -297,7 +297,7 @@ fn salvaged_table(salvaged: &Salvaged) -> Table {
     table.add([Cell::from("recovered"), format!("{entries} entries; 1 to {unchanged} are unchanged").into()]);
     table.add([Cell::from("blocks"), format!("{from_log} from the log, {from_store} from sled").into()]);
     for (first, last) in &salvaged.lost {
-        table.add([Cell::bad("lost or left out"), format!("entries {first} to {last}; replaced by notes").into()]);
+        table.add([Cell::bad("lost or skipped"), format!("entries {first} to {last}; replaced by notes").into()]);
     }
     if let Some((first, last)) = salvaged.cut {
         table.add([Cell::bad("missing at the end"), format!("entries {first} to {last}").into()]);

@@ -322,10 +322,7 @@ pub(super) fn effort_detail(effort: &Effort) -> Option<String> {
     let detail = attempts_detail(effort);
     let Some(at) = effort.overdue else { return detail };
     let detail = detail.unwrap_or_else(|| format!("attempt {}", effort.attempt));
-    Some(format!(
-        "waiting for its provider since {}, overdue since {at}: {detail} (--force skips it)",
-        effort.since
-    ))
+    Some(format!("waiting for its provider since {}, overdue since {at}: {detail} (--force skips it)", effort.since))
 }
 
 fn attempts_detail(effort: &Effort) -> Option<String> {

@@ -346,7 +346,9 @@ fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     }
     let by = format!("it completes by itself; `bailiwick delete {entity} --force` does not wait");
     let first = blockers(fleet, entity).into_iter().next();
-    let because = first
-        .map_or_else(|| "its removal is under way".to_owned(), |blocker| format!("it waits for {}: {}", blocker.by, blocker.why));
+    let because = first.map_or_else(
+        || "its removal is under way".to_owned(),
+        |blocker| format!("it waits for {}: {}", blocker.by, blocker.why),
+    );
     Some(Unmet::new(THE_END, because, by).looked_at(next))
 }

@@ -92,7 +92,11 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
         "removed" if is_gone => return Some(None),
         "removed" => {
             let by = "remove its machine, or its seat in the replica set";
-            return Some(Some(Unmet::new("the loss of its seat", format!("it is {} in {set}", as_noun(row.status)), by)));
+            return Some(Some(Unmet::new(
+                "the loss of its seat",
+                format!("it is {} in {set}", as_noun(row.status)),
+                by,
+            )));
         }
         _ => (),
     }
@@ -104,7 +108,10 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
     }
     let due = fleet.replica_sets.get(&row.set).and_then(next_look);
     if row.votes {
-        let because = format!("it was {} when the state of {set} was last read", row.state.unwrap_or("not seen").to_ascii_lowercase());
+        let because = format!(
+            "it was {} when the state of {set} was last read",
+            row.state.unwrap_or("not seen").to_ascii_lowercase()
+        );
         return Some(Some(Unmet::new("a healthy server", because, "its server answers and catches up").looked_at(due)));
     }
     let why = row.why.unwrap_or_else(|| format!("it is {}", as_noun(row.status)));

@@ -219,7 +219,7 @@ impl Looked {
         };
         if care == Care::Ahead && !in_doubt && !has(&*blocks, self.scanned.tip.block + 1) {
             self.survey.blocks = Some(blocks);
-            return Ok(StoreSeen::NotSeen("only its end was looked at".into()));
+            return Ok(StoreSeen::NotSeen("only its end was checked".into()));
         }
         let Some(copy) = &self.copy else { return Ok(StoreSeen::Missing) };
         self.survey = open::survey_of(&copy.store, blocks, self.journal);

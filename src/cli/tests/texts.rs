@@ -81,8 +81,11 @@ impl States {
 
 fn help(list: &mut String, path: &str, command: &mut clap::Command) {
     writeln!(list, "# {path}\n\n{}", command.render_long_help()).expect("a text");
+    // What all commands have is told once.
     for inner in command.get_subcommands_mut().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help") {
         let path = format!("{path} {}", inner.get_name());
+        *inner =
+            inner.clone().mut_args(|argument| if argument.is_global_set() { argument.hide(true) } else { argument });
         help(list, &path, inner);
     }
 }

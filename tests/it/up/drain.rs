@@ -107,9 +107,9 @@ fn is_stopped(pid: u32) -> bool {
 /// How often the workloads of machine a were refused to end, by what `describe` says.
 fn refusals(lab: &Lab) -> u32 {
     let detail = describe(lab, "machine/a")["detail"].to_string();
-    let told = detail.split_once("eviction delayed ").filter(|(_, rest)| {
-        rest.contains("application shop needs 1 of its other machines healthy, and has 0")
-    });
+    let told = detail
+        .split_once("eviction delayed ")
+        .filter(|(_, rest)| rest.contains("application shop needs 1 of its other machines healthy, and has 0"));
     told.and_then(|(_, rest)| rest.split_once(' ')?.0.parse().ok()).unwrap_or(0)
 }
 
@@ -151,7 +151,10 @@ fn workloads_go_on_until_their_disruption_budget_has_room() {
     assert!(other.signal(Signal::CONT).expect("it is ours"));
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
     let log = lab.run(&["log", "machine/a", "--limit", "100"]).code(0).out;
-    assert!(log.contains("enough of the other machines are healthy") && log.contains("all its workloads stopped"), "{log}");
+    assert!(
+        log.contains("enough of the other machines are healthy") && log.contains("all its workloads stopped"),
+        "{log}"
+    );
     node.signal(Signal::TERM);
     node.ended().code(0);
 }

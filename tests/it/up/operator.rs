@@ -133,9 +133,7 @@ fn storage_can_be_asked_why_it_is_not_gone() {
     let refused = lab.run(&["release", "volume/v"]).code(5);
     refused.says("provider local cannot release volume/v without destroying").says("`bailiwick destroy volume/v`");
     assert_eq!(why_not(&lab, "volume/v", "removed")["unmet"]["because"], "no removal was requested");
-    lab.run(&["why-not", "volume/v", "running"])
-        .code(64)
-        .says("for a volume, ask about ready, attached, removed");
+    lab.run(&["why-not", "volume/v", "running"]).code(64).says("for a volume, ask about ready, attached, removed");
     lab.run(&["destroy", "volume/v"]).code(0);
     eventually("it has gone", || why_not(&lab, "volume/v", "removed")["holds"] == true);
     node.signal(Signal::TERM);
