@@ -178,7 +178,7 @@ fn a_problem_has_a_json_form() {
         serde_json::to_value(&error).expect("json"),
         serde_json::json!({"more": false, "problems": [{
             "file": "lab.yaml", "line": 4, "column": 31, "field": "spec.size", "code": "bad-size",
-            "message": "\"64X\" is no size",
+            "message": "\"64X\" is not a size",
             "next": "write a number of MiB, or a number with M, G, T or P: 64M, 1.5G",
         }]})
     );

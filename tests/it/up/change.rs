@@ -52,7 +52,7 @@ fn down_leaves_nothing() {
     let lab = Lab::new();
     lab.up();
     settled(&lab);
-    lab.down().says("everything that was declared is gone");
+    lab.down().says("everything is gone");
     nothing_left(&lab);
     lab.down().says("nothing is declared");
     // And up again goes on in the same streams.
@@ -185,7 +185,7 @@ fn what_is_not_declared_any_more_goes_only_when_pruned() {
     make(&lab, &format!("{TWO_MACHINES}{VOLUME}{}", attachment("b")), &[]);
     let before = settled(&lab);
     let less = TWO_MACHINES.split("---").next().expect("the first").to_owned();
-    make(&lab, &less, &[]).says("3 kept although not declared");
+    make(&lab, &less, &[]).says("3 kept though no longer declared");
     assert_eq!(settled(&lab), before);
     let file = lab.manifest("it.yaml", &less);
     let plan = lab.run(&["plan", &file, "--prune", "-o", "json"]).code(2);

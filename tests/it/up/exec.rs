@@ -139,7 +139,7 @@ fn a_provider_that_is_killed_comes_back_and_the_node_goes_on() {
     let node = sample.stay();
     let first = sample.provider();
     assert!(first.signal(Signal::KILL).expect("it is ours"));
-    node.says("it is started anew");
+    node.says("restarting it");
     let third = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: third}\nspec: {provider: sample}\n";
     let third = sample.lab.manifest("third.yaml", third);
     sample.lab.run(&["apply", &third, "--wait", "--timeout", "60s"]).code(0);

@@ -113,7 +113,7 @@ fn an_unknown_instance_is_stopped_when_the_policy_says_so_while_the_node_runs() 
     eventually("nothing is left of it", || !lab.local().join("machines").join(&effect).exists());
     eventually("nobody is unknown any more", || dry()["unknown"] == serde_json::json!([]));
     let log = lab.run(&["log", "--limit", "50"]).code(0);
-    assert!(log.out.contains("stray-unknown") || log.out.contains("which nobody knows"), "{}", log.out);
+    assert!(log.out.contains("stray-unknown") || log.out.contains("delete stray instance"), "{}", log.out);
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
