@@ -89,8 +89,8 @@ fn declared_in(files: &[PathBuf]) -> Result<Vec<StreamId>, CliError> {
 pub(super) fn say_blocked(global: &Global, changed: &Changed) {
     if !global.output.is_for_programs() {
         for blocked in &changed.blocked {
-            let since = blocked.since_ms.map(|ms| format!(", since {}", Timestamp(ms))).unwrap_or_default();
-            say(&format!("{} waits for {}: {}{since}", blocked.entity, blocked.by, blocked.why));
+            let since = blocked.since_ms.map(|ms| format!(" (since {})", Timestamp(ms))).unwrap_or_default();
+            say(&format!("{} waits for {}{since}: {}", blocked.entity, blocked.by, blocked.why));
         }
     }
 }

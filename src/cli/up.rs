@@ -332,8 +332,8 @@ fn down_beside(global: &Global, named: Vec<StreamId>, timeout: Duration) -> Resu
 fn still_there(open: &[StreamId], blocked: Vec<view::Blocker>) -> Vec<String> {
     let there = open.iter().map(|entity| format!("{entity} still exists"));
     let blocked = blocked.into_iter().map(|blocker| {
-        let since = blocker.since_ms.map(|ms| format!(", since {}", Timestamp(ms))).unwrap_or_default();
-        format!("{} waits for {}: {}{since}", blocker.entity, blocker.by, blocker.why)
+        let since = blocker.since_ms.map(|ms| format!(" (since {})", Timestamp(ms))).unwrap_or_default();
+        format!("{} waits for {}{since}: {}", blocker.entity, blocker.by, blocker.why)
     });
     there.chain(blocked).collect()
 }

@@ -59,7 +59,7 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
     match state.life {
         Life::Dying => {
             let drain = state.drain.as_ref().filter(|drain| drain.outcome.is_none()).map(|drain| {
-                let why = format!("asked to stop at {}, they have until {}", drain.since, drain.until);
+                let why = format!("they have until {} to stop", drain.until);
                 (format!("the workloads of {entity}"), why, Some(drain.since))
             });
             let volumes = state.attachments.iter().map(|volume| attachment(fleet, entity.name(), volume.as_str()));

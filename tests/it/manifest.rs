@@ -347,7 +347,7 @@ fn problems_are_shown_up_to_a_limit() {
     let text = format!("{VOLUME}---\n").replace("64M", "64Q").repeat(3_000);
     let error = read(text).expect_err("wrong");
     assert_eq!(error.problems.len(), manifest::limits::PROBLEMS_MAX);
-    assert!(error.to_string().ends_with("these are the first 20, there may be more"));
+    assert!(error.to_string().ends_with("showing the first 20; there may be more"));
 }
 
 #[test]

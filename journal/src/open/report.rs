@@ -132,15 +132,15 @@ mod tests {
             ..clean
         };
         let told = [
-            "not stopped in order, epoch 3, 7 entries in 5 blocks",
+            "unclean stop, epoch 3, 7 entries in 5 blocks",
             "by its index checkpoint",
-            "read in full, because its index checkpoint was left aside (it is damaged)",
+            "read in full, without its index checkpoint (it is damaged)",
             "1 blocks caught up in the store",
-            "cut 9 bytes of a write that was never acknowledged",
-            "REPAIRED: block store built anew from the log (a hole)",
-            "REPAIRED: log written anew, 2 blocks taken from the store (old log: log.damaged-1)",
-            "REPAIRED: FORMAT file written anew",
-            "REPAIRED: head file written anew",
+            "cut off 9 bytes of an unacknowledged write",
+            "REPAIRED: block store rebuilt from the log (a hole)",
+            "REPAIRED: log rewritten, 2 blocks restored from the store (old log: log.damaged-1)",
+            "REPAIRED: FORMAT file rewritten",
+            "REPAIRED: head file rewritten",
             "DEGRADED: no block store (no room)",
         ];
         assert_eq!(all.to_string(), told.join("; "));

@@ -64,7 +64,8 @@ impl Step {
             (Source::Order, Some(entry)) => format!("ordered by {principal} in entry {entry}"),
             (Source::Order, None) => format!("ordered by {principal}"),
             (Source::Conclusion, _) => format!("decided by {principal}"),
-            (Source::Node, _) => "by the node itself".into(),
+            (Source::Node, _) if principal == "node" => "by the node itself".into(),
+            (Source::Node, _) => format!("requested by {principal}"),
         };
         let has_reason = line.kind == "decision" && !line.because.is_empty() && *source != Source::Conclusion;
         if has_reason { format!("because {}; {who}", line.because) } else { who }

@@ -86,7 +86,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     for (storage, code, part) in [
         ("{data: fats}", "dangling-reference", "did you mean `fast`?"),
         ("{data: 'fast,1G,2,3'}", "bad-text", "twice"),
-        ("{data: ''}", "bad-text", "not a pool, count or size"),
+        ("{data: ''}", "bad-text", "not a storage request"),
         ("{data: '0'}", "bad-text", "at least 1"),
         ("{data: '1001,1M'}", "too-many", "1000"),
         ("{Data: 1G}", "bad-name", "valid name"),

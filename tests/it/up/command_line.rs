@@ -116,7 +116,7 @@ fn decisions_are_followed_as_they_are_made_and_explained_both_ways() {
     };
     tells(&["why", &about, "--forward"], "requested by");
     tells(&["why", "machine/clerk", "hold"], "hold ended");
-    tells(&["why", "machine/clerk", "hold"], "it is held: second");
+    tells(&["why", "machine/clerk", "hold"], "held: second");
     lab.run(&["why", "machine/clerk", "weather"]).code(64).says("use one of phase, status");
     lab.run(&["why", "@99999"]).code(4).says("entry 99999 does not exist");
     tells(&["why", "machine/clerk", "health"], "reported by agent:machine/clerk");
