@@ -64,7 +64,7 @@ impl Started {
                 busy.len()
             ));
         } else if !self.report.created {
-            lines.push(format!("resumed at entry {position}: nothing was under way"));
+            lines.push(format!("resumed at entry {position}: nothing was in progress"));
         }
         if let Some(socket) = &self.socket {
             lines.push(format!("listening on {}", socket.display()));
@@ -92,7 +92,7 @@ pub enum StartError {
     #[error("cannot {action} {path:?}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
     /// There are machines, and the journal that they were made under is gone.
-    #[error("{machines:?} holds machines, and the journal that they were made under is gone")]
+    #[error("{machines:?} holds machines, but the journal that created them is missing")]
     JournalGone { machines: PathBuf },
     /// The data directory is a copy, and the original's node runs.
     #[error("this data directory is a copy of {}, whose node runs as process {holder}", path.display())]
@@ -112,7 +112,7 @@ pub enum StopError {
     #[error("the journal could not be closed: {problem}")]
     NotClosed { problem: String },
     /// The node's thread broke.
-    #[error("the node's thread broke")]
+    #[error("the node's thread panicked")]
     Broke,
 }
 
@@ -178,7 +178,7 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         if let Err(error) = self.end() {
-            tracing::error!(%error, "the node did not stop in order");
+            tracing::error!(%error, "the node did not stop cleanly");
         }
     }
 }

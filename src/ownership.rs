@@ -24,7 +24,7 @@ pub struct Unsafe {
 /// What is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
-    #[error("it belongs to user {owner}, and this process runs as user {us}")]
+    #[error("it belongs to user {owner}, but this process runs as user {us}")]
     Owner { owner: u32, us: u32 },
     #[error("other users may write to it (mode {mode:04o})")]
     Writable { mode: u32 },
@@ -34,7 +34,7 @@ pub enum Why {
     Link,
     #[error("it is not a {expected}")]
     Kind { expected: &'static str },
-    #[error("it cannot be looked at ({error})")]
+    #[error("it cannot be examined ({error})")]
     Unseen { error: io::ErrorKind },
 }
 
@@ -44,18 +44,20 @@ impl Unsafe {
         let path = self.path.display();
         match &self.why {
             Why::Owner { owner, .. } => format!(
-                "run the command as user {owner}, or, if everything in the directory is known to be yours, give it to \
-                 yourself with `chown`; or name another directory with --data-dir DIR"
+                "run the command as user {owner}; or, if everything in it is known to be yours, take ownership with \
+                 `chown`; or choose another directory with --data-dir DIR"
             ),
             Why::Writable { .. } => format!(
-                "make sure that nobody has changed anything in it, then `chmod go-w {path}`; or name another directory \
+                "check that nobody changed anything in it, then run `chmod go-w {path}`; or choose another directory \
                  with --data-dir DIR"
             ),
             Why::Readable { .. } => {
-                format!("`chmod go-rwx {path}`; whoever may have read it knows the secret")
+                format!("run `chmod go-rwx {path}`; whoever read it knows the secret")
             }
-            Why::Link => "put what it leads to in its place, or name the real directory with --data-dir DIR".to_owned(),
-            Why::Kind { .. } => format!("look at what {path} is, or name another directory with --data-dir DIR"),
+            Why::Link => {
+                "replace the link with its target, or choose the real directory with --data-dir DIR".to_owned()
+            }
+            Why::Kind { .. } => format!("check {path}, or choose another directory with --data-dir DIR"),
             Why::Unseen { .. } => "run the command as the user who owns it".to_owned(),
         }
     }

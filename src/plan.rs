@@ -205,7 +205,7 @@ impl Plan {
                 if let Some(step) = self.steps.last_mut() {
                     step.stays = meant.filter(|meant| meant.servers != spec.servers).map(|meant| {
                         format!(
-                            "spec.servers stays {}, the number that enable-ha asked for; another than {} here changes it",
+                            "spec.servers stays {}, as set by enable-ha; a value other than {} here changes it",
                             meant.servers, spec.servers
                         )
                     });

@@ -121,14 +121,14 @@ impl CheckReport {
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { journal, head, streams, segments, bytes, .. } = self;
-        let stopped = if self.clean { "stopped in order" } else { "not stopped in order" };
+        let stopped = if self.clean { "clean stop" } else { "unclean stop" };
         writeln!(
             f,
             "journal {journal}: {} entries in {} blocks and {streams} streams, {segments} segments, {bytes} bytes, {stopped}",
             head.position, head.block
         )?;
         for problem in &self.mendable {
-            writeln!(f, "mended at the next start: {problem}")?;
+            writeln!(f, "repaired at the next start: {problem}")?;
         }
         if let Some(repair) = &self.repair {
             return write!(f, "{repair}");

@@ -16,19 +16,17 @@ pub enum OpenError {
     #[error("the journal in {path:?} is being read by another process")]
     BeingRead { path: PathBuf },
     /// The directory is no journal, or one that this version cannot read.
-    #[error("{path:?} is no journal that this version can open: {problem}")]
+    #[error("{path:?} is not a journal that this version can open: {problem}")]
     Foreign { path: PathBuf, problem: String },
     /// History is missing or has been changed; nothing was written.
     #[error("the journal in {path:?} has lost or changed history: {report}")]
     Integrity { path: PathBuf, report: Box<crate::IntegrityReport> },
     /// A part of the log was moved to a folder that is missing, or does not have it. Nothing was written. Next: make the
     /// folder reachable again, or say where it is now.
-    #[error(
-        "segment {segment} of the log is not in its archive {archive:?}; make that folder reachable, or name the right one"
-    )]
+    #[error("segment {segment} of the log is not in its archive {archive:?}; mount that folder, or name the right one")]
     Archive { archive: PathBuf, segment: u32 },
     /// A part of the log was removed because the block store has it, and the block store cannot be used.
-    #[error("{path:?} keeps its older history in its block store alone, which cannot be used: {problem}")]
+    #[error("{path:?} keeps its older history only in its block store, which is unusable: {problem}")]
     OnlyInStore { path: PathBuf, problem: String },
     /// The disk did not answer.
     #[error("cannot {action} {path:?}")]
@@ -42,7 +40,7 @@ pub enum AppendError {
     #[error("stream {stream} is at version {found}, the decision was based on {expected}")]
     Conflict { stream: StreamId, expected: Version, found: Version },
     /// The command id was used before; its answer stands at `position`.
-    #[error("command {command_id} was already answered at position {position}")]
+    #[error("command {command_id} was already answered in entry {position}")]
     Repeated { command_id: Uuid, position: Position, same_content: bool },
     /// A draft breaks a limit or a rule; sending it again does not help.
     #[error("the draft for {stream} cannot be stored: {problem}")]
@@ -51,13 +49,13 @@ pub enum AppendError {
     #[error("disk full: {0}")]
     NearlyFull(Room),
     /// Too many appends wait; nothing was written.
-    #[error("{waiting} appends are waiting already")]
+    #[error("{waiting} appends are already waiting")]
     Overloaded { waiting: usize },
     /// The journal was closed before; nothing was written.
     #[error("the journal is closed")]
     Closed,
     /// The disk failed: what was handed in may or may not be there. The journal takes nothing more until it is reopened.
-    #[error("the journal failed and has to be reopened: {problem}")]
+    #[error("the journal failed and must be reopened: {problem}")]
     Unknown { problem: String },
 }
 
@@ -71,6 +69,6 @@ pub enum ReadError {
     #[error("segment {segment} of the log is not in its archive {archive:?}")]
     Archive { archive: PathBuf, segment: u32 },
     /// The disk or the store did not answer.
-    #[error("the journal cannot be read: {problem}")]
+    #[error("cannot read the journal: {problem}")]
     Unreadable { problem: String },
 }

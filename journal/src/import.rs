@@ -55,9 +55,9 @@ pub enum LineProblem {
     Invalid { what: &'static str },
     #[error("the block's entries do not give its hash")]
     HashDiffers,
-    #[error("the export ends too early")]
+    #[error("the export is truncated")]
     EndsEarly,
-    #[error("there is something behind the end")]
+    #[error("data follows the end of the export")]
     BehindTheEnd,
 }
 

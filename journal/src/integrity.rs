@@ -85,7 +85,7 @@ impl IntegrityReport {
 impl fmt::Display for IntegrityReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_whole() {
-            return f.write_str("nothing is wrong");
+            return f.write_str("no problem found");
         }
         let problems: Vec<String> = self.problems.iter().map(Problem::to_string).collect();
         f.write_str(&problems.join("; "))?;
@@ -99,8 +99,8 @@ impl fmt::Display for IntegrityReport {
             write!(f, "; and of {} more streams", self.missing.len() - 10)?;
         }
         f.write_str(
-            ". Nothing was changed. Next: `bailiwick journal check` lists everything; put back a copy or an export, or make a \
-             new journal of what is whole with `bailiwick journal salvage DIR --into NEWDIR`",
+            ". Nothing was changed. Next: `bailiwick journal check` lists everything; restore a backup or an export, or recover \
+             what is intact with `bailiwick journal salvage DIR --into NEWDIR`",
         )
     }
 }
@@ -138,7 +138,7 @@ impl fmt::Display for ProblemKind {
             Self::HeadDamaged => "missing or damaged head",
             Self::FormatDamaged => "missing or damaged FORMAT",
             Self::FileMissing => "missing",
-            Self::RolledBack => "knows of newer blocks than log and head file, which were put back to an older state",
+            Self::RolledBack => "has newer blocks than log and head file, which were restored to an older state",
         };
         f.write_str(text)
     }

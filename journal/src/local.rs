@@ -178,7 +178,7 @@ impl LocalJournal {
             None => Ok(false),
         });
         if let Err(error) = written {
-            tracing::warn!(%error, "no index checkpoint is left; the next opening reads the whole log");
+            tracing::warn!(%error, "no index checkpoint was written; the next start reads the whole log");
         }
     }
 

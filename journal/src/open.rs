@@ -139,7 +139,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
         Trusted::Yes(settled) => *settled,
         other => {
             if let Trusted::Ignored(problem) = other {
-                tracing::warn!(%problem, "the index checkpoint is left aside; the whole log is read");
+                tracing::warn!(%problem, "ignoring the index checkpoint; reading the whole log");
                 opening.ignored = Some(problem);
             }
             opening.begin_log(found)?;

@@ -146,7 +146,7 @@ impl CopyOfStore {
             Ok(())
         });
         if let Err(problem) = closed {
-            tracing::debug!(%problem, "a copy of the block store was not closed in order");
+            tracing::debug!(%problem, "a copy of the block store was not closed cleanly");
         }
     }
 }

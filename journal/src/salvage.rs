@@ -143,7 +143,7 @@ fn take_over(from: &Arc<dyn Disk>, store: &dyn Store, to: &Arc<dyn Disk>) -> Res
     };
     let sources = Sources::find(from, store, id).map_err(failed)?;
     let Some(journal) = sources.journal else {
-        let problem = "it holds no FORMAT file and no block that is whole".into();
+        let problem = "it contains no FORMAT file and no intact block".into();
         return Err(SalvageError::Source { source: OpenError::Foreign { path: from.path(), problem } });
     };
     let found_head = match head::read_of(&**from, journal) {
@@ -365,10 +365,10 @@ fn io_of(error: LogError) -> io::Error {
 impl fmt::Display for Salvaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { entries, from_log, from_store, unchanged, .. } = self;
-        write!(f, "{entries} entries taken over, {from_log} blocks from the log and {from_store} from sled; ")?;
-        write!(f, "entries 1 to {unchanged} are as they were")?;
+        write!(f, "recovered {entries} entries, {from_log} blocks from the log and {from_store} from sled; ")?;
+        write!(f, "entries 1 to {unchanged} are unchanged")?;
         for (first, last) in self.lost.iter().take(10) {
-            write!(f, "; lost or left out: {first} to {last}")?;
+            write!(f, "; lost or skipped: {first} to {last}")?;
         }
         if self.lost.len() > 10 {
             write!(f, "; and {} more gaps", self.lost.len() - 10)?;
@@ -377,7 +377,7 @@ impl fmt::Display for Salvaged {
             write!(f, "; missing at the end: {first} to {last}")?;
         }
         if let Some(problem) = &self.store_trouble {
-            write!(f, "; sled was of no use ({problem})")?;
+            write!(f, "; sled was unusable ({problem})")?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ pub struct StreamId(Arc<str>);
 
 /// Says that a text names no stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no stream name: expected kind/name in lower-case letters, digits, '-', ':' and '/'")]
+#[error("{text:?} is not a stream name: expected kind/name in lower-case letters, digits, '-', ':' and '/'")]
 pub struct InvalidStreamId {
     /// The text, cut to 80 characters.
     pub text: String,

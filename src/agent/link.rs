@@ -101,7 +101,7 @@ impl Link {
             Err(trouble) => {
                 self.bearer.refresh();
                 if self.trouble.as_ref() != Some(&trouble) {
-                    warn!(error = trouble, "no answer from the node; workloads go on as they are");
+                    warn!(error = trouble, "no answer from the node; workloads keep running");
                 }
                 self.trouble = Some(trouble);
                 self.failures = self.failures.saturating_add(1);

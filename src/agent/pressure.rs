@@ -26,7 +26,7 @@ impl Gauge {
                 let free = found.f_bavail.saturating_mul(found.f_frsize);
                 self.finding(free, limit, "enough free space", "less than 5 % and less than 256 MiB free")
             }
-            Err(error) => Finding::unhealthy(format_args!("cannot tell: {error}")),
+            Err(error) => Finding::unhealthy(format_args!("cannot measure: {error}")),
         }
     }
 
@@ -36,7 +36,7 @@ impl Gauge {
             Ok((total, available)) => {
                 self.finding(available, total / 20, "enough memory available", "less than 5 % of memory available")
             }
-            Err(error) => Finding::unhealthy(format_args!("cannot tell: {error}")),
+            Err(error) => Finding::unhealthy(format_args!("cannot measure: {error}")),
         }
     }
 

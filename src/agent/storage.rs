@@ -126,7 +126,7 @@ async fn tell_outcomes(link: StorageLink, mut told: mpsc::UnboundedReceiver<Outc
         // Its own session: telling takes no jobs, and so nothing from the session that does.
         while let Err(error) = link.ask(Uuid::nil(), &done, false).await {
             if pause == RETRY_MAX {
-                warn!(%error, "cannot tell the node what was done; trying on");
+                warn!(%error, "cannot report to the node; retrying");
             }
             sleep(pause).await;
             pause = (pause * 2).min(RETRY_MAX);

@@ -80,9 +80,9 @@ fn look_at_device(name: &Path) -> Finding {
     let class = Path::new("/sys/class/block").join(name.file_name().unwrap_or_default());
     match std::fs::read_to_string(class.join("size")).map(|size| size.trim().parse::<u64>()) {
         Ok(Ok(0)) => Finding::unhealthy("the device has no size"),
-        Ok(Ok(_)) => Finding::healthy("the device is there"),
+        Ok(Ok(_)) => Finding::healthy("the device exists"),
         Ok(Err(error)) => Finding::unhealthy(format_args!("the device's size cannot be read: {error}")),
-        Err(error) => Finding::unhealthy(format_args!("the device is not there: {error}")),
+        Err(error) => Finding::unhealthy(format_args!("the device is missing: {error}")),
     }
 }
 

@@ -83,7 +83,7 @@ impl Status {
             Some(LastExit::Code(code)) => format!("exit code {code}"),
             Some(LastExit::Signal(signal)) => format!("signal {signal}"),
             Some(LastExit::NotStarted(why)) => return Some(format!("cannot be started: {why}")),
-            None => "nobody saw how".to_owned(),
+            None => "exit status unknown".to_owned(),
         };
         Some(format!("ends again and again ({how}); its log says more"))
     }

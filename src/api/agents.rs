@@ -45,12 +45,12 @@ async fn join(
     let agent::Join { effect, nonce, token, node } = join.into_inner();
     let machine: Name = machine.parse().map_err(|_| denied())?;
     let token = shared.enrolments.admit(effect, &token, shared.node.now()).map_err(|why| {
-        tracing::warn!(%machine, %effect, %why, "an agent was not let in");
+        tracing::warn!(%machine, %effect, %why, "an agent was refused");
         Failure::new(StatusCode::UNAUTHORIZED, why.code(), why.to_string())
     })?;
     is_ours(&shared, nonce.as_ref(), effect)?;
     if !shared.node.runs(&machine, effect)? {
-        return Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is not recorded"));
+        return Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is unknown"));
     }
     shared.node.agent_joined(&machine, effect, token, node_facts(node)?).await?;
     Ok(web::Json(agent::Joined { token: agent_token(&shared.key, effect) }))
@@ -82,7 +82,7 @@ fn is_too_much(node: &agent::NodeInfo) -> bool {
 /// Refuses the agent of a machine that another control plane has started.
 fn is_ours(shared: &Shared, nonce: Option<&Nonce>, effect: EffectId) -> Result<(), Failure> {
     if nonce.is_some_and(|nonce| *nonce != shared.node.nonce(effect)) {
-        let text = "its machine was started by another control plane: the nonce is not ours";
+        let text = "another control plane started its machine: the nonce differs";
         return Err(Failure::new(StatusCode::FORBIDDEN, "other-nonce", text));
     }
     Ok(())
@@ -98,7 +98,7 @@ async fn storage(
     let ask = ask.into_inner();
     let machine = authorised(&shared, &machine, ask.effect, &request)?;
     if !shared.node.runs(&machine, ask.effect)? {
-        return Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is not recorded"));
+        return Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is unknown"));
     }
     Ok(web::Json(shared.node.desk().exchange(&machine, ask).await))
 }
@@ -126,7 +126,7 @@ async fn report(
     let machine = authorised(&shared, &machine, report.effect, &request)?;
     is_ours(&shared, report.nonce.as_ref(), report.effect)?;
     if report.conditions.len() > CONDITIONS_MAX {
-        return Err(Failure::new(StatusCode::BAD_REQUEST, "too-many", "a report holds at most 128 conditions"));
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "too-many", "a report may have at most 128 conditions"));
     }
     let conditions = report.conditions.iter().map(condition).collect();
     // What an agent has not heard yet that it is to end, it may be about to start.
@@ -140,7 +140,7 @@ async fn report(
             Ok(web::Json(answer.ok_or_else(denied)?))
         }
         // It may be the machine's next instance, made a moment ago and not recorded yet: it is told to ask again.
-        Heartbeat::Stranger => Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is not recorded")),
+        Heartbeat::Stranger => Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is unknown")),
     }
 }
 

@@ -37,7 +37,7 @@ impl FromRequest for Asker {
         ready(match (node, uid) {
             (Some(node), Some(uid)) => Ok(Self { node: node.in_the_name_of(user(uid)) }),
             _ => {
-                let message = "the system does not say who is connected, so that nothing can be changed";
+                let message = "the system does not tell who is connected; changes are refused";
                 Err(Failure::new(StatusCode::FORBIDDEN, "unknown-principal", message))
             }
         })

@@ -63,25 +63,29 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
     let id = remove.id.unwrap_or_else(Uuid::new_v4);
     if let Some(policy) = remove.entities.iter().find(|stream| stream.kind() == policy::State::KIND) {
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{policy} cannot be removed"))
-            .next("revise it instead, with `bailiwick apply`"));
+            .next("change it instead with `bailiwick apply`"));
     }
     if let Some(member) = remove.entities.iter().find(|stream| stream.kind() == member::State::KIND) {
-        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{member} is its set's to remove"))
-            .next("remove its machine, or its seat from the replica set"));
+        return Err(Failure::new(
+            StatusCode::BAD_REQUEST,
+            "misdirected",
+            format!("{member} is managed by its replica set"),
+        )
+        .next("remove its machine, or its seat in the replica set"));
     }
     let missing = asker.node.look(|fleet| remove.entities.iter().find(|stream| !fleet.exists(stream)).cloned())?;
     if let Some(missing) = missing {
-        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {missing}"))
-            .next("`bailiwick get` lists what there is"));
+        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{missing} not found"))
+            .next("`bailiwick get KIND` lists all objects of a kind"));
     }
     let is_stored = |stream: &StreamId| matches!(stream.kind(), volume::State::KIND | filesystem::State::KIND);
     let of_storage = remove.release || remove.destroy;
     if let Some(other) = remove.entities.iter().find(|stream| of_storage && !is_stored(stream)) {
-        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{other} holds no data of its own"))
-            .next("volumes and filesystems can be released or destroyed"));
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{other} has no data of its own"))
+            .next("name a volume or filesystem"));
     }
     if remove.release && remove.destroy {
-        let message = "data either stays or goes: `release` and `destroy` exclude each other";
+        let message = "`release` and `destroy` exclude each other: data is either kept or destroyed";
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message.to_owned()));
     }
     let Remove { force, keep_instance, release, destroy, .. } = remove;
@@ -110,7 +114,7 @@ async fn import(asker: Asker, import: web::Json<Import>) -> Result<web::Json<Cha
     let Import { entity, provider, volume_id, machine, size_mib, id } = import.into_inner();
     let name = entity.name().parse().ok().filter(|_| entity.kind() == volume::State::KIND);
     let Some(name) = name else {
-        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{entity} is no volume")));
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{entity} is not a volume")));
     };
     let spec = volume::Spec { provider, size: SizeMib(size_mib) };
     let wish = ImportVolume { name, spec, volume_id, machine };
@@ -126,7 +130,7 @@ async fn retry(asker: Asker, retry: web::Json<Retry>) -> Result<web::Json<Decide
         filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Retry),
         replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::RetryNow),
         kind => {
-            let message = format!("a {kind} has nothing to retry");
+            let message = format!("a {kind} cannot be retried");
             return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
         }
     };
@@ -135,7 +139,7 @@ async fn retry(asker: Asker, retry: web::Json<Retry>) -> Result<web::Json<Decide
 
 async fn enable_ha(asker: Asker, wanted: web::Json<EnableHa>) -> Result<web::Json<Decided>, Failure> {
     if wanted.entity.kind() != replica_set::State::KIND {
-        let message = format!("{} is no replica set", wanted.entity);
+        let message = format!("{} is not a replica set", wanted.entity);
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
     let command = AnyCommand::ReplicaSet(replica_set::Command::EnableHa { servers: wanted.servers });
@@ -150,8 +154,8 @@ async fn ask(
     id: Option<Uuid>,
 ) -> Result<web::Json<Decided>, Failure> {
     if !asker.node.look(|fleet| fleet.exists(entity))? {
-        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {entity}"))
-            .next("`bailiwick get` lists what there is"));
+        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{entity} not found"))
+            .next("`bailiwick get KIND` lists all objects of a kind"));
     }
     let answer = asker.node.ask(entity.clone(), command, id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == bailiwick_journal::Outcome::Refused {

@@ -76,23 +76,24 @@ impl From<AskError> for Failure {
         let message = error.to_string();
         match &error {
             AskError::Overloaded => Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
-                .next("try again in a moment, under the same id"),
+                .next("retry in a moment, with the same --id"),
             AskError::Stopping => Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message)
-                .next("start the node again, and ask under the same id"),
+                .next("restart the node, then retry with the same --id"),
             AskError::Contended => {
-                Self::new(StatusCode::CONFLICT, "contended", message).next("ask again, under the same id")
+                Self::new(StatusCode::CONFLICT, "contended", message).next("retry with the same --id")
             }
-            AskError::CommandReused { .. } => Self::new(StatusCode::CONFLICT, "command-reused", message)
-                .next("ask under another --id, or leave it out"),
+            AskError::CommandReused { .. } => {
+                Self::new(StatusCode::CONFLICT, "command-reused", message).next("use another --id, or omit it")
+            }
             AskError::Misdirected { .. } => Self::new(StatusCode::BAD_REQUEST, "misdirected", message)
-                .next("send the command to an entity of its own kind"),
+                .next("send the command to an object of the right kind"),
             AskError::Unstorable { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
-                .next("ask for less at once, in several manifests"),
+                .next("split the request into several manifests"),
             AskError::NotRecorded(cause) => not_recorded(&message, cause),
             AskError::Crashed { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "crashed", message)
-                .next("this is a defect; `bailiwick log` shows the command that it broke on"),
+                .next("this is a bug; `bailiwick log` shows the command that failed"),
             AskError::Quarantined { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "quarantined", message)
-                .next("this is a defect; `bailiwick log` shows the command that it broke on, a restart of the node tries again"),
+                .next("this is a bug; `bailiwick log` shows the command that failed; restart the node to retry"),
             AskError::Unreadable { .. } => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "integrity", message)
                 .next("stop the node and run `bailiwick journal check`"),
         }
@@ -103,16 +104,16 @@ impl From<AskError> for Failure {
 pub(super) fn not_recorded(message: &str, cause: &AppendError) -> Failure {
     let failure = match cause {
         AppendError::NearlyFull(_) => Failure::new(StatusCode::INSUFFICIENT_STORAGE, "disk-nearly-full", message)
-            .next("make room on the disk of the data directory; running work is still recorded"),
+            .next("free space on the disk of the data directory; running work is still recorded"),
         AppendError::Overloaded { .. } => Failure::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
-            .next("try again in a moment, under the same id"),
+            .next("retry in a moment, with the same --id"),
         AppendError::Unknown { .. } => Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "outcome-unknown", message)
-            .next("ask again under the same id: the first answer comes back if it was recorded"),
+            .next("retry with the same --id: if it was recorded, you get the first answer"),
         AppendError::Closed => Failure::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message)
-            .next("start the node again, and ask under the same id"),
+            .next("restart the node, then retry with the same --id"),
         AppendError::Conflict { .. } | AppendError::Repeated { .. } | AppendError::Invalid { .. } => {
             Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "not-recorded", message)
-                .next("nothing was done; ask again, and look at the node's own log if it stays so")
+                .next("nothing was done; retry, and check the node's log if it fails again")
         }
     };
     Failure { problem: Problem { detail: vec![cause.to_string()], ..failure.problem }, ..failure }

@@ -89,7 +89,7 @@ async fn answered<T: Send + 'static>(
         Failure::from(Problem {
             code: "disk".into(),
             message: error.to_string(),
-            next_step: Some("look at the disk that the data directory is on".into()),
+            next_step: Some("check the disk of the data directory".into()),
             ..Problem::default()
         })
     };
@@ -100,7 +100,7 @@ fn on_its_own_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<
     let gently = move || {
         // Of this thread alone: decisions come first. Without it the work is done all the same.
         if let Err(error) = setpriority_process(None, NICE) {
-            tracing::debug!(%error, "the journal is read with the same priority as everything else");
+            tracing::debug!(%error, "reading the journal at normal priority");
         }
         run();
     };
@@ -108,8 +108,8 @@ fn on_its_own_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<
     let no_thread = |error: io::Error| {
         Failure::from(Problem {
             code: "memory-limit".into(),
-            message: format!("no thread can be started for it: {error}"),
-            next_step: Some("look at the limits of the node's process".into()),
+            message: format!("cannot start a thread: {error}"),
+            next_step: Some("check the limits of the node's process".into()),
             ..Problem::default()
         })
     };

@@ -45,7 +45,7 @@ async fn correct_clock(asker: Asker, wish: web::Json<CorrectClock>) -> Result<we
 async fn operate(asker: Asker, operate: web::Json<Operate>) -> Result<web::Json<Decided>, Failure> {
     let Operate { entity, verb, id } = operate.into_inner();
     if entity.kind() != machine::State::KIND {
-        let message = format!("a {} cannot be asked that; machines can", entity.kind());
+        let message = format!("this works for machines only, not for a {}", entity.kind());
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
     let command = asker.node.look(|fleet| command(fleet, &entity, verb))??;
@@ -58,8 +58,8 @@ async fn operate(asker: Asker, operate: web::Json<Operate>) -> Result<web::Json<
 
 fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<machine::Command, Failure> {
     if !fleet.exists(entity) {
-        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("there is no {entity}"))
-            .next("`bailiwick get machines` lists what there is"));
+        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{entity} not found"))
+            .next("`bailiwick get machines` lists all machines"));
     }
     Ok(match verb {
         Verb::Hold { reason, until_ms, for_ms } => {
@@ -98,14 +98,14 @@ fn found(fleet: &Fleet, entity: &StreamId, wanted: Option<&str>) -> Result<(Name
     match <[_; 1]>::try_from(candidates) {
         Ok([one]) => Ok(one),
         Err(none) if none.is_empty() => {
-            let message = format!("no provider has shown an instance for {entity} that could be taken over");
+            let message = format!("no provider lists an unmanaged instance for {entity}");
             Err(Failure::new(StatusCode::NOT_FOUND, "not-found", message)
-                .next("`bailiwick harvest --dry-run` lists the instances that are nobody's; what was let go of just now is there after the next list of its provider"))
+                .next("`bailiwick harvest --dry-run` lists unmanaged instances; one that was just disowned appears after the next poll of its provider"))
         }
         Err(several) => {
             let names: Vec<String> = several.iter().map(|(_, instance)| instance.instance.to_string()).collect();
-            let message = format!("more than one instance bears the name of {entity}: {}", names.join(", "));
-            Err(Failure::new(StatusCode::BAD_REQUEST, "ambiguous", message).next("name one with --instance"))
+            let message = format!("several instances have the name of {entity}: {}", names.join(", "));
+            Err(Failure::new(StatusCode::BAD_REQUEST, "ambiguous", message).next("choose one with --instance"))
         }
     }
 }

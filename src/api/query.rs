@@ -296,7 +296,7 @@ impl Query {
                 "policy" => json(&view::policies(fleet)),
                 kind => match document::Kind::of(kind) {
                     Some(kind) => json(&view::documents(fleet, kind)),
-                    None => Err(not_found(&format!("there is no kind {kind}"), KINDS)),
+                    None => Err(not_found(&format!("unknown kind {kind}"), KINDS)),
                 },
             },
             Self::Describe { entity, .. } => match view::describe(journal, fleet, entity).map_err(unreadable)? {
@@ -393,11 +393,11 @@ fn answer_why(
             Ok(answer)
         }
         (None, About::Entry(position)) => {
-            Err(not_found(&format!("there is no entry {position}"), &format!("the last entry is {until}")))
+            Err(not_found(&format!("entry {position} does not exist"), &format!("the last entry is {until}")))
         }
         (None, About::Entity { entity, side: Some(side) }) if journal.version(entity) > Version::ZERO => {
             let next = format!("`bailiwick log {entity}` lists what happened to it");
-            Err(not_found(&format!("nothing happened to the {side} of {entity} up to entry {until}"), &next))
+            Err(not_found(&format!("the {side} of {entity} has no history up to entry {until}"), &next))
         }
         (None, About::Entity { entity, .. }) => Err(no_entity(fleet, entity)),
     }
@@ -455,7 +455,7 @@ fn position_until(journal: &dyn Journal, at: Option<At>, now: Timestamp) -> Resu
 /// What a path asks about: an entity with or without a side, or `@POSITION`.
 pub(super) fn about(text: &str, side: Option<&str>) -> Result<About, Problem> {
     if let Some(position) = text.strip_prefix('@') {
-        let position = position.parse().map_err(|_| bad(&format!("{text:?} is no entry: expected @POSITION")))?;
+        let position = position.parse().map_err(|_| bad(&format!("{text:?} is not an entry: expected @POSITION")))?;
         return Ok(About::Entry(Position(position)));
     }
     let entity = text.parse().map_err(|error: bailiwick_journal::InvalidStreamId| bad(&error.to_string()))?;
@@ -507,7 +507,7 @@ fn log_path(filter: &Parameters) -> String {
 fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilter, Problem> {
     let read = |text: &Option<String>| match text {
         None => Ok(None),
-        Some(text) => moment(text).map(Some).ok_or_else(|| bad(&format!("{text:?} is no moment"))),
+        Some(text) => moment(text).map(Some).ok_or_else(|| bad(&format!("{text:?} is not a moment"))),
     };
     let (since, until) = (read(&parameters.since)?, read(&parameters.at)?);
     let outcome = match parameters.outcome.as_deref() {
@@ -515,7 +515,7 @@ fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilte
         Some("done") => Some(bailiwick_journal::Outcome::Done),
         Some("nothing") => Some(bailiwick_journal::Outcome::Nothing),
         Some("refused") => Some(bailiwick_journal::Outcome::Refused),
-        Some(other) => return Err(bad(&format!("{other:?} is no outcome: done, nothing or refused"))),
+        Some(other) => return Err(bad(&format!("{other:?} is not an outcome: use done, nothing or refused"))),
     };
     let following = parameters.caused_by.map(|at| why::consequences(journal, Position(at))).transpose();
     let leading = parameters.cause_of.map(|at| why::causes(journal, Position(at))).transpose();
@@ -544,14 +544,14 @@ pub fn position(journal: &dyn Journal, at: Option<At>) -> Result<Position, Probl
     let head = journal.head().position;
     match view::position_of(journal, at).map_err(unreadable)? {
         Some(position) => Ok(position),
-        None => Err(not_found("the journal does not reach so far", &format!("the last entry is {head}"))),
+        None => Err(not_found("the journal ends before that", &format!("the last entry is {head}"))),
     }
 }
 
 fn json(value: &impl Serialize) -> Result<Value, Problem> {
     serde_json::to_value(value).map_err(|error| Problem {
         code: "internal".into(),
-        message: "the answer cannot be written as JSON".into(),
+        message: "cannot write the answer as JSON".into(),
         detail: vec![error.to_string()],
         next_step: None,
     })
@@ -582,8 +582,8 @@ fn not_found(message: &str, next_step: &str) -> Problem {
 fn no_entity(fleet: &Fleet, entity: &StreamId) -> Problem {
     let near = view::near_matches(fleet, entity);
     let next_step = match near.as_slice() {
-        [] => format!("`bailiwick get {}` lists what there is", entity.kind()),
+        [] => format!("`bailiwick get {}` lists them", entity.kind()),
         near => format!("did you mean {}?", near.join(" or ")),
     };
-    not_found(&format!("there is no {entity}"), &next_step)
+    not_found(&format!("{entity} not found"), &next_step)
 }

@@ -191,7 +191,7 @@ fn at(parameters: &Parameters) -> Result<Option<At>, Failure> {
 fn read(text: &str) -> Result<At, Failure> {
     let bad = || Problem {
         code: "bad-request".into(),
-        message: format!("{text:?} is no moment"),
+        message: format!("{text:?} is not a moment"),
         next_step: Some("write @POSITION, milliseconds since 1970, or -MILLISECONDS ago".into()),
         ..Problem::default()
     };

@@ -83,7 +83,7 @@ fn serve(listener: UnixListener, shared: Shared, ready: &mpsc::SyncSender<io::Re
     let served = system.block_on(async {
         let server = HttpServer::new(move || {
             let json = web::JsonConfig::default().limit(CHANGE_BYTES_MAX).error_handler(|error, _| {
-                let message = format!("the body cannot be read: {error}");
+                let message = format!("cannot read the body: {error}");
                 Failure::new(StatusCode::BAD_REQUEST, "bad-request", message).into()
             });
             let query = web::QueryConfig::default().error_handler(|error, _| {
@@ -125,7 +125,7 @@ fn serve(listener: UnixListener, shared: Shared, ready: &mpsc::SyncSender<io::Re
 }
 
 async fn nowhere() -> Result<&'static str, Failure> {
-    Err(Failure::new(StatusCode::NOT_FOUND, "not-found", "there is no such path; paths begin with /v1"))
+    Err(Failure::new(StatusCode::NOT_FOUND, "not-found", "path not found; paths begin with /v1"))
 }
 
 impl Server {

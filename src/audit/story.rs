@@ -7,7 +7,7 @@ use crate::words::Line;
 /// The entries between two positions in plain words, oldest first, told as the iterator is moved.
 ///
 /// ```text
-/// 7  2026-01-31T12:00:00.000Z  machine/0  provider: take in that attempt 1 made instance i-1: done, because the provider has made its instance
+/// 7  2026-01-31T12:00:00.000Z  machine/0  provider created instance i-1, because the provider reported success (executor)
 /// ```
 pub fn story<'j>(
     journal: &'j dyn Journal,

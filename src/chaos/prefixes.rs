@@ -27,7 +27,7 @@ pub enum PrefixesError {
     Export(#[from] ExportError),
     #[error("the journal's lines are not what they should be: {0}")]
     Malformed(&'static str),
-    #[error("a prefix of the journal is no journal")]
+    #[error("a prefix of the journal is not a valid journal")]
     Import(#[from] ImportError),
 }
 
@@ -82,7 +82,7 @@ impl Prefixes {
 
 impl Block {
     fn begun_by(line: &str) -> Result<Self, PrefixesError> {
-        let value: Value = serde_json::from_str(line).map_err(|_| PrefixesError::Malformed("a line is no JSON"))?;
+        let value: Value = serde_json::from_str(line).map_err(|_| PrefixesError::Malformed("a line is not JSON"))?;
         let (Some(first), Some(count), Some(hash)) =
             (value["first"].as_u64(), value["count"].as_u64(), value["hash"].as_str())
         else {

@@ -28,5 +28,5 @@ pub fn settle() {
     let settings = missing.into_iter().map(|(name, value)| (name, OsStr::new(value)));
     // It only returns if it did not work, and then everything goes on as it is, in a larger process.
     let error = Command::new(binary).arg0(name).args(arguments).envs(settings).exec();
-    tracing::debug!(%error, "cannot begin anew with other settings of the allocator");
+    tracing::debug!(%error, "cannot restart with other settings of the allocator");
 }

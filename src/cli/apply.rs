@@ -25,10 +25,10 @@ pub(super) struct ApplyArgs {
     /// Wait until everything declared is ready
     #[arg(long)]
     wait: bool,
-    /// How long to wait, with --wait: `90s`, `5m`
+    /// Time limit of --wait: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: std::time::Duration,
-    /// The same id again within 24 hours gets the first answer
+    /// Idempotency key: the same id within 24 hours gets the first answer
     #[arg(long, value_name = "UUID")]
     id: Option<Uuid>,
 }
@@ -36,10 +36,10 @@ pub(super) struct ApplyArgs {
 /// What is to be declared.
 #[derive(Debug, Args)]
 pub(super) struct DeclareArgs {
-    /// Manifests: files, folders, or - for the standard input
+    /// Manifests: files, folders, or - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Remove what is not declared any more
+    /// Delete what is no longer declared
     #[arg(long)]
     prune: bool,
 }
@@ -77,7 +77,7 @@ pub(super) fn add(global: &Global, text: String) -> Result<(), CliError> {
 /// Shows what was, or would be, done.
 pub(super) fn show(global: &Global, changed: &Changed) -> Result<(), CliError> {
     if changed.repeated {
-        say("this id was answered before; this is the first answer");
+        say("this id was used before; repeating the first answer");
     }
     // Programs read them where they stand.
     for note in changed.notes.iter().filter(|_| !global.output.is_for_programs()) {
@@ -127,7 +127,7 @@ fn words(action: Action) -> (&'static str, &'static str) {
         Action::Change => ("change", ""),
         Action::Unchanged => ("unchanged", ""),
         Action::Remove => ("remove", ""),
-        Action::Keep => ("keep", "not declared any more; --prune removes it"),
-        Action::Refuse => ("refuse", "on its way out: wait until it is gone"),
+        Action::Keep => ("keep", "no longer declared; --prune deletes it"),
+        Action::Refuse => ("refuse", "being removed; wait until it is gone"),
     }
 }

@@ -23,23 +23,23 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
-    /// Decide every entry again from what is recorded; exits with 2 if anything comes out otherwise
+    /// Repeat every decision from what is recorded; exits with 2 if a result differs
     Replay(ReplayArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
-    /// An export, or the journal of a stopped node: its folder, or a data directory [default: the data directory's, also while its node
-    /// runs]
+    /// An export, or the journal of a stopped node: its folder, or a data directory [default: that of --data-dir, whose node
+    /// may run]
     #[arg(value_name = "JOURNAL")]
     journal: Option<PathBuf>,
     /// Report every divergence, not only the first
     #[arg(long)]
     all: bool,
-    /// Only up to this entry
+    /// Stop at this entry
     #[arg(long, value_name = "POSITION")]
     to: Option<u64>,
-    /// Decide under the policy in this manifest instead, and show every decision that would have been another
+    /// Decide under the policy in this manifest, and show every decision that would differ
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 }
@@ -79,9 +79,9 @@ fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &
         }
     };
     serde_json::from_value(answer).map_err(|error| {
-        CliError::new(Exit::Error, "broken-answer", "the node's answer cannot be read")
+        CliError::new(Exit::Error, "broken-answer", "cannot read the node's answer")
             .because(&error)
-            .next("is the node of the same release as this program?")
+            .next("check that node and client are of the same release")
     })
 }
 
@@ -100,8 +100,8 @@ fn policy(file: &PathBuf) -> Result<Document, CliError> {
     match <[Document; 1]>::try_from(policies) {
         Ok([document]) => Ok(document),
         Err(found) => {
-            let message = format!("{} has {} policies, and one is needed", file.display(), found.len());
-            Err(CliError::new(Exit::Usage, "usage", message).next("examples/policy.yaml shows one"))
+            let message = format!("{} has {} policies; exactly one is needed", file.display(), found.len());
+            Err(CliError::new(Exit::Usage, "usage", message).next("see examples/policy.yaml"))
         }
     }
 }
@@ -141,7 +141,7 @@ fn rehearsed(rehearsal: &Rehearsal) -> Table {
     let Rehearsal { verdict_flips, event_flips, due_time_flips, .. } = rehearsal;
     let verdict = match (verdict_flips + event_flips, due_time_flips) {
         (0, 0) => Cell::good("every decision would have been the same"),
-        (0, _) => Cell::good("every decision would have been the same, some at another time"),
+        (0, _) => Cell::good("every decision would have been the same, some at other times"),
         (1, _) => Cell::bad("1 decision would have been different"),
         (flips, _) => Cell::bad(format!("{flips} decisions would have been different")),
     };

@@ -30,7 +30,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct BackupArgs {
-    /// A new directory, which becomes a data directory that a node can be started in
+    /// A new directory; a node can be started in it
     #[arg(value_name = "NEWDIR")]
     into: PathBuf,
 }
@@ -76,9 +76,9 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
         ]);
         table.add([Cell::from("into"), args.into.display().to_string().into()]);
         table.add([Cell::from("files"), files.join(", ").into()]);
-        let left = "local and exec: what machines, volumes and providers hold";
+        let left = "local and exec: the data of machines, volumes and providers";
         table.add([Cell::from("left out"), left.into()]);
-        let restore = "stop the node, and put journal, node.key and providers.yaml back from here";
+        let restore = "stop the node, then copy journal, node.key and providers.yaml back from here";
         table.add([Cell::from("to restore"), restore.into()]);
         table
     })?;
@@ -104,7 +104,7 @@ fn make(into: &Path) -> Result<(), CliError> {
             if found.next().is_some() {
                 let message = format!("{} is not empty", into.display());
                 return Err(
-                    CliError::new(Exit::Refused, "exists", message).next("name a new directory; nothing was written")
+                    CliError::new(Exit::Refused, "exists", message).next("choose a new directory; nothing was written")
                 );
             }
             Ok(())
@@ -199,8 +199,8 @@ pub(super) fn export(global: &Global, to: &mut impl Write) -> Result<Exported, C
 /// What the last line of an export says; without it, the connection broke off.
 fn counted(global: &Global, last: &str) -> Result<Exported, CliError> {
     let early = || {
-        CliError::new(Exit::TryAgain, "export-ended-early", "the node's export ended early, and is not whole")
-            .next("export again; the node's log says why it ended")
+        CliError::new(Exit::TryAgain, "export-ended-early", "the node's export ended early")
+            .next("retry; the node's log says why it ended")
     };
     let end: serde_json::Value = serde_json::from_str(last).map_err(|_| early())?;
     let number = |name: &str| end["end"][name].as_u64();

@@ -19,29 +19,29 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ChaosCommand {
-    /// Crash at every boundary of a journal, let the node go on in virtual time, and see that it converges; exits with 3 if
-    /// it does not
+    /// Crash at every boundary of a journal, restart in virtual time, and check that the node converges; exits with 3 if it
+    /// does not
     CrashSweep(CrashSweepArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CrashSweepArgs {
-    /// The journal of a stopped node: its folder, or a data directory [default: the data directory's]. It is only read.
+    /// The journal of a stopped node: its folder, or a data directory [default: that of --data-dir]; it is only read
     #[arg(value_name = "JOURNAL")]
     journal: Option<PathBuf>,
-    /// Only from this entry on
+    /// Start at this entry
     #[arg(long, value_name = "POSITION", default_value_t = 1)]
     from: u64,
-    /// Only up to this entry
+    /// Stop at this entry
     #[arg(long, value_name = "POSITION")]
     to: Option<u64>,
     /// Only every n-th boundary
     #[arg(long, value_name = "N", default_value = "1")]
     every: NonZeroUsize,
-    /// The seed of all chance
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How long a node has to converge, in virtual time: `30m`, `2h`
+    /// Time limit to converge, in virtual time: `30m`, `2h`
     #[arg(long, value_name = "TIME", default_value = "2h", value_parser = wait::duration)]
     until: std::time::Duration,
 }
@@ -135,7 +135,7 @@ impl From<SweepError> for CliError {
     fn from(error: SweepError) -> Self {
         match error {
             SweepError::Read(error) => error.into(),
-            error => CliError::new(Exit::Error, "chaos", "the journal cannot be swept")
+            error => CliError::new(Exit::Error, "chaos", "cannot sweep the journal")
                 .because(&error)
                 .next("run `bailiwick journal check` and `bailiwick audit replay` on it first"),
         }

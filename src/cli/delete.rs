@@ -21,25 +21,25 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct DeleteArgs {
-    /// Entities: `machine/web`, `volume/data`, `attachment/web:data`
+    /// Objects: `machine/web`, `volume/data`, `attachment/web:data`
     #[arg(required_unless_present_any = ["files", "all"], value_name = "KIND/NAME")]
     entities: Vec<String>,
-    /// What these manifests declare: files, folders, or - for the standard input; what is not there is passed over
+    /// Delete what these manifests declare: files, folders, or - for standard input; missing objects are skipped
     #[arg(short = 'f', long = "file", value_name = "FILE", conflicts_with = "entities")]
     files: Vec<PathBuf>,
-    /// Everything that is declared
+    /// Delete everything that is declared
     #[arg(long, conflicts_with_all = ["entities", "files"])]
     all: bool,
-    /// Do not wait for what blocks the removal; what is skipped, and may be left over, is recorded
+    /// Do not wait for what blocks the removal; what may be left behind is recorded
     #[arg(long)]
     force: bool,
-    /// Leave the instances of machines as they are: they are nobody's from then on, and nobody removes them
+    /// Keep the instances of machines running, unmanaged
     #[arg(long)]
     keep_instance: bool,
     /// Wait until they are gone
     #[arg(long)]
     wait: bool,
-    /// How long to wait, with --wait: `90s`, `5m`
+    /// Time limit of --wait: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: std::time::Duration,
 }
@@ -89,8 +89,8 @@ fn declared_in(files: &[PathBuf]) -> Result<Vec<StreamId>, CliError> {
 pub(super) fn say_blocked(global: &Global, changed: &Changed) {
     if !global.output.is_for_programs() {
         for blocked in &changed.blocked {
-            let since = blocked.since_ms.map(|ms| format!(", since {}", Timestamp(ms))).unwrap_or_default();
-            say(&format!("{} waits for {}: {}{since}", blocked.entity, blocked.by, blocked.why));
+            let since = blocked.since_ms.map(|ms| format!(" (since {})", Timestamp(ms))).unwrap_or_default();
+            say(&format!("{} waits for {}{since}: {}", blocked.entity, blocked.by, blocked.why));
         }
     }
 }
@@ -98,7 +98,7 @@ pub(super) fn say_blocked(global: &Global, changed: &Changed) {
 /// The entity that people mean.
 pub(super) fn entity(text: &str) -> Result<StreamId, CliError> {
     let Some((kind, name)) = text.split_once('/') else {
-        return Err(CliError::usage(format!("{text:?} names no entity")).next("write KIND/NAME, such as machine/web"));
+        return Err(CliError::usage(format!("{text:?} is not KIND/NAME")).next("write it like machine/web"));
     };
     StreamId::new(kind_of(kind)?, name).map_err(|error| CliError::usage(error.to_string()))
 }

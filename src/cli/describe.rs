@@ -15,10 +15,10 @@ use crate::api::query::Query;
 
 #[derive(Debug, Args)]
 pub(super) struct DescribeArgs {
-    /// The entity: `machine/web`, `volume/data`, `attachment/web:data`, `policy/default`
+    /// The object: `machine/web`, `volume/data`, `attachment/web:data`, `policy/default`
     #[arg(value_name = "KIND/NAME")]
     entity: String,
-    /// At which moment: a position, a time, or how long ago (`-2h`)
+    /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
@@ -55,7 +55,7 @@ fn condition(table: &mut Table, row: &Value) {
 
 fn operation(table: &mut Table, line: &Value) {
     let word = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-    let at = format!("entry {}, {}, asked by {}", line["position"], word("time"), word("principal"));
+    let at = format!("entry {}, {}, by {}", line["position"], word("time"), word("principal"));
     table.add([Cell::from("last operation"), word("asked").into()]);
     table.add([Cell::from(""), format!("{}, because {}", word("outcome"), word("because")).into()]);
     table.add([Cell::from(""), at.into()]);

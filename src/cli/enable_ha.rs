@@ -14,7 +14,7 @@ use crate::api::wire::change::{Decided, EnableHa};
 
 #[derive(Debug, Args)]
 pub(super) struct EnableHaArgs {
-    /// How many servers shall vote: odd, at most 7, no fewer than vote now; 0 means enough to survive the loss of one
+    /// Number of voters: odd, at most 7, not fewer than now; 0 for enough to survive the loss of one
     #[arg(value_name = "SERVERS", allow_hyphen_values = true)]
     servers: i64,
     /// The replica set

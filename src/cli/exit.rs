@@ -98,21 +98,19 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "done",
-            Self::Error => "something else failed",
-            Self::Differences => "done, and there are differences (plan, diff, audit replay)",
-            Self::GateFailed => {
-                "done, and a condition that was asked for does not hold (simulate, chaos, provider check)"
-            }
-            Self::NotFound => "what was named is not there",
+            Self::Error => "another error",
+            Self::Differences => "done, with differences (plan, diff, audit replay)",
+            Self::GateFailed => "done, but a check failed (simulate, chaos, provider check)",
+            Self::NotFound => "not found",
             Self::Refused => "refused, in conflict, or held by another process",
-            Self::Integrity => "the journal lost or changed history",
-            Self::Usage => "wrong command line",
+            Self::Integrity => "the journal has lost or changed history",
+            Self::Usage => "invalid command line",
             Self::BadInput => "invalid manifest, scenario or export",
-            Self::NoInput => "a file that was named cannot be read",
+            Self::NoInput => "an input file cannot be read",
             Self::NotRunning => "no node is running, or it is stopping",
-            Self::Limit => "a limit of memory, threads or files was reached",
-            Self::Disk => "disk full, or cannot be read or written",
-            Self::TryAgain => "not done, or unknown: try again",
+            Self::Limit => "out of memory, threads or files",
+            Self::Disk => "disk full, or unreadable or unwritable",
+            Self::TryAgain => "not done, or outcome unknown; try again",
             Self::NoPermission => "no permission",
             Self::Config => "the data directory or providers.yaml cannot be used",
             Self::TimedOut => "timed out",
@@ -246,21 +244,23 @@ impl CliError {
 /// What helps with most errors of a code, where nobody knows better.
 fn usual_next_step(code: &str, exit: Exit) -> &'static str {
     match (code, exit) {
-        ("disk" | "unwritable" | "output", _) => "look at the free space and the permissions of what is named",
-        ("unreadable", _) => "look at the name and the permissions of what is named",
-        ("invalid-manifest", _) => "mend what is named and apply again; `bailiwick plan FILE` shows what it would do",
-        ("socket", _) => "name a directory with a shorter path, or one of your own, with --data-dir DIR",
-        ("broken-connection" | "unknown", _) => "is the node of the same release? `bailiwick status` asks it again",
-        ("node-ended" | "runtime" | "signals" | "own-path" | "logging", _) => {
-            "start it again with --log-level debug, which says more"
+        ("disk" | "unwritable" | "output", _) => "check free space and permissions of the path above",
+        ("unreadable", _) => "check the path above and its permissions",
+        ("invalid-manifest", _) => "fix the problems above and apply again; `bailiwick plan FILE` previews the result",
+        ("socket", _) => "choose a directory of your own with a shorter path: --data-dir DIR",
+        ("broken-connection" | "unknown", _) => {
+            "check that node and client are of the same release, then retry: `bailiwick status`"
         }
-        ("unauthorized", _) => "ask with the key of that machine's agent",
-        ("bad-request" | "misdirected", _) => "`bailiwick help` shows what can be asked, and how",
+        ("node-ended" | "runtime" | "signals" | "own-path" | "logging", _) => {
+            "restart it with --log-level debug for details"
+        }
+        ("unauthorized", _) => "use the key of that machine's agent",
+        ("bad-request" | "misdirected", _) => "see `bailiwick help` for the available requests",
         (_, Exit::Integrity) => "stop the node and run `bailiwick journal check`",
-        (_, Exit::NotFound) => "`bailiwick status` and `bailiwick get` list what there is",
-        (_, Exit::Refused) => "mend what stands in the way, or wait until it has gone, and ask again",
+        (_, Exit::NotFound) => "see `bailiwick status` and `bailiwick get KIND`",
+        (_, Exit::Refused) => "fix what is named above, or wait until it is gone, then retry",
         (_, Exit::Usage) => "see `bailiwick help`",
-        _ => "ask again; --log-level debug says more",
+        _ => "retry with --log-level debug for details",
     }
 }
 
@@ -282,10 +282,10 @@ impl From<ManifestError> for CliError {
         let json = serde_json::to_value(&error).unwrap_or_default();
         let details = Some(Box::new(Details { text: error.to_string(), json }));
         if error.problems.iter().all(|problem| problem.code == Code::Unreadable) {
-            let message = "the manifest cannot be read, nothing was applied";
+            let message = "cannot read the manifest; nothing was applied";
             return Self { details, ..Self::new(Exit::NoInput, "unreadable", message) };
         }
-        let message = format!("the manifest has {count}, nothing was applied");
+        let message = format!("the manifest has {count}; nothing was applied");
         Self { details, ..Self::new(Exit::BadInput, "invalid-manifest", message) }
     }
 }
@@ -362,7 +362,7 @@ mod tests {
         let source = Source::new("a.yaml", "kind: Machin\n");
         let error = CliError::from(manifest::parse(&[source], &Known::default()).expect_err("wrong"));
         assert_eq!(error.exit, Exit::BadInput);
-        assert!(written(&error, Format::Table).contains("a.yaml:1:7: kind: no kind `Machin` is known"));
+        assert!(written(&error, Format::Table).contains("a.yaml:1:7: kind: unknown kind `Machin`"));
         let json: serde_json::Value = serde_json::from_str(&written(&error, Format::Json)).expect("json");
         let codes: Vec<&str> = json["error"]["details"]["problems"]
             .as_array()

@@ -24,13 +24,13 @@ impl From<OpenError> for CliError {
         let message = error.to_string();
         match &error {
             OpenError::InUse { .. } => Self::new(Exit::Refused, "in-use", message).next(
-                "leave the directory out to ask the running node (`get`, `why`, `audit replay`), or stop it first",
+                "omit the directory to ask the running node (`get`, `why`, `audit replay`), or stop the node first",
             ),
             OpenError::BeingRead { .. } => {
-                Self::new(Exit::Refused, "in-use", message).next("wait until whoever reads it has ended, and try again")
+                Self::new(Exit::Refused, "in-use", message).next("wait until the other process has finished reading, then retry")
             }
             OpenError::Foreign { .. } => Self::new(Exit::Error, "foreign-directory", message)
-                .next("name another directory with --data-dir DIR; nothing was changed in this one"),
+                .next("choose another directory with --data-dir DIR; this one was not changed"),
             OpenError::Integrity { path, report } => Self {
                 causes: integrity(report),
                 ..Self::new(
@@ -40,14 +40,14 @@ impl From<OpenError> for CliError {
                 )
             }
             .next(
-                "nothing was changed; keep a copy of the directory; `bailiwick journal check` lists what is wrong, and \
-                 `bailiwick journal salvage DIR --into NEWDIR` makes a new journal of what is whole",
+                "nothing was changed; keep a copy of the directory; `bailiwick journal check` lists the damage, and \
+                 `bailiwick journal salvage DIR --into NEWDIR` recovers what is intact into a new journal",
             ),
             OpenError::Archive { .. } => Self::new(Exit::Error, "archive-missing", message)
-                .next("mount that folder again, or start the node with --log-archive and where it is now; nothing was changed"),
+                .next("nothing was changed; mount that folder again, or start the node with --log-archive DIR"),
             OpenError::OnlyInStore { .. } => Self::new(Exit::Integrity, "store-unusable", message).next(
-                "nothing was changed; keep a copy of the directory; `bailiwick journal salvage DIR --into NEWDIR` makes a \
-                 new journal of what is whole",
+                "nothing was changed; keep a copy of the directory; `bailiwick journal salvage DIR --into NEWDIR` recovers \
+                 what is intact into a new journal",
             ),
             OpenError::Io { source, .. } => Self::of_system(message, source),
         }
@@ -69,10 +69,11 @@ fn disk(message: String, source: &io::Error) -> CliError {
     use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
     let error = match source.kind() {
         PermissionDenied => CliError::new(Exit::NoPermission, "no-permission", message)
-            .next("run it as the owner of the data directory, or name another one with --data-dir DIR"),
-        StorageFull => CliError::new(Exit::Disk, "disk", message).next("make room on that disk, and try again"),
-        NotADirectory | NotFound | ReadOnlyFilesystem => CliError::new(Exit::Config, "no-directory", message)
-            .next("name a directory that can be written to, with --data-dir DIR"),
+            .next("run as the owner of the data directory, or choose another one with --data-dir DIR"),
+        StorageFull => CliError::new(Exit::Disk, "disk", message).next("free space on that disk, then retry"),
+        NotADirectory | NotFound | ReadOnlyFilesystem => {
+            CliError::new(Exit::Config, "no-directory", message).next("choose a writable directory with --data-dir DIR")
+        }
         _ => CliError::new(Exit::Disk, "disk", message),
     };
     error.because(source)
@@ -87,9 +88,9 @@ fn integrity(report: &IntegrityReport) -> Vec<String> {
     }
     if let Some((first, last)) = report.missing_positions {
         causes.push(match report.missing.len() {
-            0 => format!("missing: entries {first} to {last} at least"),
-            1 => format!("missing: entries {first} to {last} at least, of 1 stream"),
-            streams => format!("missing: entries {first} to {last} at least, of {streams} streams"),
+            0 => format!("missing: at least entries {first} to {last}"),
+            1 => format!("missing: at least entries {first} to {last}, of 1 stream"),
+            streams => format!("missing: at least entries {first} to {last}, of {streams} streams"),
         });
     }
     causes
@@ -99,16 +100,16 @@ impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
         match error {
             StartError::Journal(OpenError::InUse { holder, .. }) => {
-                let message = format!("a node is running in this data directory already, as process {holder}");
+                let message = format!("a node is already running in this data directory (process {holder})");
                 Self::new(Exit::Refused, "in-use", message).next(format!(
-                    "`bailiwick apply FILE` asks that node; `kill {holder}` stops it, its machines keep running"
+                    "use it with `bailiwick apply FILE`, or stop it with `kill {holder}`; its machines keep running"
                 ))
             }
             StartError::Journal(error) => error.into(),
             StartError::Assemble(error) => {
                 Self::new(Exit::Integrity, "cannot-rebuild", "the state cannot be rebuilt from the journal")
                     .because(&error)
-                    .next("run `bailiwick journal check`; was the journal written by a later release?")
+                    .next("run `bailiwick journal check`, and check that no later release wrote the journal")
             }
             StartError::Unsafe(error) => error.into(),
             StartError::Key(KeyError::Lost { .. }) => Self::new(Exit::Config, "node-key-lost", error.to_string()).next(
@@ -118,10 +119,11 @@ impl From<StartError> for CliError {
             StartError::Key(KeyError::Io { ref source, .. }) => Self::of_system(error.to_string(), source),
             StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::JournalGone { .. } => Self::new(Exit::Integrity, "journal-gone", error.to_string())
-                .next("put the journal back, or name another directory with --data-dir DIR"),
+                .next("restore the journal, or choose another directory with --data-dir DIR"),
             StartError::Twin { .. } => Self::new(Exit::Refused, "same-identity", error.to_string()).next(
-                "both have one identity, and each would take what the other makes for its own; stop that one for good, or \
-                 give this one its own: `journal export FILE` here, and `journal import --as-new FILE` into a new directory",
+                "both have the same identity, and each would take over what the other creates; stop the other one for good, or \
+                 give this one a new identity: `bailiwick journal export FILE`, then `bailiwick --data-dir NEWDIR journal import \
+                 --as-new FILE`",
             ),
             StartError::Ended => Self::new(Exit::Error, "node-ended", error.to_string()),
         }
@@ -138,7 +140,7 @@ impl From<Unsafe> for CliError {
 impl From<StopError> for CliError {
     fn from(error: StopError) -> Self {
         Self::new(Exit::Error, "not-stopped-in-order", error.to_string())
-            .next("nothing acknowledged is lost; the next start looks the journal through")
+            .next("nothing acknowledged is lost; the next start checks the journal")
     }
 }
 
@@ -153,7 +155,7 @@ impl From<ApplyError> for CliError {
             }
             ApplyError::Read(error) => error.into(),
             ApplyError::StillMounted { ref by, .. } => Self::new(Exit::Refused, "still-mounted", error.to_string())
-                .next(format!("`bailiwick delete {by}` first")),
+                .next(format!("run `bailiwick delete {by}` first")),
             ApplyError::NotOffered(not) => Self::new(Exit::Refused, not.code(), not.to_string()).next(not.next()),
             ApplyError::Ask(error) => error.into(),
         }
@@ -214,12 +216,13 @@ impl From<ClientError> for CliError {
         let message = error.to_string();
         match error {
             ClientError::NotRunning { .. } => Self::new(Exit::Error, "not-running", message)
-                .next("start one with `bailiwick serve` or `bailiwick up FILE`, or name another with --data-dir DIR"),
-            ClientError::Stranger { .. } => Self::new(Exit::Error, "unsafe-directory", message)
-                .next("nothing was sent; run the command as that user, or name another directory with --data-dir DIR"),
+                .next("start one with `bailiwick serve` or `bailiwick up FILE`, or choose another with --data-dir DIR"),
+            ClientError::Stranger { .. } => Self::new(Exit::Error, "unsafe-directory", message).next(
+                "nothing was sent; run the command as that user, or choose another directory with --data-dir DIR",
+            ),
             ClientError::Refused { problem, .. } => problem.into(),
             ClientError::TimedOut => Self::new(Exit::Error, "no-answer", message)
-                .next("it may have happened: look with `bailiwick log`, or ask again with the same --id"),
+                .next("it may have been done: check `bailiwick log`, or retry with the same --id"),
             ClientError::Broken { source, .. } => {
                 let error: &(dyn Error + 'static) = &*source;
                 Self::new(Exit::Error, "broken-connection", message).because(error)
@@ -232,7 +235,7 @@ impl From<OutputError> for CliError {
     fn from(error: OutputError) -> Self {
         // A reader that has gone (`bailiwick log | head`) has seen what it wanted.
         if error.is_broken_pipe() {
-            return Self::new(Exit::Ok, CLOSED_PIPE, "nobody reads the output any more");
+            return Self::new(Exit::Ok, CLOSED_PIPE, "the reader of the output has closed it");
         }
         Self::new(Exit::Error, "output", "cannot print").because(&error)
     }

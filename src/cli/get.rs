@@ -21,10 +21,10 @@ pub(super) struct GetArgs {
     /// machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
-    /// Only machines with such labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
+    /// Only machines with these labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<Selector>,
-    /// At which moment: a position, a time, or how long ago (`-2h`)
+    /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
@@ -46,8 +46,8 @@ pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
     if let (Some(name), Value::Array(all)) = (name, &mut rows) {
         all.retain(|row| row["name"] == name);
         if all.is_empty() {
-            return Err(CliError::new(Exit::NotFound, "not-found", format!("there is no {kind}/{name}"))
-                .next(format!("`bailiwick get {kind}` lists what there is")));
+            return Err(CliError::new(Exit::NotFound, "not-found", format!("{kind}/{name} not found"))
+                .next(format!("`bailiwick get {kind}` lists them")));
         }
     }
     global.output.show(&rows, || table(kind, &rows))?;
@@ -73,8 +73,8 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "agent-binary" | "agent-binaries" => Ok("agent-binary"),
         "application" | "applications" | "apps" => Ok("application"),
         "model" | "models" => Ok("model"),
-        _ => Err(CliError::usage(format!("there is no kind {text:?}"))
-            .next("kinds are machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications and models")),
+        _ => Err(CliError::usage(format!("unknown kind {text:?}"))
+            .next("use machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models")),
     }
 }
 

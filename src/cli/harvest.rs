@@ -16,21 +16,21 @@ use crate::api::query::Query;
 
 #[derive(Debug, Args)]
 pub(super) struct HarvestArgs {
-    /// Only say what would be done; what is done follows from the policy alone
+    /// Show what would be done; the policy alone decides what is done
     #[arg(long)]
     dry_run: bool,
-    /// As if this mode were in force: none, unknown, destroyed, all
+    /// Assume this mode: none, unknown, destroyed, all
     #[arg(long, value_name = "MODE", value_parser = |text: &str| text.parse::<HarvestMode>())]
     mode: Option<HarvestMode>,
-    /// At which moment: a position, a time, or how long ago (`-2h`)
+    /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
 
 pub(super) fn main(global: &Global, args: HarvestArgs) -> Result<Exit, CliError> {
     if !args.dry_run {
-        let message = "instances are harvested as the policy says, not by a command";
-        let next = "write --dry-run to see what would be stopped; `spec.harvest.mode` of the policy sets the mode";
+        let message = "the policy harvests instances, not a command";
+        let next = "add --dry-run to see what would be deleted; set the mode with `spec.harvest.mode` of the policy";
         return Err(CliError::usage(message).next(next));
     }
     let query = Query::Harvest { mode: args.mode, at: session::at(args.at.as_deref())? };

@@ -31,15 +31,15 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(super) enum JournalCommand {
-    /// Walk the whole journal and look whether anything is lost or was changed; exits with 6 if so
+    /// Check the whole journal for lost or changed entries; exits with 6 if there are any
     Check,
-    /// Show how much there is of what
+    /// Show sizes and counts
     Stat,
-    /// Write the whole journal as lines of JSON
+    /// Export the whole journal as lines of JSON
     Export(ExportArgs),
-    /// Make a journal from exported lines
+    /// Create a journal from an export
     Import(ImportArgs),
-    /// Make a new journal of what is whole in one that does not open, and name what is missing
+    /// Recover what is intact of a damaged journal into a new one, and list what is missing
     Salvage(SalvageArgs),
 }
 
@@ -48,25 +48,24 @@ pub(super) struct SalvageArgs {
     /// The data directory with the damaged journal, or the journal's own folder; it is only read
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// A new data directory for what is whole
+    /// A new data directory for what is intact
     #[arg(long, value_name = "NEWDIR")]
     into: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// The file to write; - for the standard output
+    /// The file to write; - for standard output
     #[arg(default_value = "-", value_name = "FILE")]
     file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// The file to read; - for the standard input
+    /// The file to read; - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Give it an identity of its own, so that it can go on beside the journal that was exported. What that one's node made
-    /// stays its own, and is never touched
+    /// Give it a new identity, to run it beside the exported journal; it never touches what that journal's node created
     #[arg(long)]
     as_new: bool,
 }
@@ -133,9 +132,9 @@ fn check_table(report: &Checked) -> Table {
     };
     table.add([Cell::from("history"), whole]);
     let stop = match (report.running, report.clean_stop) {
-        (true, _) => "the node is running; this is what was durable when the check began",
-        (false, true) => "in order",
-        (false, false) => "not in order; the next start catches up",
+        (true, _) => "the node is running; this is what was durable when the check started",
+        (false, true) => "clean",
+        (false, false) => "unclean; the next start catches up",
     };
     table.add([Cell::from("last stop"), stop.into()]);
     table.add([Cell::from("journal"), report.journal.to_string().into()]);
@@ -154,7 +153,7 @@ fn check_table(report: &Checked) -> Table {
         table.add([Cell::bad("problem"), problem.as_str().into()]);
     }
     if let Some((first, last)) = report.missing_positions {
-        table.add([Cell::bad("missing"), format!("entries {first} to {last} at least").into()]);
+        table.add([Cell::bad("missing"), format!("at least entries {first} to {last}").into()]);
     }
     for events in &report.missing {
         table.add([Cell::bad("missing"), events.as_str().into()]);
@@ -216,8 +215,10 @@ fn export(global: &Global, args: &ExportArgs) -> Result<Exit, CliError> {
 
 fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Result<Exit, CliError> {
     if is_taken(dir) {
-        let message = format!("there is a journal in {} already", data_dir.display());
-        return Err(CliError::new(Exit::Refused, "exists", message).next("name an empty place with --data-dir DIR"));
+        let message = format!("there is already a journal in {}", data_dir.display());
+        return Err(
+            CliError::new(Exit::Refused, "exists", message).next("choose an empty directory with --data-dir DIR")
+        );
     }
     let identity = if args.as_new { Identity::New(Uuid::new_v4()) } else { Identity::Kept };
     let imported = if args.file == Path::new("-") {
@@ -250,16 +251,18 @@ fn salvage(global: &Global, args: &SalvageArgs) -> Result<Exit, CliError> {
     if !is_taken(&from) {
         let message = format!("there is no journal in {}", args.dir.display());
         return Err(CliError::new(Exit::NotFound, "no-journal", message)
-            .next("name the data directory of the node, or the journal's own folder; nothing was made"));
+            .next("name the node's data directory, or the journal's own folder; nothing was created"));
     }
     if is_taken(&into) {
-        let message = format!("there is a journal in {} already", args.into.display());
-        return Err(CliError::new(Exit::Refused, "exists", message).next("name an empty place with --into NEWDIR"));
+        let message = format!("there is already a journal in {}", args.into.display());
+        return Err(
+            CliError::new(Exit::Refused, "exists", message).next("choose an empty directory with --into NEWDIR")
+        );
     }
     let salvaged = bailiwick_journal::salvage(&from, &into)?;
     global.output.show(&salvaged_json(&salvaged), || salvaged_table(&salvaged))?;
     say(&format!(
-        "look at it with --data-dir {}; to go on with it, move {} out of the way and {} into its place",
+        "inspect it with --data-dir {}; to use it, move {} away and {} into its place",
         args.into.display(),
         from.display(),
         into.display()
@@ -291,10 +294,10 @@ fn salvaged_table(salvaged: &Salvaged) -> Table {
     let mut table = fields();
     let Salvaged { entries, from_log, from_store, unchanged, .. } = salvaged;
     table.add([Cell::from("journal"), salvaged.journal.to_string().into()]);
-    table.add([Cell::from("taken over"), format!("{entries} entries; 1 to {unchanged} are as they were").into()]);
+    table.add([Cell::from("recovered"), format!("{entries} entries; 1 to {unchanged} are unchanged").into()]);
     table.add([Cell::from("blocks"), format!("{from_log} from the log, {from_store} from sled").into()]);
     for (first, last) in &salvaged.lost {
-        table.add([Cell::bad("lost or left out"), format!("entries {first} to {last}; notes stand there").into()]);
+        table.add([Cell::bad("lost or skipped"), format!("entries {first} to {last}; replaced by notes").into()]);
     }
     if let Some((first, last)) = salvaged.cut {
         table.add([Cell::bad("missing at the end"), format!("entries {first} to {last}").into()]);
@@ -303,7 +306,7 @@ fn salvaged_table(salvaged: &Salvaged) -> Table {
         table.add([Cell::bad("missing"), events.to_string().into()]);
     }
     if let Some(problem) = &salvaged.store_trouble {
-        table.add([Cell::bad("sled"), format!("of no use: {problem}").into()]);
+        table.add([Cell::bad("sled"), format!("not usable: {problem}").into()]);
     }
     table
 }
@@ -344,10 +347,11 @@ impl From<SalvageError> for CliError {
 pub(super) fn not_imported(error: ImportError) -> CliError {
     let told = match &error {
         ImportError::Line { problem: LineProblem::Newer { .. }, .. } => {
-            CliError::new(Exit::Error, "not-imported", error.to_string()).next("import it with the release that wrote it")
+            CliError::new(Exit::Error, "not-imported", error.to_string())
+                .next("import it with the release that wrote it")
         }
         ImportError::Line { .. } => CliError::new(Exit::Integrity, "not-imported", error.to_string())
-            .next("export the journal again: these lines are no export, or not as they were written; no journal was made of them"),
+            .next("export the journal again: this is no export, or it was changed; no journal was created"),
         _ => CliError::new(Exit::Error, "not-imported", error.to_string()),
     };
     std::error::Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))

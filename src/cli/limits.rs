@@ -17,9 +17,9 @@ pub(super) fn look() -> Result<(), CliError> {
 
 fn judge(address_space: Option<u64>) -> Result<(), CliError> {
     let Some(limit) = address_space.filter(|limit| *limit < ADDRESS_SPACE_MIN) else { return Ok(()) };
-    let message = format!("the address space is limited to {} MiB, too little for a node", limit >> 20);
+    let message = format!("the address space limit of {} MiB is too low for a node", limit >> 20);
     Err(CliError::new(Exit::Error, "memory-limit", message).next(format!(
-        "raise it with `ulimit -v unlimited`, or to {} MiB: a node reserves far more than it uses; to limit what it uses, \
+        "raise it with `ulimit -v unlimited`, or to {} MiB: a node reserves far more than it uses; to limit its use, \
          set MemoryMax in its systemd unit or --memory of its container",
         ADDRESS_SPACE_MIN >> 20
     )))
@@ -31,7 +31,7 @@ pub(super) fn reached(error: &io::Error) -> Option<(&'static str, &'static str)>
     let is_limit = is_out_of_memory || error.raw_os_error() == Some(rustix::io::Errno::AGAIN.raw_os_error());
     is_limit.then_some((
         "memory-limit",
-        "the system gave no more memory or threads: look at the limits of the process (`ulimit -a`) and of its systemd unit \
+        "out of memory or threads: check the limits of the process (`ulimit -a`) and of its systemd unit \
          or container (MemoryMax, TasksMax)",
     ))
 }

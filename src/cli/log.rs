@@ -16,37 +16,37 @@ use crate::api::query::{LIMIT_DEFAULT, Parameters, Query, moment_text};
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
-    /// Only this entity: `machine/web`, `supervisor/storage`
+    /// Only this object: `machine/web`, `supervisor/storage`
     #[arg(value_name = "KIND/NAME")]
     entity: Option<String>,
-    /// Only entities of this kind
+    /// Only objects of this kind
     #[arg(long, value_name = "KIND", conflicts_with = "entity")]
     kind: Option<String>,
     /// Only decisions with this outcome: done, nothing, refused
     #[arg(long, value_name = "OUTCOME", value_parser = ["done", "nothing", "refused"])]
     outcome: Option<String>,
-    /// Only what was decided at or after this moment: a position, a time, or how long ago (`-2h`)
+    /// Only decisions from this moment on: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     since: Option<String>,
-    /// Only what was decided up to this moment
+    /// Only decisions up to this moment
     #[arg(long, visible_alias = "at", value_name = "MOMENT", allow_hyphen_values = true)]
     until: Option<String>,
-    /// Only decisions with this reason, by its code: `worth-retrying`
+    /// Only decisions with this reason code: `worth-retrying`
     #[arg(long, value_name = "CODE", value_parser = word)]
     reason: Option<String>,
-    /// Only what this principal asked for or reported: `uid:0`, `schedule`, `agent:machine/web`
+    /// Only what this principal requested or reported: `uid:0`, `schedule`, `agent:machine/web`
     #[arg(long, value_name = "WHO", value_parser = word)]
     principal: Option<String>,
-    /// Only what rests on this entry: `@41`
+    /// Only what this entry led to: `@41`
     #[arg(long, value_name = "@POSITION", value_parser = position)]
     caused_by: Option<u64>,
-    /// Only what this entry rests on: `@41`
+    /// Only what led to this entry: `@41`
     #[arg(long, value_name = "@POSITION", value_parser = position)]
     cause_of: Option<u64>,
-    /// Go on with what a running node decides, until interrupted
+    /// Follow the decisions of a running node until interrupted
     #[arg(short, long, conflicts_with_all = ["until", "cause_of"])]
     follow: bool,
-    /// At most so many, the newest
+    /// Show at most this many, the newest
     #[arg(long, default_value_t = LIMIT_DEFAULT)]
     limit: usize,
 }
@@ -103,12 +103,32 @@ fn follow(global: &Global, mut filter: Parameters) -> Result<Exit, CliError> {
 fn told(row: &Value) -> String {
     let text = |name: &str| row[name].as_str().unwrap_or_default();
     let (position, time, stream, who) = (&row["position"], text("time"), text("stream"), text("principal"));
-    format!("{position:>6}  {time}  {stream}  {who}: {}: {}, {}", text("asked"), text("outcome"), text("because"))
+    let because = if row["kind"] == "note" { String::new() } else { format!(", because {}", text("because")) };
+    let outcome = match text("outcome") {
+        "refused" => "refused: ",
+        "nothing" => "no change: ",
+        _ => "",
+    };
+    format!("{position:>6}  {time}  {stream}  {outcome}{}{because} ({who})", what(row))
+}
+
+/// What happened; what was asked for where nothing did.
+fn what(row: &Value) -> String {
+    let happened: Vec<&str> = row["happened"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let asked = row["asked"].as_str().unwrap_or_default();
+    match row["outcome"].as_str() {
+        Some("done") if !happened.is_empty() => happened.join("; "),
+        _ => asked.to_owned(),
+    }
 }
 
 fn word(text: &str) -> Result<String, String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_:/.".contains(letter);
-    if !text.is_empty() && text.chars().all(is_plain) { Ok(text.to_owned()) } else { Err("not a plain word".into()) }
+    if !text.is_empty() && text.chars().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("only letters, digits and -_:/. are allowed".into())
+    }
 }
 
 fn position(text: &str) -> Result<u64, String> {
@@ -154,7 +174,7 @@ fn table(answer: &Value) -> Table<9> {
             text(&row["position"]),
             text(&row["time"]),
             text(&row["stream"]),
-            text(&row["asked"]),
+            what(row).into(),
             outcome,
             text(&row["because"]),
             text(&row["principal"]),

@@ -53,8 +53,8 @@ use self::{
 
 /// A control plane that can explain itself
 ///
-/// Declared machines, volumes and attachments become real through providers, and every decision is kept in a journal
-/// with everything it was made from.
+/// Providers create the machines, volumes and attachments that you declare; a journal keeps every decision with
+/// everything it is based on.
 #[derive(Debug, Parser)]
 #[command(name = "bailiwick", version, max_term_width = 100, infer_subcommands = false, arg_required_else_help = true, after_help = exit::table())]
 pub struct Cli {
@@ -67,17 +67,17 @@ pub struct Cli {
 /// Options of all commands.
 #[derive(Clone, Debug, Args)]
 pub struct Global {
-    /// Where the node keeps everything [default: the user's data directory]; or an export of a journal, for commands that
+    /// The node's data directory [default: in the user's data directory]; or an export of a journal, for commands that only
     /// read
     #[arg(long, global = true, value_name = "DIR", env = "BAILIWICK_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
-    /// How to print
+    /// Output format
     #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     pub output: Format,
-    /// What to log to the standard error: off, error, warn, info, debug, trace, or a filter such as `warn,bailiwick=debug`
+    /// What to log to standard error: off, error, warn, info, debug, trace, or a filter such as `warn,bailiwick=debug`
     #[arg(long, global = true, default_value = "warn", value_name = "FILTER", env = "BAILIWICK_LOG")]
     pub log_level: String,
-    /// How to log
+    /// Log format
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     pub log_format: LogFormat,
 }
@@ -94,94 +94,93 @@ pub enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a node, apply manifests, and show how they become real
+    /// Run a node, apply manifests, and show progress until everything is ready
     Up(up::UpArgs),
-    /// Remove what was declared, and wait until it is gone
+    /// Delete everything, or some objects, and wait until they are gone
     Down(up::DownArgs),
     /// Run a node
     Serve(serve::ServeArgs),
-    /// Declare what manifests say: all of it or nothing
+    /// Apply manifests: all of them or nothing
     Apply(apply::ApplyArgs),
     /// Show what apply would do; exits with 2 if anything would change
     Plan(plan::PlanArgs),
-    /// List entities
+    /// List objects
     Get(get::GetArgs),
-    /// Show everything about one entity
+    /// Show everything about one object
     Describe(describe::DescribeArgs),
-    /// Show what is different between two moments, and which entry made it so; exits with 2 if anything is
+    /// Show what differs between two moments, and which entry changed it; exits with 2 if anything does
     ///
-    /// Entities are compared by what is said of them: whether they are there, their status, instance, zone and health, what was
-    /// declared of them field by field, what is attached to what, who votes and leads, revisions, holds, and trouble. Each line
-    /// names under ENTRY the entry since which it is so: `bailiwick why @ENTRY` tells what led to it. What was otherwise in
-    /// between and is as it was is no difference.
+    /// Objects are compared by what is shown of them: whether they exist, their status, instance, zone and health, their spec
+    /// field by field, attachments, voters and leader, revisions, holds, and trouble. ENTRY names the entry that changed a fact:
+    /// `bailiwick why @ENTRY` explains it. What changed in between and changed back is no difference.
     Diff(diff::DiffArgs),
-    /// Show how everything is, trouble first
+    /// Summarize all objects, trouble first
     Status(status::StatusArgs),
-    /// List all storage: where it comes from, where it is, and how
+    /// List all storage: provider, place and state
     Storage(storage::StorageArgs),
     /// Attach a volume or filesystem to a machine
     Attach(storage::AttachArgs),
     /// Detach a volume or filesystem from a machine
     Detach(storage::DetachArgs),
-    /// Let go of a volume or filesystem without its data
+    /// Stop managing a volume or filesystem; its data is kept
     Release(storage::LeaveArgs),
-    /// Destroy a volume or filesystem with its data
+    /// Delete a volume or filesystem with its data
     Destroy(storage::LeaveArgs),
-    /// Say where storage comes from
+    /// Manage storage pools
     #[command(subcommand, arg_required_else_help = true)]
     Pool(pool::PoolCommand),
-    /// Have new storage made and attached to a machine
+    /// Create storage and attach it to a machine
     AddStorage(pool::AddStorageArgs),
-    /// Take over a volume that is there already
+    /// Import an existing volume
     Import(storage::ImportArgs),
-    /// Ask entities to go
+    /// Delete objects
     #[command(visible_alias = "remove")]
     Delete(delete::DeleteArgs),
-    /// Try again now what failed or waits; after all attempts were used up, a new series begins
+    /// Retry now what failed or waits for its next attempt
     #[command(visible_alias = "retry-provisioning")]
     Retry(retry::RetryArgs),
-    /// Have nothing happen to a machine by itself; what would have happened is noted
+    /// Hold a machine: the node takes no action on it by itself, and notes what it held back
     Hold(operate::HoldArgs),
-    /// End a hold; what was held back happens
+    /// End a hold; the node does what was held back
     Unhold(operate::MachineArgs),
-    /// Have a machine take over an instance that bears its name and is nobody's
+    /// Let a machine adopt an unmanaged instance that has its name
     Adopt(operate::AdoptArgs),
-    /// Have a machine let go of its instance, which stays
+    /// Disown the instance of a machine; the instance keeps running
     Disown(operate::MachineArgs),
-    /// Show which instances nobody knows, and what would become of them
+    /// List unknown instances, and what would be done with them
     Harvest(harvest::HarvestArgs),
-    /// Have so many servers of a replica set vote
+    /// Set the number of voters of a replica set
     EnableHa(enable_ha::EnableHaArgs),
-    /// Wait until an object is ready, gone, or in another state
+    /// Wait until objects are ready, removed, or in another state
     Wait(wait::WaitArgs),
-    /// Show decisions, the newest last
+    /// Show decisions
     Log(log::LogArgs),
     /// Show what happens next, when, and why
     Schedule(schedule::ScheduleArgs),
     /// Show the node's time beside the host's clock, and correct it
     #[command(subcommand, arg_required_else_help = true)]
     Clock(clock::ClockCommand),
-    /// Explain the last decision about an entity
+    /// Explain the last decision about an object
     Why(why::WhyArgs),
-    /// Explain why something is not as somebody would like it to be
+    /// Explain why an object is not in a wanted state
     WhyNot(why_not::WhyNotArgs),
-    /// Decide history again
+    /// Replay decisions
     #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
-    /// Copy journal, key and providers into a new directory, also while the node runs
+    /// Back up journal, key and providers into a new directory; the node may run
     Backup(backup::BackupArgs),
-    /// Look after the journal, also while the node runs
+    /// Check, export, import and salvage the journal; the node may run
     #[command(subcommand, arg_required_else_help = true)]
     Journal(journal::JournalCommand),
-    /// Crash a journal's node wherever it could have crashed
+    /// Crash the node of a journal wherever it could have crashed
     #[command(subcommand, arg_required_else_help = true)]
     Chaos(chaos::ChaosCommand),
-    /// Judge a provider of your own
+    /// Check your own provider
     #[command(subcommand, arg_required_else_help = true)]
     Provider(provider::ProviderCommand),
     /// Run a scenario in virtual time, deterministically
     Simulate(simulate::SimulateArgs),
-    /// Print a script for a shell's completion
+    /// Print a shell completion script
     Completion(completion::CompletionArgs),
     /// What runs inside a local machine; the provider starts it
     #[command(hide = true)]
@@ -249,7 +248,7 @@ fn misunderstood(args: &[OsString], error: &clap::Error) -> Exit {
 fn usage(error: &clap::Error) -> CliError {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let message = lines.next().unwrap_or("the command line makes no sense").trim_start_matches("error: ").to_owned();
+    let message = lines.next().unwrap_or("invalid command line").trim_start_matches("error: ").to_owned();
     let (mut told, mut shape) = (CliError::usage(message), None);
     for line in lines {
         match line.strip_prefix("Usage: ") {
@@ -260,7 +259,7 @@ fn usage(error: &clap::Error) -> CliError {
         }
     }
     match shape {
-        Some(shape) => told.next(format!("write `{shape}`; `--help` says more")),
+        Some(shape) => told.next(format!("write `{shape}`; see `--help`")),
         None => told,
     }
 }

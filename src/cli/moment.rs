@@ -19,7 +19,7 @@ pub enum Moment {
 /// Says that a text names no moment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} is no moment: expected a position (1234 or @1234), a time (2026-11-21T02:40:00Z), a time of today in UTC \
+    "{text:?} is not a moment: expected a position (1234 or @1234), a time (2026-11-21T02:40:00Z), a time of today in UTC \
      (14:30 or 14:30:05), or how long ago (-2h, -1h30m){}", .meant.as_ref().map(|meant| format!("; did you mean {meant}?")).unwrap_or_default()
 )]
 pub struct InvalidMoment {

@@ -23,10 +23,10 @@ pub(super) struct HoldArgs {
     /// The machine: `machine/web`
     #[arg(value_name = "machine/NAME")]
     entity: String,
-    /// Why, for whoever finds it held
+    /// Reason, shown while it is held
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// When the hold ends by itself: a time (`2026-11-21T14:30:00Z`, `14:30`), or how long from now (`2h`, `90m`)
+    /// When the hold ends by itself: a time (`2026-11-21T14:30:00Z`, `14:30`), or a period from now (`2h`, `90m`)
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 }
@@ -43,7 +43,7 @@ pub(super) struct AdoptArgs {
     /// The machine: `machine/web`
     #[arg(value_name = "machine/NAME")]
     entity: String,
-    /// Which instance, if more than one bears the machine's name: as its provider calls it
+    /// The provider's id of the instance, if several have the machine's name
     #[arg(long, value_name = "INSTANCE")]
     instance: Option<String>,
 }
@@ -66,7 +66,7 @@ fn check_reason(reason: &str) -> Result<(), CliError> {
         odd if odd.chars().any(char::is_control) => "--reason has a control character, such as a line break",
         _ => return Ok(()),
     };
-    Err(CliError::usage(wrong).next("say in one line why it is held"))
+    Err(CliError::usage(wrong).next("give the reason in one line"))
 }
 
 pub(super) fn unhold(global: &Global, args: MachineArgs) -> Result<Exit, CliError> {
@@ -84,7 +84,7 @@ pub(super) fn disown(global: &Global, args: MachineArgs) -> Result<Exit, CliErro
 fn ask(global: &Global, name: &str, verb: Verb) -> Result<Exit, CliError> {
     let entity = entity(name)?;
     if entity.kind() != "machine" {
-        return Err(CliError::usage(format!("{entity} is no machine")).next("write machine/NAME"));
+        return Err(CliError::usage(format!("{entity} is not a machine")).next("write machine/NAME"));
     }
     let operate = Operate { entity, verb, id: Some(Uuid::new_v4()) };
     let decided: Decided = session::send(global, "/v1/operate", &operate)?;
@@ -118,7 +118,9 @@ fn until(text: &str) -> Result<End, CliError> {
     let now = SystemClock::new().now();
     match Moment::parse(text, now) {
         Ok(Moment::Time(time)) if time > now => Ok(End::At(time.0)),
-        Ok(_) => Err(CliError::usage(format!("{text:?} is not to come")).next("write 2h, or a time such as 14:30")),
-        Err(error) => Err(CliError::usage(error.to_string()).next("or write how long from now: 90m, 2h")),
+        Ok(_) => {
+            Err(CliError::usage(format!("{text:?} is not in the future")).next("write 2h, or a time such as 14:30"))
+        }
+        Err(error) => Err(CliError::usage(error.to_string()).next("or write a period from now: 90m, 2h")),
     }
 }

@@ -20,7 +20,7 @@ fn line(thread: Option<&str>, info: &PanicHookInfo<'_>) -> Option<String> {
     let message = info.payload_as_str().unwrap_or("no message");
     let first = message.lines().next().unwrap_or_default();
     let place = info.location().map(|at| format!(" at {}:{}", crate_path(at.file()), at.line())).unwrap_or_default();
-    Some(format!("the block store failed inside sled and is taken as damaged: {first} ({thread}{place})"))
+    Some(format!("the block store failed inside sled and counts as damaged: {first} ({thread}{place})"))
 }
 
 /// A file's path without what lies before its crate.

@@ -30,22 +30,22 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PoolCommand {
-    /// Have storage come from a new pool; its attributes are checked by the rules of its provider
+    /// Create a pool
     Create(CreateArgs),
-    /// List the pools that storage can come from
+    /// List pools
     List(ListArgs),
-    /// Have no more storage come from a pool; what was made from it stays
+    /// Remove a pool; storage created from it is kept
     Remove(RemoveArgs),
-    /// Say where storage comes from that names no pool; what is there stays
+    /// Set the default pool of volumes or filesystems; existing storage is kept
     Default(DefaultArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct DefaultArgs {
-    /// What comes from there
+    /// The kind of storage
     #[arg(value_enum)]
     what: What,
-    /// The pool; without it, what it is everywhere: `loop` for volumes, `rootfs` for filesystems
+    /// The pool [default: the built-in one, `loop` for volumes, `rootfs` for filesystems]
     #[arg(value_name = "POOL")]
     pool: Option<PoolName>,
 }
@@ -58,20 +58,20 @@ enum What {
 
 #[derive(Debug, Args)]
 pub(super) struct CreateArgs {
-    /// Letters first, then letters, digits, hyphens or question marks
+    /// Its name: a letter, then letters, digits, hyphens or question marks
     #[arg(value_name = "POOL")]
     name: PoolName,
-    /// loop, tmpfs, rootfs, directory, local, simulated, or exec with `provider=NAME`
+    /// Its provider: loop, tmpfs, rootfs, directory, local, simulated, or exec with `provider=NAME`
     #[arg(value_name = "PROVIDER")]
     provider: ProviderType,
-    /// What the provider is told beyond that: `volume-type=ssd`. Recorded and shown, so no secrets
+    /// Attributes for the provider: `volume-type=ssd`; recorded and shown, never use secrets
     #[arg(value_name = "NAME=VALUE", value_parser = attribute)]
     attributes: Vec<(String, String)>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// At which moment: a position, a time, or how long ago (`-2h`)
+    /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
@@ -147,19 +147,19 @@ fn table(rows: &Value) -> Table<7> {
 
 #[derive(Debug, Args)]
 pub(super) struct AddStorageArgs {
-    /// The machine that it is attached to
+    /// The machine to attach it to
     #[arg(value_name = "MACHINE")]
     machine: Name,
-    /// What it is called, and maybe pool, count and size in any order: `data`, `data=1G`, `data=fast,10G,2`
+    /// Its name, with optional pool, count and size in any order: `data`, `data=1G`, `data=fast,10G,2`
     #[arg(required = true, value_name = "NAME[=POOL,COUNT,SIZE]")]
     storage: Vec<String>,
-    /// Filesystems where no pool says otherwise; else volumes
+    /// Create filesystems instead of volumes, unless the pool decides
     #[arg(long)]
     filesystem: bool,
     /// Wait until everything declared is ready
     #[arg(long)]
     wait: bool,
-    /// How long to wait, with --wait: `90s`, `5m`
+    /// Time limit of --wait: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: Duration,
 }
@@ -209,11 +209,11 @@ fn documents_for(
     let pool = demand.pool.to_string();
     let row = pools.as_array().into_iter().flatten().find(|row| row["name"] == pool.as_str());
     let row = row.ok_or_else(|| {
-        CliError::new(Exit::NotFound, "no-such-pool", format!("there is no pool {pool}"))
-            .next("`bailiwick pool list` shows those that there are")
+        CliError::new(Exit::NotFound, "no-such-pool", format!("pool {pool} not found"))
+            .next("`bailiwick pool list` lists all pools")
     })?;
     if limits::CLAIM_COUNT_MAX < demand.count {
-        return Err(CliError::usage(format!("{name}: at most {} at one time", limits::CLAIM_COUNT_MAX)));
+        return Err(CliError::usage(format!("{name}: at most {} at once", limits::CLAIM_COUNT_MAX)));
     }
     let (kind, attachment, field) = match row["makes"].as_str() {
         Some("filesystems") => ("Filesystem", "FilesystemAttachment", "filesystem"),

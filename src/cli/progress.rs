@@ -62,11 +62,11 @@ impl Progress {
             }
             let Some(instance) = &state.instance else { continue };
             if let Some(before) = self.instances.insert(entity.clone(), instance.clone()).filter(|it| it != instance) {
-                self.say(&format!("{entity} was replaced: {instance} in the place of {before}"));
+                self.say(&format!("{entity} was replaced: instance {before} by {instance}"));
             }
         }
         for entity in self.known.keys().filter(|entity| !now.contains_key(*entity)) {
-            self.say(&format!("{entity} is removed"));
+            self.say(&format!("{entity} removed"));
         }
         if let Some(bar) = &self.bar {
             bar.set_length(now.len() as u64);

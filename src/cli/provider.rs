@@ -42,8 +42,8 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 /// Providers that are processes.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ProviderArgs {
-    /// A provider that is a program speaking lines of JSON, under the name that manifests call it; may be given several
-    /// times, is remembered by the data directory, and stands beside those in DIR/providers.yaml
+    /// Add a provider: its name in manifests, and a program that speaks lines of JSON; repeatable, remembered by the data
+    /// directory, added to those in DIR/providers.yaml
     #[arg(long = "provider", value_name = "NAME=COMMAND", value_parser = named_command)]
     providers: Vec<(Name, Vec<String>)>,
 }
@@ -97,9 +97,7 @@ impl ProviderArgs {
             configs.insert(name.clone(), ExecConfig::new(name.clone(), command, &root));
         }
         if configs.contains_key(&"local".parse::<Name>().expect("a valid name")) {
-            return Err(
-                CliError::usage("`local` is the provider that the node has itself").next("call yours otherwise")
-            );
+            return Err(CliError::usage("`local` is the name of the node's own provider").next("choose another name"));
         }
         Ok(configs.into_values().collect())
     }
@@ -129,7 +127,7 @@ fn remembered(root: &Path) -> BTreeMap<Name, ExecConfig> {
                 let config = ExecConfig::new(name.clone(), command, root);
                 configs.insert(name, ExecConfig { directory: Some(directory), ..config });
             }
-            Err(error) => tracing::warn!(%name, %error, "it is not remembered how this provider is started"),
+            Err(error) => tracing::warn!(%name, %error, "cannot remember how this provider is started"),
         }
     }
     configs
@@ -160,13 +158,13 @@ fn from_file(path: &Path, root: &Path) -> Result<BTreeMap<Name, ExecConfig>, Cli
 impl Entry {
     fn config(self, name: Name, root: &Path) -> Result<ExecConfig, String> {
         if self.command.first().is_none_or(String::is_empty) {
-            return Err("its command names no program".into());
+            return Err("its command has no program".into());
         }
         let period = |text: Option<String>, usual: Duration| match text {
             None => Ok(usual),
             Some(text) => match manifest::duration_ms(&text) {
                 Some(ms @ 1..) => Ok(Duration::from_millis(ms)),
-                _ => Err(format!("{text:?} is no period such as 90s or 5m")),
+                _ => Err(format!("{text:?} is not a period such as 90s or 5m")),
             },
         };
         let mut config = ExecConfig::new(name, self.command.into_iter().map(OsString::from).collect(), root);
@@ -179,10 +177,10 @@ impl Entry {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ProviderCommand {
-    /// Judge a provider that is a program: does it do what every provider has to? Exits with 3 if not
+    /// Check that a program does what every provider must do; exits with 3 if not
     ///
-    /// Machines and volumes with names beginning in `check-` are made and removed again. The program gets a directory of
-    /// its own for that, which is removed afterwards.
+    /// Creates machines and volumes whose names begin with `check-`, and deletes them again. The program gets its own
+    /// directory, which is deleted afterwards.
     Check(CheckArgs),
 }
 
@@ -191,28 +189,27 @@ pub(super) struct CheckArgs {
     /// The provider's program
     #[arg(value_name = "PROGRAM")]
     program: OsString,
-    /// Its arguments, after --
+    /// Its arguments, after `--`
     #[arg(last = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
-    /// Only checks whose name has this in it: `volumes/`, `restarting/found`
+    /// Only run checks whose name contains this: `volumes/`, `restarting/found`
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// A variable of the environment that the program gets, beside PATH, HOME, LANG and TMPDIR
+    /// Pass this environment variable to the program, besides PATH, HOME, LANG and TMPDIR
     #[arg(long, value_name = "VARIABLE")]
     env: Vec<String>,
-    /// How long a call may take
+    /// Time limit of a call
     #[arg(long, default_value = "60s", value_name = "TIME", value_parser = wait::duration)]
     call_time: Duration,
-    /// A directory that the program gets instead of a new one; it is kept
+    /// Use this directory for the program, and keep it
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
 }
 
 pub(super) fn main(global: &Global, command: ProviderCommand) -> Result<Exit, CliError> {
     let ProviderCommand::Check(args) = command;
-    let cannot = |error: io::Error| {
-        CliError::new(Exit::Error, "provider-check", "the provider cannot be checked").because(&error)
-    };
+    let cannot =
+        |error: io::Error| CliError::new(Exit::Error, "provider-check", "cannot check the provider").because(&error);
     let root = match &args.state {
         Some(dir) => dir.clone(),
         None => std::env::temp_dir().join(format!("bailiwick-check-{}", uuid::Uuid::new_v4())),
@@ -224,7 +221,7 @@ pub(super) fn main(global: &Global, command: ProviderCommand) -> Result<Exit, Cl
     if args.state.is_none()
         && let Err(error) = fs::remove_dir_all(&root)
     {
-        tracing::warn!(%error, ?root, "what the checks worked with is left over");
+        tracing::warn!(%error, ?root, "cannot delete the working directory of the checks");
     }
     let report = judged?;
     global.output.show(&report, || table(&report, matches!(global.output, super::output::Format::Wide)))?;
@@ -242,9 +239,8 @@ async fn judge(args: &CheckArgs, root: &Path) -> Result<Report, CliError> {
         bar.set_message(line.id.clone());
         bar.inc(1);
     };
-    let cannot = |error: io::Error| {
-        CliError::new(Exit::Error, "provider-check", "the provider cannot be checked").because(&error)
-    };
+    let cannot =
+        |error: io::Error| CliError::new(Exit::Error, "provider-check", "cannot check the provider").because(&error);
     process::start_once(&config).map_err(|error| cannot_start(&args.program, &error))?;
     let (mut lines, offers) = process::run(&config, args.only.as_deref(), tell).await.map_err(cannot)?;
     if let Some(offers) = offers {
@@ -252,25 +248,25 @@ async fn judge(args: &CheckArgs, root: &Path) -> Result<Report, CliError> {
             Arc::new(ExecSubject::new(config.clone(), offers, Arc::new(SystemClock::new())));
         let options = Options { call_time: args.call_time, only: args.only.clone(), ..Options::new(name) };
         lines.extend(check::run(subject, &options, tell).await.map_err(|fault| {
-            CliError::new(Exit::Error, "provider-check", "the provider cannot be opened").because(&fault)
+            CliError::new(Exit::Error, "provider-check", "cannot open the provider").because(&fault)
         })?);
     }
     bar.finish_and_clear();
     if lines.is_empty() {
-        return Err(CliError::usage("no check has that in its name").next("leave --only out to run all of them"));
+        return Err(CliError::usage("no check matches --only").next("omit --only to run all checks"));
     }
     Ok(Report::of(process::title(&config), lines))
 }
 
 fn cannot_start(program: &OsStr, error: &io::Error) -> CliError {
     let program = program.to_string_lossy();
-    let problem = CliError::new(Exit::Error, "provider-check", format!("{program} cannot be started")).because(error);
+    let problem = CliError::new(Exit::Error, "provider-check", format!("cannot start {program}")).because(error);
     match error.kind() {
         io::ErrorKind::PermissionDenied => problem.next(format!(
-            "make it executable (`chmod +x {program}`), or name what runs it: `bailiwick provider check python3 -- {program}`"
+            "make it executable (`chmod +x {program}`), or name its interpreter: `bailiwick provider check python3 -- {program}`"
         )),
         io::ErrorKind::NotFound => {
-            problem.next("check the path; a name without a slash is looked for in the directories of PATH")
+            problem.next("check the path; a name without a slash is searched in PATH")
         }
         _ => problem,
     }
@@ -286,8 +282,7 @@ fn bar(count: u64) -> ProgressBar {
 
 /// What failed and what was skipped, and the score; all of it if it is wanted wide.
 fn table(report: &Report, is_wide: bool) -> Table<3> {
-    let mut table =
-        Table::of([Column::always("CHECK"), Column::always("OUTCOME"), Column::always("WHAT HAS TO BE SO")]);
+    let mut table = Table::of([Column::always("CHECK"), Column::always("OUTCOME"), Column::always("REQUIREMENT")]);
     for line in &report.checks {
         let outcome = match line.outcome {
             Outcome::Passed if !is_wide => continue,

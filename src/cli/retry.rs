@@ -13,7 +13,7 @@ use crate::api::wire::change::{Decided, Retry};
 
 #[derive(Debug, Args)]
 pub(super) struct RetryArgs {
-    /// The entity: `machine/web`, `volume/data`, `attachment/web:data`
+    /// The object: `machine/web`, `volume/data`, `attachment/web:data`
     #[arg(value_name = "KIND/NAME")]
     entity: String,
 }

@@ -13,10 +13,10 @@ use crate::api::query::Query;
 
 #[derive(Debug, Args)]
 pub(super) struct ScheduleArgs {
-    /// At most so many, the soonest
+    /// Show at most this many, the soonest
     #[arg(long, default_value_t = 20)]
     next: usize,
-    /// At which moment: a position, a time, or how long ago (`-2h`)
+    /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }

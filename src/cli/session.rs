@@ -40,7 +40,7 @@ const HISTORY_TIME_MAX: Duration = Duration::from_secs(3_600);
 /// The data directory that a command is about. Nothing in it has been read yet, and only this user and root may change it.
 pub(super) fn data_dir(global: &Global) -> Result<PathBuf, CliError> {
     let dir = global.data_dir.clone().or_else(default_data_dir).ok_or_else(|| {
-        CliError::usage("there is no home directory to keep data in").next("name one with --data-dir DIR")
+        CliError::usage("there is no home directory for the data").next("choose a directory with --data-dir DIR")
     })?;
     check(&dir)?;
     ownership::check(&dir)?;
@@ -59,8 +59,9 @@ pub(super) fn read_export(file: &Path) -> Result<Arc<dyn Disk>, CliError> {
     })?;
     let disk: Arc<dyn Disk> = Arc::new(SimulatedDisk::new());
     bailiwick_journal::import_on(&mut io::BufReader::new(opened), disk.clone()).map_err(|error| {
-        let told = CliError::new(Exit::BadInput, "not-an-export", format!("{} is no whole export", file.display()));
-        told.because(&error).next("write one with `bailiwick journal export FILE`, or name a data directory")
+        let told =
+            CliError::new(Exit::BadInput, "not-an-export", format!("{} is not a complete export", file.display()));
+        told.because(&error).next("create one with `bailiwick journal export FILE`, or name a data directory")
     })?;
     Ok(disk)
 }
@@ -78,14 +79,14 @@ fn check(dir: &Path) -> Result<(), CliError> {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             let message = format!("{} is not a directory", dir.display());
             Err(CliError::new(Exit::Config, "no-directory", message)
-                .next("name a directory with --data-dir DIR; an export of a journal can only be read: `log`, `why`, `get`, `status`, `audit replay`"))
+                .next("choose a directory with --data-dir DIR; an export can only be read: `log`, `why`, `get`, `status`, `audit replay`"))
         }
         Err(error) => {
             let exit = if error.kind() == io::ErrorKind::PermissionDenied { "no-permission" } else { "disk" };
             let owner = fs::metadata(dir).map(|found| format!("user {}", found.uid())).unwrap_or("its owner".into());
             Err(CliError::new(Exit::Error, exit, format!("cannot read the data directory {}", dir.display()))
                 .because(&error)
-                .next(format!("run it as {owner}, or name another one with --data-dir DIR")))
+                .next(format!("run as {owner}, or choose another directory with --data-dir DIR")))
         }
     }
 }
@@ -145,9 +146,9 @@ pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, C
                 let head = journal.head();
                 let time = rfc3339(Timestamp(head.time_ms));
                 let what = if export_named(global).is_some() {
-                    "this is an export, up to"
+                    "reading an export, up to"
                 } else {
-                    "no node is running; this is the journal's end,"
+                    "no node is running; reading the journal, up to"
                 };
                 say(&format!("{what} entry {} at {time}", head.position));
             }
@@ -206,17 +207,17 @@ fn say_repair(journal: ReadOnlyJournal, dir: &Path) -> ReadOnlyJournal {
 /// Says that a node runs and cannot be reached.
 fn socket_gone(data_dir: &Path, holder: &str) -> CliError {
     let socket = data_dir.join("node.sock");
-    let message = format!("process {holder} uses this data directory, and does not answer at {}", socket.display());
+    let message = format!("process {holder} uses this data directory, but does not answer at {}", socket.display());
     CliError::new(Exit::NotRunning, "socket-gone", message).next(format!(
-        "a node that is starting answers in a moment; one whose socket was removed has to be restarted: `kill {holder}`, \
+        "wait if the node is starting; if its socket was removed, restart it: `kill {holder}`, \
          then `bailiwick serve`"
     ))
 }
 
 /// Says that a data directory holds no node.
 pub(super) fn no_node(data_dir: &Path) -> CliError {
-    CliError::new(Exit::NotFound, "no-node", format!("there is no node in {}", data_dir.display()))
-        .next("start one with `bailiwick up FILE`, or name another with --data-dir DIR")
+    CliError::new(Exit::NotFound, "no-node", format!("no node is running in {}", data_dir.display()))
+        .next("start one with `bailiwick up FILE`, or choose another with --data-dir DIR")
 }
 
 /// What `--at` means, as it goes to the node.

@@ -19,25 +19,25 @@ use crate::simulation::{self, Options, Report, Scenario};
 pub(super) struct SimulateArgs {
     /// The scenario file
     pub scenario: PathBuf,
-    /// The seed of all chance, instead of the file's
+    /// Random seed [default: that of the scenario]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// When it ends, such as 90s, 30m or 2h, instead of the file's
+    /// When it ends, such as 90s, 30m or 2h [default: that of the scenario]
     #[arg(long, value_parser = period)]
     pub until: Option<u64>,
 }
 
 fn period(text: &str) -> Result<u64, String> {
     let duration = text.parse::<jiff::SignedDuration>().map_err(|_| "expected a period such as 90s, 30m or 2h")?;
-    u64::try_from(duration.as_millis()).map_err(|_| "a period is not negative".to_owned())
+    u64::try_from(duration.as_millis()).map_err(|_| "a period cannot be negative".to_owned())
 }
 
 /// Runs the command; what the scenario expects and does not find is a failed gate.
 pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError> {
     let scenario = simulation::read(&args.scenario).map_err(|error| {
-        CliError::new(Exit::Error, "bad-scenario", "the scenario cannot be used")
+        CliError::new(Exit::Error, "bad-scenario", "invalid scenario")
             .because(&error)
-            .next("examples/scenario.yaml is one that can; its comments explain the fields")
+            .next("see examples/scenario.yaml; its comments explain the fields")
     })?;
     let expect = scenario.expect.clone();
     let (report, took) = timed(scenario, &args)?;
@@ -50,7 +50,7 @@ pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError
         Ok(()) if unmet.is_empty() => Ok(Exit::Ok),
         Ok(()) => Ok(Exit::GateFailed),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),
-        Err(error) => Err(CliError::new(Exit::Error, "output", "the story cannot be written").because(&error)),
+        Err(error) => Err(CliError::new(Exit::Error, "output", "cannot write the story").because(&error)),
     }
 }
 
@@ -58,9 +58,9 @@ fn timed(scenario: Scenario, args: &SimulateArgs) -> Result<(Report, Duration), 
     let started = Instant::now();
     let options = Options { seed: args.seed, until_ms: args.until };
     let report = simulation::run(scenario, options).map_err(|error| {
-        CliError::new(Exit::Error, "simulation", "the simulation could not go on")
+        CliError::new(Exit::Error, "simulation", "the simulation broke off")
             .because(&error)
-            .next("this is a defect; the same scenario and seed show it again")
+            .next("this is a bug; report it with the scenario and the seed")
     })?;
     Ok((report, started.elapsed()))
 }

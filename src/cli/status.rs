@@ -15,7 +15,7 @@ use crate::{api::query::Query, view::NAMED_MAX};
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
-    /// At which moment: a position, a time, or how long ago (`-2h`)
+    /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
@@ -76,7 +76,7 @@ fn add_groups(table: &mut Table<4>, answer: &Value, (groups, all): (&str, &str),
         table.add([text(&group["kind"]), status(&group["status"]), text(&group["count"]), why.into()]);
     }
     if groups.len() > GROUPS_MAX {
-        let more = format!("{} more {what}; `-o json` has them all", groups.len() - GROUPS_MAX);
+        let more = format!("{} more {what}; see all with `-o json`", groups.len() - GROUPS_MAX);
         table.add([Cell::from(""), Cell::from(""), Cell::from(""), more.into()]);
     }
 }

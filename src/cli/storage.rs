@@ -26,7 +26,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct StorageArgs {
-    /// At which moment: a position, a time, or how long ago (`-2h`)
+    /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
@@ -70,16 +70,16 @@ pub(super) struct AttachArgs {
     /// The machine
     #[arg(value_name = "MACHINE")]
     machine: Name,
-    /// Not to be written to there
+    /// Attach it read-only
     #[arg(long)]
     read_only: bool,
-    /// Where a filesystem is mounted; without it, its provider says
+    /// Mount path of a filesystem [default: chosen by its provider]
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
     /// Wait until everything declared is ready
     #[arg(long)]
     wait: bool,
-    /// How long to wait, with --wait: `90s`, `5m`
+    /// Time limit of --wait: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: Duration,
 }
@@ -97,7 +97,7 @@ pub(super) fn attach(global: &Global, args: AttachArgs) -> Result<Exit, CliError
     }
     if let Some(path) = &args.path {
         if storage.kind() == "volume" {
-            return Err(CliError::usage("a volume is not mounted").next("leave --path out, or name a filesystem"));
+            return Err(CliError::usage("a volume is not mounted").next("omit --path, or name a filesystem"));
         }
         spec["path"] = path.as_str().into();
     }
@@ -141,13 +141,13 @@ pub(super) struct LeaveArgs {
 /// How something goes.
 #[derive(Debug, Args)]
 struct GoingArgs {
-    /// Do not wait for what comes next; what is skipped, and may stay behind, is recorded
+    /// Do not wait for its attachments or its provider; what may be left behind is recorded
     #[arg(long)]
     force: bool,
     /// Wait until it is gone
     #[arg(long)]
     wait: bool,
-    /// How long to wait, with --wait: `90s`, `5m`
+    /// Time limit of --wait: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: Duration,
 }
@@ -181,19 +181,19 @@ fn go(global: &Global, entity: StreamId, going: &GoingArgs, how: Remove) -> Resu
 
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// What the volume is called here: `volume/old`
+    /// The name of the volume here: `volume/old`
     #[arg(value_name = "volume/NAME")]
     volume: String,
-    /// Whose volume it is
+    /// The provider of the volume
     #[arg(long, value_name = "PROVIDER")]
     provider: Name,
-    /// What its provider calls it; of `loop`, a file in `storage/volumes/import` of the machine's directory
+    /// The provider's id of the volume; for `loop`, a file in `storage/volumes/import` of the machine's directory
     #[arg(long, value_name = "ID")]
     volume_id: String,
-    /// The machine that it is at, where that matters to its provider
+    /// The machine that has it, if its provider needs to know
     #[arg(long, value_name = "MACHINE")]
     machine: Option<Name>,
-    /// At least this large, or it is not taken over
+    /// Minimum size; a smaller volume is refused
     #[arg(long, default_value = "1M", value_name = "SIZE", value_parser = size)]
     size: SizeMib,
 }
@@ -202,7 +202,7 @@ pub(super) struct ImportArgs {
 pub(super) fn import(global: &Global, args: ImportArgs) -> Result<Exit, CliError> {
     let volume = stored(&args.volume)?;
     if volume.kind() != "volume" {
-        return Err(CliError::usage(format!("{volume} is no volume")).next("write volume/NAME"));
+        return Err(CliError::usage(format!("{volume} is not a volume")).next("write volume/NAME"));
     }
     let import = Import {
         entity: volume,
@@ -218,7 +218,7 @@ pub(super) fn import(global: &Global, args: ImportArgs) -> Result<Exit, CliError
 }
 
 fn size(text: &str) -> Result<SizeMib, String> {
-    text.parse().map_err(|_| format!("{:?} is no size: write a number with M, G, T or P", cut(text, 40)))
+    text.parse().map_err(|_| format!("{:?} is not a size: write a number with M, G, T or P", cut(text, 40)))
 }
 
 /// A volume or filesystem.

@@ -38,16 +38,16 @@ const LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
 pub(super) struct UpArgs {
-    /// Manifests: files, folders, or - for the standard input; without any, the node only runs on
+    /// Manifests: files, folders, or - for standard input; none to only run the node
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// End once everything declared is ready; machines keep running
+    /// Exit once everything is ready; machines keep running
     #[arg(long)]
     once: bool,
-    /// How long it may take until everything is ready: `90s`, `5m` [default: no limit]
+    /// Time limit until everything is ready: `90s`, `5m` [default: none]
     #[arg(long, value_name = "TIME", value_parser = wait::duration)]
     timeout: Option<Duration>,
-    /// Remove what is not declared any more
+    /// Delete what is no longer declared
     #[arg(long)]
     prune: bool,
     #[command(flatten)]
@@ -59,10 +59,10 @@ pub(super) struct UpArgs {
 /// How the journal's log is kept.
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
-    /// How much of the journal's log stays: `checkpoint` for small disks, where sled is then the only copy of what is older
+    /// How much of the journal's log to keep: `checkpoint` saves disk space, but leaves sled as the only copy of older entries
     #[arg(long, default_value = "all", value_name = "HOW")]
     log_keep: Keep,
-    /// Move full segments of the journal's log to this folder; they are still read from there
+    /// Move full segments of the journal's log to this folder, and read them from there
     #[arg(long, value_name = "DIR")]
     log_archive: Option<PathBuf>,
     /// If node.key was lost without a backup, make a new one, and give the agents of this host's machines new tokens
@@ -88,10 +88,10 @@ impl LogArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct DownArgs {
-    /// Entities; without any, everything that is declared
+    /// Objects [default: everything that is declared]
     #[arg(value_name = "KIND/NAME")]
     entities: Vec<String>,
-    /// How long it may take: `90s`, `5m`
+    /// Time limit: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: Duration,
     #[command(flatten)]
@@ -129,7 +129,7 @@ impl Signals {
 pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) -> Result<Node, CliError> {
     let dir = session::data_dir(global)?;
     let binary = std::env::current_exe().map_err(|error| {
-        CliError::new(Exit::Error, "own-path", "cannot find this program's own path").because(&error)
+        CliError::new(Exit::Error, "own-path", "cannot find the path of this program").because(&error)
     })?;
     let agent_command = vec![binary.into_os_string(), OsString::from("agent")];
     let exec = providers.read(&dir)?;
@@ -140,7 +140,7 @@ pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) ->
     let config = Config { local, exec, environment, journal, node_key, ..Config::new(dir.clone()) };
     let node = Node::start(config)?;
     if let Err(error) = providers.remember(&dir) {
-        tracing::warn!(%error, "the providers have to be named again next time");
+        tracing::warn!(%error, "name the providers again at the next start");
     }
     for line in node.started().lines() {
         say(&line);
@@ -151,7 +151,7 @@ pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) ->
 /// Stops the node and says how that went.
 pub(super) fn stop(node: Node) -> Result<Exit, CliError> {
     node.stop()?;
-    say("stopped; machines keep running and are found again at the next start");
+    say("stopped; machines keep running, and the next start finds them again");
     Ok(Exit::Ok)
 }
 
@@ -222,11 +222,11 @@ async fn run(
         // What one entity failed at is no reason to leave the others half-done.
         if args.once && pending.iter().all(|open| open.status == "failed") {
             progress.finish();
-            return Err(unfinished(Exit::Error, "failed", "not everything could be made so", &pending));
+            return Err(unfinished(Exit::Error, "failed", "some objects failed", &pending));
         }
         if args.timeout.is_some_and(|limit| begun.elapsed() >= limit) {
             progress.finish();
-            return Err(unfinished(Exit::TimedOut, "timed-out", "the time is over", &pending));
+            return Err(unfinished(Exit::TimedOut, "timed-out", "timed out", &pending));
         }
     }
     progress.finish();
@@ -239,9 +239,20 @@ async fn run(
     if args.once {
         return Ok(Exit::Ok);
     }
-    progress.say("everything is ready; Ctrl-C stops the node, machines keep running");
+    let objects = handle.look(|fleet| view::status(fleet).total)?;
+    progress.say(&format!("{}; Ctrl-C stops the node, machines keep running", all_ready(objects)));
     stay(node, &mut signals, Some(progress)).await;
     Ok(Exit::Ok)
+}
+
+/// "all 7 objects are ready".
+fn all_ready(objects: usize) -> String {
+    match objects {
+        0 => "nothing is declared".into(),
+        1 => "the only object is ready".into(),
+        2 => "both objects are ready".into(),
+        objects => format!("all {objects} objects are ready"),
+    }
 }
 
 fn summary(steps: &[crate::plan::Step]) -> String {
@@ -251,8 +262,8 @@ fn summary(steps: &[crate::plan::Step]) -> String {
         (Action::Change, "to change"),
         (Action::Remove, "to remove"),
         (Action::Unchanged, "unchanged"),
-        (Action::Refuse, "on its way out"),
-        (Action::Keep, "kept although not declared (--prune removes them)"),
+        (Action::Refuse, "being removed"),
+        (Action::Keep, "kept though no longer declared (--prune deletes them)"),
     ];
     let parts: Vec<String> = parts
         .into_iter()
@@ -264,7 +275,7 @@ fn summary(steps: &[crate::plan::Step]) -> String {
 
 fn unfinished(exit: Exit, code: &'static str, message: &str, pending: &[view::Pending]) -> CliError {
     let mut error = CliError::new(exit, code, message)
-        .next("`bailiwick status` shows trouble, `bailiwick why KIND/NAME` explains it");
+        .next("run `bailiwick status` for the trouble, `bailiwick why KIND/NAME` for its cause");
     error.causes = pending.iter().map(|open| format!("{} is {}: {}", open.entity, open.status, open.why)).collect();
     error
 }
@@ -283,7 +294,7 @@ pub(super) async fn stay(node: &Node, signals: &mut Signals, progress: Option<Pr
         if let Some(progress) = &mut progress
             && let Err(error) = handle.look(|fleet: &Fleet| progress.update(fleet))
         {
-            tracing::error!(%error, "the journal cannot be read");
+            tracing::error!(%error, "cannot read the journal");
         }
     }
 }
@@ -316,18 +327,18 @@ fn down_beside(global: &Global, named: Vec<StreamId>, timeout: Duration) -> Resu
     let exit = wait::until_gone(global, &going, timeout)?;
     say(match (going.is_empty(), all) {
         (true, _) => "nothing is declared; the node is still running",
-        (false, true) => "everything that was declared is gone; the node is still running",
-        (false, false) => "they are gone; the node is still running",
+        (false, true) => "everything is gone; the node is still running",
+        (false, false) => "gone; the node is still running",
     });
     Ok(exit)
 }
 
 /// What is still there, and what it waits for.
 fn still_there(open: &[StreamId], blocked: Vec<view::Blocker>) -> Vec<String> {
-    let there = open.iter().map(|entity| format!("{entity} is still there"));
+    let there = open.iter().map(|entity| format!("{entity} still exists"));
     let blocked = blocked.into_iter().map(|blocker| {
-        let since = blocker.since_ms.map(|ms| format!(", since {}", Timestamp(ms))).unwrap_or_default();
-        format!("{} waits for {}: {}{since}", blocker.entity, blocker.by, blocker.why)
+        let since = blocker.since_ms.map(|ms| format!(" (since {})", Timestamp(ms))).unwrap_or_default();
+        format!("{} waits for {}{since}: {}", blocker.entity, blocker.by, blocker.why)
     });
     there.chain(blocked).collect()
 }
@@ -348,7 +359,7 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
             biased;
             () = signals.any() => {
                 progress.finish();
-                progress.say("stopping before everything is gone; the next start goes on");
+                progress.say("stopping before everything is gone; the next start continues");
                 return Ok(());
             }
             _ = looks.tick() => (),
@@ -360,7 +371,7 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
         })?;
         if open.is_empty() {
             progress.finish();
-            progress.say("everything that was declared is gone");
+            progress.say("everything is gone");
             return Ok(());
         }
         let failure = |entity: &StreamId| {
@@ -369,12 +380,13 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
         if open.iter().all(|entity| failure(entity).is_some()) {
             progress.finish();
             let failures: Vec<view::Pending> = open.iter().filter_map(failure).cloned().collect();
-            return Err(unfinished(Exit::Error, "failed", "not everything could be removed", &failures));
+            return Err(unfinished(Exit::Error, "failed", "some objects could not be removed", &failures));
         }
         if begun.elapsed() >= timeout {
             progress.finish();
-            let mut error = CliError::new(Exit::TimedOut, "timed-out", "the time is over")
-                .next("the removal goes on at the next start; `bailiwick describe KIND/NAME` says what it waits for");
+            let mut error = CliError::new(Exit::TimedOut, "timed-out", "timed out").next(
+                "the next start continues the removal; `bailiwick why-not KIND/NAME removed` shows what blocks it",
+            );
             let blocked =
                 handle.look(|fleet| open.iter().flat_map(|entity| view::blockers(fleet, entity)).collect())?;
             error.causes = still_there(&open, blocked);

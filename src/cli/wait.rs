@@ -23,13 +23,13 @@ const POLL: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 pub(super) struct WaitArgs {
-    /// Entities: `machine/web`, `volume/data`; without any, everything that is declared
+    /// Objects: `machine/web`, `volume/data` [default: everything that is declared]
     #[arg(value_name = "KIND/NAME")]
     entities: Vec<String>,
     /// What to wait for: `ready`, `removed`, or a status word such as `stale`
     #[arg(long = "for", default_value = "ready", value_name = "CONDITION")]
     condition: String,
-    /// How long to wait: `90s`, `5m`
+    /// Time limit: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = duration)]
     timeout: Duration,
 }
@@ -44,7 +44,7 @@ pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
     check_condition(&entities, &args.condition)?;
     match (args.condition.as_str(), entities.is_empty()) {
         ("ready", true) => until_converged(global, args.timeout),
-        (_, true) => Err(CliError::usage("that condition needs an entity").next("write KIND/NAME before --for")),
+        (_, true) => Err(CliError::usage("that condition needs an object").next("write KIND/NAME before --for")),
         ("removed", false) => until_gone(global, &entities, args.timeout),
         ("ready", false) => until(args.timeout, || {
             let pending = pending(global)?;
@@ -68,7 +68,7 @@ fn check_condition(entities: &[StreamId], condition: &str) -> Result<(), CliErro
     for entity in entities {
         let words = || ["ready", "removed"].into_iter().chain(statuses(entity.kind()).iter().copied());
         if !words().any(|word| word == condition) {
-            let message = format!("no {} is ever {condition:?}", entity.kind());
+            let message = format!("a {} is never {condition:?}", entity.kind());
             let near = nearest(condition, words()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
             let known = words().collect::<Vec<_>>().join(", ");
             return Err(CliError::usage(message).next(format!("{near}--for takes {known}")));
@@ -83,8 +83,8 @@ pub(super) fn until_converged(global: &Global, timeout: Duration) -> Result<Exit
         let pending = pending(global)?;
         let open: Vec<String> = pending.iter().map(told).collect();
         if !pending.is_empty() && pending.iter().all(|(_, status, _)| status == "failed") {
-            let mut error = CliError::new(Exit::Error, "failed", "not everything could be made so")
-                .next("`bailiwick why KIND/NAME` explains it, `bailiwick retry KIND/NAME` tries again");
+            let mut error = CliError::new(Exit::Error, "failed", "some objects failed")
+                .next("run `bailiwick why KIND/NAME` for the cause, `bailiwick retry KIND/NAME` to retry");
             error.causes = open;
             return Err(error);
         }
@@ -107,12 +107,12 @@ pub(super) fn until_gone(global: &Global, entities: &[StreamId], timeout: Durati
         let pending = pending(global)?;
         let failed = |name: &String| pending.iter().find(|(entity, status, _)| entity == name && status == "failed");
         if open.iter().all(|name| failed(name).is_some()) {
-            let mut error = CliError::new(Exit::Error, "failed", "not everything could be removed")
-                .next("`bailiwick why KIND/NAME` explains it, `bailiwick retry KIND/NAME` tries again");
+            let mut error = CliError::new(Exit::Error, "failed", "some objects could not be removed")
+                .next("run `bailiwick why KIND/NAME` for the cause, `bailiwick retry KIND/NAME` to retry");
             error.causes = open.iter().filter_map(failed).map(told).collect();
             return Err(error);
         }
-        Ok(open.into_iter().map(|name| format!("{name} is still there")).collect())
+        Ok(open.into_iter().map(|name| format!("{name} still exists")).collect())
     })
 }
 
@@ -129,8 +129,8 @@ fn until(timeout: Duration, mut open: impl FnMut() -> Result<Vec<String>, CliErr
             return Ok(Exit::Ok);
         }
         if begun.elapsed() >= timeout {
-            let mut error = CliError::new(Exit::TimedOut, "timed-out", "the time to wait is over")
-                .next("`bailiwick status` shows trouble, `bailiwick why KIND/NAME` explains it");
+            let mut error = CliError::new(Exit::TimedOut, "timed-out", "timed out")
+                .next("run `bailiwick status` for the trouble, `bailiwick why KIND/NAME` for its cause");
             error.causes = open;
             return Err(error);
         }
@@ -164,7 +164,7 @@ fn open(
         if let Some((_, status, why)) = pending.iter().find(|(name, ..)| *name == entity.to_string()) {
             open.push(format!("{entity} is {status}: {why}"));
         } else if is_missing(entity)? {
-            open.push(format!("{entity} is not there"));
+            open.push(format!("{entity} does not exist"));
         }
     }
     Ok(open)

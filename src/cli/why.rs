@@ -17,16 +17,16 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct WhyArgs {
-    /// The entity (`machine/web`, `attachment/web:data`, `supervisor/machines`), or one entry (`@41`)
+    /// The object (`machine/web`, `attachment/web:data`, `supervisor/machines`), or an entry (`@41`)
     #[arg(value_name = "KIND/NAME|@POSITION")]
     about: String,
-    /// One side of the entity: phase, health, vote, status, effect, ...; without it, the last thing that mattered
+    /// One aspect of the object: phase, health, vote, status, effect, ... [default: the last thing that mattered]
     #[arg(value_name = "FACT")]
     side: Option<String>,
-    /// What followed from it, instead of what led to it
+    /// Show what followed from it, instead of what led to it
     #[arg(long)]
     forward: bool,
-    /// At which moment: a position, a time, or how long ago (`-2h`)
+    /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
@@ -48,10 +48,10 @@ fn about(text: &str, side: Option<&str>) -> Result<About, CliError> {
         return Ok(About::Entity { entity: stream(text)?, side });
     };
     if side.is_some() {
-        return Err(CliError::usage("an entry is asked about as a whole").next(format!("bailiwick why {text}")));
+        return Err(CliError::usage("an entry has no aspects").next(format!("bailiwick why {text}")));
     }
     match position.parse() {
         Ok(position) => Ok(About::Entry(Position(position))),
-        Err(_) => Err(CliError::usage(format!("{text:?} is no entry: expected a number after @, as in @41"))),
+        Err(_) => Err(CliError::usage(format!("{text:?} is not an entry: expected a number after @, as in @41"))),
     }
 }

@@ -1,4 +1,4 @@
-//! `bailiwick why-not`: the first thing that is missing, what would bring it, and when it is looked at next.
+//! `bailiwick why-not`: the first thing that is missing, what helps, and when the node checks next.
 
 use clap::Args;
 
@@ -20,11 +20,11 @@ pub(super) struct WhyNotArgs {
     /// A machine, storage, a set, a replica set or a member of one: `machine/web`, `volume/data`, `attachment/web:data`
     #[arg(value_name = "KIND/NAME")]
     entity: String,
-    /// What it is not; a machine may also be asked about being replaced, storage about being attached or mounted, a set about
-    /// its number, a member about its vote
+    /// The state it is not in: ready and removed for all, running and replaced for machines, attached and mounted for
+    /// storage, at-its-number for sets, voting for members
     #[arg(value_name = "WANTED", value_parser = WANTED)]
     wanted: String,
-    /// At which moment: a position, a time, or how long ago (`-2h`)
+    /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
@@ -33,7 +33,7 @@ pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> 
     let entity = entity(&args.entity)?;
     if !can_be_asked(entity.kind(), &args.wanted) {
         let message = format!("why-not cannot answer `{}` for {entity}", args.wanted);
-        let next = format!("{}; `bailiwick describe {entity}` says how it is", askable(entity.kind()));
+        let next = format!("{}; `bailiwick describe {entity}` shows its state", askable(entity.kind()));
         return Err(CliError::usage(message).next(next));
     }
     let query = Query::WhyNot { entity, wanted: args.wanted, at: session::at(args.at.as_deref())? };
@@ -47,8 +47,8 @@ pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> 
             table.add([wanted.into(), format!("nothing is missing: {entity} is {}", wanted.replace('-', " ")).into()]);
             return table;
         }
-        table.add(["needed".into(), word("precondition").into()]);
-        table.add(["but".into(), word("because").into()]);
+        table.add(["missing".into(), word("precondition").into()]);
+        table.add(["because".into(), word("because").into()]);
         if answer["unmet"]["blockedBy"].is_string() {
             table.add(["blocked by".into(), word("blockedBy").into()]);
         }
@@ -56,9 +56,9 @@ pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> 
         let unmet = &answer["unmet"];
         let next = match unmet["nextLookMs"].as_u64().zip(unmet["nextLookInMs"].as_u64()) {
             Some((at, left)) => left_until(at, left),
-            None => "when that happens; nothing is planned before".to_owned(),
+            None => "none scheduled; the node acts when that happens".to_owned(),
         };
-        table.add(["next look".into(), next.into()]);
+        table.add(["next check".into(), next.into()]);
         table
     })?;
     Ok(Exit::Ok)

@@ -113,7 +113,7 @@ impl Handle {
         let sighted = |seen: Device| Sighted { device: seen.device, volume: seen.volume };
         let devices = devices.into_iter().map(sighted).collect();
         if let Err(error) = self.shared.storage.try_send(DevicesSeen { machine: machine.clone(), instance, devices }) {
-            tracing::debug!(%machine, %error, "what the agent sees is looked at later");
+            tracing::debug!(%machine, %error, "the agent's report is processed later");
         }
     }
 

@@ -37,7 +37,7 @@ pub enum ApplyError {
     #[error("{} refused", refusing(.refusals))]
     Refused { refusals: Vec<Answer> },
     /// A volume is not detached while a filesystem on it is mounted.
-    #[error("{entity} waits for {by}, which is mounted from it")]
+    #[error("{entity} is still mounted by {by}")]
     StillMounted { entity: StreamId, by: StreamId },
     /// Nobody here could make it; nothing was applied.
     #[error(transparent)]
@@ -72,14 +72,14 @@ impl Refusal {
         if !refusals.is_empty() && refusals.iter().all(|answer| answer.code == "leaving") {
             return Self {
                 code: "leaving",
-                message: "nothing was applied, because something is on its way out",
-                next: "wait until it is gone and apply again; `bailiwick describe KIND/NAME` says what it waits for",
+                message: "nothing was applied: an object is still being removed",
+                next: "wait until it is gone, then apply again; `bailiwick why-not KIND/NAME removed` shows what blocks it",
             };
         }
         Self {
             code: "refused",
-            message: "nothing was applied, because something was refused",
-            next: "mend what was refused, or wait until it is possible, and apply again",
+            message: "nothing was applied: a change was refused",
+            next: "fix what was refused, then apply again",
         }
     }
 }

@@ -55,27 +55,25 @@ impl fmt::Debug for Releases {
 /// Why something that is asked for is not offered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOffered {
-    #[error("{entity} asks for provider {provider}, and this node has none of that name")]
+    #[error("{entity} names provider {provider}, which this node does not have")]
     NoProvider { entity: StreamId, provider: Name, known: String },
-    #[error("{entity} asks for provider {provider}, which cannot work here: {missing} missing")]
+    #[error("{entity} names provider {provider}, which cannot work here: {missing} missing")]
     CannotHere { entity: StreamId, provider: Name, missing: String, instead: &'static str },
-    #[error("{entity} names no machine, and what provider {provider} makes is inside of one")]
+    #[error("{entity} names no machine, but provider {provider} creates storage inside a machine")]
     NeedsMachine { entity: StreamId, provider: Name },
-    #[error("{entity} binds what is inside of machine {inside} to another one")]
+    #[error("{entity} attaches storage of machine {inside} to another machine")]
     OtherMachine { entity: StreamId, inside: Name },
-    #[error("{entity} is to be made on volume {volume}, which is a file of provider {provider} and no block device")]
+    #[error("{entity} needs a block device, but volume {volume} of provider {provider} is a file")]
     NoDevice { entity: StreamId, volume: Name, provider: Name },
-    #[error(
-        "{entity} is to be inside of machine {machine}, and nothing of ours works in machines of provider {provider}"
-    )]
+    #[error("{entity} needs an agent inside machine {machine}, and machines of provider {provider} run none")]
     NoAgent { entity: StreamId, machine: Name, provider: Name },
     #[error(
-        "{entity} is to be mounted at {path}, and machines of provider {provider} mount nothing outside of their own directory"
+        "{entity} cannot be mounted at {path}: machines of provider {provider} only mount beneath their own directory"
     )]
     NotMountable { entity: StreamId, path: String, provider: Name },
-    #[error("provider {provider} cannot let go of {entity} without destroying its data")]
+    #[error("provider {provider} cannot release {entity} without destroying its data")]
     CannotRelease { entity: StreamId, provider: Name },
-    #[error("{entity} cannot be: {elsewhere}")]
+    #[error("{entity} is not possible: {elsewhere}")]
     OtherZone { entity: StreamId, elsewhere: Elsewhere },
 }
 
@@ -116,12 +114,12 @@ impl NotOffered {
                 None => format!("this node has {known}"),
             },
             Self::NotMountable { .. } => {
-                "leave `path` out: it is mounted beneath the machine's own directory".to_owned()
+                "omit `path`: it is then mounted beneath the machine's own directory".to_owned()
             }
             Self::CannotHere { instead, .. } => (*instead).to_owned(),
-            Self::NeedsMachine { .. } => "write `machine: NAME` into its spec".to_owned(),
+            Self::NeedsMachine { .. } => "add `machine: NAME` to its spec".to_owned(),
             Self::CannotRelease { entity, .. } => {
-                format!("copy what is to stay, then `bailiwick destroy {entity}` removes it with its data")
+                format!("copy the data you need, then run `bailiwick destroy {entity}`")
             }
             Self::OtherMachine { inside, .. } => format!("attach it to machine {inside}, or declare another one"),
             Self::NoAgent { .. } => "name a machine of provider `local`".to_owned(),
@@ -250,8 +248,8 @@ impl Offer {
         let (entity, provider) = (entity.clone(), provider.clone());
         if let Some(missing) = self.missing.get(&provider) {
             let instead = match entity.kind() {
-                "filesystem" => "provider `directory` makes filesystems that need none of it",
-                _ => "provider `local` makes volumes that need none of it",
+                "filesystem" => "use provider `directory`, whose filesystems do not need it",
+                _ => "use provider `local`, whose volumes do not need it",
             };
             let verb = if missing.len() == 1 { "is" } else { "are" };
             let missing = format!("{} {verb}", missing.join(", "));

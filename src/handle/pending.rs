@@ -46,13 +46,13 @@ impl Handle {
             why: why.to_owned(),
         };
         let untold =
-            untold.into_iter().map(|name| of(name, "untold", "its agent has not asked yet what is wanted now"));
+            untold.into_iter().map(|name| of(name, "untold", "its agent has not fetched the current state yet"));
         let unseen =
-            unseen.into_iter().map(|name| of(name, "unseen", "its provider has not shown it since the node started"));
+            unseen.into_iter().map(|name| of(name, "unseen", "its provider has not listed it since the node started"));
         let unsure = unsure.into_iter().map(|stream| Pending {
             entity: stream.to_string(),
             status: "unsure",
-            why: "nobody has made sure since the node started that it is still attached".into(),
+            why: "not yet verified as attached since the node started".into(),
         });
         let known: BTreeSet<String> = pending.iter().map(|open| open.entity.clone()).collect();
         let mut told = BTreeSet::new();

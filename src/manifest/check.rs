@@ -131,7 +131,7 @@ fn doubles(documents: &[Read], sources: &[Source], problems: &mut Problems) {
             };
             let message = format!("{stream} is declared twice, first at {place}");
             let problem = Problem::new(document.place.clone(), field, Code::Duplicate, message);
-            add(problem.next("keep one of them, or give it another name"), sources, problems);
+            add(problem.next("keep one of them, or rename one"), sources, problems);
         } else {
             first.insert(stream, &document.place);
         }
@@ -156,9 +156,9 @@ fn providers(documents: &mut [Read], known: &Known, sources: &[Source], problems
             Provider::OfPool(_) | Provider::OfDefault(_) => (),
             Provider::Said if spec.provider == *of_class => (),
             Provider::Said => {
-                let message = format!("it names provider `{}`, and class `{class}` is of `{of_class}`", spec.provider);
+                let message = format!("it names provider `{}`, but class `{class}` is of `{of_class}`", spec.provider);
                 let problem = Problem::new(place.clone(), "spec.provider", Code::DanglingReference, message);
-                add(problem.next("leave the provider out: it is the one of the class"), sources, problems);
+                add(problem.next("omit the provider: it is that of the class"), sources, problems);
             }
         }
     }
@@ -217,10 +217,10 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
         let (message, next) = if *kind == "engine" {
             let names: Vec<&str> = there.iter().map(Name::as_str).collect();
             let next = meant.unwrap_or_else(|| format!("it has {}", names.join(", ")));
-            (format!("this node has no engine `{name}` for replica sets"), next)
+            (format!("this node has no replica set engine `{name}`"), next)
         } else {
             let next = meant.unwrap_or_else(|| format!("declare it, or name a {kind} that exists"));
-            (format!("no {kind} `{name}` is declared here, nor does one exist"), next)
+            (format!("{kind} `{name}` is neither declared here nor exists"), next)
         };
         add(Problem::new(place.clone(), field, Code::DanglingReference, message).next(next), sources, problems);
     }

@@ -55,9 +55,9 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
             };
             let room = (limits::DOCUMENTS_MAX - made.len().min(limits::DOCUMENTS_MAX)) as u64 / 2;
             if room.min(limits::CLAIM_COUNT_MAX) < claim.directive.count {
-                let message = format!("{} of them are too many", claim.directive.count);
+                let message = format!("{} are too many", claim.directive.count);
                 let next = format!(
-                    "at most {} at one place, and {} in one go",
+                    "use at most {} per place, and {} per request",
                     limits::CLAIM_COUNT_MAX,
                     limits::DOCUMENTS_MAX / 2
                 );
@@ -87,8 +87,8 @@ fn pool_of<'p>(claim: &Claim, pools: &'p Pools, config: &StorageConfig) -> Resul
     let name = claim.directive.pool.clone().unwrap_or_else(|| default_pool(kind, config));
     let pool = pools.get(&name).map_err(|_| no_such_pool(claim.place.clone(), &claim.field, &name, pools))?;
     if claim.is_persistent && pool.provider().is_inside() {
-        let message = format!("what the pool `{name}` makes is inside of the machine, and goes with it");
-        let next = "leave `persistent` out, or name another pool";
+        let message = format!("storage of pool `{name}` is inside the machine, and is removed with it");
+        let next = "omit `persistent`, or name another pool";
         return Err(problem(claim, Code::BadPool, message).next(next).into());
     }
     Ok(pool)
@@ -104,11 +104,8 @@ fn claimed(
 ) -> Result<[Read; 2], Box<Problem>> {
     let text = format!("{machine}-{}-{number}", claim.name);
     let Ok(name) = text.parse::<Name>() else {
-        let next =
-            format!("a name has at most {} letters: use a shorter one here, or for the machine", Name::BYTES_MAX);
-        return Err(problem(claim, Code::BadName, format!("what it asks for would be called {text}"))
-            .next(next)
-            .into());
+        let next = format!("a name has at most {} letters: shorten this one, or that of the machine", Name::BYTES_MAX);
+        return Err(problem(claim, Code::BadName, format!("its storage would be named {text}")).next(next).into());
     };
     let kind = claim.kind.unwrap_or_else(|| pool.provider().kind());
     let size = demand(kind, Some(&claim.directive), Minimum::default(), config).size;

@@ -15,7 +15,7 @@ pub(super) fn parse_ms(text: &str) -> Result<u64, &'static str> {
     if text == "0" {
         return Ok(0);
     }
-    let Ok(duration) = text.parse::<SignedDuration>() else { return Err("is no period") };
+    let Ok(duration) = text.parse::<SignedDuration>() else { return Err("is not a period") };
     if duration.is_negative() {
         return Err("is negative");
     }
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(parse_ms("10us"), Err("is finer than a millisecond"));
         assert_eq!(parse_ms("99999999h"), Err("is longer than ten years"));
         for text in ["", "soon", "10 parsecs", "1h 2x", "s"] {
-            assert_eq!(parse_ms(text), Err("is no period"), "{text}");
+            assert_eq!(parse_ms(text), Err("is not a period"), "{text}");
         }
     }
 

@@ -90,7 +90,7 @@ impl<'n> Fields<'n> {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known here: {}", known.join(", ")),
             };
-            let message = format!("no field `{}` is known here", cut(&key.text, 60));
+            let message = format!("unknown field `{}`", cut(&key.text, 60));
             reading.refuse::<()>(key.at, &fields.path_of(&cut(&key.text, 60)), Code::UnknownField, message, next);
         }
         Some(fields)
@@ -141,16 +141,16 @@ impl<'n> Field<'n> {
             return self.refuse(
                 reading,
                 Code::WrongType,
-                "expected a text, found nothing",
-                "write '' for an empty text",
+                "expected a string, found nothing",
+                "write '' for an empty string",
             );
         }
         if text.len() > limits::TEXT_BYTES_MAX {
-            let message = format!("{} bytes of text, at most {} are allowed", text.len(), limits::TEXT_BYTES_MAX);
+            let message = format!("{} bytes; the limit is {}", text.len(), limits::TEXT_BYTES_MAX);
             return self.refuse(reading, Code::TooLarge, message, "");
         }
         if text.contains('\0') {
-            return self.refuse(reading, Code::BadText, "the text contains a NUL character", "leave it out");
+            return self.refuse(reading, Code::BadText, "the string contains a NUL character", "remove it");
         }
         Some(text)
     }
@@ -159,8 +159,8 @@ impl<'n> Field<'n> {
     pub(super) fn line(&self, reading: &mut Reading<'_>) -> Option<&'n str> {
         let text = self.text(reading)?;
         let Some(letter) = text.chars().find(|letter| is_hostile(*letter)) else { return Some(text) };
-        let message = format!("the text contains the invisible character U+{:04X}", u32::from(letter));
-        self.refuse(reading, Code::BadText, message, "leave it out")
+        let message = format!("the string contains the invisible character U+{:04X}", u32::from(letter));
+        self.refuse(reading, Code::BadText, message, "remove it")
     }
 
     /// A name, by the rule for names.
@@ -172,7 +172,7 @@ impl<'n> Field<'n> {
         if let Ok(name) = text.parse() {
             return Some(name);
         }
-        let message = format!("{:?} is no name: {}", cut(text, 40), name_fault(text));
+        let message = format!("{:?} is not a valid name: {}", cut(text, 40), name_fault(text));
         let rule = "a name has 1 to 63 lower-case letters, digits and '-', and begins and ends with a letter or digit";
         self.refuse(reading, Code::BadName, message, rule)
     }
@@ -229,7 +229,7 @@ impl<'n> Field<'n> {
         if count <= max {
             return Some(());
         }
-        self.refuse(reading, Code::TooMany, format!("{count} entries, at most {max} are allowed"), "")
+        self.refuse(reading, Code::TooMany, format!("{count} entries; the limit is {max}"), "")
     }
 
     fn wrong_type<T>(&self, expected: &str, reading: &mut Reading<'_>) -> Option<T> {
@@ -237,7 +237,7 @@ impl<'n> Field<'n> {
             Body::List(_) => "a list".to_owned(),
             Body::Mapping(_) => "a mapping".to_owned(),
             Body::Text { .. } if self.node.is_null() => "nothing".to_owned(),
-            Body::Text { text, .. } => format!("the text {:?}", cut(text, 40)),
+            Body::Text { text, .. } => format!("the string {:?}", cut(text, 40)),
         };
         self.refuse(reading, Code::WrongType, format!("expected {expected}, found {found}"), "")
     }

@@ -62,7 +62,7 @@ pub(super) fn read_source(name: &str, text: &str, taken: &mut Taken, problems: &
     for tree in Documents::of(text) {
         *seen += 1;
         if *seen > limits::DOCUMENTS_MAX {
-            let message = format!("more than {} documents in one go", limits::DOCUMENTS_MAX);
+            let message = format!("more than {} documents at once", limits::DOCUMENTS_MAX);
             reading.problems.add(Problem::new(Place { file, line: 0, column: 0 }, "", Code::TooMany, message));
             return;
         }
@@ -146,7 +146,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let document = policy::policy(&spec?, reading);
             let (at, name) = metadata?.name(reading)?;
             if name != default_name() {
-                let text = format!("nothing uses policy {name}: only policy {} is in force", default_name());
+                let text = format!("policy {name} has no effect: only policy {} is used", default_name());
                 reading.note(at, "metadata.name", text);
             }
             (at, Wish::Policy { name, document: Box::new(document?) })
@@ -168,7 +168,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known kinds: {}", KINDS.join(", ")),
             };
-            let message = format!("no kind `{}` is known", cut(other, 60));
+            let message = format!("unknown kind `{}`", cut(other, 60));
             return kind.refuse(reading, Code::UnsupportedKind, message, next);
         }
     };
@@ -179,7 +179,7 @@ fn version(top: &Fields<'_>, reading: &mut Reading<'_>) {
     let Some(field) = top.require("apiVersion", VERSION, reading) else { return };
     let Some(text) = field.text(reading) else { return };
     if text != VERSION {
-        let message = format!("`{}` is no version that is read here", cut(text, 60));
+        let message = format!("unsupported version `{}`", cut(text, 60));
         field.refuse::<()>(reading, Code::UnsupportedVersion, message, format!("write `apiVersion: {VERSION}`"));
     }
 }
@@ -220,7 +220,7 @@ fn label_name(text: &str, at: Spot, path: &str, reading: &mut Reading<'_>) -> Op
     if (1..=limits::LABEL_NAME_BYTES_MAX).contains(&text.len()) && text.bytes().all(letter) {
         return Some(text.to_owned());
     }
-    let message = format!("{:?} is no label name", cut(text, 60));
+    let message = format!("{:?} is not a valid label name", cut(text, 60));
     let rule = "a label name has 1 to 63 letters, digits, '-', '_', '.' and '/'";
     reading.refuse(at, path, Code::BadName, message, rule)
 }

@@ -65,13 +65,13 @@ fn volume(
     place: &Place,
 ) -> Result<(Name, Wish), Box<Problem>> {
     if let Err(error) = check_filesystem(pool, spec.size) {
-        let message = format!("the pool `{pool_name}` cannot make it: {error}");
+        let message = format!("pool `{pool_name}` cannot create it: {error}");
         let problem = Problem::new(place.clone(), "spec.pool", Code::BadPool, message);
-        return Err(problem.next("ask for another size, or name another pool").into());
+        return Err(problem.next("change the size, or name another pool").into());
     }
     let text = format!("{filesystem}-volume");
     let name = text.parse::<Name>().map_err(|_| {
-        let message = format!("the volume that it is made on would be called {text}");
+        let message = format!("its volume would be named {text}");
         let next = format!("a name has at most {} letters: use a shorter one", Name::BYTES_MAX);
         Box::new(Problem::new(place.clone(), "metadata.name", Code::BadName, message).next(next))
     })?;

@@ -115,8 +115,7 @@ fn parsed(sources: &[Source], known: Option<&Known>, mut problems: Problems) -> 
     if documents.is_empty() && notes.is_empty() && problems.is_empty() {
         let name = sources.first().map_or("manifest", |source| source.name());
         problems.add(
-            Problem::new(Place::file(name), "", Code::Empty, "there is no document in it")
-                .next("see `examples/lab.yaml` for one that works"),
+            Problem::new(Place::file(name), "", Code::Empty, "it contains no document").next("see `examples/lab.yaml`"),
         );
     }
     problems.or(Manifest { documents: documents.into_iter().map(|read| read.document).collect(), notes })

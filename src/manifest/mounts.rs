@@ -24,9 +24,9 @@ pub(super) fn check(documents: &[Read], known: Option<&Known>, sources: &[Source
         let mut others = on_machine.filter(|(name, _)| **name != own);
         if let Some((name, other)) = others.find(|(_, other)| is_within(path, other) || is_within(other, path)) {
             let filesystem = &name[machine.len()..];
-            let message = format!("on machine {}, {other} is the place of filesystem {filesystem}", spec.machine);
+            let message = format!("on machine {}, filesystem {filesystem} is mounted at {other}", spec.machine);
             let problem = Problem::new(place.clone(), "spec.path", Code::Duplicate, message);
-            add(problem.next("choose a path that is neither that place nor inside or around it"), sources, problems);
+            add(problem.next("choose a path that is neither that path nor inside or above it"), sources, problems);
             continue;
         }
         taken.insert(own, path.clone());

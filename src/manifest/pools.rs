@@ -54,11 +54,11 @@ pub(super) fn known_pools(known: Option<&Known>) -> (StorageConfig, Pools) {
 }
 
 pub(super) fn no_such_pool(place: Place, field: &str, name: &PoolName, pools: &Pools) -> Problem {
-    let message = format!("there is no pool `{name}`");
+    let message = format!("pool `{name}` not found");
     let problem = Problem::new(place, field, Code::DanglingReference, message);
     match nearest(name.as_str(), pools.iter().map(|(name, _)| name.as_str())) {
         Some(meant) => problem.next(format!("did you mean `{meant}`?")),
-        None => problem.next("`bailiwick pool list` shows those that there are, `pool create` makes one"),
+        None => problem.next("`bailiwick pool list` lists all pools, `bailiwick pool create` adds one"),
     }
 }
 
@@ -72,8 +72,8 @@ fn take(wish: &mut Wish, name: &PoolName, of: &Pool, is_named: bool) -> Result<(
     let source = of.source();
     let pool = FromPool { name: name.clone(), attributes: source.attributes };
     let unfit = |error: ParamsError| Unfit {
-        message: format!("the pool `{name}` cannot make it: {error}"),
-        next: "ask for less, or name another pool",
+        message: format!("pool `{name}` cannot create it: {error}"),
+        next: "request less, or name another pool",
     };
     match wish {
         Wish::Volume { spec, pool: from, .. } => {
@@ -83,7 +83,7 @@ fn take(wish: &mut Wish, name: &PoolName, of: &Pool, is_named: bool) -> Result<(
         Wish::Filesystem { spec, pool: from, .. } => {
             if !of.provider().makes_filesystems() {
                 return Err(Unfit {
-                    message: format!("the pool `{name}` makes volumes, not filesystems"),
+                    message: format!("pool `{name}` provides volumes, not filesystems"),
                     next: "declare a volume from it and a filesystem with `volume:`, or name a pool of filesystems",
                 });
             }

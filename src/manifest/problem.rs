@@ -174,7 +174,7 @@ impl fmt::Display for ManifestError {
             write!(f, "{gap}{problem}")?;
         }
         if self.more {
-            write!(f, "\nthese are the first {}, there may be more", self.problems.len())?;
+            write!(f, "\nshowing the first {}; there may be more", self.problems.len())?;
         }
         Ok(())
     }

@@ -73,8 +73,7 @@ pub(super) fn load(paths: &[PathBuf], problems: &mut Problems) -> Vec<Source> {
     let files: Vec<PathBuf> = paths.iter().flat_map(|path| files_at(path, problems)).collect();
     for file in files {
         if sources.len() == limits::FILES_MAX || bytes_total > limits::FILES_BYTES_MAX {
-            let message =
-                format!("more than {} files or {} bytes in one go", limits::FILES_MAX, limits::FILES_BYTES_MAX);
+            let message = format!("more than {} files or {} bytes at once", limits::FILES_MAX, limits::FILES_BYTES_MAX);
             problems.add(Problem::new(Place::file(&shown(&file)), "", Code::TooMany, message));
             break;
         }
@@ -106,7 +105,7 @@ fn files_at(path: &Path, problems: &mut Problems) -> Vec<PathBuf> {
     files.sort();
     if files.is_empty() {
         problems.add(
-            Problem::new(Place::file(&shown(path)), "", Code::Empty, "there is no *.yaml or *.yml file in it")
+            Problem::new(Place::file(&shown(path)), "", Code::Empty, "no *.yaml or *.yml file found")
                 .next("name the files, or another directory"),
         );
     }
@@ -135,7 +134,8 @@ fn shown(path: &Path) -> String {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Problem {
-    let next = if error.kind() == io::ErrorKind::NotFound { "check the path" } else { "check the file and its rights" };
+    let next =
+        if error.kind() == io::ErrorKind::NotFound { "check the path" } else { "check the file and its permissions" };
     Problem::new(Place::file(&shown(path)), "", Code::Unreadable, format!("cannot be read: {error}")).next(next)
 }
 

@@ -200,14 +200,14 @@ impl Building {
 
     fn alias(&mut self, at: Spot, anchor: usize, repeated_bytes: &mut usize) -> Result<(), Flaw> {
         let Some(node) = self.anchors.get(&anchor).cloned() else {
-            return Err(flaw(at, Code::BadYaml, "the alias stands inside the value that it repeats"));
+            return Err(flaw(at, Code::BadYaml, "the alias refers to a value that contains it"));
         };
         if self.open.len() + node.depth > limits::DEPTH_MAX {
             return Err(too_deep(at));
         }
         *repeated_bytes = repeated_bytes.saturating_add(node.weight);
         if *repeated_bytes > limits::REPEATED_BYTES_MAX {
-            return Err(flaw(at, Code::TooLarge, "aliases repeat more than 1 MiB"));
+            return Err(flaw(at, Code::TooLarge, "aliases expand to more than 1 MiB"));
         }
         self.finished(0, node)
     }
@@ -243,7 +243,7 @@ impl Building {
                 merged.push(value);
             } else if let Some(first) = seen.get(&key.text) {
                 if self.flaws.len() < limits::PROBLEMS_MAX {
-                    let message = format!("`{}` is given twice, first in line {}", cut(&key.text, 60), first.line);
+                    let message = format!("duplicate field `{}`, first in line {}", cut(&key.text, 60), first.line);
                     self.flaws.push(flaw(key.at, Code::Duplicate, message));
                 }
             } else {
@@ -281,7 +281,7 @@ fn mappings_of(value: &Rc<Node>) -> Result<Vec<(Key, Rc<Node>)>, Flaw> {
 fn as_key(node: &Node) -> Result<Key, Flaw> {
     match &node.body {
         Body::Text { text, .. } => Ok(Key { at: node.at, text: text.clone() }),
-        Body::List(_) | Body::Mapping(_) => Err(flaw(node.at, Code::WrongType, "a field's name has to be a text")),
+        Body::List(_) | Body::Mapping(_) => Err(flaw(node.at, Code::WrongType, "a field name must be a string")),
     }
 }
 
@@ -292,7 +292,7 @@ fn means_text(at: Spot, tag: Option<&Tag>) -> Result<bool, Flaw> {
         Some("str") => Ok(true),
         Some(_) => Ok(false),
         None if tag.original() == "!" => Ok(true),
-        None => Err(flaw(at, Code::BadYaml, format!("tags such as {} mean nothing here", cut(&tag.original(), 60)))),
+        None => Err(flaw(at, Code::BadYaml, format!("tags such as {} are not supported", cut(&tag.original(), 60)))),
     }
 }
 

@@ -225,7 +225,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<O
             || providers.volumes.contains_key(&exec.name)
             || providers.filesystems.contains_key(&exec.name);
         if is_taken {
-            let text = format!("there is another provider called {}", exec.name);
+            let text = format!("another provider is already named {}", exec.name);
             return Err(cannot(io::Error::new(io::ErrorKind::AlreadyExists, text)));
         }
         let started = Arc::new(ExecProvider::start(exec.clone(), clock.clone()).map_err(cannot)?);
@@ -320,8 +320,7 @@ fn directories(config: &Config, clock: &Arc<dyn Clock>) -> Option<Arc<dyn Filesy
     let path = config.data_dir.join("filesystems");
     let offered = Ground::of_this_machine(&path, &[], Arc::new(SystemRunner::default()));
     let offered = offered.and_then(|ground| ground.clear_unfinished().map(|()| ground));
-    let ground =
-        offered.inspect_err(|error| tracing::warn!(%error, "filesystems of provider directory are not offered"));
+    let ground = offered.inspect_err(|error| tracing::warn!(%error, "provider directory is not available"));
     let free = rustix::fs::statvfs(&config.data_dir).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize) >> 20);
     let capacity = SizeMib(free.unwrap_or(0));
     Some(Arc::new(Filesystems::new(Way::Directory { capacity }, Arc::new(ground.ok()?), clock.clone())))
@@ -351,7 +350,7 @@ async fn drain(running: &Running, desk: &Desk, limit: Duration) {
         }
     };
     if tokio::time::timeout(limit, idle).await.is_err() {
-        tracing::warn!("provider calls were still running; the next start asks for them by id");
+        tracing::warn!("provider calls were still running; the next start looks them up by id");
     }
 }
 

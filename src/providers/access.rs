@@ -122,7 +122,7 @@ impl Environment {
 
     fn text(&self, engine: &str, set: &Name, what: &str) -> Result<Option<String>, Fault> {
         let Some((name, value)) = self.value(engine, set, what)? else { return Ok(None) };
-        let wrong = |_| Fault::new(FaultCode::FailedPrecondition, format!("{name} is no text"));
+        let wrong = |_| Fault::new(FaultCode::FailedPrecondition, format!("{name} is not text"));
         value.into_string().map(Some).map_err(wrong)
     }
 

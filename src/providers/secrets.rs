@@ -57,7 +57,7 @@ impl Secrets for EnvironmentSecrets {
         let Some(value) = self.0.variable(&variable) else {
             return Err(wrong(format!("neither {of_file} nor {variable} is set")));
         };
-        let text = value.into_string().map_err(|_| wrong(format!("{variable} is no text")))?;
+        let text = value.into_string().map_err(|_| wrong(format!("{variable} is not text")))?;
         Ok(SecretData::new(texts(text)))
     }
 }

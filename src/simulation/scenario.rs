@@ -406,15 +406,16 @@ impl Reader<'_> {
         let duration = text.parse::<jiff::SignedDuration>();
         let ms = duration.ok().and_then(|duration| i64::try_from(duration.as_millis()).ok());
         let in_reach = ms.filter(|ms| ms.unsigned_abs() <= 10 * 366 * 24 * 3_600_000);
-        in_reach
-            .ok_or_else(|| self.field(field, format!("{text:?} is no period up to ten years: expected 90s, 5m or 1h")))
+        in_reach.ok_or_else(|| {
+            self.field(field, format!("{text:?} is not a period of up to ten years: expected 90s, 5m or 1h"))
+        })
     }
 
     fn moment(&self, field: &str, text: &str) -> Result<Timestamp, ScenarioError> {
         let moment = text.parse::<jiff::Timestamp>().ok();
         let ms = moment.and_then(|moment| u64::try_from(moment.as_millisecond()).ok());
         ms.map(Timestamp)
-            .ok_or_else(|| self.field(field, format!("{text:?} is no moment such as 2026-01-01T00:00:00Z")))
+            .ok_or_else(|| self.field(field, format!("{text:?} is not a time such as 2026-01-01T00:00:00Z")))
     }
 
     fn field(&self, field: &str, problem: impl Into<String>) -> ScenarioError {

@@ -103,15 +103,15 @@ impl Happening {
                 let time = for_ms.map(|ms| format!(" for {}", seconds(ms))).unwrap_or_default();
                 format!("an operator holds {machine}{time}: {reason}")
             }
-            Self::Unhold(machine) => format!("an operator lets {machine} go on"),
-            Self::Disown(machine) => format!("an operator has {machine} let go of its instance"),
+            Self::Unhold(machine) => format!("an operator ends the hold of {machine}"),
+            Self::Disown(machine) => format!("an operator disowns the instance of {machine}"),
             Self::Adopt(machine) => format!("an operator gives {machine} an instance"),
             Self::RemoveWith { machine, how } => {
                 let forced = if how.force { " by force" } else { "" };
                 let keeping = if how.keep_instance { " and keeps its instance" } else { "" };
                 format!("an operator removes {machine}{forced}{keeping}")
             }
-            Self::Stray { provider, machine } => format!("somebody makes an instance for {machine} with {provider}"),
+            Self::Stray { provider, machine } => format!("somebody creates an instance for {machine} with {provider}"),
             Self::Dark { zone, for_ms } => format!("zone {zone} is dark for {}", seconds(*for_ms)),
             Self::Cling(machine) => format!("what runs on {machine} does not end any more"),
             Self::Kill(machine) => format!("the instance of {machine} dies"),
@@ -131,7 +131,7 @@ impl Happening {
             }
             Self::KillZone { provider, zone } => format!("all instances in zone {zone} of provider {provider} die"),
             Self::Misbehave { provider, .. } => format!("provider {provider} begins to misbehave"),
-            Self::Secret { name, holds: Some(_) } => format!("secret {name} is there from now on"),
+            Self::Secret { name, holds: Some(_) } => format!("secret {name} exists from now on"),
             Self::Secret { name, holds: None } => format!("secret {name} is gone"),
             Self::Calm => "all providers behave from now on".into(),
             Self::Jump { by_ms } => {

@@ -1,6 +1,6 @@
 //! A journal as a story: one line per decision.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
@@ -171,8 +171,12 @@ fn event_text(event: &impl Serialize, epoch: Timestamp) -> String {
         }
     }
     if let Some(Value::Array(changes)) = parts.get("changes") {
-        let kinds: Vec<String> = changes.iter().map(|change| words(&first_key(change))).collect();
-        add(kinds.join(" and "));
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        for change in changes {
+            *kinds.entry(words(&first_key(change))).or_default() += 1;
+        }
+        let told = |(kind, count): (String, usize)| if count == 1 { kind } else { format!("{count} {kind}") };
+        add(kinds.into_iter().map(told).collect::<Vec<_>>().join(" and "));
     }
     if let Some(until) = parts.get("until").and_then(Value::as_u64) {
         let ms = Timestamp(until).since(epoch);

@@ -60,11 +60,7 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
     match state.life {
         Life::Dying => {
             let drain = state.drain.as_ref().filter(|drain| drain.outcome.is_none()).map(|drain| {
-                let why = format!(
-                    "they were told to end at {}, and are waited for {}",
-                    drain.since,
-                    until(fleet.time, drain.until)
-                );
+                let why = format!("they have {} to stop", until(fleet.time, drain.until));
                 (format!("the workloads of {entity}"), why, Some(drain.since))
             });
             let volumes = state.attachments.iter().map(|volume| attachment(fleet, entity.name(), volume.as_str()));
@@ -72,16 +68,16 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
             let engaged = state.engaged.iter().map(|set| {
                 let name = format!("{set}:{}", entity.name());
                 let folded = fleet.members.folded(&name);
-                let status = folded.map_or("not known", |folded| folded.state.status());
+                let status = folded.map_or("unknown", |folded| folded.state.status());
                 let held = fleet.replica_sets.get(set.as_str()).and_then(|of| planned(fleet, set.as_str(), of).held);
-                let why = held.map_or_else(String::new, |held| format!(", and the set does nothing: {held}"));
+                let why = held.map_or_else(String::new, |held| format!(", and its set is on hold: {held}"));
                 (format!("member/{name}"), format!("it is {status}{why}"), folded.map(|folded| folded.changed))
             });
             let containers = state.containers.iter().map(|container| {
                 let folded = fleet.machines.folded(container.as_str());
-                let status = folded.map_or("not known", |folded| folded.state.status());
+                let status = folded.map_or("unknown", |folded| folded.state.status());
                 let by = format!("machine/{container}");
-                (by, format!("it stands in it, and is {status}"), folded.map(|folded| folded.changed))
+                (by, format!("it is hosted there, and is {status}"), folded.map(|folded| folded.changed))
             });
             drain.into_iter().chain(engaged).chain(containers).chain(volumes).chain(mounts).collect()
         }
@@ -134,16 +130,15 @@ fn storage(entity: &StreamId, effort: &Effort, now: Timestamp) -> Told {
 fn undoing(effort: &Effort, verb: &str, now: Timestamp) -> String {
     let told = asked_to(effort, verb, now);
     // Whoever has waited for so long is told what else there is.
-    let more =
-        effort.overdue.map(|at| format!("; that takes longer than it may since {at}, and `--force` does not wait"));
+    let more = effort.overdue.map(|at| format!("; overdue since {at} (--force skips it)"));
     told + &more.unwrap_or_default()
 }
 
 fn asked_to(effort: &Effort, verb: &str, now: Timestamp) -> String {
     match &effort.outlook {
-        Outlook::Trying => format!("its provider is asked to {verb} it, attempt {}", effort.attempt),
+        Outlook::Trying => format!("asked the provider to {verb} it (attempt {})", effort.attempt),
         Outlook::Waiting { until, fault } => format!("{fault}; attempt {} {}", effort.attempt, due(now, *until)),
-        Outlook::GivenUp { fault } => format!("given up after attempt {}: {fault}", effort.attempt),
+        Outlook::GivenUp { fault } => format!("gave up after attempt {}: {fault}", effort.attempt),
     }
 }
 

@@ -48,11 +48,14 @@ impl ClockStep {
         let (time_ms, clock_ms, back_ms) = (recorded.0, calendar.recorded(clock).0, recorded.since(clock));
         let ahead_ms = i64::try_from(i128::from(time.0) - i128::from(clock.0)).unwrap_or(i64::MAX);
         let by = period(ahead_ms.unsigned_abs());
-        let ahead = format!("the node's time is {by} ahead of this host's clock");
-        let helps = "if the clock is right, `bailiwick clock correct` has times shown by it again";
+        let helps = "if the clock is right, run `bailiwick clock correct`";
         let text = match (ahead_ms > 0, since_entry) {
-            (true, Some(entry)) => format!("{ahead}, since entry {entry} or before; {helps}"),
-            (true, None) => format!("{ahead}, which was set back; {helps}"),
+            (true, Some(entry)) => {
+                format!("the node's time has been {by} ahead of this host's clock since entry {entry} or earlier; {helps}")
+            }
+            (true, None) => {
+                format!("the node's time is {by} ahead of this host's clock, which was set back; {helps}")
+            }
             (false, _) => format!("this host's clock was set {by} ahead; the node's time follows it at the next start"),
         };
         Ok(Some(Self { time_ms, clock_ms, back_ms, ahead_ms, since_entry, text }))
@@ -128,8 +131,8 @@ pub fn gap(journal: &dyn Journal) -> Result<Option<String>, ReadError> {
     Ok((gap_ms > GAP_MS).then(|| {
         let (by, last) = (period(gap_ms), Timestamp(before_ms));
         format!(
-            "the last entry before this start is {by} old ({last}); if this host's clock is wrong, stop the node now and set \
-             it right: the node's time never goes back"
+            "the last entry before this start is {by} old ({last}); if this host's clock is wrong, stop the node now and \
+             correct the clock: the node's time never goes back"
         )
     }))
 }
@@ -179,7 +182,7 @@ mod tests {
         };
         assert!(at(since) > 2_000 && at(since - 1) <= 2_000, "{step:?}");
         assert!(
-            step.text.starts_with("the node's time is 3h ") && step.text.contains(&format!("entry {since}")),
+            step.text.starts_with("the node's time has been 3h ") && step.text.contains(&format!("entry {since}")),
             "{step:?}"
         );
         let set_ahead =

@@ -77,14 +77,14 @@ fn row(fleet: &Fleet, effect: EffectId, sighting: &Sighting, rule: &policy::Harv
     }
     let mut not_before_ms = None;
     let (verdict, why) = match (&sighting.unclaimed, is_kept) {
-        (_, true) => ("kept", format!("an operator let machine/{} go without it", sighting.machine)),
-        (None, _) => ("wait", "it was not yet seen unknown in a complete list".to_owned()),
+        (_, true) => ("kept", format!("an operator disowned it from machine/{}", sighting.machine)),
+        (None, _) => ("wait", "it was not yet seen as unknown in a complete list".to_owned()),
         (Some(unclaimed), _) => match outlook(unclaimed, rule) {
             Outlook::Due if unclaimed.was_deleted => {
-                ("stop", format!("machine/{} had it deleted, and its provider still shows it", sighting.machine))
+                ("stop", format!("machine/{} had it deleted, but its provider still lists it", sighting.machine))
             }
-            Outlook::Due => ("stop", "nobody knows it, it was seen often enough, and its grace period is over".into()),
-            Outlook::Sightings { more } => ("wait", format!("it has to be seen in {more} more complete lists")),
+            Outlook::Due => ("stop", "it is unknown, was seen often enough, and its grace period is over".into()),
+            Outlook::Sightings { more } => ("wait", format!("it must be seen in {more} more complete lists")),
             Outlook::Grace { until } if until <= fleet.time => {
                 ("wait", "its grace period is over; the next complete list decides".into())
             }
@@ -93,7 +93,7 @@ fn row(fleet: &Fleet, effect: EffectId, sighting: &Sighting, rule: &policy::Harv
                 ("wait", format!("its grace period ends {}", due(fleet.time, until)))
             }
             Outlook::Spared => ("spare", format!("mode {} leaves unknown instances alone", rule.mode)),
-            Outlook::Told => ("stop", format!("machine/{} was told to remove it", sighting.machine)),
+            Outlook::Told => ("stop", format!("machine/{} was ordered to delete it", sighting.machine)),
         },
     };
     Some(Unknown {

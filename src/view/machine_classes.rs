@@ -56,7 +56,7 @@ pub(super) fn machine_class_row(fleet: &Fleet, name: &str, folded: &Folded<State
         of_earlier_revisions: copies.filter(|copy| copy.revision != state.revision).count(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: None,
-        detail: is_going.then(|| format!("it goes when {} machines that use it are gone", state.users.len())),
+        detail: is_going.then(|| format!("removed once no machine uses it ({} left)", state.users.len())),
         uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,

@@ -1,4 +1,4 @@
-//! What stands in a machine's way, in words, and how people call it.
+//! What a machine waits for, in words, and its name for people.
 
 use bailiwick_actors::{
     machine::{self, Eviction, Health, Instance, Node, TurnStep},
@@ -9,18 +9,18 @@ use super::{
     Fleet,
     rows::{effort_detail, told},
 };
-use crate::words::{count, due, join, until, withheld};
+use crate::words::{count, due, join, short_of, until, withheld};
 
 pub(super) fn machine_detail(state: &machine::State, now: Timestamp) -> Option<String> {
     let held = state.hold.as_ref().map(|hold| {
         let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
         let ends = hold.until.map(|at| format!(" {}", until(now, at))).unwrap_or_default();
-        let noted = if would.is_empty() { String::new() } else { format!("; else {}", would.join(" and ")) };
+        let noted = if would.is_empty() { String::new() } else { format!("; holds back {}", would.join(" and ")) };
         format!("held{ends}: {}{noted}", hold.reason)
     });
     let strays = state.strays.values().filter_map(|stray| {
-        let name = stray.instance.as_ref().map_or_else(|| "an instance".to_owned(), |name| format!("instance {name}"));
-        Some(format!("removing {name}, which is not its own: {}", effort_detail(&stray.effort, now)?))
+        let name = stray.instance.as_ref().map_or_else(|| "instance".to_owned(), |name| format!("instance {name}"));
+        Some(format!("deleting stray {name}: {}", effort_detail(&stray.effort, now)?))
     });
     let parts: Vec<String> = held.into_iter().chain(own_detail(state, now)).chain(told(state)).chain(strays).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -46,33 +46,30 @@ fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
         return Some(detail);
     }
     if let Some((why, _)) = state.unstartable() {
-        return Some(format!("waits for what it is started with: {why}"));
+        return Some(format!("cannot start: {why}"));
     }
     if let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) {
         return Some(match &drain.eviction {
             Eviction::Refused { attempt, budget, until: again } => format!(
-                "its workloads may not end yet: application {} needs {} of its other machines, and {} run well (refused {}); \
-                 asked again {}, and waited for {}",
-                budget.application,
-                budget.needed,
-                budget.available,
+                "eviction delayed {}: {}; next check {}; drain ends {} at the latest",
                 count(*attempt as usize, "time"),
+                short_of(budget),
                 due(now, *again),
-                until(now, drain.until)
+                due(now, drain.until)
             ),
             Eviction::Asked { .. } | Eviction::Allowed { .. } => {
                 let turn = turn(&drain.turns, now).map(|turn| format!("; {turn}")).unwrap_or_default();
-                format!("its workloads are ending, and are waited for {}{turn}", until(now, drain.until))
+                format!("draining {}{turn}", until(now, drain.until))
             }
         });
     }
     match (&state.instance, &state.node) {
-        (Instance::Lost { since, .. }, _) => Some(format!("its instance is gone since {}", since)),
+        (Instance::Lost { since, .. }, _) => Some(format!("its instance has been gone since {since}")),
         (Instance::Running { .. }, Node::Silent) => {
             Some(format!("its agent has not reported yet{}", time_left(&state.health, now, REPORTS)))
         }
         (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
-            Some(format!("its agent is silent since {last_seen}{}", time_left(&state.health, now, REPORTS)))
+            Some(format!("its agent has been silent since {last_seen}{}", time_left(&state.health, now, REPORTS)))
         }
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
             let bad = conditions.values().filter(|condition| !condition.healthy);
@@ -88,24 +85,24 @@ fn turn(turns: &machine::Turns, now: Timestamp) -> Option<String> {
     let turn = turns.current.as_ref()?;
     let (workload, ends) = (&turn.workload, until(now, turn.until));
     let present = match &turn.step {
-        TurnStep::Ending { .. } => format!("it is the turn of {workload}, which is waited for {ends}"),
+        TurnStep::Ending { .. } => format!("workload {workload} has {ends} to stop"),
         TurnStep::Detaching { volumes } => {
-            format!("it is the turn of {workload}, which has ended; its volumes leave {ends}: {}", join(volumes))
+            format!("workload {workload} stopped; its volumes have {ends} to detach: {}", join(volumes))
         }
     };
     let next = (!turns.waiting.is_empty()).then(|| join(turns.waiting.iter().map(|plan| &plan.workload)));
-    Some(next.map_or_else(|| present.clone(), |next| format!("{present}; then comes {next}")))
+    Some(next.map_or_else(|| present.clone(), |next| format!("{present}; next: {next}")))
 }
 
 /// What a machine of which nothing is heard is given time for.
 const REPORTS: &str = "its agent reports";
 
-/// How long whoever is not well has left, and what would help.
+/// How long a machine that is not healthy has left, and what would help.
 fn time_left(health: &Health, now: Timestamp, unless: &str) -> String {
     match health {
-        Health::Joining { until: at, .. } => format!("; it has {} to become well", until(now, *at)),
-        Health::Suspect { until: at, .. } => format!("; it is given up {} unless {unless}", due(now, *at)),
-        Health::Overdue { since, .. } => format!("; its time is over since {since}"),
+        Health::Joining { until: at, .. } => format!("; it has {} to become healthy", until(now, *at)),
+        Health::Suspect { until: at, .. } => format!("; it will be given up {} unless {unless}", due(now, *at)),
+        Health::Overdue { since, .. } => format!("; its time ran out at {since}"),
         Health::Unjudged | Health::Well { .. } => String::new(),
     }
 }

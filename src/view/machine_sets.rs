@@ -76,9 +76,9 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, counted: &BTreeMap<&Na
     let replicas = state.spec.as_ref().map_or(0, |spec| spec.replicas);
     let wanted = usize::try_from(replicas).unwrap_or(usize::MAX);
     let is_full = counted.machines == wanted && counted.ready == wanted;
-    let rest = state.rests_until.map(|until| format!("something was refused; it goes on {}", due(fleet.time, until)));
+    let rest = state.rests_until.map(|until| format!("a machine was refused; next try {}", due(fleet.time, until)));
     let unready = counted.unready.map(|(machine, status)| format!("machine/{machine} is {status}"));
-    let missing = (counted.machines != wanted).then(|| format!("{} of {wanted} machines are there", counted.machines));
+    let missing = (counted.machines != wanted).then(|| format!("{} of {wanted} machines exist", counted.machines));
     MachineSetRow {
         name: name.to_owned(),
         status: state.status(),

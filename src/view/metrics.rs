@@ -36,7 +36,7 @@ pub fn metrics(fleet: &Fleet) -> String {
         sets.iter().for_each(|(set, state)| line(&mut text, name, &[("set", set)], value(state)));
     };
     gauge("bailiwick_replica_set_voters", "members that vote", |state| state.voters() as u64);
-    gauge("bailiwick_replica_set_servers_wanted", "members that shall vote", |state| {
+    gauge("bailiwick_replica_set_servers_wanted", "members that are to vote", |state| {
         state.spec.as_ref().map_or(0, |spec| u64::from(spec.servers))
     });
     let help = "steps in a row that were refused, or of which nobody knows";

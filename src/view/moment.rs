@@ -76,6 +76,6 @@ pub fn position_of(journal: &dyn Journal, at: Option<At>) -> Result<Option<Posit
 pub fn time_of(journal: &dyn Journal, position: Position) -> Result<u64, ReadError> {
     match journal.read_headers(position, position, &Filter::all()).next() {
         Some(header) => Ok(header?.meta.time_ms),
-        None => Err(ReadError::Damaged { position, problem: "there is no such entry".into() }),
+        None => Err(ReadError::Damaged { position, problem: "entry not found".into() }),
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
         Phase::Waiting { until, fault, .. } => (Some(*until), Some(fault)),
         Phase::Idle | Phase::Looking | Phase::Settled | Phase::Stepping { .. } => (None, None),
     };
-    let waits = until.zip(fault).map(|(until, fault)| format!("{fault}; looked at again {}", due(fleet.time, until)));
+    let waits = until.zip(fault).map(|(until, fault)| format!("{fault}; next read {}", due(fleet.time, until)));
     let under_way = match &state.phase {
         Phase::Stepping { step, .. } => Some(format!("under way: {}", step_in_words(step))),
         _ => None,
@@ -127,10 +127,10 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
     let sick = members.iter().find(|member| !member.healthy && member.votes).map(|member| {
         let well = members.iter().filter(|member| member.votes && member.healthy).count();
         let voters = members.iter().filter(|member| member.votes).count();
-        format!("{well} of {voters} voters are well, and member {} is not", member.name)
+        format!("{well} of {voters} voters are healthy; member {} is not", member.name)
     });
     let lagging = members.iter().find(|member| !member.healthy && !member.votes);
-    let lagging = lagging.map(|member| format!("member {} has no vote yet, and is not well", member.name));
+    let lagging = lagging.map(|member| format!("member {} has no vote yet and is unhealthy", member.name));
     let next = steps.first().map(|step| format!("next: {step}"));
     let joining = not_chosen.iter().next().map(|(machine, why)| format!("machine {machine}: {why}"));
     let spec = state.spec.as_ref();
@@ -174,51 +174,49 @@ pub fn steps_towards(fleet: &Fleet, name: &str, spec: &Spec) -> Vec<String> {
     let present = fleet.replica_sets.get(name).filter(|state| state.life == Life::Alive);
     let Some(present) = present else {
         let first = spec.seats.first().map(|seat| seat.machine.to_string()).unwrap_or_default();
-        return vec![format!("the set is looked for, and begins on machine {first} if there is none yet")];
+        return vec![format!("look for the set; if there is none, initiate it on machine {first}")];
     };
     let wanted = State { spec: Some(spec.clone()), ..present.clone() };
     let Planned { steps, held, .. } = planned(fleet, name, &wanted);
     if !wanted.is_settled() {
-        return vec!["something is under way; the steps follow from what is read after it".into()];
+        return vec!["a step is under way; further steps are planned after it".into()];
     }
-    steps.into_iter().chain(held.map(|held| format!("then nothing: {held}"))).collect()
+    steps.into_iter().chain(held.map(|held| format!("then stop: {held}"))).collect()
 }
 
 fn not_chosen(why: &NotChosen) -> String {
     match why {
-        NotChosen::NotReady => "its member has not caught up, or cannot be reached".into(),
-        NotChosen::Joins => "it joins first, and votes when it has caught up".into(),
+        NotChosen::NotReady => "its member has not caught up, or is unreachable".into(),
+        NotChosen::Joins => "it joins first, and votes once it has caught up".into(),
         NotChosen::WouldBeEven => "with it the number of voters would be even".into(),
-        NotChosen::VotersFull { max } => format!("there are {max} voters already"),
-        NotChosen::MembersFull { max } => format!("there are {max} members already"),
-        NotChosen::LearnersFull { max } => format!("{max} without a vote is all that the engine allows"),
+        NotChosen::VotersFull { max } => format!("there are already {max} voters"),
+        NotChosen::MembersFull { max } => format!("there are already {max} members"),
+        NotChosen::LearnersFull { max } => format!("the engine allows at most {max} learners"),
         NotChosen::Address { fault } => bad_address(*fault).into(),
-        NotChosen::AddressTaken => "another member is reached at its address".into(),
+        NotChosen::AddressTaken => "another member has its address".into(),
     }
 }
 
 fn finding(finding: &Finding) -> String {
     match finding {
-        Finding::Orphan { member, .. } => format!("no machine stands behind member {member}"),
+        Finding::Orphan { member, .. } => format!("member {member} has no machine"),
         Finding::SecondOfMachine { machine, member, kept } => {
-            format!("member {member} stands for machine {machine} as {kept} does")
+            format!("members {member} and {kept} are on the same machine {machine}")
         }
         Finding::BadAddress { machine, fault } => format!("machine {machine}: {}", bad_address(*fault)),
-        Finding::AddressTaken { machine } => format!("another member is reached at the address of machine {machine}"),
+        Finding::AddressTaken { machine } => format!("another member has the address of machine {machine}"),
         Finding::NoAddress { member } => format!("member {member} has no address"),
-        Finding::LastVoterStays { member } => format!("member {member} is the last voter and stays"),
+        Finding::LastVoterStays { member } => format!("member {member} is the last voter and is kept"),
         Finding::EvenForNow { voters } => format!("{voters} voters until another one is ready"),
-        Finding::SeveralPrimaries { members } => format!("{members} members say that they lead"),
-        Finding::IdUsedAgain { member } => format!("the id {member} is used again"),
+        Finding::SeveralPrimaries { members } => format!("{members} members claim to be primary"),
+        Finding::IdUsedAgain { member } => format!("member id {member} was reused"),
     }
 }
 
 fn bad_address(fault: AddressFault) -> &'static str {
     match fault {
-        AddressFault::NoneUsable => "its machine does not run, or has no address that others can reach",
-        AddressFault::SeveralUsable => {
-            "several of its addresses are equally good; set spec.space, or leave one of them"
-        }
-        AddressFault::NoneInSpace => "its machine does not run, or none of its addresses is in the space of the set",
+        AddressFault::NoneUsable => "its machine is not running, or has no reachable address",
+        AddressFault::SeveralUsable => "several of its addresses are equally suitable; set spec.space to choose one",
+        AddressFault::NoneInSpace => "its machine is not running, or has no address in the space of the set",
     }
 }

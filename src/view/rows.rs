@@ -194,12 +194,10 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         held_back: state.is_held_back(),
         detail: match (withheld_from(fleet, name), machine_detail(state, fleet.time)) {
-            _ if state.awaits_class().is_some() => {
-                state.awaits_class().map(|class| format!("it waits for class {class}"))
-            }
-            (Some(why), _) if state.awaits_site() => Some(format!("not made now: {why}")),
-            (Some(why), Some(detail)) => Some(format!("{detail}; not replaced now: {why}")),
-            (Some(why), None) => Some(format!("not replaced now: {why}")),
+            _ if state.awaits_class().is_some() => state.awaits_class().map(|class| format!("waits for class {class}")),
+            (Some(why), _) if state.awaits_site() => Some(format!("not created: {why}")),
+            (Some(why), Some(detail)) => Some(format!("{detail}; not replaced: {why}")),
+            (Some(why), None) => Some(format!("not replaced: {why}")),
             (None, detail) => detail,
         },
         class: state.class().map(ToString::to_string),
@@ -320,10 +318,7 @@ pub(super) fn effort_detail(effort: &Effort, now: Timestamp) -> Option<String> {
     let detail = attempts_detail(effort, now);
     let Some(at) = effort.overdue else { return detail };
     let detail = detail.unwrap_or_else(|| format!("attempt {}", effort.attempt));
-    Some(format!(
-        "blocked by its provider since {}, longer than it may ({at}): {detail}; `--force` does not wait",
-        effort.since
-    ))
+    Some(format!("waiting for its provider since {}, overdue since {at}: {detail} (--force skips it)", effort.since))
 }
 
 fn attempts_detail(effort: &Effort, now: Timestamp) -> Option<String> {
@@ -331,7 +326,7 @@ fn attempts_detail(effort: &Effort, now: Timestamp) -> Option<String> {
         Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {}", effort.attempt)),
         Outlook::Trying => None,
         Outlook::Waiting { until, fault } => Some(format!("{fault}; attempt {} {}", effort.attempt, due(now, *until))),
-        Outlook::GivenUp { fault } => Some(format!("given up after attempt {}: {fault}", effort.attempt)),
+        Outlook::GivenUp { fault } => Some(format!("gave up after attempt {}: {fault}", effort.attempt)),
     }
 }
 
@@ -354,23 +349,15 @@ pub(super) fn health_word(health: &Health) -> &'static str {
     }
 }
 
-pub(super) fn node_word(node: &Node) -> &'static str {
-    match node {
-        Node::Silent => "silent",
-        Node::Reporting { .. } => "reporting",
-        Node::Stale { .. } => "stale",
-    }
-}
-
 pub(super) fn volume_detail(state: &volume::State, now: Timestamp) -> Option<String> {
-    let lost = || state.lost.map(|since| format!("its provider does not show it any more, noticed at {since}"));
+    let lost = || state.lost.map(|since| format!("its provider no longer lists it (noticed at {since})"));
     state.effort().and_then(|effort| effort_detail(effort, now)).or_else(lost)
 }
 
 /// Why an attachment that looks well is none: its volume is lost.
 pub(super) fn lost_beneath(fleet: &Fleet, name: &str) -> Option<String> {
     let (_, volume) = name.split_once(':')?;
-    fleet.volumes.get(volume)?.lost.map(|since| format!("its volume is lost, noticed at {since}"))
+    fleet.volumes.get(volume)?.lost.map(|since| format!("its volume is lost (noticed at {since})"))
 }
 
 /// What an attachment waits for is the state of others.

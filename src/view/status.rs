@@ -181,7 +181,7 @@ fn left_behind(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
         state.strays.values().any(is_failing).then(|| Trouble {
             entity: format!("machine/{name}"),
             status: "left-behind",
-            why: machine_detail(state, fleet.time).unwrap_or_else(|| "an instance of it is still there".to_owned()),
+            why: machine_detail(state, fleet.time).unwrap_or_else(|| "one of its instances still exists".to_owned()),
             since_ms: state.strays.values().map(|stray| stray.effort.since.0).min().unwrap_or_default(),
             next_try_ms: stray_try(state).map(|until| until.0),
         })
@@ -224,7 +224,7 @@ pub fn pending(fleet: &Fleet) -> Vec<Pending> {
         status: look.status,
         why: match (&look.detail, look.leaving) {
             (Some(detail), _) => detail.clone(),
-            (None, true) => "it is to go and is not gone yet".into(),
+            (None, true) => "it is being removed".into(),
             (None, false) => "it is not ready yet".into(),
         },
     })

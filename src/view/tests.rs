@@ -195,7 +195,7 @@ fn a_volume_that_is_lost_is_trouble_and_so_is_what_it_is_attached_to() {
     assert!(attachment.detail.as_ref().is_some_and(|why| why.starts_with("its volume is lost")), "{attachment:?}");
     let row = &storage(&fleet)[0];
     assert_eq!(row.status, "error");
-    assert!(row.detail.as_ref().is_some_and(|why| why.contains("does not show it any more")), "{row:?}");
+    assert!(row.detail.as_ref().is_some_and(|why| why.contains("no longer lists it")), "{row:?}");
     let trouble = |fleet: &Fleet| status(fleet).trouble.into_iter().map(|it| it.entity).collect::<Vec<_>>();
     let lost = trouble(&fleet);
     assert!(["volume/data", "volume-attachment/db:data"].iter().all(|it| lost.contains(&(*it).to_owned())), "{lost:?}");
@@ -214,12 +214,12 @@ fn a_detach_that_takes_too_long_says_who_blocks_since_when_and_what_there_is_to_
     let fleet = || Fleet::at_head(&*journal).unwrap();
     desk.settle();
     let is_due = |fleet: &Fleet| {
-        let due = upcoming(fleet, 50).into_iter().find(|due| due.why.contains("said to be blocked"));
+        let due = upcoming(fleet, 50).into_iter().find(|due| due.why.contains("counts as blocked"));
         due.map(|due| due.entity)
     };
     assert_eq!(is_due(&fleet()), Some(attachment.to_string()));
     let looked = why_not(&fleet(), &attachment, "removed").and_then(|answer| answer.unmet).expect("it is there");
-    assert!(looked.satisfied_by.contains("is said to be blocked") && looked.next_look_ms.is_some(), "{looked:?}");
+    assert!(looked.satisfied_by.contains("counts as blocked") && looked.next_look_ms.is_some(), "{looked:?}");
 
     for _ in 0..40 {
         if attachments(&fleet())[0].status == "blocked" {

@@ -77,7 +77,7 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
         add("machine-set", &row.name, row.next_try_ms, row.detail);
     }
     for (kind, name, deadline) in deadlines(fleet) {
-        add(kind, name, Some(deadline.0), Some("from then on its removal, or detaching, is said to be blocked".into()));
+        add(kind, name, Some(deadline.0), Some("its removal or detachment counts as blocked from then on".into()));
     }
     all.sort();
     all.truncate(limit);

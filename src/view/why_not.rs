@@ -1,4 +1,4 @@
-//! Why something is not so: the first thing that is missing for it, what would bring it, and when it is looked at next.
+//! Why an entity is not in a wanted state: the first thing that is missing, what helps, and when it is checked next.
 
 use bailiwick_actors::{
     contract::{Decider, NoView},
@@ -19,11 +19,11 @@ use super::{
 };
 use crate::words::{caused, until, withheld, withholding};
 
-/// Everything that somebody can be asked not to be.
+/// All states that can be asked about.
 pub const WANTED: [&str; 8] =
     ["ready", "running", "replaced", "attached", "mounted", "voting", "at-its-number", "removed"];
 
-/// What an entity of this kind can be asked about.
+/// The states that an entity of this kind can be asked about.
 pub fn goals(kind: &str) -> &'static [&'static str] {
     match kind {
         machine::State::KIND => &["ready", "running", "replaced", "removed"],
@@ -36,7 +36,7 @@ pub fn goals(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether somebody can say why an entity of this kind is not so.
+/// Whether there is an answer for an entity of this kind.
 pub fn can_be_asked(kind: &str, wanted: &str) -> bool {
     goals(kind).contains(&wanted)
 }
@@ -44,8 +44,8 @@ pub fn can_be_asked(kind: &str, wanted: &str) -> bool {
 /// What this kind can be asked about, in words; or which kinds can be asked.
 pub fn askable(kind: &str) -> String {
     match goals(kind) {
-        [] => "ask about machines, storage, sets, replica sets and their members".to_owned(),
-        goals => format!("a {kind} can be asked about being {}", goals.join(", ")),
+        [] => "ask about a machine, storage, a set, a replica set or a member".to_owned(),
+        goals => format!("for a {kind}, ask about {}", goals.join(", ")),
     }
 }
 
@@ -55,7 +55,7 @@ pub fn askable(kind: &str) -> String {
 pub struct WhyNot {
     pub entity: String,
     pub wanted: String,
-    /// Whether it is so already.
+    /// Whether it is in that state already.
     pub holds: bool,
     /// The first thing that is missing.
     pub unmet: Option<Unmet>,
@@ -65,13 +65,13 @@ pub struct WhyNot {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Unmet {
-    /// What would have to be so.
+    /// What is missing, as a noun.
     pub precondition: &'static str,
-    /// Why it is not.
+    /// Why it is missing.
     pub because: String,
-    /// What would make it so.
+    /// What helps.
     pub satisfied_by: String,
-    /// When it is looked at next by itself; none if only somebody's word or report can bring it.
+    /// When the node checks next by itself; none if it waits for a command or a report.
     pub next_look: Option<String>,
     pub next_look_ms: Option<u64>,
     /// How long until then; 0 if it is due.
@@ -92,7 +92,7 @@ impl Unmet {
     }
 }
 
-/// Why an entity is not so; none if nothing was ever heard of it, or nobody can say for its kind.
+/// Why an entity is not in that state; none if it never existed, or there is no answer for its kind.
 pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot> {
     if !can_be_asked(entity.kind(), wanted) {
         return None;
@@ -119,33 +119,41 @@ pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot>
     Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet })
 }
 
-/// What is missing if it is not even declared, or is on its way out.
+/// What is missing for a removal that nobody requested, and why.
+pub(super) const A_REQUEST: &str = "a removal request";
+pub(super) const NO_REQUEST: &str = "no removal was requested";
+/// What is missing for a removal that is under way.
+pub(super) const THE_END: &str = "the end of its removal";
+
+/// What is missing if it is not declared, or is being removed.
 pub(super) fn declared(life: Life) -> Option<Unmet> {
     match life {
         Life::Alive => None,
         Life::Undeclared | Life::Removed => {
-            let by = "declare it with `bailiwick apply`";
-            Some(Unmet::new("it is declared", format!("it is {life}"), by))
+            let by = "`bailiwick apply` its manifest";
+            Some(Unmet::new("a declaration", format!("it is {life}"), by))
         }
         Life::Dying | Life::Dead => {
-            let by = "wait until it is removed, then declare it anew with `bailiwick apply`";
-            Some(Unmet::new("it is to stay", format!("its removal was asked for: it is {life}"), by))
+            let by = "wait until it is removed, then `bailiwick apply` its manifest again";
+            Some(Unmet::new("a declaration", format!("it is being removed ({life})"), by))
         }
     }
 }
 
-#[allow(clippy::option_option, reason = "not known is something else than so")]
+#[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
 fn class(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>> {
     let state = fleet.machine_classes.get(entity.name())?;
     Some(match (wanted, state.life) {
         ("removed", Life::Undeclared | Life::Removed) => None,
         ("removed", Life::Alive) => {
-            let by = format!("`bailiwick remove {entity}`");
-            Some(Unmet::new("its removal is asked for", "nobody asked for it", by))
+            let by = format!("`bailiwick delete {entity}`");
+            Some(Unmet::new(A_REQUEST, NO_REQUEST, by))
         }
         ("removed", _) => Some(match state.users.iter().next() {
-            Some(user) => of_other(fleet, &format!("machine/{user}"), "removed", "no machine uses it"),
-            None => Unmet::new("nothing blocks its removal", "it is on its way", "that ends by itself"),
+            Some(user) => {
+                of_other(fleet, &format!("machine/{user}"), "removed", "the removal of the machines that use it")
+            }
+            None => Unmet::new(THE_END, "its removal is under way", "it completes by itself"),
         }),
         (_, life) => declared(life),
     })
@@ -170,24 +178,24 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     }
     if let Some(hold) = state.hold.as_ref().filter(|hold| !hold.withheld.is_empty()) {
         let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
-        let because = format!("it is held ({}), or {}", hold.reason, would.join(" and "));
+        let because = format!("it is held ({}), which holds back {}", hold.reason, would.join(" and "));
         let by = format!("`bailiwick unhold {entity}`");
-        return Some(Unmet::new("nobody holds it", because, by).looked_at(hold.until));
+        return Some(Unmet::new("the end of its hold", because, by).looked_at(hold.until));
     }
     let provider = state.spec.as_ref().map(|spec| &spec.provider);
     let silence = provider.and_then(|name| Some((name, fleet.seen.failing.get(name)?)));
     let is_running = matches!(state.instance, Instance::Running { .. });
     if let (Some((name, fault)), false) = (silence, is_running) {
-        let because = format!("provider {name} could not be asked: {fault}");
-        let by = format!("provider {name} answers again; it is asked all the time");
-        return Some(Unmet::new("its provider answers", because, by).looked_at(next));
+        let because = format!("provider {name} does not answer: {fault}");
+        let by = format!("an answer of provider {name}, which the node keeps polling");
+        return Some(Unmet::new("an answer of its provider", because, by).looked_at(next));
     }
     if let Some(class) = state.awaits_class() {
         return Some(of_class(fleet, class));
     }
     if let Some((why, since)) = state.unstartable() {
-        let because = format!("{why}, since {since}");
-        return Some(Unmet::new("everything that its start needs is there", because, why.remedy()));
+        let because = format!("{why} (since {since})");
+        return Some(Unmet::new("a dependency of its start", because, why.remedy()));
     }
     if state.awaits_site() {
         return Some(site(fleet, entity, state));
@@ -199,53 +207,57 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
 
 /// It waits for what its class says.
 fn of_class(fleet: &Fleet, class: &Name) -> Unmet {
-    let precondition = "its class says what is made";
+    let precondition = "a usable class";
     let known = fleet.machine_classes.get(class.as_str()).filter(|state| state.life.exists());
     let Some(content) = known.and_then(|state| state.content.as_ref()) else {
-        let by = "declare the class, or have the machine made from another one, with `bailiwick apply`";
-        return Unmet::new(precondition, format!("there is no machine class {class}"), by);
+        let by = "`bailiwick apply` the class, or a machine with another class";
+        return Unmet::new(precondition, format!("machine class {class} does not exist"), by);
     };
-    let because = format!("it takes what class {class} says, which is for provider {}", content.provider);
-    Unmet::new(precondition, because, "the machine sets supervisor's next look; machine and class have one provider")
+    let because = format!("it waits to use class {class}, which is for provider {}", content.provider);
+    Unmet::new(
+        precondition,
+        because,
+        "the next check of supervisor/machine-sets; machine and class need the same provider",
+    )
 }
 
 /// It waits for a zone: until its provider has told which there are, or there is one that it may be in.
 fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
-    let precondition = "the zone of its instance is chosen";
+    let precondition = "a zone for its instance";
     let is_withheld = entity.name().parse().is_ok_and(|name: Name| fleet.seen.withheld.contains_key(&name));
     if is_withheld {
         if let Some((volume, zone)) = state.volume_zones.iter().next() {
-            let because = format!("its volume {volume} is in zone {zone}, and it may not be there");
-            let by = format!("let it be in zone {zone}, or `bailiwick detach volume/{volume} {}`", entity.name());
+            let because = format!("its volume {volume} is in zone {zone}, where the machine may not be");
+            let by = format!("allow zone {zone} in its spec, or `bailiwick detach volume/{volume} {}`", entity.name());
             return Unmet::new(precondition, because, by);
         }
-        let by = "a zone of its provider that it may be in; they are asked for with every list";
+        let by = "a zone of its provider that its spec allows; the zones are listed with every poll";
         return Unmet::new(precondition, withholding(&Withholding::NoZone), by);
     }
     let last = state.site.blamed.iter().next_back();
     let because = match last {
-        Some((zone, fault)) => format!("it could not be made in zone {zone}: {fault}"),
+        Some((zone, fault)) => format!("creating it in zone {zone} failed: {fault}"),
         None => "the zones of its provider are not known yet, or one is being chosen".to_owned(),
     };
-    Unmet::new(precondition, because, "the machines supervisor's choice, after the next list of its provider")
+    Unmet::new(precondition, because, "supervisor/machines chooses one after the next list of its provider")
 }
 
 fn instance(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
-    let again = || format!("`bailiwick retry-provisioning {entity}`");
+    let again = || format!("`bailiwick retry {entity}`");
     match &state.instance {
         Instance::Running { .. } => None,
         Instance::None => {
-            let by = format!("`bailiwick adopt {entity}`, or {}, which makes another one", again());
-            Some(Unmet::new("it has an instance", "it was told to let go of its instance", by))
+            let by = format!("`bailiwick adopt {entity}`, or {} to create a new one", again());
+            Some(Unmet::new("an instance", "its instance was disowned", by))
         }
-        Instance::Creating(effort) => Some(effort_unmet("its instance is made", "making it", effort, again())),
+        Instance::Creating(effort) => Some(effort_unmet("an instance", "creating it", effort, again())),
         Instance::Deleting { effort, .. } => {
-            let what = "the remains of its last instance are gone";
-            Some(effort_unmet(what, "deleting them", effort, again()))
+            let what = "the deletion of its last instance";
+            Some(effort_unmet(what, "deleting it", effort, again()))
         }
         Instance::Lost { since, .. } => {
-            let because = format!("its instance is gone since {since}, and the policy leaves it so");
-            Some(Unmet::new("it has an instance", because, again()))
+            let because = format!("its instance has been gone since {since}, and the policy does not replace it");
+            Some(Unmet::new("an instance", because, again()))
         }
     }
 }
@@ -253,16 +265,16 @@ fn instance(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
 pub(super) fn effort_unmet(precondition: &'static str, doing: &str, effort: &Effort, again: String) -> Unmet {
     match &effort.outlook {
         Outlook::Trying => {
-            let because = format!("{doing} is under way, attempt {} since {}", effort.attempt, effort.since);
-            Unmet::new(precondition, because, "the provider's answer, or the end of its time")
+            let because = format!("{doing} is under way (attempt {}, since {})", effort.attempt, effort.since);
+            Unmet::new(precondition, because, "the provider's answer, or the time limit of the call")
         }
         Outlook::Waiting { fault, .. } => {
             let because = format!("{doing} failed: {fault}");
-            Unmet::new(precondition, because, format!("attempt {}, or at once with {again}", effort.attempt))
+            Unmet::new(precondition, because, format!("attempt {}, or now: {again}", effort.attempt))
         }
         Outlook::GivenUp { fault } => {
-            let because = format!("{doing} was given up after attempt {}: {fault}", effort.attempt);
-            Unmet::new(precondition, because, format!("{again}, which begins a new series of attempts"))
+            let because = format!("the node gave up {doing} after attempt {}: {fault}", effort.attempt);
+            Unmet::new(precondition, because, format!("{again} starts a new series of attempts"))
         }
     }
 }
@@ -270,16 +282,16 @@ pub(super) fn effort_unmet(precondition: &'static str, doing: &str, effort: &Eff
 fn node(state: &machine::State) -> Option<Unmet> {
     match &state.node {
         Node::Silent => {
-            Some(Unmet::new("its agent reports", "its agent has not reported yet", "the agent's first report"))
+            Some(Unmet::new("a report of its agent", "its agent has not reported yet", "the agent's first report"))
         }
         Node::Stale { last_seen, .. } => {
-            let because = format!("its agent is silent since {last_seen}");
-            Some(Unmet::new("its agent reports", because, "the agent's next report"))
+            let because = format!("its agent has been silent since {last_seen}");
+            Some(Unmet::new("a report of its agent", because, "the agent's next report"))
         }
         Node::Reporting { conditions, .. } => {
             let bad = conditions.values().find(|condition| !condition.healthy)?;
             let because = format!("{}: {}", bad.kind, bad.text);
-            Some(Unmet::new("all its conditions are good", because, "a report of its agent that says otherwise"))
+            Some(Unmet::new("healthy conditions", because, "a report of its agent that all are healthy"))
         }
     }
 }
@@ -287,35 +299,42 @@ fn node(state: &machine::State) -> Option<Unmet> {
 fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
     let next = next_look(state);
     if state.life != Life::Alive {
-        return Some(Unmet::new("it is declared and stays", format!("it is {}", state.life), "nothing: it goes"));
+        return Some(Unmet::new(
+            "a machine that stays",
+            format!("it is {}", state.life),
+            "nothing; it is being removed",
+        ));
     }
     let Instance::Running { .. } = state.instance else {
-        // What is on its way is asked about as running.
+        // What has no running instance is asked about as running.
         return running(fleet, entity, state);
     };
     let name = entity.name().parse().ok();
     if let Some(why) = name.and_then(|name: Name| fleet.seen.withheld.get(&name)) {
         let by = match why {
             Withholding::ZoneSilent { .. } => {
-                format!("a machine there that is well again, or `bailiwick retry {entity}`")
+                format!("a machine in that zone that becomes healthy, or `bailiwick retry {entity}`")
             }
-            Withholding::NoZone => "a zone of its provider that it may be in".to_owned(),
+            Withholding::NoZone => "a zone of its provider that its spec allows".to_owned(),
             Withholding::BudgetSpent => {
-                format!("the end of a replacement that is under way, or `bailiwick retry {entity}`")
+                format!("the end of another replacement, or `bailiwick retry {entity}`")
             }
         };
-        return Some(Unmet::new("nothing withholds its replacement", withholding(why), by).looked_at(next));
+        return Some(Unmet::new("room for its replacement", withholding(why), by).looked_at(next));
     }
     let because = match &state.health {
-        Health::Unjudged | Health::Well { .. } => "it is well".to_owned(),
-        Health::Joining { until: at, .. } => format!("it may take {} to become well", until(fleet.time, *at)),
+        Health::Unjudged | Health::Well { .. } => "it is healthy".to_owned(),
+        Health::Joining { until: at, .. } => format!("it has {} to become healthy", until(fleet.time, *at)),
         Health::Suspect { cause, until: at, .. } => {
-            format!("{}, and it may take {}", caused(*cause), until(fleet.time, *at))
+            format!("{}, and has {} to recover", caused(*cause), until(fleet.time, *at))
         }
-        Health::Overdue { since, .. } => format!("its time is over since {since}; the machines supervisor decides"),
+        Health::Overdue { since, .. } => format!("its time ran out at {since}; supervisor/machines decides next"),
     };
-    let by = "the end of that time, or the loss of its instance";
-    Some(Unmet::new("it has failed", because, by).looked_at(next))
+    let by = match &state.health {
+        Health::Unjudged | Health::Well { .. } => "nothing needs to be done; it is replaced once it fails",
+        _ => "the end of that time, or the loss of its instance",
+    };
+    Some(Unmet::new("a reason to replace it", because, by).looked_at(next))
 }
 
 fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
@@ -324,16 +343,18 @@ fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
         Life::Removed | Life::Undeclared => return None,
         Life::Alive => {
             let because = match &state.hold {
-                Some(hold) => format!("nobody asked for it; and it is held: {}", hold.reason),
-                None => "nobody asked for it".to_owned(),
+                Some(hold) => format!("{NO_REQUEST}; and it is held: {}", hold.reason),
+                None => NO_REQUEST.to_owned(),
             };
-            return Some(Unmet::new("its removal is asked for", because, format!("`bailiwick remove {entity}`")));
+            return Some(Unmet::new(A_REQUEST, because, format!("`bailiwick delete {entity}`")));
         }
         Life::Dying | Life::Dead => (),
     }
-    let by = format!("that ends by itself; `bailiwick remove {entity} --force` does not wait for it");
+    let by = format!("it completes by itself; `bailiwick delete {entity} --force` does not wait");
     let first = blockers(fleet, entity).into_iter().next();
-    let because =
-        first.map_or_else(|| "it is on its way".to_owned(), |blocker| format!("{}: {}", blocker.by, blocker.why));
-    Some(Unmet::new("nothing blocks its removal", because, by).looked_at(next))
+    let because = first.map_or_else(
+        || "its removal is under way".to_owned(),
+        |blocker| format!("it waits for {}: {}", blocker.by, blocker.why),
+    );
+    Some(Unmet::new(THE_END, because, by).looked_at(next))
 }

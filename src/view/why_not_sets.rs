@@ -1,4 +1,4 @@
-//! Why a set or a replica set has not what it shall have, and why a member does not vote.
+//! Why a set or a replica set is not as declared, and why a member does not vote.
 
 use bailiwick_actors::{
     contract::{Decider, NoView},
@@ -12,7 +12,7 @@ use super::{
     machine_sets::machine_set_row,
     members::member_row,
     replica_sets::replica_set_row,
-    why_not::{Unmet, declared, why_not},
+    why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, why_not},
 };
 
 pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
@@ -31,26 +31,25 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         return Some(Some(unmet));
     }
     if let Some(until) = state.rests_until {
-        let unmet =
-            Unmet::new("what it asks for is taken", "something that it asked for was refused", "its next attempt");
+        let unmet = Unmet::new("accepted machines", "one of its machines was refused", "its next attempt");
         return Some(Some(unmet.looked_at(Some(until))));
     }
     let replicas = usize::try_from(row.replicas).unwrap_or(usize::MAX);
     if row.machines != replicas {
-        let because = format!("{} of {replicas} machines are there", row.machines);
-        let by = if row.machines < replicas { "the set declares the others" } else { "the set removes the others" };
-        return Some(Some(Unmet::new("it has as many machines as it shall have", because, by)));
+        let because = format!("it has {} of {replicas} machines", row.machines);
+        let by = if row.machines < replicas { "the set creates the others" } else { "the set removes the others" };
+        return Some(Some(Unmet::new("the declared number of machines", because, by)));
     }
     if wanted == "at-its-number" {
         return Some(None);
     }
     if let Some((machine, _)) = machines.find(|(_, machine)| !machine.state.is_ready()) {
-        return Some(Some(of_other(fleet, &format!("machine/{machine}"), "ready", "each of its machines is ready")));
+        return Some(Some(of_other(fleet, &format!("machine/{machine}"), "ready", "ready machines")));
     }
     if row.ready {
         return Some(None);
     }
-    Some(Some(Unmet::new("it is done with its last look", "it is at work", "the end of that")))
+    Some(Some(Unmet::new("the end of its pass", "a pass is under way", "it completes by itself")))
 }
 
 pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
@@ -70,20 +69,16 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     }
     let due = next_look(state);
     let missing = if is_at_number {
-        "all its members are well, and one leads".to_owned()
+        "not all members are healthy, or none leads".to_owned()
     } else {
-        format!("{servers} servers vote, and {} do", row.voters)
+        format!("{} of {servers} servers vote", row.voters)
     };
-    let precondition = if is_at_number { "it is as it shall be" } else { "as many servers vote as shall" };
+    let precondition = if is_at_number { "healthy members" } else { "the declared number of voters" };
     let (because, by) = match (&row.held, row.plan.first(), &row.detail) {
-        (Some(held), ..) => {
-            (format!("{missing}: {held}"), "that what holds it ends; then it is planned anew".to_owned())
-        }
+        (Some(held), ..) => (format!("{missing}: {held}"), "the end of that; the node then plans again".to_owned()),
         (None, Some(step), _) => (missing, step.clone()),
-        (None, None, Some(detail)) => {
-            (format!("{missing}: {detail}"), "the next look, or what its engine says".to_owned())
-        }
-        (None, None, None) => (missing, "the next look".to_owned()),
+        (None, None, Some(detail)) => (format!("{missing}: {detail}"), "the next read of its state".to_owned()),
+        (None, None, None) => (missing, "the next read of its state".to_owned()),
     };
     Some(Some(Unmet::new(precondition, because, by).looked_at(due)))
 }
@@ -96,8 +91,12 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
     match wanted {
         "removed" if is_gone => return Some(None),
         "removed" => {
-            let by = "remove its machine, or its seat from the replica set";
-            return Some(Some(Unmet::new("it has no seat any more", format!("it is {} of {set}", row.status), by)));
+            let by = "remove its machine, or its seat in the replica set";
+            return Some(Some(Unmet::new(
+                "the loss of its seat",
+                format!("it is {} in {set}", as_noun(row.status)),
+                by,
+            )));
         }
         _ => (),
     }
@@ -109,12 +108,20 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
     }
     let due = fleet.replica_sets.get(&row.set).and_then(next_look);
     if row.votes {
-        let because = format!("it was {} when {set} was looked at last", row.state.unwrap_or("not seen"));
-        return Some(Some(Unmet::new("its server answers and has caught up", because, "its server").looked_at(due)));
+        let because = format!(
+            "it was {} when the state of {set} was last read",
+            row.state.unwrap_or("not seen").to_ascii_lowercase()
+        );
+        return Some(Some(Unmet::new("a healthy server", because, "its server answers and catches up").looked_at(due)));
     }
-    let why = row.why.unwrap_or_else(|| format!("it is {}", row.status));
+    let why = row.why.unwrap_or_else(|| format!("it is {}", as_noun(row.status)));
     let by = format!("the next step of {set}: `bailiwick why-not {set} at-its-number`");
-    Some(Some(Unmet::new("its set gives it a vote", why, by).looked_at(due)))
+    Some(Some(Unmet::new("a vote", why, by).looked_at(due)))
+}
+
+/// "a voter", "joining".
+fn as_noun(status: &str) -> String {
+    if matches!(status, "learner" | "voter" | "stranger") { format!("a {status}") } else { status.to_owned() }
 }
 
 /// What another entity lacks, as what is missing here.
@@ -127,9 +134,10 @@ pub(super) fn of_other(fleet: &Fleet, other: &str, wanted: &str, precondition: &
             blocked_by: Some(unmet.blocked_by.unwrap_or_else(|| other.to_owned())),
             ..unmet
         },
+        None if wanted == "removed" => Unmet::new(precondition, format!("{other} is gone"), "it completes by itself"),
         None => Unmet {
             blocked_by: Some(other.to_owned()),
-            ..Unmet::new(precondition, format!("there is no {other}"), "declare it with `bailiwick apply`")
+            ..Unmet::new(precondition, format!("{other} does not exist"), "`bailiwick apply` its manifest")
         },
     }
 }
@@ -138,17 +146,17 @@ fn removed(fleet: &Fleet, entity: &StreamId, life: Life, left: Option<String>) -
     match life {
         Life::Removed | Life::Undeclared => None,
         Life::Alive => {
-            let by = format!("`bailiwick remove {entity}`");
-            Some(Unmet::new("its removal is asked for", "nobody asked for it", by))
+            let by = format!("`bailiwick delete {entity}`");
+            Some(Unmet::new(A_REQUEST, NO_REQUEST, by))
         }
         Life::Dying | Life::Dead => Some(match left {
-            Some(machine) => of_other(fleet, &machine, "removed", "each of its machines is gone"),
-            None => Unmet::new("nothing blocks its removal", "it is on its way", "that ends by itself"),
+            Some(machine) => of_other(fleet, &machine, "removed", "the removal of its machines"),
+            None => Unmet::new(THE_END, "its removal is under way", "it completes by itself"),
         }),
     }
 }
 
-/// When a replica set is looked at next by itself.
+/// When the state of a replica set is read next by itself.
 fn next_look(state: &replica_set::State) -> Option<Timestamp> {
     let due = |effect| match effect {
         replica_set::Effect::WakeAt(due) => Some(due),

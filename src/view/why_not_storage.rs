@@ -1,4 +1,4 @@
-//! Why a volume, a filesystem or an attachment is not there, or not gone: who blocks it, since when, and what comes next.
+//! Why a volume, a filesystem or an attachment is not ready, or not removed: what blocks it, since when, and what helps.
 
 use bailiwick_actors::{
     contract::Decider,
@@ -11,14 +11,14 @@ use bailiwick_journal::StreamId;
 use super::{
     Blocker, Fleet, blockers,
     rows::lost_beneath,
-    why_not::{Unmet, declared, effort_unmet, why_not},
+    why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, effort_unmet, why_not},
     why_not_sets::of_other,
 };
 use crate::words::due;
 
 /// What is missing until it is made, attached or mounted, the inner none if it is; none at all if nothing was ever heard of
 /// it.
-#[allow(clippy::option_option, reason = "not known is something else than so")]
+#[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
 pub(super) fn storage_ready(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>> {
     let name = entity.name();
     Some(match entity.kind() {
@@ -38,7 +38,10 @@ pub(super) fn storage_ready(fleet: &Fleet, entity: &StreamId, wanted: &str) -> O
     })
 }
 
-const MADE: &str = "it is made";
+const MADE: &str = "its storage";
+
+const NOT_BEGUN: &str = "it has not started yet";
+const NEXT_CHECK: &str = "the next check of supervisor/storage";
 
 fn again(entity: &StreamId) -> String {
     format!("`bailiwick retry {entity}`")
@@ -50,26 +53,26 @@ fn volume_made(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Optio
     }
     match &state.storage {
         volume::Storage::Provisioned { .. } => state.lost.map(|since| {
-            let because = format!("its provider does not show it any more, noticed at {since}");
+            let because = format!("its provider no longer lists it (noticed at {since})");
             let by =
-                format!("a list of its provider that shows it, or `bailiwick destroy {entity}` and declaring it anew");
-            Unmet::new("its provider has it", because, by)
+                format!("a list of its provider that has it, or `bailiwick destroy {entity}` and applying it again");
+            Unmet::new(MADE, because, by)
         }),
         volume::Storage::None => Some(match &state.wanted_on {
-            Some(machine) => of_other(fleet, &format!("machine/{machine}"), "running", "its machine runs"),
-            None => Unmet::new(MADE, "it was not begun yet", "the storage supervisor's next look"),
+            Some(machine) => of_other(fleet, &format!("machine/{machine}"), "running", "its machine"),
+            None => Unmet::new(MADE, NOT_BEGUN, NEXT_CHECK),
         }),
         volume::Storage::Creating(effort) | volume::Storage::Destroying { effort, .. } => {
-            Some(effort_unmet(MADE, "making it", effort, again(entity)).looked_at(effort.wakes_at(None)))
+            Some(effort_unmet(MADE, "creating it", effort, again(entity)).looked_at(effort.wakes_at(None)))
         }
     }
 }
 
 fn volume_attached(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Option<Unmet> {
-    let precondition = "it is attached";
+    let precondition = "its attachment";
     let Some(machine) = &state.attached_to else {
         let by = format!("`bailiwick attach {entity} MACHINE`");
-        return Some(Unmet::new("somebody wants it attached", "no attachment of it is declared", by));
+        return Some(Unmet::new("an attachment", "no attachment of it is declared", by));
     };
     let attachment = StreamId::new(volume_attachment::State::KIND, &format!("{machine}:{}", entity.name())).ok()?;
     let is_attached = fleet.attachments.get(attachment.name()).is_some_and(volume_attachment::State::is_ready);
@@ -87,15 +90,15 @@ fn filesystem_made(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) 
                 let volume = format!("volume/{volume}");
                 let is_there = fleet.volumes.get(&volume[7..]).is_some_and(|volume| volume.attached_to.is_some());
                 let wanted = if is_there { "attached" } else { "ready" };
-                of_other_or(fleet, &volume, wanted, "the volume that it is on is there")
+                of_other_or(fleet, &volume, wanted, "its volume")
             }
-            (None, Some(machine)) => of_other_or(fleet, &format!("machine/{machine}"), "running", "its machine runs"),
+            (None, Some(machine)) => of_other_or(fleet, &format!("machine/{machine}"), "running", "its machine"),
             (None, None) => {
                 Unmet::new(MADE, "it is attached to no machine", format!("`bailiwick attach {entity} MACHINE`"))
             }
         }),
         filesystem::Storage::Creating { effort, .. } | filesystem::Storage::Destroying { effort, .. } => {
-            Some(effort_unmet(MADE, "making it", effort, again(entity)).looked_at(effort.wakes_at(None)))
+            Some(effort_unmet(MADE, "creating it", effort, again(entity)).looked_at(effort.wakes_at(None)))
         }
     }
 }
@@ -103,12 +106,12 @@ fn filesystem_made(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) 
 fn filesystem_mounted(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) -> Option<Unmet> {
     let Some(machine) = state.attached_to.first() else {
         let by = format!("`bailiwick attach {entity} MACHINE`");
-        return Some(Unmet::new("somebody wants it mounted", "no attachment of it is declared", by));
+        return Some(Unmet::new("a mount", "no attachment of it is declared", by));
     };
     let attachment = StreamId::new(filesystem_attachment::State::KIND, &format!("{machine}:{}", entity.name())).ok()?;
     let is_mounted = fleet.filesystem_attachments.get(attachment.name());
     let is_mounted = is_mounted.is_some_and(filesystem_attachment::State::is_ready);
-    (!is_mounted).then(|| of_other(fleet, attachment.as_str(), "mounted", "it is mounted"))
+    (!is_mounted).then(|| of_other(fleet, attachment.as_str(), "mounted", "its mount"))
 }
 
 fn attached(fleet: &Fleet, entity: &StreamId, state: &volume_attachment::State) -> Option<Unmet> {
@@ -117,19 +120,17 @@ fn attached(fleet: &Fleet, entity: &StreamId, state: &volume_attachment::State) 
         return Some(unmet);
     }
     let (machine, volume) = entity.name().split_once(':')?;
-    let precondition = "it is attached";
+    let precondition = "the attachment";
     match &state.link {
         Link::Attached { .. } => lost_beneath(fleet, entity.name())
-            .map(|_| of_other(fleet, &format!("volume/{volume}"), "ready", "its volume is there")),
+            .map(|_| of_other(fleet, &format!("volume/{volume}"), "ready", "its volume")),
         Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => {
             Some(effort_unmet(precondition, "attaching it", effort, again(entity)).looked_at(effort.wakes_at(None)))
         }
         Link::Waiting => Some(
-            side(fleet, &format!("machine/{machine}"), "running", "its machine runs")
-                .or_else(|| side(fleet, &format!("volume/{volume}"), "ready", "its volume is there"))
-                .unwrap_or_else(|| {
-                    Unmet::new(precondition, "it was not begun yet", "the storage supervisor's next look")
-                }),
+            side(fleet, &format!("machine/{machine}"), "running", "its machine")
+                .or_else(|| side(fleet, &format!("volume/{volume}"), "ready", "its volume"))
+                .unwrap_or_else(|| Unmet::new(precondition, NOT_BEGUN, NEXT_CHECK)),
         ),
     }
 }
@@ -140,18 +141,16 @@ fn mounted(fleet: &Fleet, entity: &StreamId, state: &filesystem_attachment::Stat
         return Some(unmet);
     }
     let (machine, filesystem) = entity.name().split_once(':')?;
-    let precondition = "it is mounted";
+    let precondition = "the mount";
     match &state.link {
         Link::Attached { .. } => None,
         Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => {
             Some(effort_unmet(precondition, "mounting it", effort, again(entity)).looked_at(effort.wakes_at(None)))
         }
         Link::Waiting => Some(
-            side(fleet, &format!("machine/{machine}"), "running", "its machine runs")
-                .or_else(|| side(fleet, &format!("filesystem/{filesystem}"), "ready", "its filesystem is made"))
-                .unwrap_or_else(|| {
-                    Unmet::new(precondition, "it was not begun yet", "the storage supervisor's next look")
-                }),
+            side(fleet, &format!("machine/{machine}"), "running", "its machine")
+                .or_else(|| side(fleet, &format!("filesystem/{filesystem}"), "ready", "its filesystem"))
+                .unwrap_or_else(|| Unmet::new(precondition, NOT_BEGUN, NEXT_CHECK)),
         ),
     }
 }
@@ -163,22 +162,21 @@ fn side(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) ->
     is_missing.then(|| of_other(fleet, other, wanted, precondition))
 }
 
-/// The same; if it lacks nothing, the supervisor is at it.
+/// The same; if it lacks nothing, the supervisor acts next.
 fn of_other_or(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) -> Unmet {
-    side(fleet, other, wanted, precondition).unwrap_or_else(|| {
-        Unmet::new(MADE, format!("{other} is there since just now"), "the storage supervisor's next look")
-    })
+    side(fleet, other, wanted, precondition)
+        .unwrap_or_else(|| Unmet::new(MADE, format!("{other} has only just become ready"), NEXT_CHECK))
 }
 
 /// What is missing for its removal, the inner none if it is gone; none at all if nothing was ever heard of it.
-#[allow(clippy::option_option, reason = "not known is something else than gone")]
+#[allow(clippy::option_option, reason = "unknown differs from gone")]
 pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option<Unmet>> {
     let (life, undoing) = going(fleet, entity)?;
     match life {
         Life::Undeclared | Life::Removed => return Some(None),
         Life::Alive => {
             let by = format!("`bailiwick delete {entity}`");
-            return Some(Some(Unmet::new("its removal was asked for", "nobody asked for it", by)));
+            return Some(Some(Unmet::new(A_REQUEST, NO_REQUEST, by)));
         }
         Life::Dying | Life::Dead => (),
     }
@@ -192,13 +190,13 @@ pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option
     };
     let because = match first {
         Some(Blocker { by, why, since_ms, .. }) => {
-            let since = since_ms.map(|since| format!(", since {}", Timestamp(since))).unwrap_or_default();
-            format!("it waits for {by}: {why}{since}")
+            let since = since_ms.map(|since| format!(" since {}", Timestamp(since))).unwrap_or_default();
+            format!("it has been waiting for {by}{since}: {why}")
         }
-        None => "its provider is at it".to_owned(),
+        None => "the provider is undoing it".to_owned(),
     };
     let next = undoing.and_then(|effort| effort.wakes_at(effort.deadline()));
-    let unmet = Unmet::new("nothing stands in the way of its removal", because, remedy(&stuck, undoing, fleet.time));
+    let unmet = Unmet::new(THE_END, because, remedy(&stuck, undoing, fleet.time));
     Some(Some(unmet.looked_at(next)))
 }
 
@@ -207,14 +205,14 @@ fn remedy(stuck: &StreamId, undoing: Option<&Effort>, now: Timestamp) -> String 
     match undoing.map(|effort| (effort.overdue, effort.deadline())) {
         Some((Some(_), _)) => format!("its provider's answer, or {force}"),
         Some((None, Some(deadline))) => {
-            format!("its provider's answer; {} it is said to be blocked", due(now, deadline))
+            format!("its provider's answer; it counts as blocked {}", due(now, deadline))
         }
         Some((None, None)) => format!("`bailiwick retry {stuck}`, or {force}"),
-        None => "what it waits for".to_owned(),
+        None => "it completes by itself after that".to_owned(),
     }
 }
 
-/// How far something is on its way out, and what is done about that.
+/// How far the removal of something is, and the work on it.
 fn going<'f>(fleet: &'f Fleet, entity: &StreamId) -> Option<(Life, Option<&'f Effort>)> {
     let name = entity.name();
     match entity.kind() {

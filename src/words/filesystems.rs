@@ -9,35 +9,38 @@ impl Words for filesystem::State {
         use filesystem::{Command, Report};
         match command {
             Command::Declare(spec) => match &spec.backing {
-                Some(volume) => format!("be declared on volume {volume}"),
-                None => format!("be declared with {} from provider {}", spec.size, spec.provider),
+                Some(volume) => format!("declare on volume {volume}"),
+                None => format!("declare {} from provider {}", spec.size, spec.provider),
             },
             Command::DeclareFrom { spec, pool } => {
-                format!("be declared with {} from pool {} of provider {}", spec.size, pool.name, spec.provider)
+                format!("declare {} from pool {} of provider {}", spec.size, pool.name, spec.provider)
             }
             Command::DeclareFor { spec, owner, .. } => {
-                format!("be declared for {owner} with {} from provider {}", spec.size, spec.provider)
+                format!("declare {} from provider {} for {owner}", spec.size, spec.provider)
             }
-            Command::Remove => "be removed".into(),
-            Command::Release => "be let go of with its data".into(),
-            Command::Destroy => "be destroyed with its data".into(),
-            Command::RemoveForced => "be removed without waiting for what comes next".into(),
-            Command::RetryProvisioning => "try again what failed".into(),
-            Command::ReserveAttachment { machine } => format!("be kept for machine {machine}"),
-            Command::ReleaseAttachment { machine } => format!("be free of machine {machine}"),
-            Command::Create { backing: Some(backing) } => format!("be made on device {}", backing.device.name),
-            Command::Create { backing: None } => "be made".into(),
-            Command::Wake { due } => format!("go on with what was due at {due}"),
+            Command::Remove => "remove".into(),
+            Command::Release => "release, keeping the data".into(),
+            Command::Destroy => "destroy with its data".into(),
+            Command::RemoveForced => "remove without waiting".into(),
+            Command::RetryProvisioning => "retry".into(),
+            Command::ReserveAttachment { machine } => format!("reserve for machine {machine}"),
+            Command::ReleaseAttachment { machine } => format!("release from machine {machine}"),
+            Command::Create { backing: Some(backing) } => format!("create on device {}", backing.device.name),
+            Command::Create { backing: None } => "create".into(),
+            Command::Wake { due } => format!("continue with what was due at {due}"),
             Command::Report(report) => match report {
                 Report::Created { attempt, filesystem } => {
-                    format!("note that attempt {attempt} made {} as {}", filesystem.size, filesystem.filesystem_id)
+                    format!(
+                        "provider created filesystem {} of {} (attempt {attempt})",
+                        filesystem.filesystem_id, filesystem.size
+                    )
                 }
                 Report::CreateFailed { attempt, fault } => {
-                    format!("note that attempt {attempt} at making it failed ({fault})")
+                    format!("creating it failed (attempt {attempt}): {fault}")
                 }
-                Report::Destroyed { attempt } => format!("note that attempt {attempt} removed it"),
+                Report::Destroyed { attempt } => format!("provider deleted it (attempt {attempt})"),
                 Report::DestroyFailed { attempt, fault } => {
-                    format!("note that attempt {attempt} at removing it failed ({fault})")
+                    format!("deleting it failed (attempt {attempt}): {fault}")
                 }
             },
         }
@@ -47,41 +50,43 @@ impl Words for filesystem::State {
         use filesystem::Event;
         match event {
             Event::Declared { spec } => match &spec.backing {
-                Some(volume) => format!("it was declared on volume {volume}"),
-                None => format!("it was declared with {} from provider {}", spec.size, spec.provider),
+                Some(volume) => format!("declared on volume {volume}"),
+                None => format!("declared with {} from provider {}", spec.size, spec.provider),
             },
             Event::CreateRequested { backing: Some(backing), .. } => {
-                format!("it is to be made on device {}", backing.device.name)
+                format!("requested on device {}", backing.device.name)
             }
-            Event::CreateRequested { backing: None, .. } => "it is to be made".into(),
+            Event::CreateRequested { backing: None, .. } => "requested from the provider".into(),
             Event::BackingChanged { backing: Some(backing) } => {
-                format!("its device is {} now", backing.device.name)
+                format!("device is now {}", backing.device.name)
             }
-            Event::Overdue { .. } => "removing what was made takes longer than it may".into(),
-            Event::OwnedBy { owner } => format!("it is there for {owner}, and goes with it"),
-            Event::TakenFrom { pool } => format!("it comes from pool {}", pool.name),
-            Event::BackingChanged { backing: None } => "it has no device now".into(),
-            Event::Created { filesystem } => format!("it is {} of {}", filesystem.filesystem_id, filesystem.size),
+            Event::Overdue { .. } => "deletion is overdue".into(),
+            Event::OwnedBy { owner } => format!("belongs to {owner}, and is removed with it"),
+            Event::TakenFrom { pool } => format!("comes from pool {}", pool.name),
+            Event::BackingChanged { backing: None } => "device is gone".into(),
+            Event::Created { filesystem } => {
+                format!("provider created filesystem {} of {}", filesystem.filesystem_id, filesystem.size)
+            }
             Event::CreateRetryScheduled { until, fault } => {
-                format!("making it failed ({fault}), next attempt at {until}")
+                format!("creating it failed ({fault}); next attempt at {until}")
             }
-            Event::CreateGivenUp { fault } => format!("making it was given up ({fault})"),
-            Event::CreateDropped => "nothing of it was made".into(),
-            Event::DestroyRequested { .. } => "what was made of it is to go".into(),
-            Event::Destroyed => "what was made of it is gone".into(),
+            Event::CreateGivenUp { fault } => format!("gave up creating it ({fault})"),
+            Event::CreateDropped => "nothing was created".into(),
+            Event::DestroyRequested { .. } => "requested its deletion".into(),
+            Event::Destroyed => "provider deleted it".into(),
             Event::DestroyRetryScheduled { until, fault } => {
-                format!("removing it failed ({fault}), next attempt at {until}")
+                format!("deleting it failed ({fault}); next attempt at {until}")
             }
-            Event::DestroyGivenUp { fault } => format!("removing it was given up ({fault})"),
-            Event::AttemptBegun => "the next attempt began".into(),
-            Event::AttachmentReserved { machine } => format!("it is kept for machine {machine}"),
-            Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
-            Event::ReleaseWanted => "its data is to stay".into(),
-            Event::DestroyWanted => "its data is to go".into(),
+            Event::DestroyGivenUp { fault } => format!("gave up deleting it ({fault})"),
+            Event::AttemptBegun => "started the next attempt".into(),
+            Event::AttachmentReserved { machine } => format!("reserved for machine {machine}"),
+            Event::AttachmentReleased { machine } => format!("released from machine {machine}"),
+            Event::ReleaseWanted => "its data will be kept".into(),
+            Event::DestroyWanted => "its data will be destroyed".into(),
             Event::Skipped { what } => skipped(what),
-            Event::RemovalBegan => "its removal began".into(),
-            Event::Died => "it is mounted nowhere any more".into(),
-            Event::Removed => "it was removed".into(),
+            Event::RemovalBegan => "removal started".into(),
+            Event::Died => "no longer mounted anywhere".into(),
+            Event::Removed => "removed".into(),
         }
     }
 }
@@ -91,31 +96,31 @@ impl Words for filesystem_attachment::State {
         use filesystem_attachment::{Command, Report};
         match command {
             Command::Declare(spec) => {
-                let how = if spec.read_only { "for reading only" } else { "for reading and writing" };
+                let how = if spec.read_only { "read-only" } else { "read-write" };
                 match &spec.path {
-                    Some(path) => format!("be declared at {path} {how}"),
-                    None => format!("be declared {how}"),
+                    Some(path) => format!("declare at {path}, {how}"),
+                    None => format!("declare {how}"),
                 }
             }
-            Command::Remove => "be removed".into(),
-            Command::Retry => "try again what failed".into(),
+            Command::Remove => "remove".into(),
+            Command::Retry => "retry".into(),
             Command::Attach { target } => {
                 format!("mount filesystem {} on instance {}", target.filesystem_id, target.instance)
             }
-            Command::Detach { .. } => "let go of an instance that is going or gone".into(),
-            Command::Reattach => "make sure that it is still mounted".into(),
-            Command::RemoveForced => "be removed without waiting until it is unmounted".into(),
-            Command::Wake { due } => format!("go on with what was due at {due}"),
+            Command::Detach { .. } => "unmount: the instance is going away".into(),
+            Command::Reattach => "verify that it is still mounted".into(),
+            Command::RemoveForced => "remove without waiting for the unmount".into(),
+            Command::Wake { due } => format!("continue with what was due at {due}"),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
-                    format!("note that attempt {attempt} mounted it at {}", info.mount_point)
+                    format!("provider mounted it at {} (attempt {attempt})", info.mount_point)
                 }
                 Report::AttachFailed { attempt, fault } => {
-                    format!("note that attempt {attempt} at mounting it failed ({fault})")
+                    format!("mounting it failed (attempt {attempt}): {fault}")
                 }
-                Report::Detached { attempt } => format!("note that attempt {attempt} unmounted it"),
+                Report::Detached { attempt } => format!("provider unmounted it (attempt {attempt})"),
                 Report::DetachFailed { attempt, fault } => {
-                    format!("note that attempt {attempt} at unmounting it failed ({fault})")
+                    format!("unmounting it failed (attempt {attempt}): {fault}")
                 }
             },
         }
@@ -124,27 +129,27 @@ impl Words for filesystem_attachment::State {
     fn happened(event: &filesystem_attachment::Event) -> String {
         use filesystem_attachment::Event;
         match event {
-            Event::Declared { .. } => "it was declared".into(),
-            Event::AttachRequested { target, .. } => format!("it is to be mounted on instance {}", target.instance),
-            Event::Attached { info } => format!("it is mounted at {}", info.mount_point),
+            Event::Declared { .. } => "declared".into(),
+            Event::AttachRequested { target, .. } => format!("requested a mount on instance {}", target.instance),
+            Event::Attached { info } => format!("provider mounted it at {}", info.mount_point),
             Event::AttachRetryScheduled { until, fault } => {
-                format!("mounting it failed ({fault}), next attempt at {until}")
+                format!("mounting it failed ({fault}); next attempt at {until}")
             }
-            Event::AttachGivenUp { fault } => format!("mounting it was given up ({fault})"),
-            Event::DetachRequested { .. } => "it is to be unmounted".into(),
-            Event::Detached => "it is unmounted".into(),
+            Event::AttachGivenUp { fault } => format!("gave up mounting it ({fault})"),
+            Event::DetachRequested { .. } => "requested the unmount".into(),
+            Event::Detached => "provider unmounted it".into(),
             Event::DetachRetryScheduled { until, fault } => {
-                format!("unmounting it failed ({fault}), next attempt at {until}")
+                format!("unmounting it failed ({fault}); next attempt at {until}")
             }
-            Event::DetachGivenUp { fault } => format!("unmounting it was given up ({fault})"),
-            Event::Overdue { .. } => "unmounting it takes longer than it may".into(),
-            Event::AttemptBegun => "the next attempt began".into(),
-            Event::RemovalBegan => "its removal began".into(),
-            Event::Removed => "it was removed".into(),
-            Event::Retargeted { .. } => "what it is mounted from is called otherwise now".into(),
-            Event::ReattachRequested { .. } => "it is made sure that it is still mounted".into(),
+            Event::DetachGivenUp { fault } => format!("gave up unmounting it ({fault})"),
+            Event::Overdue { .. } => "unmount is overdue".into(),
+            Event::AttemptBegun => "started the next attempt".into(),
+            Event::RemovalBegan => "removal started".into(),
+            Event::Removed => "removed".into(),
+            Event::Retargeted { .. } => "source device was renamed".into(),
+            Event::ReattachRequested { .. } => "verifying that it is still mounted".into(),
             Event::Skipped { what } => skipped(what),
-            Event::AttachDropped => "nothing of it was mounted".into(),
+            Event::AttachDropped => "nothing was mounted".into(),
         }
     }
 }

@@ -13,24 +13,24 @@ const LISTED_MAX: usize = 3;
 impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
-            Command::Declare(content) => format!("be declared for provider {}{}", content.provider, secrets(content)),
-            Command::Remove => "be removed".into(),
-            Command::RemoveOnceUnused => "be removed as soon as no machine uses it".into(),
-            Command::Use { machines } => format!("note that {} made from it", are(machines)),
-            Command::Release { machines } => format!("note that {} made from it no more", are(machines)),
+            Command::Declare(content) => format!("declare for provider {}{}", content.provider, secrets(content)),
+            Command::Remove => "remove".into(),
+            Command::RemoveOnceUnused => "remove once no machine uses it".into(),
+            Command::Use { machines } => format!("add {} as users", machines_in_words(machines)),
+            Command::Release { machines } => format!("remove {} as users", machines_in_words(machines)),
         }
     }
 
     fn happened(event: &Event) -> String {
         match event {
             Event::Declared { content } => {
-                format!("it was declared for provider {}{}", content.provider, secrets(content))
+                format!("declared for provider {}{}", content.provider, secrets(content))
             }
-            Event::Revised { content } => format!("it says something else now, for provider {}", content.provider),
-            Event::Used { machines } => format!("{} made from it", are(machines)),
-            Event::Released { machines } => format!("{} made from it no more", are(machines)),
-            Event::RemovalBegan => "its removal began".into(),
-            Event::Removed => "it was removed".into(),
+            Event::Revised { content } => format!("declaration changed, for provider {}", content.provider),
+            Event::Used { machines } => format!("now used by {}", machines_in_words(machines)),
+            Event::Released { machines } => format!("no longer used by {}", machines_in_words(machines)),
+            Event::RemovalBegan => "removal started".into(),
+            Event::Removed => "removed".into(),
         }
     }
 }
@@ -44,10 +44,10 @@ fn secrets(content: &ClassContent) -> String {
     }
 }
 
-fn are(machines: &[Name]) -> String {
+fn machines_in_words(machines: &[Name]) -> String {
     match machines {
-        [one] => format!("machine {one} is"),
-        _ if machines.len() > LISTED_MAX => format!("{} are", count(machines.len(), "machine")),
-        _ => format!("machines {} are", machines.iter().map(Name::as_str).collect::<Vec<_>>().join(", ")),
+        [one] => format!("machine {one}"),
+        _ if machines.len() > LISTED_MAX => count(machines.len(), "machine"),
+        _ => format!("machines {}", machines.iter().map(Name::as_str).collect::<Vec<_>>().join(", ")),
     }
 }

@@ -10,11 +10,14 @@ mod machine_sets;
 mod machines;
 mod members;
 mod names;
+mod notes;
 mod policies;
 mod replica_sets;
 mod storage;
 mod supervisors;
 mod times;
+#[cfg(test)]
+pub(crate) mod tests;
 mod values;
 
 use std::fmt;
@@ -32,6 +35,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind, StreamId};
 use serde::Serialize;
 
+pub(crate) use machines::short_of;
 pub use machines::{caused, join, progress, started_with, withheld};
 pub use names::{UnknownEntity, find_entity, kind_of, near};
 pub use replica_sets::{reason_in_words, step_in_words};
@@ -51,7 +55,7 @@ pub struct Line {
     /// The stream's version after the entry.
     pub version: u64,
     pub kind: &'static str,
-    /// What was asked for, in the infinitive: "make another attempt".
+    /// What was asked for or reported, as a command is called: "release volume data", "provider created instance i-1".
     pub asked: String,
     /// `done`, `nothing` or `refused`.
     pub outcome: &'static str,
@@ -59,7 +63,7 @@ pub struct Line {
     pub code: String,
     /// Reads well after "because".
     pub because: String,
-    /// What happened, one sentence part per event.
+    /// What happened, one clause per event, without a subject where that is the stream's entity: "removal started".
     pub happened: Vec<String>,
     pub principal: String,
     pub command_id: String,
@@ -80,15 +84,13 @@ impl Line {
         let header = &entry.header;
         let meta = &header.meta;
         let told = match meta.kind {
-            EntryKind::Note => Told {
-                asked: "note something about the node".into(),
-                because: meta.code.replace('-', " "),
-                happened: Vec::new(),
-            },
+            EntryKind::Note => {
+                Told { asked: notes::noted(entry), because: meta.code.replace('-', " "), happened: Vec::new() }
+            }
             EntryKind::Decision => told(entry).unwrap_or_else(|| Told {
-                asked: "do something that this version does not know".into(),
+                asked: "a command unknown to this version".into(),
                 because: meta.code.replace('-', " "),
-                happened: vec![format!("{} unknown events", header.events)],
+                happened: vec![format!("{} unknown to this version", count(header.events as usize, "event"))],
             }),
         };
         Self {
@@ -114,22 +116,22 @@ impl Line {
         }
     }
 
-    /// What came of it, and why: "done, because …".
-    pub fn answer(&self) -> String {
-        let outcome = match self.outcome {
-            "done" => "done",
-            "nothing" => "nothing to do",
-            _ => "refused",
-        };
-        if self.because.is_empty() { outcome.into() } else { format!("{outcome}, because {}", self.because) }
+    /// What happened; or what was asked for, and that nothing came of it.
+    pub fn what(&self) -> String {
+        match self.outcome {
+            "refused" => format!("refused: {}", self.asked),
+            "nothing" => format!("no change: {}", self.asked),
+            _ if self.happened.is_empty() => self.asked.clone(),
+            _ => self.happened.join("; "),
+        }
     }
 }
 
 /// A kind whose commands and events have words.
 pub trait Words: Decider {
-    /// What is asked for, in the infinitive: "create it with provider local".
+    /// What is asked for, as a command is called, or what is reported: "release volume data", "agent joined".
     fn asked(command: &Self::Command) -> String;
-    /// What happened, as a part of a sentence: "its instance was made".
+    /// What happened, as a clause that may stand after the entity's name: "provider created instance i-1".
     fn happened(event: &Self::Event) -> String;
 }
 
@@ -205,7 +207,12 @@ pub(crate) fn count(number: usize, thing: &str) -> String {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { position, time, stream, principal, asked, .. } = self;
-        write!(f, "{position}  {time}  {stream}  {principal}: {asked}: {}", self.answer())
+        let Self { position, time, stream, principal, because, .. } = self;
+        write!(f, "{position}  {time}  {stream}  {}", self.what())?;
+        // The reason of a note is its code, which says nothing that the note does not say.
+        if self.kind == "decision" && !because.is_empty() {
+            write!(f, ", because {because}")?;
+        }
+        write!(f, " ({principal})")
     }
 }

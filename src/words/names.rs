@@ -28,7 +28,7 @@ const KINDS: [(&str, &[&str]); 17] = [
 
 /// Says that a text names no entity that has a history here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {text:?} here{}", hint(.near))]
+#[error("{text:?} not found{}", hint(.near))]
 pub struct UnknownEntity {
     /// What was asked for, cut to 80 characters.
     pub text: String,

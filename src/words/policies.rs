@@ -10,21 +10,21 @@ use super::Words;
 impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
-            Command::Revise(_) => "put these settings in force".into(),
+            Command::Revise(_) => "apply these settings".into(),
             Command::CreatePool { name, settings } => {
-                format!("have storage come from pool {name} of provider {}", settings.provider)
+                format!("create pool {name} of provider {}", settings.provider)
             }
-            Command::RemovePool { name } => format!("have no more storage come from pool {name}"),
-            Command::SetDefaultPool { kind, pool } => default_pool(*kind, pool.as_ref()),
+            Command::RemovePool { name } => format!("remove pool {name}"),
+            Command::SetDefaultPool { kind, pool } => format!("set the {}", default_pool(*kind, pool.as_ref())),
         }
     }
 
     fn happened(event: &Event) -> String {
         match event {
-            Event::Revised { .. } => "other settings are in force".into(),
-            Event::PoolCreated { name, settings } => format!("pool {name} of provider {} is there", settings.provider),
-            Event::PoolRemoved { name } => format!("pool {name} is gone"),
-            Event::DefaultPoolSet { kind, pool } => default_pool(*kind, pool.as_ref()),
+            Event::Revised { .. } => "settings changed".into(),
+            Event::PoolCreated { name, settings } => format!("created pool {name} of provider {}", settings.provider),
+            Event::PoolRemoved { name } => format!("removed pool {name}"),
+            Event::DefaultPoolSet { kind, pool } => format!("set the {}", default_pool(*kind, pool.as_ref())),
         }
     }
 }
@@ -35,7 +35,7 @@ fn default_pool(kind: StorageKind, pool: Option<&PoolName>) -> String {
         StorageKind::Filesystem => "filesystems",
     };
     match pool {
-        Some(pool) => format!("{what} that name no pool come from {pool}"),
-        None => format!("{what} that name no pool come from where they do everywhere"),
+        Some(pool) => format!("default pool of {what} to {pool}"),
+        None => format!("default pool of {what} back to the built-in one"),
     }
 }

@@ -12,49 +12,53 @@ impl Words for State {
     fn asked(command: &Command) -> String {
         match command {
             Command::Declare(spec) => declared(spec),
-            Command::Publish(endpoints) => format!("say where {} are", count(endpoints.servers.len(), "server")),
-            Command::EnableHa { servers: 0 } => "survive the loss of a server".into(),
-            Command::EnableHa { servers } => format!("have {servers} voting servers"),
-            Command::Remove => "not be looked after any more".into(),
-            Command::RetryNow => "look again at once".into(),
+            Command::Publish(endpoints) => {
+                format!("publish the addresses of {}", count(endpoints.servers.len(), "server"))
+            }
+            Command::EnableHa { servers: 0 } => "enable high availability".into(),
+            Command::EnableHa { servers } => format!("set the number of voters to {servers}"),
+            Command::Remove => "stop managing it".into(),
+            Command::RetryNow => "retry now".into(),
             Command::TakeStep { step, .. } => step_in_words(step),
-            Command::Wake { due } => format!("go on with what was due at {due}"),
-            Command::Report(report) => format!("note that {}", reported(report)),
+            Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::Report(report) => reported(report),
         }
     }
 
     fn happened(event: &Event) -> String {
         match event {
             Event::Declared { spec: Spec { engine, .. } } => {
-                format!("it was declared with engine {engine}")
+                format!("declared with engine {engine}")
             }
             Event::Published { endpoints } => published(endpoints),
-            Event::SpecChanged { .. } => "it is declared otherwise now".into(),
-            Event::ServersWanted { servers } => format!("{} shall vote", count(*servers as usize, "server")),
-            Event::LookBegun => "it is looked at again".into(),
+            Event::SpecChanged { .. } => "declaration changed".into(),
+            Event::ServersWanted { servers } => format!("number of voters set to {servers}"),
+            Event::LookBegun => "reading its state".into(),
             Event::Seen { observation } => observed(observation),
-            Event::SeenSame => "it is as it was".into(),
-            Event::SeenNotBegun => "there is no set yet".into(),
-            Event::LookFailed { until, fault } => format!("it could not be looked at ({fault}), next try at {until}"),
-            Event::StepBegun { step, .. } => {
-                format!("a step is on its way: {}, because {}", step_in_words(step), step.because)
+            Event::SeenSame => "state unchanged".into(),
+            Event::SeenNotBegun => "engine reported: not initiated yet".into(),
+            Event::LookFailed { until, fault } => {
+                format!("reading its state failed ({fault}); next attempt at {until}")
             }
-            Event::StepDone => "the step was taken".into(),
-            Event::SteppedDown { .. } => "the primary gives way".into(),
+            Event::StepBegun { step, .. } => {
+                format!("started a step: {}, because {}", step_in_words(step), step.because)
+            }
+            Event::StepDone => "step done".into(),
+            Event::SteppedDown { .. } => "primary is stepping down".into(),
             Event::StepRefused { until, fault } => {
-                format!("the step was refused ({fault}), looked at again at {until}")
+                format!("engine refused the step ({fault}); next attempt at {until}")
             }
             Event::StepUnknown { until, fault } => {
-                format!("nobody knows whether the step was taken ({fault}), read back at {until}")
+                format!("outcome of the step is unknown ({fault}); next read at {until}")
             }
-            Event::Removed => "it is not looked after any more".into(),
+            Event::Removed => "no longer managed".into(),
         }
     }
 }
 
 fn declared(spec: &Spec) -> String {
     let (servers, seats) = (count(spec.servers as usize, "server"), count(spec.seats.len(), "seat"));
-    format!("be declared with {servers} of {seats} from engine {}", spec.engine)
+    format!("declare {servers} on {seats}, engine {}", spec.engine)
 }
 
 fn published(endpoints: &Endpoints) -> String {
@@ -63,18 +67,18 @@ fn published(endpoints: &Endpoints) -> String {
         format!("{machine} at {}", addresses.join(" and "))
     };
     let servers: Vec<String> = endpoints.servers.iter().map(at).collect();
-    format!("its servers are to be found: {}", servers.join(", "))
+    format!("published server addresses: {}", servers.join(", "))
 }
 
 fn reported(report: &Report) -> String {
     match report {
         Report::Seen { observation, .. } => observed(observation),
-        Report::NotBegun { .. } => "there is no set yet".into(),
-        Report::LookFailed { fault, .. } => format!("it could not be looked at ({fault})"),
-        Report::Stepped { outcome: Outcome::Done, .. } => "the step was taken".into(),
-        Report::Stepped { outcome: Outcome::Refused(fault), .. } => format!("the step was refused ({fault})"),
+        Report::NotBegun { .. } => "engine reported: not initiated yet".into(),
+        Report::LookFailed { fault, .. } => format!("reading its state failed: {fault}"),
+        Report::Stepped { outcome: Outcome::Done, .. } => "engine reported: step done".into(),
+        Report::Stepped { outcome: Outcome::Refused(fault), .. } => format!("engine refused the step: {fault}"),
         Report::Stepped { outcome: Outcome::Unknown(fault), .. } => {
-            format!("nobody knows whether the step was taken ({fault})")
+            format!("outcome of the step is unknown: {fault}")
         }
     }
 }
@@ -84,9 +88,9 @@ fn observed(observation: &Observation) -> String {
     let voters = configuration.members.iter().filter(|member| member.is_voter()).count();
     let ready = observation.statuses.iter().filter(|status| status.is_ready()).count();
     let stamp = configuration.stamp;
-    let committed = if configuration.committed { "" } else { ", not committed yet" };
+    let committed = if configuration.committed { "" } else { ", not yet committed" };
     format!(
-        "it has {}, {voters} of them voting, {ready} ready (term {}, version {}{committed})",
+        "engine reported: {}, {voters} voting, {ready} ready (term {}, version {}{committed})",
         count(configuration.members.len(), "member"),
         stamp.term,
         stamp.version
@@ -96,8 +100,8 @@ fn observed(observation: &Observation) -> String {
 /// A step, in the infinitive: "give member 3 a vote".
 pub fn step_in_words(step: &Step) -> String {
     match &step.action {
-        Action::StepDown { primary, successor } => format!("have primary {primary} give way to {successor}"),
-        Action::Initiate { first } => format!("begin with the member on {}", machine(first)),
+        Action::StepDown { primary, successor } => format!("step primary {primary} down in favour of {successor}"),
+        Action::Initiate { first } => format!("initiate the set on {}", machine(first)),
         Action::Write { changes } => {
             let changes: Vec<String> = changes.iter().map(change_in_words).collect();
             changes.join(" and ")
@@ -112,15 +116,15 @@ pub fn reason_in_words(step: &Step) -> (&'static str, String) {
 
 fn change_in_words(change: &Change) -> String {
     match change {
-        Change::Join { member } => format!("let {} join at {} without a vote", machine(member), member.address),
-        Change::Move { member, address } => format!("have member {member} reached at {address}"),
-        Change::Promote { member } => format!("give member {member} a vote"),
-        Change::Demote { member } => format!("take the vote of member {member}"),
-        Change::Level { member } => format!("put vote and priority of member {member} right"),
+        Change::Join { member } => format!("add {} at {} as a learner", machine(member), member.address),
+        Change::Move { member, address } => format!("move member {member} to {address}"),
+        Change::Promote { member } => format!("promote member {member} to voter"),
+        Change::Demote { member } => format!("demote member {member}"),
+        Change::Level { member } => format!("correct votes and priority of member {member}"),
         Change::Remove { member } => format!("remove member {member}"),
     }
 }
 
 fn machine(member: &Member) -> &str {
-    member.machine_tag().unwrap_or("nobody")
+    member.machine_tag().unwrap_or("an unknown machine")
 }

@@ -8,51 +8,51 @@ impl Words for volume::State {
     fn asked(command: &volume::Command) -> String {
         use volume::{Command, Report};
         match command {
-            Command::Declare(spec) => format!("be declared with {} from provider {}", spec.size, spec.provider),
-            Command::Remove => "be removed with its data".into(),
-            Command::RetryProvisioning => "try again what failed".into(),
-            Command::ReserveAttachment { machine } => format!("be kept for machine {machine}"),
-            Command::ReleaseAttachment { machine } => format!("be free of machine {machine}"),
+            Command::Declare(spec) => format!("declare {} from provider {}", spec.size, spec.provider),
+            Command::Remove => "remove with its data".into(),
+            Command::RetryProvisioning => "retry".into(),
+            Command::ReserveAttachment { machine } => format!("reserve for machine {machine}"),
+            Command::ReleaseAttachment { machine } => format!("release from machine {machine}"),
             Command::DeclareOn { spec, machine } => {
-                format!("be declared with {} from provider {} at machine {machine}", spec.size, spec.provider)
+                format!("declare {} from provider {} on machine {machine}", spec.size, spec.provider)
             }
             Command::DeclareFrom { spec, machine, pool } => {
-                let place = machine.as_ref().map(|machine| format!(" at machine {machine}")).unwrap_or_default();
-                format!("be declared with {} from pool {} of provider {}{place}", spec.size, pool.name, spec.provider)
+                let place = machine.as_ref().map(|machine| format!(" on machine {machine}")).unwrap_or_default();
+                format!("declare {} from pool {} of provider {}{place}", spec.size, pool.name, spec.provider)
             }
             Command::DeclareFor { spec, owner, .. } => {
-                format!("be declared for {owner} with {} from provider {}", spec.size, spec.provider)
+                format!("declare {} from provider {} for {owner}", spec.size, spec.provider)
             }
-            Command::Create { place } => format!("be made where instance {} is", place.instance),
+            Command::Create { place } => format!("create next to instance {}", place.instance),
             Command::CreateIn { place, zone } => {
-                format!("be made where instance {} is, in zone {zone}", place.instance)
+                format!("create next to instance {}, in zone {zone}", place.instance)
             }
-            Command::Release => "be let go of with its data".into(),
-            Command::Destroy => "be destroyed with its data".into(),
-            Command::ReserveFilesystem { filesystem } => format!("be kept for filesystem {filesystem}"),
-            Command::ReleaseFilesystem { filesystem } => format!("be free of filesystem {filesystem}"),
-            Command::RemoveWithFilesystem => "be removed with its data, after the filesystem on it".into(),
+            Command::Release => "release, keeping the data".into(),
+            Command::Destroy => "destroy with its data".into(),
+            Command::ReserveFilesystem { filesystem } => format!("reserve for filesystem {filesystem}"),
+            Command::ReleaseFilesystem { filesystem } => format!("release from filesystem {filesystem}"),
+            Command::RemoveWithFilesystem => "remove with its data, after its filesystem".into(),
             Command::Import { spec, volume_id, .. } => {
-                format!("be declared as what provider {} has as {volume_id}", spec.provider)
+                format!("import volume {volume_id} of provider {}", spec.provider)
             }
-            Command::RemoveForced => "be removed without waiting for what comes next".into(),
+            Command::RemoveForced => "remove without waiting".into(),
             Command::DestroyReturned { provider, .. } => {
-                format!("destroy its storage again, which provider {provider} still shows")
+                format!("destroy its storage again: provider {provider} still lists it")
             }
-            Command::Wake { due } => format!("go on with what was due at {}", due),
+            Command::Wake { due } => format!("continue with what was due at {due}"),
             Command::Report(report) => match report {
                 Report::Made { attempt, volume, .. } | Report::Created { attempt, volume } => {
-                    format!("note that attempt {attempt} made {} as {}", volume.size, volume.volume_id)
+                    format!("provider created volume {} of {} (attempt {attempt})", volume.volume_id, volume.size)
                 }
                 Report::CreateFailed { attempt, fault } => {
-                    format!("note that attempt {attempt} at making it failed ({fault})")
+                    format!("creating it failed (attempt {attempt}): {fault}")
                 }
-                Report::Destroyed { attempt } => format!("note that attempt {attempt} destroyed it"),
+                Report::Destroyed { attempt } => format!("provider destroyed it (attempt {attempt})"),
                 Report::DestroyFailed { attempt, fault } => {
-                    format!("note that attempt {attempt} at destroying it failed ({fault})")
+                    format!("destroying it failed (attempt {attempt}): {fault}")
                 }
-                Report::Lost { .. } => "note that its provider does not show it any more".into(),
-                Report::Found { .. } => "note that its provider shows it again".into(),
+                Report::Lost { .. } => "provider no longer lists it".into(),
+                Report::Found { .. } => "provider lists it again".into(),
             },
         }
     }
@@ -60,50 +60,50 @@ impl Words for volume::State {
     fn happened(event: &volume::Event) -> String {
         use volume::Event;
         match event {
-            Event::Declared { spec } => format!("it was declared with {} from provider {}", spec.size, spec.provider),
-            Event::CreateRequested { .. } => "its storage is to be made".into(),
-            Event::Created { volume } => format!("its storage is {} of {}", volume.volume_id, volume.size),
+            Event::Declared { spec } => format!("declared with {} from provider {}", spec.size, spec.provider),
+            Event::CreateRequested { .. } => "requested from the provider".into(),
+            Event::Created { volume } => format!("provider created volume {} of {}", volume.volume_id, volume.size),
             Event::CreateRetryScheduled { until, fault } => {
-                format!("making it failed ({fault}), next attempt at {}", until)
+                format!("creating it failed ({fault}); next attempt at {until}")
             }
-            Event::CreateGivenUp { fault } => format!("making it was given up ({fault})"),
-            Event::DestroyRequested { .. } => "its storage is to go".into(),
-            Event::Destroyed => "its storage is gone".into(),
+            Event::CreateGivenUp { fault } => format!("gave up creating it ({fault})"),
+            Event::DestroyRequested { .. } => "requested its destruction".into(),
+            Event::Destroyed => "provider destroyed it".into(),
             Event::DestroyRetryScheduled { until, fault } => {
-                format!("destroying its storage failed ({fault}), next attempt at {}", until)
+                format!("destroying it failed ({fault}); next attempt at {until}")
             }
-            Event::DestroyGivenUp { fault } => format!("destroying its storage was given up ({fault})"),
-            Event::AttemptBegun => "the next attempt began".into(),
-            Event::AttachmentReserved { machine } => format!("it is kept for machine {machine}"),
-            Event::AttachmentReleased { machine } => format!("it is free of machine {machine}"),
-            Event::RemovalBegan => "its removal began".into(),
-            Event::Died => "it is attached nowhere any more".into(),
-            Event::Returned { .. } => "its storage is still there and is to go".into(),
-            Event::Overdue { .. } => "destroying its storage takes longer than it may".into(),
-            Event::SitedIn { zone } => format!("it is in zone {zone}"),
-            Event::OwnedBy { owner } => format!("it is there for {owner}, and goes with it"),
-            Event::TakenFrom { pool } => format!("it comes from pool {}", pool.name),
-            Event::ImportWanted { volume_id } => format!("it is what its provider has as {volume_id}"),
+            Event::DestroyGivenUp { fault } => format!("gave up destroying it ({fault})"),
+            Event::AttemptBegun => "started the next attempt".into(),
+            Event::AttachmentReserved { machine } => format!("reserved for machine {machine}"),
+            Event::AttachmentReleased { machine } => format!("released from machine {machine}"),
+            Event::RemovalBegan => "removal started".into(),
+            Event::Died => "no longer attached anywhere".into(),
+            Event::Returned { .. } => "requested the destruction of its storage again".into(),
+            Event::Overdue { .. } => "destruction is overdue".into(),
+            Event::SitedIn { zone } => format!("is in zone {zone}"),
+            Event::OwnedBy { owner } => format!("belongs to {owner}, and is removed with it"),
+            Event::TakenFrom { pool } => format!("comes from pool {}", pool.name),
+            Event::ImportWanted { volume_id } => format!("imports volume {volume_id} of its provider"),
             Event::Skipped { what } => skipped(what),
-            Event::WantedOn { machine } => format!("it waits for an instance of machine {machine}"),
+            Event::WantedOn { machine } => format!("waits for machine {machine} to run"),
             Event::CreateRequestedAt { place, .. } => {
-                format!("its storage is to be made where instance {} is", place.instance)
+                format!("requested next to instance {}", place.instance)
             }
             Event::Described { facts } => match &facts.hardware_id {
-                Some(hardware_id) => format!("its hardware is {hardware_id}"),
-                None => "its hardware has no name".into(),
+                Some(hardware_id) => format!("hardware id is {hardware_id}"),
+                None => "has no hardware id".into(),
             },
             Event::AttachedAtCreation { at_creation } => {
-                format!("it was attached to machine {} while it was made", at_creation.machine)
+                format!("provider attached it to machine {} on creation", at_creation.machine)
             }
-            Event::ReleaseWanted => "its data is to stay".into(),
-            Event::DestroyWanted => "its data is to go".into(),
-            Event::FilesystemReserved { filesystem } => format!("it is kept for filesystem {filesystem}"),
-            Event::FilesystemReleased { filesystem } => format!("it is free of filesystem {filesystem}"),
-            Event::CreateDropped => "nothing of it was made".into(),
-            Event::Lost { .. } => "its provider does not show it any more".into(),
-            Event::Found => "its provider shows it again".into(),
-            Event::Removed => "it was removed".into(),
+            Event::ReleaseWanted => "its data will be kept".into(),
+            Event::DestroyWanted => "its data will be destroyed".into(),
+            Event::FilesystemReserved { filesystem } => format!("reserved for filesystem {filesystem}"),
+            Event::FilesystemReleased { filesystem } => format!("released from filesystem {filesystem}"),
+            Event::CreateDropped => "nothing was created".into(),
+            Event::Lost { .. } => "lost: its provider no longer lists it".into(),
+            Event::Found => "found: its provider lists it again".into(),
+            Event::Removed => "removed".into(),
         }
     }
 }
@@ -112,13 +112,13 @@ impl Words for volume::State {
 pub(super) fn skipped(what: &SkippedStorage) -> String {
     match what {
         SkippedStorage::Attachment { machine } => {
-            format!("its attachment to machine {machine} was not waited for, so it may still be attached there")
+            format!("did not wait for machine {machine} to detach; it may still be attached there")
         }
         SkippedStorage::Filesystem { filesystem } => {
-            format!("filesystem {filesystem} was not waited for, so it may still be on it")
+            format!("did not wait for filesystem {filesystem}; it may still be on the volume")
         }
         SkippedStorage::Undoing { effect } => {
-            format!("nobody waited until what was made under {effect} is undone, so it may be an orphan")
+            format!("did not wait for the provider to undo {effect}; it may be an orphan")
         }
     }
 }
@@ -128,29 +128,29 @@ impl Words for volume_attachment::State {
         use volume_attachment::{Command, Report};
         match command {
             Command::Declare(spec) => {
-                let how = if spec.read_only { "for reading only" } else { "for reading and writing" };
-                format!("be declared {how}")
+                let how = if spec.read_only { "read-only" } else { "read-write" };
+                format!("declare {how}")
             }
-            Command::Remove => "be removed".into(),
-            Command::Retry => "try again what failed".into(),
+            Command::Remove => "remove".into(),
+            Command::Retry => "retry".into(),
             Command::Attach { target } => {
-                format!("connect volume {} to instance {}", target.volume_id, target.instance)
+                format!("attach volume {} to instance {}", target.volume_id, target.instance)
             }
-            Command::Detach { .. } => "let go of an instance that is going or gone".into(),
-            Command::TakeOver { info, .. } => format!("note that it was attached at {} from the start", info.path),
-            Command::Reattach => "make sure that it is still attached".into(),
-            Command::RemoveForced => "be removed without waiting until it is detached".into(),
-            Command::Wake { due } => format!("go on with what was due at {}", due),
+            Command::Detach { .. } => "detach: the instance is going away".into(),
+            Command::TakeOver { info, .. } => format!("record that it was attached on creation, at {}", info.path),
+            Command::Reattach => "verify that it is still attached".into(),
+            Command::RemoveForced => "remove without waiting for the detachment".into(),
+            Command::Wake { due } => format!("continue with what was due at {due}"),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
-                    format!("note that attempt {attempt} attached it at {}", info.path)
+                    format!("provider attached it at {} (attempt {attempt})", info.path)
                 }
                 Report::AttachFailed { attempt, fault } => {
-                    format!("note that attempt {attempt} at attaching it failed ({fault})")
+                    format!("attaching it failed (attempt {attempt}): {fault}")
                 }
-                Report::Detached { attempt } => format!("note that attempt {attempt} detached it"),
+                Report::Detached { attempt } => format!("provider detached it (attempt {attempt})"),
                 Report::DetachFailed { attempt, fault } => {
-                    format!("note that attempt {attempt} at detaching it failed ({fault})")
+                    format!("detaching it failed (attempt {attempt}): {fault}")
                 }
             },
         }
@@ -159,27 +159,27 @@ impl Words for volume_attachment::State {
     fn happened(event: &volume_attachment::Event) -> String {
         use volume_attachment::Event;
         match event {
-            Event::Declared { .. } => "it was declared".into(),
-            Event::AttachRequested { target, .. } => format!("it is to be attached to instance {}", target.instance),
-            Event::Attached { info } => format!("it is attached at {}", info.path),
+            Event::Declared { .. } => "declared".into(),
+            Event::AttachRequested { target, .. } => format!("requested attachment to instance {}", target.instance),
+            Event::Attached { info } => format!("provider attached it at {}", info.path),
             Event::AttachRetryScheduled { until, fault } => {
-                format!("attaching it failed ({fault}), next attempt at {}", until)
+                format!("attaching it failed ({fault}); next attempt at {until}")
             }
-            Event::AttachGivenUp { fault } => format!("attaching it was given up ({fault})"),
-            Event::DetachRequested { .. } => "it is to be detached".into(),
-            Event::Detached => "it is detached".into(),
+            Event::AttachGivenUp { fault } => format!("gave up attaching it ({fault})"),
+            Event::DetachRequested { .. } => "requested detachment".into(),
+            Event::Detached => "provider detached it".into(),
             Event::DetachRetryScheduled { until, fault } => {
-                format!("detaching it failed ({fault}), next attempt at {}", until)
+                format!("detaching it failed ({fault}); next attempt at {until}")
             }
-            Event::DetachGivenUp { fault } => format!("detaching it was given up ({fault})"),
-            Event::Overdue { .. } => "detaching it takes longer than it may".into(),
-            Event::AttemptBegun => "the next attempt began".into(),
-            Event::RemovalBegan => "its removal began".into(),
-            Event::Removed => "it was removed".into(),
-            Event::TakenOver { info, .. } => format!("it is attached at {} from the start", info.path),
-            Event::ReattachRequested { .. } => "it is made sure that it is still attached".into(),
+            Event::DetachGivenUp { fault } => format!("gave up detaching it ({fault})"),
+            Event::Overdue { .. } => "detachment is overdue".into(),
+            Event::AttemptBegun => "started the next attempt".into(),
+            Event::RemovalBegan => "removal started".into(),
+            Event::Removed => "removed".into(),
+            Event::TakenOver { info, .. } => format!("attached on creation, at {}", info.path),
+            Event::ReattachRequested { .. } => "verifying that it is still attached".into(),
             Event::Skipped { what } => skipped(what),
-            Event::AttachDropped => "nothing of it was attached".into(),
+            Event::AttachDropped => "nothing was attached".into(),
         }
     }
 }

@@ -26,20 +26,20 @@ impl Words for machines::State {
     fn asked(command: &machines::Command) -> String {
         match command {
             machines::Command::Observe { provider, changes, .. } => {
-                format!("note that provider {provider} has changed: {}", changes_in_words(changes))
+                format!("provider {provider} reported: {}", changes_in_words(changes))
             }
             machines::Command::ReportListFailed { provider, fault } => {
-                format!("note that provider {provider} could not be asked ({fault})")
+                format!("listing provider {provider} failed: {fault}")
             }
             machines::Command::ReportListRecovered { provider } => {
-                format!("note that provider {provider} answers again")
+                format!("provider {provider} answers again")
             }
             machines::Command::Look { machines } => {
                 let names: Vec<String> = machines.iter().map(|machine| format!("machine/{machine}")).collect();
-                format!("look at {}", listed(&names, "machine"))
+                format!("re-evaluate {}", listed(&names, "machine"))
             }
             machines::Command::ObserveZones { provider, zones } => {
-                format!("note that provider {provider} has {}", zones_in_words(zones))
+                format!("provider {provider} reported {}", zones_in_words(zones))
             }
         }
     }
@@ -47,23 +47,23 @@ impl Words for machines::State {
     fn happened(event: &machines::Event) -> String {
         match event {
             machines::Event::Observed { provider, changes, .. } => {
-                format!("provider {provider}: {}", changes_in_words(changes))
+                format!("provider {provider} reported: {}", changes_in_words(changes))
             }
             machines::Event::ListFailed { provider, fault } => {
-                format!("provider {provider} could not be asked ({fault})")
+                format!("listing provider {provider} failed: {fault}")
             }
             machines::Event::ListRecovered { provider } => format!("provider {provider} answers again"),
             machines::Event::Issued { order, .. } => ordered(order),
             machines::Event::Withheld { machine, why: why @ Withholding::NoZone } => {
-                format!("machine/{machine} is not made now: {}", withholding(why))
+                format!("did not create machine/{machine}: {}", withholding(why))
             }
             machines::Event::Withheld { machine, why } => {
-                format!("machine/{machine} is not replaced now: {}", withholding(why))
+                format!("did not replace machine/{machine}: {}", withholding(why))
             }
             machines::Event::ZonesListed { provider, zones } => {
-                format!("provider {provider} has {}", zones_in_words(zones))
+                format!("provider {provider} reported {}", zones_in_words(zones))
             }
-            machines::Event::Released { machine } => format!("nothing is withheld from machine/{machine} any more"),
+            machines::Event::Released { machine } => format!("machine/{machine} may be replaced again"),
         }
     }
 }
@@ -71,13 +71,13 @@ impl Words for machines::State {
 impl Words for storage::State {
     fn asked(command: &storage::Command) -> String {
         match command {
-            storage::Command::Look { about } => format!("look at {}", entities(about)),
-            storage::Command::Begin { .. } => "begin a session".into(),
+            storage::Command::Look { about } => format!("re-evaluate {}", entities(about)),
+            storage::Command::Begin { .. } => "begin a new session".into(),
             storage::Command::Observe { changes } => {
-                format!("note what machines see: {}", devices_in_words(changes))
+                format!("agents reported: {}", devices_in_words(changes))
             }
             storage::Command::ObserveVolumes { changes } => {
-                format!("note what providers show: {}", volumes_in_words(changes))
+                format!("providers reported: {}", volumes_in_words(changes))
             }
         }
     }
@@ -85,11 +85,11 @@ impl Words for storage::State {
     fn happened(event: &storage::Event) -> String {
         match event {
             storage::Event::Issued { order, .. } => ordered(order),
-            storage::Event::SessionBegan { .. } => "a session began".into(),
-            storage::Event::Observed { changes } => devices_in_words(changes),
-            storage::Event::PutOff { about } => format!("{} are looked at once there is a policy", entities(about)),
-            storage::Event::TakenUp => "what was put off is looked at".into(),
-            storage::Event::VolumesObserved { changes } => volumes_in_words(changes),
+            storage::Event::SessionBegan { .. } => "began a new session".into(),
+            storage::Event::Observed { changes } => format!("agents reported: {}", devices_in_words(changes)),
+            storage::Event::PutOff { about } => format!("postponed {} until there is a policy", entities(about)),
+            storage::Event::TakenUp => "resumed what was postponed".into(),
+            storage::Event::VolumesObserved { changes } => format!("providers reported: {}", volumes_in_words(changes)),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Words for storage::State {
 impl Words for replica_sets::State {
     fn asked(command: &replica_sets::Command) -> String {
         let replica_sets::Command::Look { about } = command;
-        format!("look at {}", entities(about))
+        format!("re-evaluate {}", entities(about))
     }
 
     fn happened(event: &replica_sets::Event) -> String {
@@ -108,14 +108,14 @@ impl Words for replica_sets::State {
 
 pub(super) fn entities(about: &[StreamId]) -> String {
     let names: Vec<String> = about.iter().map(ToString::to_string).collect();
-    listed(&names, "entity").replace("entitys", "entities")
+    listed(&names, "object")
 }
 
 fn volumes_in_words(changes: &[VolumeChange]) -> String {
     let words = changes.iter().map(|change| match change {
-        VolumeChange::Missing { volume, .. } => format!("volume/{volume} is missing from a complete list"),
-        VolumeChange::Back { volume, .. } => format!("volume/{volume} is shown again"),
-        VolumeChange::Returned { volume, .. } => format!("volume/{volume} is still there although it was destroyed"),
+        VolumeChange::Missing { volume, .. } => format!("volume/{volume} missing"),
+        VolumeChange::Back { volume, .. } => format!("volume/{volume} present again"),
+        VolumeChange::Returned { volume, .. } => format!("volume/{volume} still present after its destruction"),
     });
     words.collect::<Vec<_>>().join("; ")
 }
@@ -124,15 +124,15 @@ fn devices_in_words(changes: &[storage::DeviceChange]) -> String {
     use storage::DeviceChange;
     let word = |change: &DeviceChange| match change {
         DeviceChange::Seen { machine, backing } => {
-            format!("volume {} is device {} of machine {machine}", backing.volume, backing.device.name)
+            format!("volume {} is device {} on machine {machine}", backing.volume, backing.device.name)
         }
-        DeviceChange::Gone { machine, volume } => format!("volume {volume} is no device of machine {machine} any more"),
+        DeviceChange::Gone { machine, volume } => format!("volume {volume} has no device on machine {machine}"),
     };
     let words: Vec<String> = changes.iter().map(word).collect();
     listed(&words, "change")
 }
 
-/// An order: "machine/0 was told to let go of volume data".
+/// An order: "ordered machine/0: release volume data".
 pub fn ordered(order: &Order) -> String {
     let asked = match order {
         Order::Machine { command, .. } => machine::State::asked(command),
@@ -145,15 +145,34 @@ pub fn ordered(order: &Order) -> String {
         Order::FilesystemAttachment { command, .. } => filesystem_attachment::State::asked(command),
         Order::Member { command, .. } => member::State::asked(command),
     };
-    format!("{} was told to {asked}", order.target())
+    let verb = if is_report(order) { "told" } else { "ordered" };
+    format!("{verb} {}: {asked}", order.target())
+}
+
+/// Whether it asks for nothing, but says what was seen.
+fn is_report(order: &Order) -> bool {
+    use machine_set::Command as OfSet;
+    match order {
+        Order::Machine { command, .. } => matches!(command, machine::Command::Report(_)),
+        Order::Volume { command, .. } => matches!(command, volume::Command::Report(_)),
+        Order::VolumeAttachment { command, .. } => matches!(command, volume_attachment::Command::Report(_)),
+        Order::Filesystem { command, .. } => matches!(command, filesystem::Command::Report(_)),
+        Order::FilesystemAttachment { command, .. } => matches!(command, filesystem_attachment::Command::Report(_)),
+        Order::ReplicaSet { command, .. } => matches!(command, replica_set::Command::Report(_)),
+        Order::MachineSet { command, .. } => {
+            matches!(command, OfSet::ReportRemovals { .. } | OfSet::ReportBatch { .. } | OfSet::ReportEmpty)
+        }
+        Order::Member { command, .. } => matches!(command, member::Command::Follow(_)),
+        Order::MachineClass { .. } => false,
+    }
 }
 
 /// Why a machine is not replaced now: "zone a is silent as a whole".
 pub fn withholding(why: &Withholding) -> String {
     match why {
-        Withholding::ZoneSilent { zone } => format!("zone {zone} is silent as a whole"),
-        Withholding::BudgetSpent => "as many machines as may be are being replaced already".into(),
-        Withholding::NoZone => "no zone that it may be in is there".into(),
+        Withholding::ZoneSilent { zone } => format!("all machines in zone {zone} are silent"),
+        Withholding::BudgetSpent => "the replacement budget is used up".into(),
+        Withholding::NoZone => "none of the zones it may be in exists".into(),
     }
 }
 
@@ -170,15 +189,15 @@ fn changes_in_words(changes: &[Change]) -> String {
 fn change_in_words(change: &Change) -> String {
     match change {
         Change::Appeared { instance } => {
-            format!("instance {} of machine/{} appeared", instance.instance, instance.machine)
+            format!("new instance {} of machine/{}", instance.instance, instance.machine)
         }
-        Change::StatusChanged { status: InstanceStatus::Running, .. } => "an instance runs again".into(),
-        Change::StatusChanged { status: InstanceStatus::Stopped, .. } => "an instance has stopped".into(),
-        Change::Vanished { machine, .. } => format!("the instance of machine/{machine} has vanished"),
-        Change::Forgotten { .. } => "an instance that is gone was forgotten".into(),
-        Change::Unclaimed { .. } => "no machine claims an instance".into(),
-        Change::Returned { .. } => "an instance is still there that was deleted".into(),
-        Change::Claimed { .. } => "a machine claims an instance that was nobody's".into(),
+        Change::StatusChanged { status: InstanceStatus::Running, .. } => "an instance is running again".into(),
+        Change::StatusChanged { status: InstanceStatus::Stopped, .. } => "an instance stopped".into(),
+        Change::Vanished { machine, .. } => format!("instance of machine/{machine} missing"),
+        Change::Forgotten { .. } => "a missing instance was dropped".into(),
+        Change::Unclaimed { .. } => "an instance belongs to no machine".into(),
+        Change::Returned { .. } => "an instance is still present after its deletion".into(),
+        Change::Claimed { .. } => "an unknown instance now belongs to a machine".into(),
     }
 }
 

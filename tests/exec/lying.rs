@@ -36,7 +36,7 @@ async fn lies_leave_open_what_has_happened_and_the_process_goes_on() {
     for (answer, words) in [
         (r#"{"id":2,"ok":[]}"#.to_owned(), "0 answers to 1 questions"),
         (r#"{"id":2,"ok":[{"ok":null},{"ok":null}]}"#.into(), "2 answers to 1 questions"),
-        (r#"{"id":2,"ok":{"complete":true}}"#.into(), "no list of results"),
+        (r#"{"id":2,"ok":{"complete":true}}"#.into(), "not a list of results"),
         (r#"{"id":2,"ok":[null]}"#.into(), "neither `ok` nor `fault`"),
         (r#"{"id":2,"ok":[{"ok":null}]}"#.into(), "another shape"),
         (r#"{"id":2,"ok":[{"fault":{"code":"everything-is-fine"}}]}"#.into(), "whose code is none"),

@@ -156,7 +156,7 @@ fn a_problem_is_shown_like_a_compiler_shows_it() {
     let error = read(text).expect_err("wrong");
     assert_eq!(
         error.to_string(),
-        r#"lab.yaml:4:3: metadata.nmae: no field `nmae` is known here (unknown-field)
+        r#"lab.yaml:4:3: metadata.nmae: unknown field `nmae` (unknown-field)
   4 |   nmae: v
     |   ^
   next: did you mean `name`?
@@ -164,7 +164,7 @@ lab.yaml:4:3: metadata.name: is missing (missing-field)
   4 |   nmae: v
     |   ^
   next: write `name: some-name`
-lab.yaml:5:31: spec.size: "10Q" is no size (bad-size)
+lab.yaml:5:31: spec.size: "10Q" is not a size (bad-size)
   5 | spec: {provider: local, size: 10Q}
     |                               ^
   next: write a number of MiB, or a number with M, G, T or P: 64M, 1.5G"#
@@ -178,7 +178,7 @@ fn a_problem_has_a_json_form() {
         serde_json::to_value(&error).expect("json"),
         serde_json::json!({"more": false, "problems": [{
             "file": "lab.yaml", "line": 4, "column": 31, "field": "spec.size", "code": "bad-size",
-            "message": "\"64X\" is no size",
+            "message": "\"64X\" is not a size",
             "next": "write a number of MiB, or a number with M, G, T or P: 64M, 1.5G",
         }]})
     );
@@ -347,7 +347,7 @@ fn problems_are_shown_up_to_a_limit() {
     let text = format!("{VOLUME}---\n").replace("64M", "64Q").repeat(3_000);
     let error = read(text).expect_err("wrong");
     assert_eq!(error.problems.len(), manifest::limits::PROBLEMS_MAX);
-    assert!(error.to_string().ends_with("these are the first 20, there may be more"));
+    assert!(error.to_string().ends_with("showing the first 20; there may be more"));
 }
 
 #[test]

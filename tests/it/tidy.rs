@@ -5,6 +5,7 @@
 mod arrows;
 mod bans;
 mod source;
+mod texts;
 
 use std::{
     fs,

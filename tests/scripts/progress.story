@@ -4,11 +4,11 @@
 00:00:00.000     --- an operator applies 1 declarations
 00:00:00.000     3 node/requests                request done (operator)
 00:00:00.000     4 machine/slow                 declared, create requested, because it was declared and has no instance yet (operator)
-00:00:05.000     5 machine/slow                 progressed, because its provider tells how far it is (supervisor/machines)
-00:00:44.124     6 machine/slow                 created i-0002, join awaited until 00:20:44.124, because the provider has made its instance (executor, after 4)
-00:00:50.000     7 machine/slow                 node reported, became well, because what its agent reports has changed (agent:machine/slow)
-00:00:54.054     8 supervisor/machines          observed appeared, because the world differs from what was seen last (supervisor/machines)
+00:00:05.000     5 machine/slow                 progressed, because the provider reported progress (supervisor/machines)
+00:00:44.124     6 machine/slow                 created i-0002, join awaited until 00:20:44.124, because the provider reported success (executor, after 4)
+00:00:50.000     7 machine/slow                 node reported, became well, because the report differs from the last one (agent:machine/slow)
+00:00:54.054     8 supervisor/machines          observed appeared, because the list differs from the last one (supervisor/machines)
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 69ae02e6faefae32067a0cfef83fb50e7a58fccdf70340df4e2f7ff0e9d2a4f7
+journal 2a4ea3a9bfdc35f16a97297f8ed3517e2b440d786043689e255e2cdc386089bd

@@ -16,7 +16,7 @@ pub(super) fn check(content: &Content) -> Result<(), Rejection> {
     }
     let bad = |problem: &str| Err(Rejection::BadContent { problem: problem.into() });
     match content {
-        Content::Subnet(subnet) if !is_cidr(&subnet.cidr) => bad("its cidr is no address with a prefix length"),
+        Content::Subnet(subnet) if !is_cidr(&subnet.cidr) => bad("its cidr is not an address with a prefix length"),
         Content::ImageMetadata(image) if image.image.is_empty() => bad("it names no image"),
         Content::AgentBinary(binary) => agent_binary(binary),
         Content::Model(model) => self::model(model),
@@ -35,7 +35,7 @@ fn agent_binary(binary: &AgentBinary) -> Result<(), Rejection> {
     }
     let authority = binary.location.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
     match authority {
-        None => bad("its location is no address such as https://host/path"),
+        None => bad("its location is not a URL such as https://host/path"),
         // What stands there is journaled, and told to every provider.
         Some(authority) if authority.contains('@') => bad("its location has credentials in it"),
         Some(_) => Ok(()),
@@ -50,11 +50,11 @@ fn model(model: &Model) -> Result<(), Rejection> {
         return bad("there is a private key in it");
     }
     if all.clone().any(|text| text.bytes().any(|byte| byte != b'\n' && !(b' '..=b'~').contains(&byte))) {
-        return bad("its certificate or key is no plain text");
+        return bad("its certificate or key is not plain text");
     }
     let is_certificate = |text: &String| text.trim_start().starts_with("-----BEGIN CERTIFICATE-----");
     if !model.ca_certificate.iter().all(is_certificate) {
-        return bad("its caCertificate is no certificate in the form of PEM");
+        return bad("its caCertificate is not a PEM certificate");
     }
     Ok(())
 }

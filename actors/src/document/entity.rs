@@ -66,9 +66,9 @@ reasons! {
     /// Why.
     pub enum Reason {
         NewlyDeclared = "newly-declared", "it was not declared before";
-        Differs = "differs", "it is to say something else";
-        AlreadyAsDeclared = "already-as-declared", "it says this already";
-        RemovalAsked = "removal-asked", "its removal was asked for and nobody uses it";
+        Differs = "differs", "its declaration changed";
+        AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
+        RemovalAsked = "removal-asked", "its removal was requested and nothing uses it";
         AlreadyGone = "already-gone", "there is nothing to remove";
     }
 }
@@ -78,13 +78,13 @@ reasons! {
 pub enum Rejection {
     #[error("there is no such document")]
     NotDeclared,
-    #[error("it is used by {users}; remove them first, or have them use something else")]
+    #[error("it is used by {users}; remove them first, or change them to use something else")]
     InUse { users: Users },
-    #[error("it is larger than the {most} bytes that a document may have")]
+    #[error("it is larger than {most} bytes, the limit of a document")]
     TooLarge { most: u64 },
-    #[error("it makes no sense: {problem}")]
+    #[error("it is invalid: {problem}")]
     BadContent { problem: String },
-    #[error("what it is to say is of another kind: {kind}")]
+    #[error("its content is of another kind: {kind}")]
     OtherKind { kind: Kind },
 }
 

@@ -235,7 +235,7 @@ fn report_created(state: &State, attempt: u32, made: &ProvisionedFilesystem, fac
     // One on a volume is as large as the volume is.
     let wanted = state.spec.as_ref().filter(|spec| spec.backing.is_none()).map(|spec| spec.size);
     if wanted.is_some_and(|wanted| made.size < wanted) {
-        let text = format!("the provider made only {} of what was asked for", made.size);
+        let text = format!("the provider created only {} of what was requested", made.size);
         return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::OutOfRange, text), facts);
     }
     Ok(Decision::because(Reason::StorageMade, [Event::Created { filesystem: made.clone() }]))

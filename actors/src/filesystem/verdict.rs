@@ -10,38 +10,38 @@ use crate::{
 reasons! {
     /// Why.
     pub enum Reason {
-        NewlyDeclared = "newly-declared", "it was declared and waits for what it needs";
-        AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
-        NeedsMet = "needs-met", "everything that it needs is there";
-        DeviceMoved = "device-moved", "the device beneath it is called otherwise now";
-        AlreadyBegun = "already-begun", "it is there, or being made, already";
-        StorageMade = "storage-made", "the provider has made it";
-        WorthRetrying = "worth-retrying", "the failure may pass, so it is tried again later";
-        OutcomeUnknown = "outcome-unknown", "nobody knows whether the call took effect, so the provider is asked again later";
+        NewlyDeclared = "newly-declared", "it was declared and waits for its dependencies";
+        AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
+        NeedsMet = "needs-met", "all its dependencies are ready";
+        DeviceMoved = "device-moved", "its device was renamed";
+        AlreadyBegun = "already-begun", "it is already created, or being created";
+        StorageMade = "storage-made", "the provider reported success";
+        WorthRetrying = "worth-retrying", "the failure may be transient";
+        OutcomeUnknown = "outcome-unknown", "the outcome of the call is unknown, and the provider is asked again later";
         RetriesExhausted = "retries-exhausted", "no attempt is left";
-        NotRetryable = "not-retryable", "trying the same again cannot help";
-        RetryDue = "retry-due", "the time of the next attempt has come";
+        NotRetryable = "not-retryable", "a retry cannot help";
+        RetryDue = "retry-due", "the next attempt is due";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
-        OperatorRetries = "operator-retries", "an operator asked to try again";
-        NothingToRetry = "nothing-to-retry", "nothing was given up";
-        StaleReport = "stale-report", "the report is about something that is over";
+        OperatorRetries = "operator-retries", "an operator requested a retry";
+        NothingToRetry = "nothing-to-retry", "nothing needs a retry";
+        StaleReport = "stale-report", "the report is out of date";
         StorageAbsent = "storage-absent", "the provider confirmed that it is gone";
-        RemovalAsked = "removal-asked", "its removal was asked for and it is mounted nowhere";
-        ReleaseAsked = "release-asked", "it was asked to go without its data and it is mounted nowhere";
-        RemovalBlocked = "removal-blocked", "it is to go and waits for its attachments";
-        StorageLeft = "storage-left", "it is dead and its storage is still there";
-        AlreadyGoing = "already-going", "it is already on its way out";
+        RemovalAsked = "removal-asked", "its removal was requested and it is not mounted";
+        ReleaseAsked = "release-asked", "its release was requested and it is not mounted";
+        RemovalBlocked = "removal-blocked", "its removal was requested and waits for its attachments";
+        StorageLeft = "storage-left", "it is dead and its storage still exists";
+        AlreadyGoing = "already-going", "it is already being removed";
         AlreadyGone = "already-gone", "there is nothing to remove";
-        AttachmentWanted = "attachment-wanted", "it is to be mounted on a machine";
-        AttachmentGone = "attachment-gone", "an attachment of it is gone";
-        LastAttachmentGone = "last-attachment-gone", "it is mounted nowhere any more";
+        AttachmentWanted = "attachment-wanted", "it will be mounted on a machine";
+        AttachmentGone = "attachment-gone", "one of its attachments is gone";
+        LastAttachmentGone = "last-attachment-gone", "it is no longer mounted";
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
-        RemovalForced = "removal-forced", "an operator did not wait for what blocks its removal";
-        CannotRelease = "cannot-release", "its provider cannot let go of it without destroying its data, so both stay";
-        Overdue = "overdue", "destroying it takes longer than it may, so it is said to be blocked";
-        DestroyInstead = "destroy-instead", "it is to be destroyed instead of released";
-        ReleaseInstead = "release-instead", "it is to be released, with its data, instead of destroyed";
+        RemovalForced = "removal-forced", "an operator forced the removal";
+        CannotRelease = "cannot-release", "its provider cannot release it without destroying the data";
+        Overdue = "overdue", "its destruction exceeded the time limit";
+        DestroyInstead = "destroy-instead", "its destruction was requested instead of its release";
+        ReleaseInstead = "release-instead", "its release was requested instead of its destruction";
     }
 }
 
@@ -52,17 +52,17 @@ retry_reasons!(Reason);
 pub enum Rejection {
     #[error("there is no such filesystem")]
     NotDeclared,
-    #[error("it is {life}, so nothing new can be asked of it; wait until it is removed")]
+    #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} cannot change while it lives; remove it and declare it anew")]
+    #[error("{field} is immutable; delete it and apply it again to change this")]
     Immutable { field: String },
-    #[error("an earlier attachment of this machine is not undone yet; try again when it is removed")]
+    #[error("an earlier attachment to this machine is still being removed; try again when it is gone")]
     StillReserved,
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },
-    #[error("its provider has been asked to let go of it; ask again when that has ended")]
+    #[error("its release is under way; try again when it has ended")]
     BeingReleased,
-    #[error("it is being destroyed already, so its data cannot be kept")]
+    #[error("it is already being destroyed; its data cannot be kept")]
     BeingDestroyed,
 }
 

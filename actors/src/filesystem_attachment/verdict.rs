@@ -11,34 +11,34 @@ reasons! {
     /// Why.
     pub enum Reason {
         NewlyDeclared = "newly-declared", "it was declared and waits for machine and filesystem";
-        AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
+        AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
         BothReady = "both-ready", "machine and filesystem are ready";
-        AlreadyConnected = "already-connected", "it is attached, or being attached, already";
-        LinkMade = "link-made", "the provider has attached it";
-        WorthRetrying = "worth-retrying", "the failure may pass, so it is tried again later";
-        OutcomeUnknown = "outcome-unknown", "nobody knows whether the call took effect, so the provider is asked again later";
+        AlreadyConnected = "already-connected", "it is already attached, or being attached";
+        LinkMade = "link-made", "the provider reported success";
+        WorthRetrying = "worth-retrying", "the failure may be transient";
+        OutcomeUnknown = "outcome-unknown", "the outcome of the call is unknown, and the provider is asked again later";
         RetriesExhausted = "retries-exhausted", "no attempt is left";
-        NotRetryable = "not-retryable", "trying the same again cannot help";
-        RetryDue = "retry-due", "the time of the next attempt has come";
+        NotRetryable = "not-retryable", "a retry cannot help";
+        RetryDue = "retry-due", "the next attempt is due";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
-        OperatorRetries = "operator-retries", "an operator asked to try again";
-        NothingToRetry = "nothing-to-retry", "nothing was given up";
-        StaleReport = "stale-report", "the report is about something that is over";
-        MachineWent = "machine-went", "the instance that it was attached to is going or gone";
+        OperatorRetries = "operator-retries", "an operator requested a retry";
+        NothingToRetry = "nothing-to-retry", "nothing needs a retry";
+        StaleReport = "stale-report", "the report is out of date";
+        MachineWent = "machine-went", "the instance it was attached to is gone or being deleted";
         NotConnectedThere = "not-connected-there", "it is not attached to that instance";
-        LinkUndone = "link-undone", "the provider has detached it, and it waits for machine and filesystem again";
-        LinkUndoneForGood = "link-undone-for-good", "the provider has detached it, and it was to be removed";
-        RemovalAsked = "removal-asked", "its removal was asked for";
-        NeverConnected = "never-connected", "its removal was asked for and it was attached nowhere";
-        AlreadyGoing = "already-going", "it is already on its way out";
+        LinkUndone = "link-undone", "the provider reported success; it waits for machine and filesystem again";
+        LinkUndoneForGood = "link-undone-for-good", "the provider reported success and its removal was requested";
+        RemovalAsked = "removal-asked", "its removal was requested";
+        NeverConnected = "never-connected", "its removal was requested and it was never attached";
+        AlreadyGoing = "already-going", "it is already being removed";
         AlreadyGone = "already-gone", "there is nothing to remove";
-        TargetMoved = "target-moved", "what it is mounted from is called otherwise now";
-        NewSession = "new-session", "it was attached in an earlier session, which this one makes sure of";
+        TargetMoved = "target-moved", "its source device was renamed";
+        NewSession = "new-session", "it was attached before the node restarted";
         NotAttached = "not-attached", "it is not attached now";
-        LinkLeft = "link-left", "it is dying and may still be attached";
-        RemovalForced = "removal-forced", "an operator did not wait until it is detached";
-        Overdue = "overdue", "unmounting it takes longer than it may, so it is said to be blocked";
+        LinkLeft = "link-left", "it is being removed and may still be attached";
+        RemovalForced = "removal-forced", "an operator forced the removal";
+        Overdue = "overdue", "the unmount exceeded the time limit";
     }
 }
 
@@ -49,9 +49,9 @@ retry_reasons!(Reason);
 pub enum Rejection {
     #[error("there is no such filesystem attachment")]
     NotDeclared,
-    #[error("it is {life}, so nothing new can be asked of it; wait until it is removed")]
+    #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} cannot change while it lives; remove it and declare it anew")]
+    #[error("{field} is immutable; delete it and apply it again to change this")]
     Immutable { field: String },
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },

@@ -24,7 +24,7 @@ pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, f
     }
     if let Some(nonce) = foreign::other_nonce(instance, facts) {
         // Another control plane has the same id. What is there is not ours, whatever it is called.
-        let text = format!("instance {} was started by somebody else: it reports the nonce {nonce}", instance.instance);
+        let text = format!("another control plane started instance {}: it reports nonce {nonce}", instance.instance);
         if effort.outlook != Outlook::Trying {
             return Ok(Decision::nothing(Reason::StaleReport));
         }

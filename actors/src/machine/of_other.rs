@@ -35,7 +35,7 @@ pub(super) fn report(
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     let (instance, nonce) = (instance.clone(), nonce.to_owned());
-    let text = format!("instance {instance} was started by somebody else: it reports the nonce {nonce}");
+    let text = format!("another control plane started instance {instance}: it reports nonce {nonce}");
     let seen = Event::StartedByOther { effect, instance, nonce, at: facts.now };
     let is_own = state.own(facts.journal, facts.stream) == Some(effect);
     let rest = match &state.instance {

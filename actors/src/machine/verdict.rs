@@ -11,95 +11,95 @@ reasons! {
     /// Why.
     pub enum Reason {
         NewlyDeclared = "newly-declared", "it was declared and has no instance yet";
-        SpecDiffers = "spec-differs", "what is declared differs from what was";
-        AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
-        InstanceMade = "instance-made", "the provider has made its instance";
-        WorthRetrying = "worth-retrying", "the failure may pass, so it is tried again later";
-        OutcomeUnknown = "outcome-unknown", "nobody knows whether the call took effect, so the provider is asked again later";
+        SpecDiffers = "spec-differs", "its declaration changed";
+        AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
+        InstanceMade = "instance-made", "the provider reported success";
+        WorthRetrying = "worth-retrying", "the failure may be transient";
+        OutcomeUnknown = "outcome-unknown", "the outcome of the call is unknown, and the provider is asked again later";
         RetriesExhausted = "retries-exhausted", "no attempt is left";
-        NotRetryable = "not-retryable", "trying the same again cannot help";
-        RetryDue = "retry-due", "the time of the next attempt has come";
+        NotRetryable = "not-retryable", "a retry cannot help";
+        RetryDue = "retry-due", "the next attempt is due";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
-        OperatorRetries = "operator-retries", "an operator asked to try again";
-        NothingToRetry = "nothing-to-retry", "nothing was given up";
-        StaleReport = "stale-report", "the report is about something that is over";
-        InstanceGone = "instance-gone", "its instance has gone and the policy replaces it";
-        InstanceGoneKept = "instance-gone-kept", "its instance has gone and the policy leaves it so";
+        OperatorRetries = "operator-retries", "an operator requested a retry";
+        NothingToRetry = "nothing-to-retry", "nothing needs a retry";
+        StaleReport = "stale-report", "the report is out of date";
+        InstanceGone = "instance-gone", "its instance is gone and the policy replaces it";
+        InstanceGoneKept = "instance-gone-kept", "its instance is gone and the policy does not replace it";
         InstanceAbsent = "instance-absent", "the provider confirmed that its instance is gone";
-        ReplacementDue = "replacement-due", "the remains of the lost instance are gone, so another one is made";
-        NodeSeen = "node-seen", "what its agent reports has changed";
-        NodeUnchanged = "node-unchanged", "what its agent reports has not changed";
+        ReplacementDue = "replacement-due", "the lost instance is cleaned up and can be replaced";
+        NodeSeen = "node-seen", "the report differs from the last one";
+        NodeUnchanged = "node-unchanged", "the report equals the last one";
         NodeTooSilent = "node-too-silent", "its agent was silent for longer than the policy allows";
-        NodeNotSilentLongEnough = "node-not-silent-long-enough", "its agent was not silent for long enough";
-        RemovalAsked = "removal-asked", "its removal was asked for and nothing hangs on it";
-        RemovalBlocked = "removal-blocked", "its removal was asked for and waits for its attachments";
-        AlreadyGoing = "already-going", "it is already on its way out";
+        NodeNotSilentLongEnough = "node-not-silent-long-enough", "its agent was not silent long enough";
+        RemovalAsked = "removal-asked", "its removal was requested and nothing depends on it";
+        RemovalBlocked = "removal-blocked", "its removal was requested and waits for its attachments";
+        AlreadyGoing = "already-going", "it is already being removed";
         AlreadyGone = "already-gone", "there is nothing to remove";
-        AttachmentWanted = "attachment-wanted", "a volume is to be attached to it";
-        AttachmentGone = "attachment-gone", "an attachment of it is gone";
-        LastAttachmentGone = "last-attachment-gone", "nothing hangs on it any more";
+        AttachmentWanted = "attachment-wanted", "a volume will be attached to it";
+        AttachmentGone = "attachment-gone", "one of its attachments is gone";
+        LastAttachmentGone = "last-attachment-gone", "nothing depends on it any more";
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
-        OperatorHolds = "operator-holds", "an operator wants nothing to happen to it by itself";
-        HeldAlready = "held-already", "it is held for that reason already";
-        OperatorReleases = "operator-releases", "an operator lets it go on";
+        OperatorHolds = "operator-holds", "an operator holds it";
+        HeldAlready = "held-already", "it is already held for that reason";
+        OperatorReleases = "operator-releases", "an operator ended the hold";
         NotHeld = "not-held", "it is not held";
-        HoldOver = "hold-over", "the time of its hold is over";
-        OnHold = "on-hold", "it is held, so what would have happened is only noted";
-        RemovalForced = "removal-forced", "an operator asked not to wait for what blocks its removal";
-        DeletionUnderWay = "deletion-under-way", "its instance is being deleted at this moment, and there is nothing else to skip";
-        InstanceSpared = "instance-spared", "its removal was asked for, and its instance stays";
-        OperatorAdopts = "operator-adopts", "an operator gives it an instance that was nobody's";
-        AlreadyItsOwn = "already-its-own", "that instance is its own already";
-        OperatorDisowns = "operator-disowns", "an operator wants it to let go of its instance";
-        StrayUnknown = "stray-unknown", "an instance bears its name that nobody knows, and the policy removes such instances";
+        HoldOver = "hold-over", "its hold expired";
+        OnHold = "on-hold", "it is held, and the step is only noted";
+        RemovalForced = "removal-forced", "an operator forced the removal";
+        DeletionUnderWay = "deletion-under-way", "its instance is already being deleted, and nothing else can be skipped";
+        InstanceSpared = "instance-spared", "its removal was requested, and its instance is kept";
+        OperatorAdopts = "operator-adopts", "an operator assigned it an unmanaged instance";
+        AlreadyItsOwn = "already-its-own", "it already owns that instance";
+        OperatorDisowns = "operator-disowns", "an operator disowned its instance";
+        StrayUnknown = "stray-unknown", "an unknown instance has its name, and the policy deletes such instances";
         StrayKept = "stray-kept", "an operator keeps that instance";
-        StrayGoing = "stray-going", "that instance is being removed already";
-        StrayAbsent = "stray-absent", "the provider confirmed that an instance that was not its own is gone";
-        TimeOver = "time-over", "it was not well in time, so a supervisor decides what becomes of it";
-        GivenUp = "given-up", "it was not well in time and there is room to replace it";
-        Recovered = "recovered", "it is not about to be given up any more";
-        RemovalDrains = "removal-drains", "its removal was asked for, and its workloads end first";
-        Drained = "drained", "nothing runs inside any more";
-        DrainTimedOut = "drain-timed-out", "its workloads did not end in time, so they are not waited for";
-        ZoneIsBack = "zone-is-back", "its zone is not silent as a whole any more, so it gets some more time";
-        MemberCounts = "member-counts", "a replica set has a voter on it, or is about to have a member on it";
-        EngagedAlready = "engaged-already", "that replica set counts on it already";
-        MemberCountsNoMore = "member-counts-no-more", "that replica set does without it";
-        NotEngaged = "not-engaged", "that replica set does not count on it";
-        RemovalWaitsForSet = "removal-waits-for-set", "its removal was asked for, and a replica set has to do without it first";
+        StrayGoing = "stray-going", "that instance is already being deleted";
+        StrayAbsent = "stray-absent", "the provider confirmed that the stray instance is gone";
+        TimeOver = "time-over", "it did not become healthy in time, and its supervisor decides what happens next";
+        GivenUp = "given-up", "it did not become healthy in time and the replacement budget allows it";
+        Recovered = "recovered", "it recovered";
+        RemovalDrains = "removal-drains", "its removal was requested, and its workloads stop first";
+        Drained = "drained", "all its workloads stopped";
+        DrainTimedOut = "drain-timed-out", "its workloads did not stop in time";
+        ZoneIsBack = "zone-is-back", "its zone answers again";
+        MemberCounts = "member-counts", "a replica set has a voter on it, or is about to add a member";
+        EngagedAlready = "engaged-already", "that replica set already depends on it";
+        MemberCountsNoMore = "member-counts-no-more", "that replica set no longer depends on it";
+        NotEngaged = "not-engaged", "that replica set does not depend on it";
+        RemovalWaitsForSet = "removal-waits-for-set", "its removal was requested, and a replica set must remove its member first";
         SiteChosen = "site-chosen", "the zone for its instance was chosen";
         SiteNotAwaited = "site-not-awaited", "no zone has to be chosen for it";
-        ZoneFailed = "zone-failed", "its instance could not be made in that zone, and may be in another one";
-        AllZonesFailed = "all-zones-failed", "its instance could not be made in any zone that it may be in";
-        ProgressTold = "progress-told", "its provider tells how far it is";
-        ProgressKnown = "progress-known", "its provider told that already";
-        ClassTaken = "class-taken", "its class says what its instances are made from";
-        ClassNotAwaited = "class-not-awaited", "nothing has to be taken from a class for it";
-        StartPrepared = "start-prepared", "everything that its start needs is there";
-        StartRefused = "start-refused", "something that its start needs is missing";
+        ZoneFailed = "zone-failed", "its instance could not be created in that zone, and another one may work";
+        AllZonesFailed = "all-zones-failed", "its instance could not be created in any allowed zone";
+        ProgressTold = "progress-told", "the provider reported progress";
+        ProgressKnown = "progress-known", "the progress did not change";
+        ClassTaken = "class-taken", "its class specifies its instances";
+        ClassNotAwaited = "class-not-awaited", "it does not wait for a class";
+        StartPrepared = "start-prepared", "everything it needs to start is there";
+        StartRefused = "start-refused", "something it needs to start is missing";
         StartNotAwaited = "start-not-awaited", "its start does not wait for that";
-        UnitWanted = "unit-wanted", "a unit of an application is to stand on it";
-        UnitUnwanted = "unit-unwanted", "no unit of that application is to stand on it any more";
-        UnitKnown = "unit-known", "that is so already";
-        ContainerWanted = "container-wanted", "a machine is about to be made in it";
-        ContainerGone = "container-gone", "a machine that stood in it is gone";
-        ContainerKnown = "container-known", "nothing has changed about that machine";
-        RemovalWaitsForContainers = "removal-waits-for-containers", "its removal was asked for, and the machines that stand in it go first";
-        VolumeSeen = "volume-seen", "a volume of it is in a zone, so its instances are made there";
-        VolumeZoneKnown = "volume-zone-known", "nothing follows from where that volume is";
-        AgentJoined = "agent-joined", "its agent has come with the token that was made for it";
-        EvictionAllowed = "eviction-allowed", "enough of the others run well, so its workloads may end";
-        EvictionRefused = "eviction-refused", "too few of the others run well for its workloads to end now";
-        EvictionForced = "eviction-forced", "its workloads were refused to end too often, so they end in any case";
-        EvictionNotAsked = "eviction-not-asked", "nobody asks for its workloads to end";
-        StartedByOther = "started-by-other", "what is there was started by another control plane, so nothing of it is touched";
-        WorkloadEnded = "workload-ended", "the workload whose turn it was does not run any more";
-        VolumeDetached = "volume-detached", "a volume that was waited for is detached";
-        DetachmentNotAwaited = "detachment-not-awaited", "nobody waits for that volume";
-        TurnTimedOut = "turn-timed-out", "a workload or its volumes took too long, so they are not waited for";
-        TurnUnderWay = "turn-under-way", "its workloads end one after the other, and one of them still has its turn";
-        StrayReturned = "stray-returned", "the provider still shows an instance of it that was deleted, so it is deleted again";
+        UnitWanted = "unit-wanted", "an application needs a unit on it";
+        UnitUnwanted = "unit-unwanted", "the application no longer needs a unit on it";
+        UnitKnown = "unit-known", "the assignment did not change";
+        ContainerWanted = "container-wanted", "a machine will be created in it";
+        ContainerGone = "container-gone", "a machine that it hosted is gone";
+        ContainerKnown = "container-known", "nothing changed about that machine";
+        RemovalWaitsForContainers = "removal-waits-for-containers", "its removal was requested, and the machines that it hosts are removed first";
+        VolumeSeen = "volume-seen", "one of its volumes is in that zone";
+        VolumeZoneKnown = "volume-zone-known", "the zone of that volume does not matter to it";
+        AgentJoined = "agent-joined", "its agent presented a valid token";
+        EvictionAllowed = "eviction-allowed", "enough of the other machines are healthy";
+        EvictionRefused = "eviction-refused", "too few of the other machines are healthy";
+        EvictionForced = "eviction-forced", "the eviction was delayed too often";
+        EvictionNotAsked = "eviction-not-asked", "no eviction was requested";
+        StartedByOther = "started-by-other", "another control plane started that instance";
+        WorkloadEnded = "workload-ended", "the workload stopped";
+        VolumeDetached = "volume-detached", "a volume that it waited for is detached";
+        DetachmentNotAwaited = "detachment-not-awaited", "nothing waits for that volume";
+        TurnTimedOut = "turn-timed-out", "the workload or its volumes took too long";
+        TurnUnderWay = "turn-under-way", "its workloads stop one after the other, and one is still stopping";
+        StrayReturned = "stray-returned", "the provider still lists an instance that was deleted";
     }
 }
 
@@ -108,43 +108,43 @@ reasons! {
 pub enum Rejection {
     #[error("there is no such machine")]
     NotDeclared,
-    #[error("it is {life}, so nothing new can be asked of it; wait until it is removed")]
+    #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} cannot change while it lives; remove it and declare it anew")]
+    #[error("{field} is immutable; delete it and apply it again to change this")]
     Immutable { field: String },
-    #[error("an earlier attachment of this volume is not undone yet; try again when it is removed")]
+    #[error("an earlier attachment of this volume is still being removed; try again when it is gone")]
     StillReserved,
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },
-    #[error("it is held ({reason}); end that with `bailiwick unhold`, or ask with --force")]
+    #[error("it is held ({reason}); end the hold with `bailiwick unhold`, or add --force")]
     Held { reason: String },
-    #[error("a hold needs a reason of 1 to 255 bytes without control characters")]
+    #[error("the reason of a hold must have 1 to 255 bytes and no control characters")]
     BadHold,
-    #[error("it has an instance ({instance}); `bailiwick disown` makes it let go of that first")]
+    #[error("it already has instance {instance}; disown that first with `bailiwick disown`")]
     HasInstance { instance: InstanceId },
-    #[error("it has no instance that runs")]
+    #[error("it has no running instance")]
     NoInstance,
-    #[error("an instance is being made or deleted for it at this moment; try again when that is over")]
+    #[error("its instance is being created or deleted; try again when that is done")]
     Busy,
-    #[error("that instance is of {machine}, and this is another machine")]
+    #[error("that instance belongs to machine {machine}")]
     NotItsName { machine: Name },
-    #[error("that instance is of provider {provider}, and this machine is declared with another one")]
+    #[error("that instance is of provider {provider}; this machine is declared with another one")]
     OtherProvider { provider: Name },
-    #[error("that instance does not run")]
+    #[error("that instance is not running")]
     NotRunning,
-    #[error("that instance is being removed already")]
+    #[error("that instance is already being deleted")]
     BeingRemoved,
-    #[error("class {class} is of provider {provider}, and this machine is declared with another one")]
+    #[error("class {class} is of provider {provider}; this machine is declared with another one")]
     ClassOfOtherProvider { class: Name, provider: Name },
-    #[error("its volume {other} is in zone {here}, and volume {volume} in zone {zone}: no machine is in both")]
-    VolumesApart { volume: Name, zone: Zone, other: Name, here: Zone },
     #[error(
-        "volume {volume} is in zone {zone}, where this machine is not to be; attach it to a machine that may be there"
+        "its volume {other} is in zone {here} and volume {volume} in zone {zone}; a machine can only be in one of them"
     )]
+    VolumesApart { volume: Name, zone: Zone, other: Name, here: Zone },
+    #[error("volume {volume} is in zone {zone}, where this machine may not be; attach it to a machine that may")]
     VolumeElsewhere { volume: Name, zone: Zone },
-    #[error("that instance was started by somebody else: it reports the nonce {nonce}")]
+    #[error("another control plane started that instance: it reports nonce {nonce}")]
     OtherNonce { nonce: String },
-    #[error("the end of a hold has to be still to come")]
+    #[error("the end of a hold must be in the future")]
     HoldOver,
 }
 

@@ -112,7 +112,7 @@ fn every_reason_and_rejection_has_its_case() {
 #[test]
 fn a_refused_removal_names_the_machines_in_words() {
     let refused = |machines: &[&str], more| Rejection::InUse { machines: names(machines), more }.to_string();
-    assert_eq!(refused(&["web"], 0), "machine web uses it; remove them first, or have them made from another class");
+    assert_eq!(refused(&["web"], 0), "machine web uses it; remove them first, or move them to another class");
     assert!(refused(&["db", "web"], 3).starts_with("machines db, web and 3 more use it; "));
 }
 

@@ -11,17 +11,17 @@ reasons! {
     /// Why.
     pub enum Reason {
         NewlyDeclared = "newly-declared", "it was declared";
-        ContentDiffers = "content-differs", "what is declared differs from what was; machines that are there keep what they were made from";
-        AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
-        RemovalAsked = "removal-asked", "its removal was asked for and no machine uses it";
+        ContentDiffers = "content-differs", "its declaration changed; existing machines keep what they were created from";
+        AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
+        RemovalAsked = "removal-asked", "its removal was requested and no machine uses it";
         AlreadyGone = "already-gone", "there is nothing to remove";
-        MachinesCome = "machines-come", "machines are about to be made from it";
-        InUseAlready = "in-use-already", "it is known that they use it";
-        MachinesGone = "machines-gone", "machines that used it are gone, or were made from something else";
+        MachinesCome = "machines-come", "machines will be created from it";
+        InUseAlready = "in-use-already", "they are already recorded as users";
+        MachinesGone = "machines-gone", "the machines are gone, or use another class";
         NotInUse = "not-in-use", "they do not use it";
-        RemovalWaits = "removal-waits", "its removal was asked for and waits for the machines that use it";
-        AlreadyGoing = "already-going", "it is already on its way out";
-        LastMachineGone = "last-machine-gone", "its removal was asked for and the last machine that used it is gone";
+        RemovalWaits = "removal-waits", "its removal was requested and waits for the machines that use it";
+        AlreadyGoing = "already-going", "it is already being removed";
+        LastMachineGone = "last-machine-gone", "its removal was requested and the last machine that used it is gone";
     }
 }
 
@@ -30,13 +30,13 @@ reasons! {
 pub enum Rejection {
     #[error("there is no such machine class")]
     NotDeclared,
-    #[error("{}; remove them first, or have them made from another class", used_by(.machines, .more))]
+    #[error("{}; remove them first, or move them to another class", used_by(.machines, .more))]
     InUse { machines: Vec<Name>, more: u32 },
     #[error("{flaw}")]
     Flawed { flaw: ClassFlaw },
     #[error("spec.provider cannot change while machines use the class; declare another class")]
     ProviderFixed,
-    #[error("it is {life}, so nothing new can be asked of it; wait until it is removed")]
+    #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
 }
 

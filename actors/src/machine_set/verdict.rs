@@ -11,20 +11,20 @@ reasons! {
     /// Why.
     pub enum Reason {
         NewlyDeclared = "newly-declared", "it was declared and has no machines yet";
-        SpecDiffers = "spec-differs", "what is declared differs from what was";
-        AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
-        RemovalAsked = "removal-asked", "its removal was asked for";
-        AlreadyGoing = "already-going", "it is already on its way out";
+        SpecDiffers = "spec-differs", "its declaration changed";
+        AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
+        RemovalAsked = "removal-asked", "its removal was requested";
+        AlreadyGoing = "already-going", "it is already being removed";
         AlreadyGone = "already-gone", "there is nothing to remove";
-        PassPlanned = "pass-planned", "its machines are not those that it shall have";
-        NothingToDo = "nothing-to-do", "it has the machines that it shall have";
-        PassUnderWay = "pass-under-way", "a pass is under way, or it rests after one";
-        MachinesTold = "machines-told", "machines were told to go";
+        PassPlanned = "pass-planned", "its machines differ from its declaration";
+        NothingToDo = "nothing-to-do", "its machines match its declaration";
+        PassUnderWay = "pass-under-way", "a pass is under way, or it waits after one";
+        MachinesTold = "machines-told", "machines were ordered to be removed";
         BatchMade = "batch-made", "a batch of machines was declared";
-        StaleReport = "stale-report", "the report is about something that is over";
-        Empty = "empty", "its removal was asked for and its last machine is gone";
-        NotEmptyYet = "not-empty-yet", "it is not on its way out";
-        RestOver = "rest-over", "the time to try again has come";
+        StaleReport = "stale-report", "the report is out of date";
+        Empty = "empty", "its removal was requested and its last machine is gone";
+        NotEmptyYet = "not-empty-yet", "it is not being removed";
+        RestOver = "rest-over", "the next attempt is due";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
     }
@@ -35,13 +35,11 @@ reasons! {
 pub enum Rejection {
     #[error("there is no such machine set")]
     NotDeclared,
-    #[error("it is {life}, so nothing new can be asked of it; wait until it is removed")]
+    #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
     #[error("a set has at most {most} machines")]
     TooMany { most: u32 },
-    #[error(
-        "its template names a set, a parent or volumes of workloads; machines of a set belong to it alone, and share no volume"
-    )]
+    #[error("its template names a set, a parent or volumes of workloads, which machines of a set cannot have")]
     BadTemplate,
 }
 

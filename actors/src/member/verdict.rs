@@ -7,19 +7,19 @@ use crate::contract::{Code, Stored, reasons};
 reasons! {
     /// Why.
     pub enum Reason {
-        NewlyDeclared = "newly-declared", "its set has a place for it, or has it already";
-        StepUnderWay = "step-under-way", "a step of its set that concerns it is on its way";
-        StepOver = "step-over", "the step that concerned it is over";
-        HasJoined = "has-joined", "it is in the configuration of its set";
-        HasVote = "has-vote", "the configuration of its set gives it a vote";
-        HasLostVote = "has-lost-vote", "the configuration of its set gives it no vote any more";
-        HasLeft = "has-left", "the configuration of its set does not have it any more";
-        SeenNew = "seen-new", "its server is in another state than it was";
-        SeatChanged = "seat-changed", "its set gives it another place";
-        FlagChanged = "flag-changed", "it is known otherwise whether it may vote";
-        NothingNew = "nothing-new", "this is known already";
-        OlderThanKnown = "older-than-known", "more is known of its set already";
-        NoPlace = "no-place", "its set has no place for it";
+        NewlyDeclared = "newly-declared", "its replica set added it";
+        StepUnderWay = "step-under-way", "its set started a step that changes it";
+        StepOver = "step-over", "the step ended";
+        HasJoined = "has-joined", "its set's configuration contains it";
+        HasVote = "has-vote", "its set's configuration gives it a vote";
+        HasLostVote = "has-lost-vote", "its set's configuration no longer gives it a vote";
+        HasLeft = "has-left", "its set's configuration no longer contains it";
+        SeenNew = "seen-new", "the state of its server changed";
+        SeatChanged = "seat-changed", "its set changed its address";
+        FlagChanged = "flag-changed", "whether it may vote changed";
+        NothingNew = "nothing-new", "it is already known";
+        OlderThanKnown = "older-than-known", "a newer state of its set is known";
+        NoPlace = "no-place", "its set has no seat for it";
         AlreadyGone = "already-gone", "there is nothing to forget";
     }
 }

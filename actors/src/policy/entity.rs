@@ -54,10 +54,10 @@ reasons! {
     /// Why.
     pub enum Reason {
         Revised = "revised", "the settings differ from those in force";
-        Unchanged = "unchanged", "these settings are in force already";
-        PoolWanted = "pool-wanted", "storage is to come from a new pool";
-        PoolUnwanted = "pool-unwanted", "storage is not to come from this pool any more";
-        DefaultPoolWanted = "default-pool-wanted", "storage that names no pool is to come from another one";
+        Unchanged = "unchanged", "these settings are already in force";
+        PoolWanted = "pool-wanted", "a new pool was requested";
+        PoolUnwanted = "pool-unwanted", "the removal of the pool was requested";
+        DefaultPoolWanted = "default-pool-wanted", "another default pool was requested";
     }
 }
 
@@ -68,13 +68,13 @@ pub enum Rejection {
     TooSmall { setting: String, least: u64 },
     #[error("{setting} must not be smaller than {other}")]
     Reversed { setting: String, other: String },
-    #[error("there is a pool {name} already; remove it first, or choose another name")]
+    #[error("pool {name} already exists; remove it first, or choose another name")]
     PoolExists { name: PoolName },
-    #[error("there is no pool {name} of your own")]
+    #[error("there is no user-defined pool {name}")]
     NoSuchPool { name: PoolName },
-    #[error("the pool makes no sense: {problem}")]
+    #[error("the pool is invalid: {problem}")]
     BadPool { problem: String },
-    #[error("storage that names no pool comes from {name}; name another default first")]
+    #[error("pool {name} is the default; set another default first")]
     PoolIsDefault { name: PoolName },
 }
 

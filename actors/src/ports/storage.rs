@@ -130,5 +130,5 @@ pub trait VolumeProvider: Send + Sync {
 
 /// What a provider that keeps no data of its own answers to a release.
 pub(super) fn cannot_release() -> Fault {
-    Fault::new(FaultCode::Unimplemented, "the provider cannot let go of storage without destroying it")
+    Fault::new(FaultCode::Unimplemented, "the provider cannot release storage without destroying it")
 }

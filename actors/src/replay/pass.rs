@@ -142,7 +142,7 @@ impl Pass {
         let (position, time_ms) = (entry.header.position, entry.header.meta.time_ms);
         let (last_position, last_ms) = self.last;
         if position != last_position.next() {
-            self.say(entry, What::Position, format!("it stands after entry {last_position}"));
+            self.say(entry, What::Position, format!("it comes after entry {last_position}"));
         }
         if time_ms < last_ms {
             self.say(entry, What::Time, format!("it is {} ms older than the entry before it", last_ms - time_ms));
@@ -166,7 +166,7 @@ impl Pass {
                 Some(Arc::new(PolicyInForce { reference, document: policy.document.clone() }))
             }
             Cited::Missing => {
-                self.say(entry, What::Policy, format!("policy {} was not there when it was cited", named()));
+                self.say(entry, What::Policy, format!("policy {} did not exist when it was cited", named()));
                 None
             }
         }

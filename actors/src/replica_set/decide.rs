@@ -84,7 +84,7 @@ fn valid(spec: &Spec) -> Result<(), Rejection> {
             return Err(invalid(&format!("spec.seats[{at}].addresses"), "a seat needs an address".into()));
         }
         if let Some(wrong) = seat.addresses.iter().find(|address| !is_address(&address.value)) {
-            return Err(invalid(&format!("spec.seats[{at}].address"), format!("{:?} is no address", wrong.value)));
+            return Err(invalid(&format!("spec.seats[{at}].address"), format!("{:?} is not an address", wrong.value)));
         }
         let others = &spec.seats[..at];
         if others.iter().any(|other| other.machine == seat.machine) {

@@ -11,7 +11,7 @@ const SERVERS_LEAST: i64 = 3;
 /// Why a number of servers is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum EnableHaError {
-    #[error("{asked} servers cannot be asked for")]
+    #[error("{asked} is not a valid number of servers")]
     Negative { asked: i64 },
     #[error("an even number of servers ({asked}) survives no more failures than one fewer")]
     Even { asked: i64 },

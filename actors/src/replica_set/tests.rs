@@ -169,7 +169,7 @@ fn table() -> Vec<Case<State>> {
         case(
             [],
             Command::Declare(nowhere),
-            Err(Rejection::Invalid { field: "spec.seats[1].address".into(), problem: "\"\" is no address".into() }),
+            Err(Rejection::Invalid { field: "spec.seats[1].address".into(), problem: "\"\" is not an address".into() }),
         ),
         case(settled(), Command::EnableHa { servers: 5 }, Ok((R::HaAsked, vec![Event::ServersWanted { servers: 5 }]))),
         case(settled(), Command::EnableHa { servers: 0 }, Ok((R::HaAlready, vec![]))),

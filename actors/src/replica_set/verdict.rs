@@ -11,32 +11,32 @@ use crate::{
 reasons! {
     /// Why.
     pub enum Reason {
-        NewlyDeclared = "newly-declared", "it was declared and nobody has looked at it yet";
-        SpecDiffers = "spec-differs", "what is declared differs from what was";
-        AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
-        HaAsked = "ha-asked", "another number of voting servers was asked for";
-        HaAlready = "ha-already", "so many servers shall vote already";
-        StepPlanned = "step-planned", "the supervisor has planned it on what was read last";
-        SeenNew = "seen-new", "what is there differs from what was seen last";
-        SeenAgain = "seen-again", "it was to be read, and is as it was";
-        NothingNew = "nothing-new", "this is known already";
-        NoSetYet = "no-set-yet", "a server answers, and there is no set yet";
-        LookWorthRetrying = "look-worth-retrying", "it could not be read what there is, so it is tried again later";
-        StepTaken = "step-taken", "the engine says that it is done, so it is read back";
-        PrimaryGaveWay = "primary-gave-way", "the primary gives way, and the rest follows when another one is there";
-        StepWorthRetrying = "step-worth-retrying", "the engine did not take it, so everything is looked at again later";
-        OutcomeUnknown = "outcome-unknown", "nobody knows whether it was taken, so it is read back later";
-        RetryDue = "retry-due", "the time to look again has come";
+        NewlyDeclared = "newly-declared", "it was declared and its state was not read yet";
+        SpecDiffers = "spec-differs", "its declaration changed";
+        AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
+        HaAsked = "ha-asked", "another number of voters was requested";
+        HaAlready = "ha-already", "that number of voters was already requested";
+        StepPlanned = "step-planned", "the supervisor planned it from the last read";
+        SeenNew = "seen-new", "the state differs from the last read";
+        SeenAgain = "seen-again", "the state equals the last read";
+        NothingNew = "nothing-new", "it is already known";
+        NoSetYet = "no-set-yet", "a server answers, and the set is not initiated yet";
+        LookWorthRetrying = "look-worth-retrying", "the state could not be read, and may be readable later";
+        StepTaken = "step-taken", "the engine reported success";
+        PrimaryGaveWay = "primary-gave-way", "the primary is stepping down, and the step continues under the next one";
+        StepWorthRetrying = "step-worth-retrying", "the engine refused it";
+        OutcomeUnknown = "outcome-unknown", "the outcome of the step is unknown";
+        RetryDue = "retry-due", "the next read is due";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
-        OperatorRetries = "operator-retries", "an operator asked to try again";
+        OperatorRetries = "operator-retries", "an operator requested a retry";
         NothingToRetry = "nothing-to-retry", "nothing failed";
-        StaleReport = "stale-report", "the report is about something that is over";
-        RemovalAsked = "removal-asked", "its removal was asked for";
+        StaleReport = "stale-report", "the report is out of date";
+        RemovalAsked = "removal-asked", "its removal was requested";
         AlreadyGone = "already-gone", "there is nothing to remove";
-        EndpointsDiffer = "endpoints-differ", "its servers are to be found elsewhere than was said";
-        EndpointsKnown = "endpoints-known", "nothing differs from what was said of where its servers are";
-        AskedNumberStays = "asked-number-stays", "it is declared like this; the number of servers that was asked for since stays";
+        EndpointsDiffer = "endpoints-differ", "the addresses of its servers changed";
+        EndpointsKnown = "endpoints-known", "the addresses of its servers did not change";
+        AskedNumberStays = "asked-number-stays", "its declaration did not change; the number of voters requested since then stays";
     }
 }
 
@@ -45,21 +45,21 @@ reasons! {
 pub enum Rejection {
     #[error("there is no such replica set")]
     NotDeclared,
-    #[error("it is {life}, so nothing can be asked of it")]
+    #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} cannot change while it lives; remove it and declare it anew")]
+    #[error("{field} is immutable; delete it and apply it again to change this")]
     Immutable { field: String },
     #[error("{field}: {problem}")]
     Invalid { field: String, problem: String },
     #[error("{problem}")]
     Servers { problem: EnableHaError },
-    #[error("{asked} servers need as many seats, and only {seats} are declared; declare more seats first")]
+    #[error("{asked} servers need {asked} seats, and the set declares {seats}; declare more seats first")]
     TooFewSeats { asked: i64, seats: u32 },
-    #[error("something is under way or waits; the plan is made anew after it")]
+    #[error("another step is under way; planning resumes when it has ended")]
     Busy,
-    #[error("the plan was made on something that was seen before; it is made anew")]
+    #[error("the plan is based on an outdated state; a new plan follows")]
     PlanOutdated,
-    #[error("the set has begun already, and is never begun twice")]
+    #[error("the set is already initiated")]
     AlreadyBegun,
 }
 

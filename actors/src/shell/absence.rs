@@ -37,7 +37,7 @@ where
             )),
             Ok(Lookup::Unknown) => Err(Fault::new(
                 FaultCode::Unknown,
-                "the provider answered not-found, and cannot tell now whether it is there",
+                "the provider answered not-found, but cannot confirm that it is gone",
             )),
             Err(fault) => Err(fault),
         };

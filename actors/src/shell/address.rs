@@ -202,6 +202,6 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         machine_set::State::KIND => verdict_text::<machine_set::State>(entry),
         machine_class::State::KIND => verdict_text::<machine_class::State>(entry),
         kind if document::Kind::of(kind).is_some() => verdict_text::<document::State>(entry),
-        kind => Err(format!("{kind} is no kind of entity")),
+        kind => Err(format!("{kind} is not a kind of object")),
     }
 }

@@ -32,7 +32,7 @@ pub(super) async fn ask(journal: Uuid, provider: &dyn MachineProvider, batch: Ba
         asked => bulk(limit, asked, provider.lookup(ids(&doubtful))).await,
     };
     for (item, seen) in doubtful.into_iter().zip(seen) {
-        let unknown = || Fault::new(FaultCode::Unknown, "the provider cannot tell now whose it is");
+        let unknown = || Fault::new(FaultCode::Unknown, "the provider cannot tell who owns it");
         let command = match seen {
             Ok(Lookup::Present(instance)) => match other_nonce(&instance, journal) {
                 Some(nonce) => machine::shell::started_by_other(&instance, nonce),

@@ -177,7 +177,7 @@ mod tests {
         fn read(&self, name: &Name) -> Result<SecretData, Fault> {
             match name.as_str() {
                 "there" => Ok(SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into())),
-                _ => Err(Fault::new(FaultCode::FailedPrecondition, format!("there is no secret {name}"))),
+                _ => Err(Fault::new(FaultCode::FailedPrecondition, format!("secret {name} does not exist"))),
             }
         }
     }

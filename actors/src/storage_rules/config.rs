@@ -32,9 +32,9 @@ pub struct PoolSettings {
 pub enum ConfigProblem {
     #[error(transparent)]
     Pool(#[from] PoolError),
-    #[error("the default for {kind} names the pool {pool}, which is not there", kind = words(*.kind))]
+    #[error("the default pool {pool} of {kind} does not exist", kind = words(*.kind))]
     NoSuchDefault { kind: StorageKind, pool: PoolName },
-    #[error("the pool {pool} of type {provider} makes no {kind}", kind = words(*.kind))]
+    #[error("pool {pool} of type {provider} does not provide {kind}", kind = words(*.kind))]
     WrongKind { kind: StorageKind, pool: PoolName, provider: ProviderType },
 }
 

@@ -38,7 +38,7 @@ pub enum DirectiveError {
     CountRepeated { field: String },
     #[error("the size is given twice, the second time as {field:?}")]
     SizeRepeated { field: String },
-    #[error("{field:?} is no pool, count or size")]
+    #[error("{field:?} is not a pool, count or size")]
     UnknownField { field: String },
 }
 

@@ -19,11 +19,11 @@ pub enum Values {
 pub enum DirectiveMapError {
     #[error("{text:?} needs a value: expected \"name=pool,2,10G\"")]
     ValueRequired { text: String },
-    #[error("{text:?} is no name, and no name and value with one equal sign between them")]
+    #[error("{text:?} is neither NAME nor NAME=VALUE")]
     BadForm { text: String },
     #[error("{text:?} names something a second time")]
     RepeatedName { text: String },
-    #[error("the value of {text:?} is no directive")]
+    #[error("the value of {text:?} is not a pool, count or size")]
     BadValue { text: String, source: DirectiveError },
 }
 

@@ -35,15 +35,15 @@ pub enum EbsError {
     TooBig { gib: u64, max_gib: u64 },
     #[error("{gib} GiB are too few, the type makes at least {min_gib}")]
     TooSmall { gib: u64, min_gib: u64 },
-    #[error("more operations per second and GiB are asked for than the {max_per_gib} that there are")]
+    #[error("too many operations per second and GiB; the limit is {max_per_gib}")]
     IopsRatio { max_per_gib: u64 },
     #[error("only volumes of the type io1 have operations per second to choose")]
     IopsNotAllowed,
     #[error("a volume of the type io1 needs `iops`: operations per second and GiB")]
     IopsRequired,
-    #[error("`iops` is a whole number, {text:?} is none")]
+    #[error("`iops` must be a whole number, not {text:?}")]
     IopsNoNumber { text: String },
-    #[error("{text:?} is no type of volume")]
+    #[error("{text:?} is not a volume type")]
     UnknownType { text: String },
 }
 

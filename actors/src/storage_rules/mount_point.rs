@@ -16,7 +16,7 @@ pub fn default_mount_point(storage_dir: &str, filesystem: &Name) -> String {
 /// Why nothing is mounted at a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MountPointError {
-    #[error("it is no absolute path in its plain form, without `.`, `..` and needless slashes")]
+    #[error("it is not a plain absolute path, without `.`, `..` and double slashes")]
     NotPlain,
     #[error("{place} belongs to the machine's system")]
     Reserved { place: &'static str },

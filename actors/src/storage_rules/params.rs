@@ -12,7 +12,7 @@ pub enum ParamsError {
     TooBig { provider: ProviderType, size: SizeMib, max: SizeMib },
     #[error("a filesystem on a volume has at least {min}, {size} is too small")]
     TooSmallForFilesystem { size: SizeMib, min: SizeMib },
-    #[error("a provider of type {provider} makes no volumes")]
+    #[error("a provider of type {provider} does not provide volumes")]
     NoVolumes { provider: ProviderType },
     #[error(transparent)]
     Attributes(#[from] AttributeError),

@@ -13,7 +13,7 @@ pub struct PoolName(String);
 
 /// Says that a text is no name of a pool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no name of a pool: expected a letter, then letters, digits, '-' or '?', 63 at most")]
+#[error("{text:?} is not a pool name: expected a letter, then letters, digits, '-' or '?', at most 63")]
 pub struct InvalidPoolName {
     /// The text, cut to 80 characters.
     pub text: String,
@@ -99,7 +99,7 @@ impl Pool {
 pub enum PoolError {
     #[error("there is a pool {name} already")]
     AlreadyExists { name: PoolName },
-    #[error("there is no pool {name}")]
+    #[error("pool {name} not found")]
     NotFound { name: PoolName },
     #[error("the pool {name} is refused")]
     Attributes { name: PoolName, source: AttributeError },

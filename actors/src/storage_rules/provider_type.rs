@@ -28,7 +28,7 @@ pub enum ProviderType {
 
 /// Says that a text names no kind of provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no type of storage provider: expected one of {}", ProviderType::ALL.map(ProviderType::as_str).join(", "))]
+#[error("{text:?} is not a storage provider type: expected one of {}", ProviderType::ALL.map(ProviderType::as_str).join(", "))]
 pub struct UnknownProviderType {
     /// The text, cut to 80 characters.
     pub text: String,

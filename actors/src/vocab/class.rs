@@ -45,10 +45,10 @@ pub struct ClassCopy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ClassFlaw {
     /// What does not fit into the journal several times over cannot be refused in it either.
-    #[error("it has {bytes} bytes of text, at most {} are allowed", ClassContent::BYTES_MAX)]
+    #[error("it has {bytes} bytes of text; the limit is {}", ClassContent::BYTES_MAX)]
     TooLarge { bytes: u32 },
     #[error(
-        "its node template is incomplete: capacity of cpu, gpu and memory, instance type, region and zone belong to one"
+        "its node template is incomplete: it needs the capacity of cpu, gpu and memory, the instance type, the region and the zone"
     )]
     Incomplete,
 }

@@ -61,7 +61,7 @@ impl HarvestMode {
 
 /// Says that a text is no harvest mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no harvest mode: expected none, unknown, destroyed or all")]
+#[error("{text:?} is not a harvest mode: expected none, unknown, destroyed or all")]
 pub struct InvalidHarvestMode {
     /// The text, cut to 80 characters.
     pub text: String,

@@ -23,7 +23,9 @@ pub struct Name(SmolStr);
 
 /// Says that a text is no name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no name: expected 1 to 63 lower-case letters, digits and '-', beginning with a letter or digit")]
+#[error(
+    "{text:?} is not a valid name: expected 1 to 63 lower-case letters, digits and '-', beginning with a letter or digit"
+)]
 pub struct InvalidName {
     /// The text, cut to 80 characters.
     pub text: String,

@@ -11,7 +11,7 @@ pub struct SizeMib(pub u64);
 
 /// Says that a text is no size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no size: expected a number of MiB, or a number with M, G, T, P, E, Z or Y (10G, 0.5GiB)")]
+#[error("{text:?} is not a size: expected a number of MiB, or a number with M, G, T, P, E, Z or Y (10G, 0.5GiB)")]
 pub struct InvalidSize {
     /// The text, cut to 80 characters.
     pub text: String,

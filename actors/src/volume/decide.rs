@@ -320,7 +320,7 @@ fn report_created(
         return Err(Rejection::UnknownAttempt { attempt });
     }
     if state.spec.as_ref().is_some_and(|spec| volume.size < spec.size) {
-        let text = format!("the provider made only {} of what was asked for", volume.size);
+        let text = format!("the provider created only {} of what was requested", volume.size);
         return report_create_failed(state, effort.attempt, &Fault::new(FaultCode::OutOfRange, text), facts);
     }
     let mut events = vec![Event::Created { volume: volume.clone() }];

@@ -132,7 +132,7 @@ fn table() -> Vec<Case<State>> {
             Ok((
                 R::NotRetryable,
                 vec![Event::CreateGivenUp {
-                    fault: Fault::new(FaultCode::OutOfRange, "the provider made only 63M of what was asked for"),
+                    fault: Fault::new(FaultCode::OutOfRange, "the provider created only 63M of what was requested"),
                 }],
             )),
         ),

@@ -11,45 +11,45 @@ reasons! {
     /// Why.
     pub enum Reason {
         NewlyDeclared = "newly-declared", "it was declared and has no storage yet";
-        AlreadyAsDeclared = "already-as-declared", "it is already declared like this";
-        StorageMade = "storage-made", "the provider has made it";
-        WorthRetrying = "worth-retrying", "the failure may pass, so it is tried again later";
-        OutcomeUnknown = "outcome-unknown", "nobody knows whether the call took effect, so the provider is asked again later";
+        AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
+        StorageMade = "storage-made", "the provider reported success";
+        WorthRetrying = "worth-retrying", "the failure may be transient";
+        OutcomeUnknown = "outcome-unknown", "the outcome of the call is unknown, and the provider is asked again later";
         RetriesExhausted = "retries-exhausted", "no attempt is left";
-        NotRetryable = "not-retryable", "trying the same again cannot help";
-        RetryDue = "retry-due", "the time of the next attempt has come";
+        NotRetryable = "not-retryable", "a retry cannot help";
+        RetryDue = "retry-due", "the next attempt is due";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
-        OperatorRetries = "operator-retries", "an operator asked to try again";
-        NothingToRetry = "nothing-to-retry", "nothing was given up";
-        StaleReport = "stale-report", "the report is about something that is over";
+        OperatorRetries = "operator-retries", "an operator requested a retry";
+        NothingToRetry = "nothing-to-retry", "nothing needs a retry";
+        StaleReport = "stale-report", "the report is out of date";
         StorageAbsent = "storage-absent", "the provider confirmed that it is destroyed";
-        RemovalAsked = "removal-asked", "its removal was asked for and it is attached nowhere";
-        RemovalBlocked = "removal-blocked", "its removal was asked for and waits for its attachment";
-        AlreadyGoing = "already-going", "it is already on its way out";
+        RemovalAsked = "removal-asked", "its removal was requested and it is not attached";
+        RemovalBlocked = "removal-blocked", "its removal was requested and waits for its attachment";
+        AlreadyGoing = "already-going", "it is already being removed";
         AlreadyGone = "already-gone", "there is nothing to remove";
-        AttachmentWanted = "attachment-wanted", "it is to be attached to a machine";
+        AttachmentWanted = "attachment-wanted", "it will be attached to a machine";
         AttachmentGone = "attachment-gone", "its attachment is gone";
-        LastAttachmentGone = "last-attachment-gone", "it is attached nowhere any more";
+        LastAttachmentGone = "last-attachment-gone", "it is no longer attached";
         AttachmentUnknown = "attachment-unknown", "it has no such attachment";
-        WaitsForMachine = "waits-for-machine", "it was declared and is made once its machine has an instance";
-        MachineReady = "machine-ready", "the machine that it is made at has an instance";
-        AlreadyBegun = "already-begun", "its storage is there, or being made, already";
-        ReleaseAsked = "release-asked", "it was asked to go without its data";
-        StorageLeft = "storage-left", "it is dead and its storage is still there";
-        FilesystemWanted = "filesystem-wanted", "a filesystem is to be made on it";
+        WaitsForMachine = "waits-for-machine", "it was declared and waits for its machine to run";
+        MachineReady = "machine-ready", "its machine is running";
+        AlreadyBegun = "already-begun", "it is already created, or being created";
+        ReleaseAsked = "release-asked", "its release was requested";
+        StorageLeft = "storage-left", "it is dead and its storage still exists";
+        FilesystemWanted = "filesystem-wanted", "a filesystem will be created on it";
         FilesystemGone = "filesystem-gone", "the filesystem on it is gone";
-        FilesystemUnknown = "filesystem-unknown", "no such filesystem lives on it";
-        AwaitsFilesystem = "awaits-filesystem", "its removal was asked for and waits for the filesystem on it, which goes too";
-        RemovalForced = "removal-forced", "an operator did not wait for what blocks its removal";
-        CannotRelease = "cannot-release", "its provider cannot let go of it without destroying its data, so both stay";
-        StorageLost = "storage-lost", "its provider has shown two complete lists in a row without it";
-        StorageFound = "storage-found", "its provider shows it again";
-        Overdue = "overdue", "destroying it takes longer than it may, so it is said to be blocked";
-        StorageReturned = "storage-returned", "its provider still shows what was destroyed, so it is destroyed again";
-        DeclaredAnew = "declared-anew", "it was declared again, so what is left of the earlier one goes after this one";
-        DestroyInstead = "destroy-instead", "it is to be destroyed instead of released";
-        ReleaseInstead = "release-instead", "it is to be released, with its data, instead of destroyed";
+        FilesystemUnknown = "filesystem-unknown", "it does not hold that filesystem";
+        AwaitsFilesystem = "awaits-filesystem", "its removal was requested and waits for its filesystem, which is removed first";
+        RemovalForced = "removal-forced", "an operator forced the removal";
+        CannotRelease = "cannot-release", "its provider cannot release it without destroying the data";
+        StorageLost = "storage-lost", "two complete lists of its provider in a row did not contain it";
+        StorageFound = "storage-found", "its provider lists it again";
+        Overdue = "overdue", "its destruction exceeded the time limit";
+        StorageReturned = "storage-returned", "its provider still lists what was destroyed";
+        DeclaredAnew = "declared-anew", "it was declared again; the remains of the earlier one are removed after it";
+        DestroyInstead = "destroy-instead", "its destruction was requested instead of its release";
+        ReleaseInstead = "release-instead", "its release was requested instead of its destruction";
     }
 }
 
@@ -60,21 +60,21 @@ retry_reasons!(Reason);
 pub enum Rejection {
     #[error("there is no such volume")]
     NotDeclared,
-    #[error("it is {life}, so nothing new can be asked of it; wait until it is removed")]
+    #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} cannot change while it lives; remove it and declare it anew")]
+    #[error("{field} is immutable; delete it and apply it again to change this")]
     Immutable { field: String },
-    #[error("it is attached to machine {machine}; detach it there first")]
+    #[error("it is attached to machine {machine}; detach it first")]
     AttachedElsewhere { machine: Name },
-    #[error("an earlier attachment of this machine is not undone yet; try again when it is removed")]
+    #[error("an earlier attachment to this machine is still being removed; try again when it is gone")]
     StillReserved,
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },
-    #[error("the filesystem {filesystem} lives on it; remove that first")]
+    #[error("it holds filesystem {filesystem}; remove that first")]
     HoldsFilesystem { filesystem: Name },
-    #[error("its provider has been asked to let go of it; ask again when that has ended")]
+    #[error("its release is under way; try again when it has ended")]
     BeingReleased,
-    #[error("it is being destroyed already, so its data cannot be kept")]
+    #[error("it is already being destroyed; its data cannot be kept")]
     BeingDestroyed,
 }
 

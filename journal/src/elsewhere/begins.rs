@@ -93,7 +93,7 @@ pub(crate) fn read(disk: &dyn Disk, journal: Uuid) -> io::Result<Option<Begins>>
     };
     let found = Begins::decode(&disk::read_all(&*file)?);
     if found.is_none() {
-        tracing::warn!("{FILE} is damaged; what it tells of is looked for in the block store");
+        tracing::warn!("{FILE} is damaged; reading the block store instead");
     }
     Ok(found.filter(|found| found.0 == journal).map(|found| found.1))
 }

@@ -89,7 +89,7 @@ impl Keeper {
         // wait for itself where the log is damaged.
         self.core.await_store(false);
         self.core.set_looked();
-        tracing::warn!(problem, "the block store is built anew from the log");
+        tracing::warn!(problem, "rebuilding the block store from the log");
         self.let_go();
         let Some(place) = self.place.take() else { return };
         self.guarded("build anew", |this| {

@@ -55,33 +55,33 @@ impl fmt::Display for OpenReport {
         let how = match (self.created, self.clean) {
             (true, _) => "new journal",
             (false, true) => "clean",
-            (false, false) => "not stopped in order",
+            (false, false) => "unclean stop",
         };
         write!(f, "{how}, epoch {}, {} entries in {} blocks", self.epoch, self.head.position, self.head.block)?;
         if self.by_checkpoint {
             f.write_str("; by its index checkpoint")?;
         }
         if let Some(problem) = &self.checkpoint_ignored {
-            write!(f, "; read in full, because its index checkpoint was left aside ({problem})")?;
+            write!(f, "; read in full, without its index checkpoint ({problem})")?;
         }
         if self.caught_up_blocks > 0 {
             write!(f, "; {} blocks caught up in the store", self.caught_up_blocks)?;
         }
         if let Some(bytes) = self.torn_cut {
-            write!(f, "; cut {bytes} bytes of a write that was never acknowledged")?;
+            write!(f, "; cut off {bytes} bytes of an unacknowledged write")?;
         }
         if let Some(reason) = &self.store_rebuilt {
-            write!(f, "; REPAIRED: block store built anew from the log ({reason})")?;
+            write!(f, "; REPAIRED: block store rebuilt from the log ({reason})")?;
         }
         if let Some(aside) = &self.damaged_log {
             let filled = self.log_filled_blocks;
-            write!(f, "; REPAIRED: log written anew, {filled} blocks taken from the store (old log: {aside})")?;
+            write!(f, "; REPAIRED: log rewritten, {filled} blocks restored from the store (old log: {aside})")?;
         }
         if self.format_rewritten {
-            f.write_str("; REPAIRED: FORMAT file written anew")?;
+            f.write_str("; REPAIRED: FORMAT file rewritten")?;
         }
         if self.head_rewritten {
-            f.write_str("; REPAIRED: head file written anew")?;
+            f.write_str("; REPAIRED: head file rewritten")?;
         }
         match &self.store_unavailable {
             Some(problem) => write!(f, "; DEGRADED: no block store ({problem})"),
@@ -132,15 +132,15 @@ mod tests {
             ..clean
         };
         let told = [
-            "not stopped in order, epoch 3, 7 entries in 5 blocks",
+            "unclean stop, epoch 3, 7 entries in 5 blocks",
             "by its index checkpoint",
-            "read in full, because its index checkpoint was left aside (it is damaged)",
+            "read in full, without its index checkpoint (it is damaged)",
             "1 blocks caught up in the store",
-            "cut 9 bytes of a write that was never acknowledged",
-            "REPAIRED: block store built anew from the log (a hole)",
-            "REPAIRED: log written anew, 2 blocks taken from the store (old log: log.damaged-1)",
-            "REPAIRED: FORMAT file written anew",
-            "REPAIRED: head file written anew",
+            "cut off 9 bytes of an unacknowledged write",
+            "REPAIRED: block store rebuilt from the log (a hole)",
+            "REPAIRED: log rewritten, 2 blocks restored from the store (old log: log.damaged-1)",
+            "REPAIRED: FORMAT file rewritten",
+            "REPAIRED: head file rewritten",
             "DEGRADED: no block store (no room)",
         ];
         assert_eq!(all.to_string(), told.join("; "));

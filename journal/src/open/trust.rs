@@ -73,7 +73,7 @@ impl Opening<'_> {
         if checkpoint.journal != self.journal {
             return Err("it is of another journal".into());
         }
-        let unreadable = |error: std::io::Error| format!("a file cannot be looked at: {error}");
+        let unreadable = |error: std::io::Error| format!("a file cannot be examined: {error}");
         let segments = Files::of_log(&*self.disk).map_err(unreadable)?.unwrap_or_default();
         if segments.is_empty() {
             return Err("the log's files are not as they were".into());
@@ -115,7 +115,7 @@ impl Opening<'_> {
 
     fn gone_by(&self, grown: Grown, newest: &HeadRecord) -> Result<Settled, String> {
         let Grown { index, scanned, read_from, .. } = grown;
-        let store = self.store.for_later().ok_or("the block store has to be opened with the journal")?;
+        let store = self.store.for_later().ok_or("the block store must be opened with the journal")?;
         checkpoint::take_up(&*self.folder).map_err(|error| format!("it cannot be taken up: {error}"))?;
         let torn_cut = self.cut(&scanned).map_err(|error| error.to_string())?;
         let later = Later { store, as_left: newest.clean, read_from };

@@ -93,7 +93,7 @@ impl fmt::Display for StoreSeen {
         match self {
             Self::AsLeft => f.write_str("unchanged since the last stop"),
             Self::Open(0) => f.write_str("open, empty"),
-            Self::Open(block) => write!(f, "open, has the blocks up to {block}"),
+            Self::Open(block) => write!(f, "open, has blocks up to {block}"),
             Self::Until(0) => f.write_str("empty; the next start fills it from the log"),
             Self::Until(block) => write!(f, "sound, has blocks 1 to {block}"),
             Self::Damaged(problem) => write!(f, "damaged ({problem}); the next start rebuilds it from the log"),
@@ -219,7 +219,7 @@ impl Looked {
         };
         if care == Care::Ahead && !in_doubt && !has(&*blocks, self.scanned.tip.block + 1) {
             self.survey.blocks = Some(blocks);
-            return Ok(StoreSeen::NotSeen("only its end was looked at".into()));
+            return Ok(StoreSeen::NotSeen("only its end was checked".into()));
         }
         let Some(copy) = &self.copy else { return Ok(StoreSeen::Missing) };
         self.survey = open::survey_of(&copy.store, blocks, self.journal);

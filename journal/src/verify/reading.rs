@@ -97,7 +97,7 @@ impl Reading {
         if !read.is_whole() {
             let restored = restore::segment(&self.disk, &self.core, number, tip).map_err(unreadable)?;
             let Restored::Whole { filled, aside } = restored else { return Err(Some(read.problem())) };
-            tracing::warn!(segment = number, filled, aside, "a segment of the log was damaged and was made anew");
+            tracing::warn!(segment = number, filled, aside, "a damaged segment of the log was rewritten");
             course.filled += filled.max(1);
             read = self.read(number, tip).map_err(unreadable)?;
         }
@@ -117,7 +117,7 @@ impl Reading {
             course.store_trouble = self.compare_newest(patience)?;
         }
         if let Some(problem) = &course.store_trouble {
-            tracing::warn!(%problem, "the block store is damaged and is built anew from the log");
+            tracing::warn!(%problem, "the block store is damaged; rebuilding it from the log");
             (self.rebuild_store)(problem.clone());
         }
         let store_rebuilt = course.store_trouble.is_some() || self.core.store_is_rebuilt();

@@ -23,7 +23,7 @@ fn a_story_has_one_line_per_entry_and_no_derived_forms() {
     for line in &lines {
         assert!(!line.contains('{') && !line.contains('\n'), "{line}");
     }
-    assert!(lines.iter().any(|line| line.contains("because the failure may pass, so it is tried again later")));
+    assert!(lines.iter().any(|line| line.contains("because the failure may be transient")));
 }
 
 /// Why an entity is as it is at the end.
@@ -152,7 +152,7 @@ fn of_a_long_history_the_nearest_steps_are_told_and_where_to_go_on() {
     let about = About::entity(stream("machine/db"));
     let why = why::why_up_to(&*journal, &about, journal.head().position, 2).unwrap().unwrap();
     assert_eq!(why.steps.len(), 2);
-    assert!(!why.further.is_empty() && why.to_string().contains("go on with: bailiwick why @"), "{why}");
+    assert!(!why.further.is_empty() && why.to_string().contains("continue with: bailiwick why @"), "{why}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub struct Side {
 
 /// Says that a word is no side.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{word:?} is nothing that can be asked about; there are {}", words())]
+#[error("{word:?} is not an aspect; use one of {}", words())]
 pub struct UnknownSide {
     /// The word, cut to 40 characters.
     pub word: String,

@@ -1,6 +1,7 @@
 //! Every command that reads, in every output, over journals in which every kind stands in every status.
 
 mod journals;
+mod texts;
 
 use std::{collections::BTreeSet, thread};
 
@@ -308,9 +309,9 @@ fn whatever_is_to_come_is_told_with_how_long_it_is_until_then() {
 }
 
 #[test]
-fn why_not_says_of_every_goal_what_the_lists_say() {
+fn why_not_says_of_every_goal_what_the_lists_say_in_words_that_were_read() {
     let root = tempfile::tempdir().expect("a folder");
-    let mut asked = 0;
+    let (mut asked, mut told) = (0, texts::States::default());
     for made in journals::all(root.path()) {
         let journal = ReadOnlyJournal::open(&journal_dir(&made.dir)).expect("a whole journal");
         let mut fleet = Fleet::default();
@@ -330,11 +331,14 @@ fn why_not_says_of_every_goal_what_the_lists_say() {
                     let at = format!("{}, entry {}", made.name, entry.header.position);
                     assert_eq!(why_not_disagrees(&fleet, kind, row), None, "{at}");
                     asked += 1;
+                    told.add_row(&fleet, kind, row);
                 }
             }
+            told.add_fleet(&fleet);
         }
     }
     assert!(asked > 1_000, "{asked} rows");
+    told.are_as_read();
 }
 
 #[test]

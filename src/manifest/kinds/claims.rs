@@ -23,8 +23,8 @@ pub(super) fn claims(spec: &Field<'_>, reading: &mut Reading<'_>) -> Vec<Claim> 
 
 fn claim(key: &Key, field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Claim> {
     let Ok(name) = key.text.parse() else {
-        let message = format!("{:?} is no name", cut(&key.text, 40));
-        return reading.refuse(key.at, &field.path, Code::BadName, message, "what it is called is part of its name");
+        let message = format!("{:?} is not a valid name", cut(&key.text, 40));
+        return reading.refuse(key.at, &field.path, Code::BadName, message, "its name already has a storage name");
     };
     let place = reading.place(field.node.at);
     let plain = |kind, directive| Claim {
@@ -45,7 +45,7 @@ fn claim(key: &Key, field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Clai
         (Some(said), None) => (StorageKind::Block, said),
         (None, Some(said)) => (StorageKind::Filesystem, said),
         _ => {
-            let message = "it says neither or both of `volume` and `filesystem`";
+            let message = "exactly one of `volume` and `filesystem` is required";
             return field.refuse(reading, Code::MissingField, message, "write one of them: `volume: 'gold,10G'`");
         }
     };
@@ -54,8 +54,8 @@ fn claim(key: &Key, field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Clai
     if let (Some(_), Some(field)) = (&path, fields.get("path"))
         && (kind == StorageKind::Block || claim.directive.count > 1)
     {
-        let message = "only a filesystem is mounted, and no two of them at one place";
-        return field.refuse(reading, Code::BadText, message, "leave it out, or ask for one filesystem");
+        let message = "only a single filesystem can have a mount path";
+        return field.refuse(reading, Code::BadText, message, "remove it, or request one filesystem");
     }
     let (read_only, is_persistent) =
         (storage::truth("readOnly", &fields, reading)?, storage::truth("persistent", &fields, reading)?);
@@ -67,6 +67,6 @@ fn directive(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Directive> 
     text.parse().ok().or_else(|| {
         let why = text.parse::<Directive>().expect_err("it was refused");
         let next = "write pool, size and count, or some of them: `gold,10G,2`";
-        field.refuse(reading, Code::BadText, format!("{:?} asks for no storage: {why}", cut(text, 60)), next)
+        field.refuse(reading, Code::BadText, format!("{:?} is not a storage request: {why}", cut(text, 60)), next)
     })
 }

@@ -185,7 +185,7 @@ fn maybe_text(what: &str, fields: &Fields<'_>, reading: &mut Reading<'_>) -> Opt
 fn word(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<String> {
     let text = field.line(reading)?;
     if text.is_empty() {
-        return field.refuse(reading, Code::BadText, "it says nothing", "write something, or leave it out");
+        return field.refuse(reading, Code::BadText, "it is empty", "write something, or remove it");
     }
     Some(text.to_owned())
 }

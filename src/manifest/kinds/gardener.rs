@@ -60,7 +60,7 @@ pub(super) fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Re
     let top = Fields::any(root, reading)?;
     let version = top.require("apiVersion", VERSION, reading)?;
     if !matches!(version.text(reading)?, VERSION | CORE) {
-        let message = format!("`{}` is no version that is read here", cut(version.text(reading)?, 60));
+        let message = format!("unsupported version `{}`", cut(version.text(reading)?, 60));
         return version.refuse(reading, Code::UnsupportedVersion, message, format!("write `apiVersion: {VERSION}`"));
     }
     let kind = top.require("kind", "Machine", reading)?;
@@ -70,7 +70,7 @@ pub(super) fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Re
         "MachineSet" => machine_set(&top, name, reading),
         "Secret" => {
             let text = format!(
-                "what a secret holds is not read from a manifest; the node looks for secret {0} where {1} or {1}_FILE says",
+                "secrets are not read from manifests; the node reads secret {0} from {1} or {1}_FILE",
                 name.name,
                 secret_variable(&name.name)
             );
@@ -84,18 +84,17 @@ pub(super) fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Re
             class(root, &top, &spec, Some(other), name, reading)
         }
         "MachineDeployment" => {
-            let message =
-                "machine deployments are not carried out here: nothing rolls from one set to the next by itself";
+            let message = "machine deployments are not supported: there are no rolling updates";
             kind.refuse(
                 reading,
                 Code::UnsupportedKind,
                 message,
-                "declare its template as a MachineSet with as many replicas",
+                "declare its template as a MachineSet with the same replicas",
             )
         }
         other => {
-            let message = format!("no kind `{}` of {VERSION} is read here", cut(other, 60));
-            kind.refuse(reading, Code::UnsupportedKind, message, "Machine, MachineClass, MachineSet and Secret are")
+            let message = format!("unsupported kind `{}` of {VERSION}", cut(other, 60));
+            kind.refuse(reading, Code::UnsupportedKind, message, "use Machine, MachineClass, MachineSet or Secret")
         }
     }
 }
@@ -131,9 +130,9 @@ impl Meta {
         let name = metadata.require("name", "some-name", reading)?;
         let (labels, annotations) = texts(&metadata, reading);
         let why = |key: &str| match key {
-            "namespace" => Some("is left out: names are not kept apart by namespaces"),
-            "generateName" => Some("is left out: the name is the one that is given"),
-            "finalizers" => Some("is left out: a class is kept for its machines by itself"),
+            "namespace" => Some("ignored: there are no namespaces"),
+            "generateName" => Some("ignored: the name is used as given"),
+            "finalizers" => Some("ignored: a class is kept as long as machines use it"),
             _ => None,
         };
         leave_out(&metadata, &["name", "labels", "annotations"], why, reading);
@@ -164,7 +163,7 @@ fn machine(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Option<Re
 }
 
 fn of_status(key: &str) -> Option<&'static str> {
-    (key == "status").then_some("is left out: the status is what is seen, not what is declared")
+    (key == "status").then_some("ignored: the status is observed, not declared")
 }
 
 /// A machine, and its class.
@@ -176,9 +175,9 @@ fn machine_spec(
     reading: &mut Reading<'_>,
 ) -> Option<(Spec, Name)> {
     let why = |key: &str| match key {
-        "providerID" => Some("is left out: `bailiwick adopt` gives a machine an instance that is there"),
+        "providerID" => Some("ignored: use `bailiwick adopt` for an existing instance"),
         "drainTimeout" | "healthTimeout" | "creationTimeout" | "maxEvictRetries" | "nodeConditions" => {
-            Some("is left out: it is a setting of the policy, for all machines")
+            Some("ignored: the policy sets this for all machines")
         }
         _ => None,
     };
@@ -238,20 +237,20 @@ fn machine_set(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Optio
     let Meta { at, name, labels, annotations } = meta;
     for (what, texts) in [("labels", labels), ("annotations", annotations)] {
         if !texts.is_empty() {
-            reading.note(at, &format!("metadata.{what}"), "is left out: only the machines of a set have some");
+            reading.note(at, &format!("metadata.{what}"), "ignored: only machines of a set have this");
         }
     }
     let why = |key: &str| match key {
-        "selector" => Some("is left out: the machines of a set are its own by its name, whatever labels they have"),
-        "minReadySeconds" => Some("is left out: a machine counts as soon as it is ready"),
-        "machineClass" => Some("is left out: the template names the class"),
+        "selector" => Some("ignored: a set owns its machines by its name, not by labels"),
+        "minReadySeconds" => Some("ignored: a machine counts as soon as it is ready"),
+        "machineClass" => Some("ignored: the template names the class"),
         _ => None,
     };
     leave_out(&fields, &["replicas", "template"], why, reading);
     let replicas = match fields.get("replicas") {
         Some(field) => replicas(&field, reading)?,
         None => {
-            reading.note(fields.at, "spec.replicas", "is not said: the set has no machines");
+            reading.note(fields.at, "spec.replicas", "missing: the set has no machines");
             0
         }
     };
@@ -290,7 +289,7 @@ fn class(
     let Meta { at, name, labels, annotations } = meta;
     for (what, texts) in [("labels", labels), ("annotations", annotations)] {
         if !texts.is_empty() {
-            reading.note(at, &format!("metadata.{what}"), "is left out: a class has none here");
+            reading.note(at, &format!("metadata.{what}"), "ignored: classes do not have this");
         }
     }
     let content_fields = ["provider", "providerSpec", "secretRef", "credentialsSecretRef", "nodeTemplate"];
@@ -329,12 +328,10 @@ fn provider(fields: &Fields<'_>, older: Option<&str>, reading: &mut Reading<'_>)
         let text = field.line(reading)?.to_ascii_lowercase();
         return match text.parse() {
             Ok(name) => Some(name),
-            Err(_) => {
-                field.refuse(reading, Code::BadName, format!("{:?} is no name of a provider", cut(&text, 40)), "")
-            }
+            Err(_) => field.refuse(reading, Code::BadName, format!("{:?} is not a provider name", cut(&text, 40)), ""),
         };
     }
-    let text = format!("is not said: provider {PROVIDER} is taken; another one is named by `provider` at the top");
+    let text = format!("missing: provider {PROVIDER} is used; choose another with `provider` at the top level");
     reading.note(fields.at, "provider", text);
     PROVIDER.parse().ok()
 }
@@ -342,7 +339,7 @@ fn provider(fields: &Fields<'_>, older: Option<&str>, reading: &mut Reading<'_>)
 /// The name of a secret; none if none is named, or what is said makes no sense.
 fn secret(fields: &Fields<'_>, what: &str, reading: &mut Reading<'_>) -> Option<Name> {
     let reference = Fields::any(&fields.get(what)?, reading)?;
-    let why = |key: &str| (key == "namespace").then_some("is left out: names are not kept apart by namespaces");
+    let why = |key: &str| (key == "namespace").then_some("ignored: there are no namespaces");
     leave_out(&reference, &["name"], why, reading);
     reference.require("name", "some-secret", reading)?.name(reading)
 }

@@ -64,8 +64,8 @@ fn workloads(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<Workloa
         match workload(&item, reading) {
             None => is_whole = false,
             Some(new) if workloads.iter().any(|known| known.name == new.name) => {
-                let message = format!("this machine has a workload `{}` already", new.name);
-                item.refuse::<()>(reading, Code::Duplicate, message, "give it a name of its own");
+                let message = format!("this machine already has a workload `{}`", new.name);
+                item.refuse::<()>(reading, Code::Duplicate, message, "rename one of them");
             }
             Some(new) => workloads.push(new),
         }
@@ -97,7 +97,7 @@ fn volumes(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<BTreeSet<Name
         match item.name(reading) {
             None => is_whole = false,
             Some(volume) if volumes.contains(&volume) => {
-                let message = format!("this workload names volume `{volume}` already");
+                let message = format!("this workload already names volume `{volume}`");
                 item.refuse::<()>(reading, Code::Duplicate, message, "name it once");
                 is_whole = false;
             }
@@ -111,7 +111,7 @@ fn command(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<String>> 
     if let Body::Text { text, .. } = &field.node.body {
         let line = format!("{:?}", cut(text.trim(), 80));
         let next = format!(r#"no shell is used; if you want one, write `command: ["sh", "-c", {line}]`"#);
-        let message = "a command is a list: the program, then each argument for itself";
+        let message = "a command is a list: the program, then each argument";
         return field.refuse(reading, Code::WrongType, message, next);
     }
     let items = field.items(limits::ARGUMENTS_MAX, reading)?;
@@ -121,8 +121,8 @@ fn command(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<String>> 
         return field.refuse(
             reading,
             Code::MissingField,
-            "the command names no program",
-            "name one, or drop the workload",
+            "the command is empty",
+            "add a program, or remove the workload",
         );
     }
     Some(texts.into_iter().map(str::to_owned).collect())
@@ -135,7 +135,7 @@ fn environment(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<BTreeMap<
         let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
         let begins_well = key.text.bytes().next().is_some_and(|b| !b.is_ascii_digit());
         if !begins_well || key.text.len() > 255 || !key.text.bytes().all(letter) {
-            let message = format!("{:?} is no variable name", cut(&key.text, 60));
+            let message = format!("{:?} is not a variable name", cut(&key.text, 60));
             let rule = "a variable name has letters, digits and '_', and does not begin with a digit";
             reading.refuse::<()>(key.at, &value.path, Code::BadName, message, rule);
             is_whole = false;

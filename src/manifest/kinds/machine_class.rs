@@ -56,9 +56,9 @@ pub(super) fn sound(content: ClassContent, at: &Field<'_>, reading: &mut Reading
     let Err(flaw) = content.checked() else { return Some(content) };
     let (code, next) = match flaw {
         ClassFlaw::TooLarge { .. } => {
-            (Code::TooLarge, "keep what is long where the provider finds it, and name it here")
+            (Code::TooLarge, "store the long parts where the provider finds them, and refer to them here")
         }
-        ClassFlaw::Incomplete => (Code::MissingField, "complete it, or leave it out"),
+        ClassFlaw::Incomplete => (Code::MissingField, "complete it, or remove it"),
     };
-    at.refuse(reading, code, format!("the class cannot be used: {flaw}"), next)
+    at.refuse(reading, code, format!("unusable class: {flaw}"), next)
 }

@@ -37,7 +37,7 @@ pub(super) fn replicas(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u
     if replicas <= Spec::REPLICAS_MAX {
         return Some(replicas);
     }
-    let message = format!("{replicas} machines, at most {} are allowed in one set", Spec::REPLICAS_MAX);
+    let message = format!("{replicas} machines; the limit of a set is {}", Spec::REPLICAS_MAX);
     field.refuse(reading, Code::TooMany, message, "declare several sets")
 }
 
@@ -61,25 +61,20 @@ fn template_of(
     let spec = fields.require("spec", "{provider: local}", reading)?;
     let machine = machine::machine(&spec, labels, references, provider, reading)?;
     if let Some(storage) = Fields::any(&spec, reading)?.get("storage") {
-        let message = "machines of a set ask for no storage";
-        return storage.refuse(
-            reading,
-            Code::UnknownField,
-            message,
-            "leave it out, or declare the machines one by one",
-        );
+        let message = "machines of a set cannot request storage";
+        return storage.refuse(reading, Code::UnknownField, message, "remove it, or declare the machines one by one");
     }
     if machine.parent.is_some()
         && let Some(parent) = Fields::of(&spec, &machine::FIELDS, reading)?.get("parent")
     {
-        let message = "machines of a set stand in no other machine";
-        return parent.refuse(reading, Code::UnknownField, message, "leave it out, or declare the machines one by one");
+        let message = "machines of a set cannot be hosted by another machine";
+        return parent.refuse(reading, Code::UnknownField, message, "remove it, or declare the machines one by one");
     }
     if machine.has_turns()
         && let Some(workloads) = Fields::of(&spec, &machine::FIELDS, reading)?.get("workloads")
     {
-        let message = "workloads of a set's machines name no volumes: one volume cannot be attached to all of them";
-        let next = "leave `volumes` out, or declare the machines one by one";
+        let message = "workloads of a set cannot use volumes: one volume cannot be attached to all machines";
+        let next = "remove `volumes`, or declare the machines one by one";
         return workloads.refuse(reading, Code::UnknownField, message, next);
     }
     Some(machine::Spec { annotations, ..machine })
@@ -90,12 +85,12 @@ fn priorities(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<BTreeMap<N
     let mut priorities = BTreeMap::new();
     for (key, value) in field.entries(limits::PRIORITIES_MAX, reading)? {
         let Ok(name) = key.text.parse::<Name>() else {
-            let message = format!("{:?} is no name of a machine", cut(&key.text, 60));
-            return reading.refuse(key.at, &value.path, Code::BadName, message, "write a name that the set gave");
+            let message = format!("{:?} is not a machine name", cut(&key.text, 60));
+            return reading.refuse(key.at, &value.path, Code::BadName, message, "write a name that the set assigned");
         };
         let text = value.text(reading)?;
         let Ok(priority) = text.parse::<i32>() else {
-            return value.refuse(reading, Code::WrongType, format!("{:?} is no whole number", cut(text, 40)), "");
+            return value.refuse(reading, Code::WrongType, format!("{:?} is not a whole number", cut(text, 40)), "");
         };
         priorities.insert(name, priority);
     }

@@ -72,8 +72,8 @@ fn agree(fields: &Fields<'_>, spec: &Spec, reading: &mut Reading<'_>) -> Option<
     if let (Some(field), Some(zone), Some(placed)) = (fields.get("placement"), &spec.zone, placed)
         && zone.0 != placed.value
     {
-        let message = format!("it is placed in zone {}, and declared for zone {zone}", cut(&placed.value, 60));
-        return field.refuse(reading, Code::BadText, message, "say it once");
+        let message = format!("it is placed in zone {}, but declared for zone {zone}", cut(&placed.value, 60));
+        return field.refuse(reading, Code::BadText, message, "keep one of them");
     }
     let allowed = &spec.constraints.zones;
     let wanted = spec.zone.clone().or_else(|| placed.map(|placed| Zone(placed.value.clone())));
@@ -81,8 +81,8 @@ fn agree(fields: &Fields<'_>, spec: &Spec, reading: &mut Reading<'_>) -> Option<
         && !allowed.is_empty()
         && !allowed.contains(&zone)
     {
-        let message = format!("zone {} is not among the zones that it may be in", cut(&zone.0, 60));
-        return field.refuse(reading, Code::BadText, message, "name it there too, or leave one of them out");
+        let message = format!("zone {} is not one of its allowed zones", cut(&zone.0, 60));
+        return field.refuse(reading, Code::BadText, message, "add it there, or remove one of them");
     }
     Some(())
 }
@@ -92,7 +92,7 @@ fn taints(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<Taint>> {
     for item in field.items(limits::TAINTS_MAX, reading)? {
         let new = taint(&Fields::of(&item, &["key", "value", "effect"], reading)?, reading)?;
         if taints.iter().any(|taint| taint.key == new.key && taint.effect == new.effect) {
-            let message = format!("this machine has a taint `{}` with effect {} already", new.key, new.effect.as_str());
+            let message = format!("this machine already has a taint `{}` with effect {}", new.key, new.effect.as_str());
             return item.refuse(reading, Code::Duplicate, message, "keep one of them");
         }
         taints.push(new);
@@ -148,8 +148,8 @@ fn space(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SpaceWish> {
     if let Ok(wish) = text.parse::<SpaceWish>() {
         return Some(wish);
     }
-    let message = format!("{:?} is no space", cut(text, 60));
-    field.refuse(reading, Code::BadName, message, "write the name of one, or `^` and a name to keep away from it")
+    let message = format!("{:?} is not a space", cut(text, 60));
+    field.refuse(reading, Code::BadName, message, "write the name of a space, or `^` and its name to exclude it")
 }
 
 /// The name of a zone, as its provider calls it.
@@ -158,7 +158,7 @@ pub(super) fn zone(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Zone>
     if (1..=limits::ZONE_BYTES_MAX).contains(&text.len()) {
         return Some(Zone(text.to_owned()));
     }
-    let message = format!("{:?} is no name of a zone", cut(text, 60));
+    let message = format!("{:?} is not a zone name", cut(text, 60));
     field.refuse(reading, Code::BadName, message, "write 1 to 255 bytes")
 }
 
@@ -170,7 +170,7 @@ fn placement(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Placement> 
             Some(Placement { key: key.to_owned(), value: value.to_owned() })
         }
         _ => {
-            let message = format!("{:?} is no placement", cut(text, 60));
+            let message = format!("{:?} is not a placement", cut(text, 60));
             field.refuse(reading, Code::BadText, message, "write a key and a value: `zone=b`")
         }
     }
@@ -183,7 +183,7 @@ pub(super) fn boot(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Base>
     let is_word =
         |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-_".contains(&b));
     if !is_word(os) || !is_word(channel) {
-        let message = format!("{:?} is no base", cut(text, 60));
+        let message = format!("{:?} is not a base", cut(text, 60));
         return field.refuse(reading, Code::BadText, message, "write a system and a channel: `ubuntu@22.04`");
     }
     let channel = if channel.contains('/') { channel.to_owned() } else { format!("{channel}/stable") };
@@ -201,7 +201,7 @@ fn spread(field: &Field<'_>, spec: &Spec, reading: &mut Reading<'_>) -> Option<S
     if spec.labels.contains_key(&label) {
         return Some(label);
     }
-    let message = format!("it has no label `{label}` by whose value it could be kept apart from others");
+    let message = format!("it has no label `{label}` to spread it by");
     let next = match nearest(&label, spec.labels.keys().map(String::as_str)) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("write `labels: {{{label}: …}}` below `metadata`"),
@@ -226,5 +226,5 @@ fn word<T: Copy, const N: usize>(
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("known here: {}", words.join(", ")),
     };
-    field.refuse(reading, Code::BadText, format!("`{}` is no {what}", cut(text, 60)), next)
+    field.refuse(reading, Code::BadText, format!("`{}` is not a {what}", cut(text, 60)), next)
 }

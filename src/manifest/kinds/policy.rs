@@ -159,7 +159,7 @@ fn period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
 
 fn positive_period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
     match period(field, reading)? {
-        0 => field.refuse(reading, Code::BadDuration, "has to be longer than nothing", "write at least 1ms"),
+        0 => field.refuse(reading, Code::BadDuration, "must be longer than 0", "write at least 1ms"),
         ms => Some(ms),
     }
 }

@@ -43,13 +43,8 @@ fn servers(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u32> {
     match field.number(reading)? {
         number if number % 2 == 1 && number <= 7 => Some(number),
         number => {
-            let message = format!("{number} servers cannot vote");
-            field.refuse(
-                reading,
-                Code::WrongType,
-                message,
-                "write 1, 3, 5 or 7: an odd number, so that one can be lost",
-            )
+            let message = format!("{number} is not a valid number of voters");
+            field.refuse(reading, Code::WrongType, message, "write 1, 3, 5 or 7")
         }
     }
 }
@@ -62,7 +57,7 @@ fn seat(item: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading
     let addresses = match (fields.get("addresses"), fields.get("address")) {
         (Some(field), None) => addresses(&field, reading),
         (Some(field), Some(_)) => {
-            let next = "put it among the addresses, or leave them out";
+            let next = "add it to the addresses, or remove them";
             field.refuse(reading, Code::Duplicate, "a seat has either an address or addresses", next)
         }
         (None, _) => {
@@ -117,7 +112,7 @@ fn scope(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Scope> {
         Some((_, scope)) => Some(*scope),
         None => {
             let next = "write public, local-cloud, local-fan, local-machine or link-local";
-            field.refuse(reading, Code::WrongType, format!("`{text}` is no scope of an address"), next)
+            field.refuse(reading, Code::WrongType, format!("`{text}` is not an address scope"), next)
         }
     }
 }
@@ -126,6 +121,8 @@ fn port(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u16> {
     let number = field.number(reading)?;
     match u16::try_from(number) {
         Ok(port) if port > 0 => Some(port),
-        _ => field.refuse(reading, Code::WrongType, format!("{number} is no port"), "write a number from 1 to 65535"),
+        _ => {
+            field.refuse(reading, Code::WrongType, format!("{number} is not a port"), "write a number from 1 to 65535")
+        }
     }
 }

@@ -35,8 +35,8 @@ pub(super) fn volume(
 fn source(fields: &Fields<'_>, fallback: ProviderType, from: &mut Provider, reading: &mut Reading<'_>) -> Option<Name> {
     match (fields.get("provider"), fields.get("pool")) {
         (Some(_), Some(pool)) => {
-            let message = "a provider is named as well as a pool";
-            pool.refuse(reading, Code::Duplicate, message, "keep one of them: a pool says which provider it is of")
+            let message = "both a provider and a pool are given";
+            pool.refuse(reading, Code::Duplicate, message, "keep one of them: a pool implies its provider")
         }
         (Some(provider), None) => provider.name(reading),
         (None, named) => {
@@ -54,8 +54,8 @@ fn pool_name(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PoolName> {
     let text = field.text(reading)?;
     let name = text.parse::<PoolName>();
     name.ok().or_else(|| {
-        let message = format!("{:?} is no name of a pool", cut(text, 60));
-        let next = "a pool is called by a letter, then letters, digits, `-` and `?`, 63 at most";
+        let message = format!("{:?} is not a pool name", cut(text, 60));
+        let next = "a pool name is a letter, then letters, digits, `-` and `?`, at most 63";
         field.refuse(reading, Code::BadName, message, next)
     })
 }
@@ -69,7 +69,7 @@ pub(super) fn size(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SizeM
             Some(meant) if text.len() < 40 => format!("did you mean `{meant}`?"),
             _ => "write a number of MiB, or a number with M, G, T or P: 64M, 1.5G".to_owned(),
         };
-        return field.refuse(reading, Code::BadSize, format!("{:?} is no size", cut(text, 40)), next);
+        return field.refuse(reading, Code::BadSize, format!("{:?} is not a size", cut(text, 40)), next);
     };
     if size == SizeMib(0) || size.bytes().is_none() {
         let message = format!("{} is out of range", cut(text, 40));
@@ -126,8 +126,8 @@ pub(super) fn filesystem(
     let machine = maybe_named("machine", &fields, references, reading);
     let is_managed = backing.is_some();
     if let Some(pool) = fields.get("pool").filter(|_| is_managed) {
-        let message = "a filesystem on a volume comes from no pool of its own";
-        return pool.refuse(reading, Code::Duplicate, message, "have the volume come from the pool");
+        let message = "a filesystem on a volume cannot have a pool";
+        return pool.refuse(reading, Code::Duplicate, message, "give the volume the pool");
     }
     let provider = match fields.get("provider") {
         None if is_managed => filesystem::MANAGED.parse().ok(),
@@ -135,10 +135,10 @@ pub(super) fn filesystem(
             let provider = field.name(reading)?;
             if is_managed != (provider.as_str() == filesystem::MANAGED) {
                 let message = match is_managed {
-                    true => format!("{provider} makes no filesystems on volumes"),
-                    false => format!("{provider} makes filesystems on volumes, and none is named"),
+                    true => format!("{provider} cannot create filesystems on volumes"),
+                    false => format!("{provider} creates filesystems on volumes, but no volume is named"),
                 };
-                let next = "a filesystem on a volume names the volume and provider `managed`, or no provider";
+                let next = "name the volume and provider `managed`, or no provider";
                 return field.refuse(reading, Code::BadName, message, next);
             }
             Some(provider)
@@ -171,7 +171,7 @@ pub(super) fn mount_path(fields: &Fields<'_>, reading: &mut Reading<'_>) -> Opti
     let Some(field) = fields.get("path") else { return Some(None) };
     let text = field.line(reading)?;
     if let Err(error) = check_mount_point(text) {
-        let message = format!("nothing is mounted at {:?}: {error}", cut(text, 60));
+        let message = format!("nothing can be mounted at {:?}: {error}", cut(text, 60));
         let next = "write an absolute path of your own, such as `/srv/data`";
         return field.refuse(reading, Code::BadName, message, next);
     }
@@ -203,8 +203,8 @@ pub(super) fn named_as_bound(top: &Fields<'_>, name: &str, reading: &mut Reading
     {
         let text = field.line(reading)?;
         if text != name {
-            let message = format!("{:?} is not what this attachment is called", cut(text, 60));
-            let next = format!("write `name: {name}`, or leave metadata out");
+            let message = format!("{:?} is not the name of this attachment", cut(text, 60));
+            let next = format!("write `name: {name}`, or omit metadata");
             return field.refuse(reading, Code::BadName, message, next);
         }
     }

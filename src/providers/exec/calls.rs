@@ -75,7 +75,7 @@ impl ExecProvider {
                 }
             }
         }
-        let too_long = || Err(Fault::new(FaultCode::OutOfRange, "what is asked for does not fit on a line"));
+        let too_long = || Err(Fault::new(FaultCode::OutOfRange, "the request is too long for one line"));
         Ok(results.into_iter().map(|result| result.unwrap_or_else(too_long)).collect())
     }
 
@@ -215,7 +215,7 @@ impl ExecProvider {
     ) -> Result<Vec<Result<Value, Fault>>, Fault> {
         let value = answer(told, operation.nature()).await?;
         let Value::Array(items) = value else {
-            return Err(Fault::new(FaultCode::Unknown, "the provider's answer is no list of results"));
+            return Err(Fault::new(FaultCode::Unknown, "the provider's answer is not a list of results"));
         };
         if items.len() != count {
             let text = format!("the provider gave {} answers to {count} questions", items.len());

@@ -99,7 +99,7 @@ impl ExecConfig {
 /// Says that a text is no command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadCommand {
-    #[error("the command names no program")]
+    #[error("the command is empty")]
     Empty,
     #[error("a quotation mark is never closed")]
     OpenQuote,

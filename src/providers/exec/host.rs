@@ -99,7 +99,7 @@ pub(super) async fn run(config: ExecConfig, shared: Arc<Shared>, blot: Blot, mut
             pause = limits.pause_first;
         }
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        warn!(provider = %config.name, pause_ms, "{trouble}; it is started anew");
+        warn!(provider = %config.name, pause_ms, "{trouble}; restarting it");
         if !refuse_for(pause, &trouble, &mut inbox).await {
             return;
         }

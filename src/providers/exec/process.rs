@@ -73,7 +73,7 @@ impl Process {
 /// The configured program with pipes, in a group of its own, and with little of our environment.
 pub(in crate::providers) fn command(config: &ExecConfig) -> io::Result<Command> {
     let Some((program, arguments)) = config.command.split_first() else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the command names no program"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"));
     };
     let mut command = Command::new(program);
     command

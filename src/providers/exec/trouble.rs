@@ -55,7 +55,7 @@ impl fmt::Display for Trouble {
             Self::BadHello(why) => write!(f, "the provider does not speak our protocol: {why}"),
             Self::Ended(how) => write!(f, "the provider's process ended ({how})"),
             Self::BadLine(BadLine::NotJson { column }, bytes) => {
-                write!(f, "the provider wrote a line of {bytes} bytes that is no JSON object (seen at column {column})")
+                write!(f, "the provider wrote a line of {bytes} bytes that is not a JSON object (at column {column})")
             }
             Self::BadLine(BadLine::NoAnswer, bytes) => {
                 write!(f, "the provider wrote a line of {bytes} bytes that is neither an answer nor progress")

@@ -93,7 +93,7 @@ fn known_machine(id: EffectId, told: ToldMachine) -> Result<MachineInstance, Fau
 pub(super) fn volume(wish: &CreateVolume, told: Value) -> Result<ProvisionedVolume, Fault> {
     let seen = known_volume(wish.id, read("volume", told)?)?;
     if seen.size < wish.size {
-        let text = format!("the provider made a volume of {}, and {} was asked for", seen.size, wish.size);
+        let text = format!("the provider created a volume of {} instead of {}", seen.size, wish.size);
         return Err(Fault::new(FaultCode::OutOfRange, text));
     }
     Ok(seen)
@@ -141,7 +141,7 @@ fn is_path(path: &str) -> bool {
 pub(super) fn filesystem(wish: &CreateFilesystem, told: Value) -> Result<ProvisionedFilesystem, Fault> {
     let seen = known_filesystem(wish.id, read("filesystem", told)?)?;
     if seen.size < wish.size {
-        let text = format!("the provider made a filesystem of {}, and {} was asked for", seen.size, wish.size);
+        let text = format!("the provider created a filesystem of {} instead of {}", seen.size, wish.size);
         return Err(Fault::new(FaultCode::OutOfRange, text));
     }
     Ok(seen)
@@ -169,7 +169,7 @@ pub(super) fn mount(wish: &AttachFilesystem, told: Value) -> Result<FilesystemAt
         return lie("the provider mounted for writing what is only to be read");
     }
     if wish.path.as_ref().is_some_and(|path| *path != seen.mount_point) {
-        return lie("the provider mounted somewhere else than it was asked to");
+        return lie("the provider mounted it at another path than requested");
     }
     Ok(seen)
 }
@@ -180,7 +180,7 @@ pub(super) fn found_mount(_: EffectId, told: Value) -> Result<Lookup<FilesystemA
 
 fn known_mount(told: ToldMount) -> Result<FilesystemAttachmentInfo, Fault> {
     if !told.mount_point.starts_with('/') || !is_path(&told.mount_point) {
-        return lie("the provider's mount point is no absolute path");
+        return lie("the provider's mount point is not an absolute path");
     }
     Ok(told)
 }

@@ -47,10 +47,10 @@ pub fn attach(inner: &Inner, wish: AttachVolume) -> Result<AttachmentInfo, Fault
     };
     let machine = inner.home.machine(claim.machine_effect);
     if !is_there(&machine)? {
-        return Err(Fault::new(FaultCode::NotFound, format!("there is no machine {}", claim.machine)));
+        return Err(Fault::new(FaultCode::NotFound, format!("machine {} does not exist", claim.machine)));
     }
     if !volumes::exists(inner, claim.volume_effect)? {
-        return Err(Fault::new(FaultCode::NotFound, format!("there is no volume {}", claim.volume)));
+        return Err(Fault::new(FaultCode::NotFound, format!("volume {} does not exist", claim.volume)));
     }
     let held = read_claim(inner, claim.volume_effect)?;
     let record = inner.home.attachment(claim.attachment);
@@ -73,7 +73,7 @@ pub fn attach(inner: &Inner, wish: AttachVolume) -> Result<AttachmentInfo, Fault
         // The machine went while we were at it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             take_back(inner, &claim)?;
-            Err(Fault::new(FaultCode::NotFound, format!("there is no machine {} any more", claim.machine)))
+            Err(Fault::new(FaultCode::NotFound, format!("machine {} no longer exists", claim.machine)))
         }
         placed => placed.or_fault("link the volume").map(|()| info(&machine, &claim)),
     }

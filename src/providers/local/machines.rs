@@ -51,7 +51,7 @@ pub fn create(inner: &Inner, wish: CreateMachine) -> Result<MachineInstance, Fau
         Presence::NeverStarted => take_back(&directory)?,
         Presence::Unproven | Presence::Running(_) => false,
         Presence::Ended(_) => {
-            return failed_precondition("the machine's process has ended; it has to be deleted and made anew");
+            return failed_precondition("the machine's process exited; it must be deleted and recreated");
         }
     };
     let ended = if to_be_made {
@@ -125,12 +125,12 @@ fn wait_for_agent(directory: &MachineDir, ended: Option<Receiver<ExitStatus>>) -
         let exit = ended.as_ref().and_then(|ended| ended.try_recv().ok());
         match directory.presence().or_fault("read the machine's directory")? {
             Presence::Running(mark) => return Ok(mark),
-            Presence::Ended(_) => return failed_precondition("the agent ended at once; its agent.log tells why"),
+            Presence::Ended(_) => return failed_precondition("the agent exited at once; see its agent.log"),
             Presence::Absent => return Err(Fault::new(FaultCode::Aborted, "the machine's directory has vanished")),
             Presence::NeverStarted | Presence::Unproven => (),
         }
         if let Some(exit) = exit {
-            let text = format!("the agent did not start ({exit}); agent.log in the machine's directory tells why");
+            let text = format!("the agent did not start ({exit}); see agent.log in the machine's directory");
             return Err(Fault::new(FaultCode::Internal, text));
         }
         if until <= Instant::now() {

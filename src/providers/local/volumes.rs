@@ -99,7 +99,7 @@ pub fn list(inner: &Inner) -> Result<Listing<ProvisionedVolume>, Fault> {
             Ok(found) => items.extend(found.map(|(_, volume)| volume)),
             Err(fault) if fault.code == FaultCode::DataLoss => (),
             Err(fault) => {
-                tracing::warn!(%effect, %fault, "a volume cannot be looked at");
+                tracing::warn!(%effect, %fault, "cannot examine a volume");
                 complete = false;
             }
         }

@@ -128,7 +128,7 @@ impl One {
                     Whereabouts::Nowhere => {
                         return match WithoutMachine::of(&work) {
                             WithoutMachine::Gone(answer) => Ok(answer),
-                            WithoutMachine::Refused => Err(self.unavailable("is not there now")),
+                            WithoutMachine::Refused => Err(self.unavailable("is missing now")),
                         };
                     }
                 }
@@ -155,7 +155,7 @@ impl One {
     async fn locate(&self) -> Result<Whereabouts, Fault> {
         let (locate, machine) = (self.inside.locate.clone(), self.machine.clone());
         let located = tokio::task::spawn_blocking(move || locate(&machine)).await;
-        located.unwrap_or_else(|_| Err(Fault::new(FaultCode::Aborted, "nobody could look for the machine")))
+        located.unwrap_or_else(|_| Err(Fault::new(FaultCode::Aborted, "could not look for the machine")))
     }
 
     /// The agent has ended and none will start: what a machine loses when it ends is let go of here.

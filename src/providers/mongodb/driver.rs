@@ -43,8 +43,7 @@ impl Driver {
         let broken = |error: &Error| broken(host, &access, error);
         let options = options(host, &access).map_err(|error| broken(&error))?;
         let strange = |what| Broken::NotSent(Fault::new(FaultCode::Internal, format!("{host}: {what}")));
-        let command =
-            BsonDocument::try_from(command).map_err(|_| strange("the command is no document of MongoDB's"))?;
+        let command = BsonDocument::try_from(command).map_err(|_| strange("the command is not a MongoDB document"))?;
         let client = Client::with_options(options).map_err(|error| broken(&error))?;
         let answer = timeout(time, async { client.database(ADMIN).run_command(command).await }).await;
         let Ok(answer) = answer else {

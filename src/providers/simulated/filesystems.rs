@@ -54,7 +54,7 @@ impl WorldState {
             return Ok(present.info.clone());
         }
         let none =
-            |what: &str, id: &InstanceId| Err(Fault::new(FaultCode::NotFound, format!("there is no {what} {id}")));
+            |what: &str, id: &InstanceId| Err(Fault::new(FaultCode::NotFound, format!("{what} {id} does not exist")));
         if !self.instances.contains_key(&attach.machine_effect) {
             return none("instance", &attach.instance);
         }

@@ -54,7 +54,7 @@ impl MachineProvider for SimulatedProvider {
     fn progress(&self, id: EffectId) -> Option<Progress> {
         let state = self.world.at(self.clock.now());
         let tells = state.faults.get(&self.name).is_some_and(|faults| faults.tells_progress);
-        let text = "being made".to_owned();
+        let text = "being created".to_owned();
         (tells && state.is_in_the_air(id)).then_some(Progress { id, text, percent: None })
     }
 

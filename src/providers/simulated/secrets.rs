@@ -28,7 +28,7 @@ impl SimulatedSecrets {
 impl Secrets for SimulatedSecrets {
     fn read(&self, name: &Name) -> Result<SecretData, Fault> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone = || Fault::new(FaultCode::FailedPrecondition, format!("there is no secret {name}"));
+        let gone = || Fault::new(FaultCode::FailedPrecondition, format!("secret {name} does not exist"));
         all.get(name).cloned().ok_or_else(gone)
     }
 }

@@ -420,10 +420,10 @@ impl WorldState {
             return Ok(present.info.clone());
         }
         if !self.instances.contains_key(&attach.machine_effect) {
-            return Err(Fault::new(FaultCode::NotFound, format!("there is no instance {}", attach.instance)));
+            return Err(Fault::new(FaultCode::NotFound, format!("instance {} does not exist", attach.instance)));
         }
         if !self.volumes.contains_key(&attach.volume_effect) {
-            return Err(Fault::new(FaultCode::NotFound, format!("there is no volume {}", attach.volume_id)));
+            return Err(Fault::new(FaultCode::NotFound, format!("volume {} does not exist", attach.volume_id)));
         }
         if self.attachments.values().any(|other| other.made.volume_effect == attach.volume_effect) {
             let text = format!("volume {} is attached elsewhere", attach.volume_id);

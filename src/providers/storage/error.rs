@@ -24,15 +24,15 @@ pub enum Step {
 /// Why an operation did not succeed. Data is intact after each of them.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
-    #[error("{text:?} is no absolute path in its plain form")]
+    #[error("{text:?} is not a plain absolute path")]
     BadPath { text: String },
-    #[error("{text:?} is no name of a block device")]
+    #[error("{text:?} is not a block device name")]
     BadDeviceName { text: String },
-    #[error("{text:?} is no id of a volume of ours")]
+    #[error("{text:?} is not a volume id of this node")]
     InvalidVolumeId { text: String },
-    #[error("what the pool says makes no sense here")]
+    #[error("the pool's attributes are invalid here")]
     BadAttributes(#[source] AttributeError),
-    #[error("a size of {size} makes no sense here")]
+    #[error("a size of {size} is invalid here")]
     BadSize { size: SizeMib },
     #[error("{path} is outside of the directories in which anything may be mounted")]
     NotAllowedThere { path: AbsPath },
@@ -63,13 +63,13 @@ pub enum StorageError {
     NoLoopDevice { why: &'static str },
     #[error("the file of {tag} is missing or not ours")]
     BackingFile { tag: Tag },
-    #[error("there is no file at {place} that could be taken over")]
+    #[error("there is no file at {place} to import")]
     NothingToImport { place: AbsPath },
     #[error("the volume beneath the filesystem is not attached yet")]
     BackingVolumeNotAttached,
     #[error(
-        "the device {device} holds data ({what}) and is not formatted; if nobody needs the data, overwrite all of it with \
-         zeros, else give the filesystem another volume"
+        "device {device} holds data ({what}) and is not formatted; use another volume, or overwrite all of the device with \
+         zeros if the data is not needed"
     )]
     HoldsData { device: DeviceName, what: String },
     #[error("the device {device} is in use: {by}")]

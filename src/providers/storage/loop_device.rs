@@ -181,5 +181,5 @@ async fn ensure_gone(ground: &Ground, file: &AbsPath, device: &DeviceName) -> Re
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
-    Err(StorageError::DeviceInUse { device: device.clone(), by: "somebody keeps it open" })
+    Err(StorageError::DeviceInUse { device: device.clone(), by: "another process keeps it open" })
 }

@@ -155,7 +155,7 @@ pub async fn create(
     }
     ground.run(Step::Create, Command::make_ext4(&target), turn).await?;
     let Content::Ext4 { uuid } = ground.sight.recognised(&target)? else {
-        return Err(StorageError::BadAnswer { program: "mkfs.ext4", text: "done, and there is no filesystem".into() });
+        return Err(StorageError::BadAnswer { program: "mkfs.ext4", text: "done, but there is no filesystem".into() });
     };
     write_note(ground, tag, &Note::Done { uuid, size })?;
     crash::point("storage-format-done");

@@ -100,7 +100,7 @@ impl AbsPath {
     /// # Panics
     /// If the name is no single part of a path: names come from [`Tag`]s and from code.
     pub fn join(&self, name: &str) -> Self {
-        assert!(is_part(name), "{name:?} is no single part of a path");
+        assert!(is_part(name), "{name:?} is not a single path component");
         Self(if self.0 == "/" { format!("/{name}") } else { format!("{}/{name}", self.0) })
     }
 

@@ -120,7 +120,7 @@ impl SystemRunner {
             Ok(Ok((_, stderr, status))) => {
                 let stderr = match stderr {
                     Printed::All(bytes) => cut(String::from_utf8_lossy(&bytes).trim()),
-                    Printed::TooMuch => "(too much to tell)".to_owned(),
+                    Printed::TooMuch => "(output too long)".to_owned(),
                 };
                 Err(RunError::Failed { program: program(), exit: status.code(), stderr })
             }

@@ -197,7 +197,7 @@ impl Tree {
             Ok(_) => sync(&directory),
             Err(Errno::EXIST) => match self.look(path)? {
                 Found::File { is_ours: true, .. } => Ok(()),
-                _ => Err(StorageError::UnsafePath { path: path.clone(), why: "something else is there" }),
+                _ => Err(StorageError::UnsafePath { path: path.clone(), why: "something else is in its place" }),
             },
             Err(errno) => Err(errno).doing("make a file"),
         }

@@ -54,7 +54,7 @@ fn a_pool_that_is_not_there_or_cannot_make_it_is_refused() {
     let cases = [
         ("Volume", "pool: fats, size: 1G", "dangling-reference", "did you mean `fast`?"),
         ("Volume", "pool: 7up, size: 1G", "bad-name", "letter"),
-        ("Volume", "pool: tmpfs, size: 1G", "bad-pool", "makes no volumes"),
+        ("Volume", "pool: tmpfs, size: 1G", "bad-pool", "does not provide volumes"),
         ("Volume", "pool: fast, provider: mine, size: 1G", "duplicate", "keep one"),
         ("Filesystem", "pool: loop, size: 1M", "bad-pool", "too small"),
         ("Volume", "pool: loop, size: 99P", "bad-pool", "more than"),

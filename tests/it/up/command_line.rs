@@ -35,7 +35,7 @@ fn a_data_directory_with_a_very_long_path() {
 #[test]
 fn a_stopped_node_can_be_asked() {
     let lab = Lab::new();
-    lab.run(&["status"]).code(4).says("there is no node in");
+    lab.run(&["status"]).code(4).says("no node is running in");
     assert!(!lab.data().exists(), "asking makes nothing");
     lab.up();
     let args = lab.up_args();
@@ -69,12 +69,12 @@ fn nobody_waits_for_a_node_that_does_not_run() {
 fn a_directory_that_cannot_be_used_is_told_as_that() {
     let lab = Lab::new();
     let file = lab.manifest("file", "no directory");
-    lab.run(&["status", "--data-dir", &file]).code(65).says("error[not-an-export]").says("is no whole export");
+    lab.run(&["status", "--data-dir", &file]).code(65).says("error[not-an-export]").says("is not a complete export");
     for args in [&["serve"][..], &["hold", "machine/a", "--reason", "x"]] {
         let ran = lab.run(&[args, &["--data-dir", &file]].concat()).code(78);
         ran.says("error[no-directory]").says("is not a directory");
     }
-    lab.run(&["serve", "--data-dir", "/proc"]).code(78).says("name a directory that can be written to");
+    lab.run(&["serve", "--data-dir", "/proc"]).code(78).says("choose a writable directory");
 }
 
 #[test]
@@ -82,13 +82,13 @@ fn a_node_that_cannot_be_reached_is_told_as_that() {
     let lab = Lab::new();
     let node = lab.start(&["serve"]);
     node.says("listening on");
-    lab.run(&["serve"]).code(5).says("is running in this data directory already").says("`bailiwick apply FILE`");
+    lab.run(&["serve"]).code(5).says("is already running in this data directory").says("`bailiwick apply FILE`");
     fs::remove_file(lab.data().join("node.sock")).expect("removed");
     lab.run(&["status"]).code(69).says("error[socket-gone]").says(&format!("kill {}", node.pid()));
     node.signal(Signal::TERM);
     node.ended().code(0);
     lab.run(&["status"]).code(0);
-    lab.run(&["log", "machine/nobody"]).code(4).says("there is no machine/nobody");
+    lab.run(&["log", "machine/nobody"]).code(4).says("machine/nobody not found");
     lab.run(&["log", "--since", "5m"]).code(64).says("did you mean -5m?");
     assert!(!lab.run(&["pool", "list"]).code(0).out.contains("ebs"));
 }
@@ -109,20 +109,20 @@ fn decisions_are_followed_as_they_are_made_and_explained_both_ways() {
 
     let about = format!("@{}", holds[0]);
     let ends = lab.run(&["log", "--caused-by", &about]).code(0).out;
-    assert!(ends.contains("operator-releases") || ends.contains("lets it go on"), "{ends}");
+    assert!(ends.contains("operator-releases") || ends.contains("ended the hold"), "{ends}");
     let tells = |args: &[&str], words: &str| {
         let told = lab.run(args).code(0).out;
         assert!(told.contains(words), "{args:?}: {words:?} in {told}");
     };
-    tells(&["why", &about, "--forward"], "asked for it");
-    tells(&["why", "machine/clerk", "hold"], "it is not held any more");
-    tells(&["why", "machine/clerk", "hold"], "it is held: second");
-    lab.run(&["why", "machine/clerk", "weather"]).code(64).says("there are phase, status");
-    lab.run(&["why", "@99999"]).code(4).says("there is no entry 99999");
-    tells(&["why", "machine/clerk", "health"], "agent:machine/clerk reported it");
+    tells(&["why", &about, "--forward"], "requested by");
+    tells(&["why", "machine/clerk", "hold"], "hold ended");
+    tells(&["why", "machine/clerk", "hold"], "held: second");
+    lab.run(&["why", "machine/clerk", "weather"]).code(64).says("use one of phase, status");
+    lab.run(&["why", "@99999"]).code(4).says("entry 99999 does not exist");
+    tells(&["why", "machine/clerk", "health"], "reported by agent:machine/clerk");
     node.signal(Signal::TERM);
     node.ended().code(0);
-    tells(&["why", "machine/clerk", "health"], "agent:machine/clerk reported it");
+    tells(&["why", "machine/clerk", "health"], "reported by agent:machine/clerk");
 }
 
 #[test]

@@ -36,15 +36,15 @@ fn a_workload_ends_while_its_volume_is_still_attached() {
     let lab = Lab::new();
     let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", FAREWELL));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let removed = lab.run(&["remove", "machine/a", "-o", "json"]).code(0);
     assert_eq!(json(&removed)["blocked"][0]["by"], "the workloads of machine/a", "{removed:?}");
     eventually("it has gone", || json(&lab.run(&["get", "machines", "-o", "json"]).code(0)) == Value::Array(vec![]));
     let order = happened(&lab);
     let place = |words: &str| place(&order, words);
-    let ended = place("its workloads have ended");
-    assert!(ended < place("it let go of volume v"), "{order:?}");
-    assert!(place("it let go of volume v") < place("its instance is to go"), "{order:?}");
+    let ended = place("drained: all workloads stopped");
+    assert!(ended < place("released volume v"), "{order:?}");
+    assert!(place("released volume v") < place("requested the deletion of its instance"), "{order:?}");
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
@@ -55,10 +55,10 @@ fn force_does_not_wait_for_workloads() {
     let clings = FAREWELL.replace("sleep 1; echo farewell > $BAILIWICK_VOLUME_V/last; exit 0", "");
     let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", clings));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     lab.run(&["remove", "machine/a", "--force", "--wait", "--timeout", "60s"]).code(0);
     let log = lab.run(&["log", "machine/a", "--limit", "50"]);
-    assert!(log.out.contains("not to wait") || log.out.contains("removed"), "{}", log.out);
+    assert!(log.out.contains("without waiting") || log.out.contains("removed"), "{}", log.out);
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
@@ -82,7 +82,7 @@ fn with_budget(lab: &Lab, min_available: u32, drain_timeout: &str) -> super::sup
     let quick = lab.manifest("quick.yaml", QUICK.replace("  storage:", &health));
     let file = lab.manifest("it.yaml", shop(min_available));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     node
 }
 
@@ -107,7 +107,9 @@ fn is_stopped(pid: u32) -> bool {
 /// How often the workloads of machine a were refused to end, by what `describe` says.
 fn refusals(lab: &Lab) -> u32 {
     let detail = describe(lab, "machine/a")["detail"].to_string();
-    let told = detail.split_once("application shop needs 1 of its other machines, and 0 run well (refused ");
+    let told = detail
+        .split_once("eviction delayed ")
+        .filter(|(_, rest)| rest.contains("application shop needs 1 of its other machines healthy, and has 0"));
     told.and_then(|(_, rest)| rest.split_once(' ')?.0.parse().ok()).unwrap_or(0)
 }
 
@@ -149,7 +151,10 @@ fn workloads_go_on_until_their_disruption_budget_has_room() {
     assert!(other.signal(Signal::CONT).expect("it is ours"));
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
     let log = lab.run(&["log", "machine/a", "--limit", "100"]).code(0).out;
-    assert!(log.contains("enough of the others run well") && log.contains("nothing runs inside any more"), "{log}");
+    assert!(
+        log.contains("enough of the other machines are healthy") && log.contains("all its workloads stopped"),
+        "{log}"
+    );
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
@@ -163,7 +168,7 @@ fn a_budget_that_never_has_room_holds_nobody_longer_than_the_drain_may_take() {
     eventually("it was refused", || describe(&lab, "machine/a")["detail"].to_string().contains("needs 2"));
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
     let log = lab.run(&["log", "machine/a", "--limit", "100"]).code(0).out;
-    assert!(log.contains("did not end in time"), "{log}");
+    assert!(log.contains("drain timed out"), "{log}");
     eventually("nothing is left of it", || running(&lab, &a, "w") == 0);
     node.signal(Signal::TERM);
     node.ended().code(0);
@@ -181,7 +186,7 @@ fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
     lab.run(&["remove", "machine/a"]).code(0);
     eventually("it was refused", || 1 <= refusals(&lab));
     node.kill();
-    let (before, began) = (refusals(&lab), only(&lab, "its workloads are to end"));
+    let (before, began) = (refusals(&lab), only(&lab, "drain started"));
     let node = lab.start(&["serve"]);
     node.says("listening on");
     assert!(is_stopped(pid), "the node's end sets nobody free");
@@ -191,14 +196,14 @@ fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
     let time = began.rsplit_once('T').and_then(|(_, time)| time.split('.').next()).expect("a time");
     let keeps = || {
         let detail = describe(&lab, "machine/a")["detail"].to_string();
-        detail.split_once("and waited for until ").is_some_and(|(_, deadline)| deadline.contains(time))
+        detail.split_once("drain ends ").is_some_and(|(_, deadline)| deadline.contains(time))
     };
     eventually("it is refused with the deadline that it had", keeps);
     assert!(other.signal(Signal::CONT).expect("it is ours"));
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
-    assert_eq!(only(&lab, "its workloads are to end"), began, "the drain began once");
-    only(&lab, "its workloads may end now");
-    only(&lab, "its workloads have ended");
+    assert_eq!(only(&lab, "drain started"), began, "the drain began once");
+    only(&lab, "eviction of its workloads allowed");
+    only(&lab, "drained: all workloads stopped");
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
@@ -213,20 +218,20 @@ fn an_eviction_that_is_under_way_is_finished_after_a_kill_and_not_begun_again() 
     let health = "  health: {evictionRetry: 300ms, drainTimeout: 120s}\n  storage:";
     let quick = lab.manifest("quick.yaml", QUICK.replace("  storage:", health));
     let node = lab.start(&["up", &quick, &lab.manifest("it.yaml", slow), "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let has_said = |text: &str| std::fs::read_to_string(&said).is_ok_and(|all| all == text);
     eventually("its workload runs", || has_said("begin\n"));
     lab.run(&["remove", "machine/a"]).code(0);
     eventually("its workload is told to end", || has_said("begin\nend\n"));
     node.kill();
-    let began = only(&lab, "its workloads are to end");
+    let began = only(&lab, "drain started");
     let node = lab.start(&["serve"]);
     node.says("listening on");
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
     assert!(has_said("begin\nend\n"), "it was told once, and not started again");
-    assert_eq!(only(&lab, "its workloads are to end"), began, "the drain began once");
-    only(&lab, "its workloads may end now");
-    only(&lab, "its workloads have ended");
+    assert_eq!(only(&lab, "drain started"), began, "the drain began once");
+    only(&lab, "eviction of its workloads allowed");
+    only(&lab, "drained: all workloads stopped");
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
@@ -270,7 +275,7 @@ fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_chang
     let said = lab.manifest("said", "");
     let quick = lab.manifest("quick.yaml", QUICK);
     let node = lab.start(&["up", &quick, &lab.manifest("it.yaml", TURNS.replace("SAID", &said)), "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let lines = || std::fs::read_to_string(&said).unwrap_or_default();
     let is_told = |workload: &str| {
         lines().lines().any(|line| line.starts_with(&format!("{workload} /")) && line.ends_with(" no"))
@@ -279,8 +284,8 @@ fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_chang
     let began = lines();
     let a = describe(&lab, "machine/a");
     lab.run(&["remove", "machine/a"]).code(0);
-    eventually("it is the first one's turn", || detail(&lab).contains("it is the turn of db"));
-    assert!(detail(&lab).contains("then comes web"), "{}", detail(&lab));
+    eventually("it is the first one's turn", || detail(&lab).contains("workload db has until"));
+    assert!(detail(&lab).contains("next: web"), "{}", detail(&lab));
     node.kill();
     assert!(running(&lab, &a, "web") == 1, "its turn has not come");
     let node = lab.start(&["serve"]);
@@ -290,21 +295,21 @@ fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_chang
     let order = happened(&lab);
     let place = |words: &str| place(&order, words);
     let steps = [
-        "these of its workloads end one after the other: db, web",
-        "workload db is to end",
-        "workload db has ended, and its volumes leave: data",
-        "it let go of volume data",
-        "the turn of workload db is over",
-        "workload web is to end",
-        "workload web has ended, and its volumes leave: logs",
-        "it let go of volume logs",
-        "the turn of workload web is over",
-        "its workloads have ended",
-        "its instance is to go",
+        "workloads stop one after the other: db, web",
+        "stopping workload db",
+        "workload db stopped; detaching its volumes: data",
+        "released volume data",
+        "workload db stopped, and its volumes detached",
+        "stopping workload web",
+        "workload web stopped; detaching its volumes: logs",
+        "released volume logs",
+        "workload web stopped, and its volumes detached",
+        "drained: all workloads stopped",
+        "requested the deletion of its instance",
     ];
     let places = steps.map(place);
     assert!(places.is_sorted(), "{order:?}");
-    only(&lab, "these of its workloads end one after the other");
+    only(&lab, "workloads stop one after the other");
     node.signal(Signal::TERM);
     node.ended().code(0);
 }

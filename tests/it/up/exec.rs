@@ -84,7 +84,7 @@ impl SampleLab {
     #[track_caller]
     fn stay(&self) -> Running {
         let node = self.lab.start(&self.args(&[]));
-        node.says("everything is ready");
+        node.says("ready; Ctrl-C stops the node");
         node
     }
 }
@@ -139,7 +139,7 @@ fn a_provider_that_is_killed_comes_back_and_the_node_goes_on() {
     let node = sample.stay();
     let first = sample.provider();
     assert!(first.signal(Signal::KILL).expect("it is ours"));
-    node.says("it is started anew");
+    node.says("restarting it");
     let third = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: third}\nspec: {provider: sample}\n";
     let third = sample.lab.manifest("third.yaml", third);
     sample.lab.run(&["apply", &third, "--wait", "--timeout", "60s"]).code(0);
@@ -251,7 +251,7 @@ fn a_provider_that_is_broken_holds_up_nobody_else() {
 fn a_provider_that_was_forgotten_is_named() {
     let Some(sample) = SampleLab::new() else { return };
     let ran = sample.lab.run(&["up", &sample.manifest, "--once", "--timeout", "60s"]).code(5);
-    ran.says("asks for provider sample, and this node has none of that name");
+    ran.says("names provider sample, which this node does not have");
 }
 
 #[test]

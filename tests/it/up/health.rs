@@ -23,11 +23,11 @@ fn a_machine_that_hangs_is_replaced_when_its_time_is_over() {
     let file = lab
         .manifest("it.yaml", "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: a}\nspec: {provider: local}\n");
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let before = describe(&lab, "machine/a");
     assert_eq!((&before["phase"], &before["health"]), (&"Running".into(), &"well".into()), "{before}");
     let why = json(&lab.run(&["why-not", "machine/a", "replaced", "-o", "json"]).code(0));
-    assert_eq!(why["unmet"]["because"], "it is well");
+    assert_eq!(why["unmet"]["because"], "it is healthy");
     let pid = before["facts"]["pid"].as_str().and_then(|pid| pid.parse().ok()).expect("a process");
     let agent = ProcessMark::of(pid).expect("it runs");
     assert!(agent.signal(Signal::STOP).expect("it is ours"));
@@ -39,7 +39,7 @@ fn a_machine_that_hangs_is_replaced_when_its_time_is_over() {
     });
     assert!(!agent.is_alive(), "the one that hung is gone");
     let history = describe(&lab, "machine/a")["history"].to_string();
-    assert!(history.contains("it was not well in time and there is room to replace it"), "{history}");
+    assert!(history.contains("it did not become healthy in time and the replacement budget allows it"), "{history}");
     node.signal(Signal::TERM);
     node.ended().code(0);
 }

@@ -206,7 +206,7 @@ fn without_a_machine_or_in_another_one_nothing_is_made_inside() {
     apply(&wants("Volume", "{provider: loop, size: 1M}")).code(5).says("names no machine");
     apply(&wants("Filesystem", "{provider: tmpfs, size: 1M}")).code(5).says("names no machine");
     apply(&wants("Volume", "{provider: local, size: 1M}")).code(0);
-    apply(&wants("Filesystem", "{volume: a}")).code(5).says("no block device");
+    apply(&wants("Filesystem", "{volume: a}")).code(5).says("needs a block device");
     node.kill();
 }
 

@@ -54,7 +54,7 @@ fn an_agent_joins_with_its_token_and_says_what_it_is() {
     let lab = Lab::new();
     let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", LABELLED));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let agent = describe(&lab)["agent"].clone();
     assert_eq!((&agent["version"], &agent["labels"]["tier"]), (&env!("CARGO_PKG_VERSION").into(), &"front".into()));
     let (path, token) = kept(&lab);
@@ -87,7 +87,7 @@ fn an_agent_that_floods_is_recorded_from_time_to_time_and_the_node_goes_on() {
     let lab = Lab::new();
     let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", LABELLED));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let machine = lab.local().join("machines").join(effect(&lab));
     let bearer = fs::read_to_string(machine.join("token")).expect("it has joined");
     let (_, token) = kept(&lab);
@@ -148,7 +148,7 @@ fn who_comes_with_a_token_that_is_over_is_told_so() {
     let quick = lab.manifest("quick.yaml", QUICK.replace("  storage:", health));
     let file = lab.manifest("it.yaml", LABELLED);
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let (_, token) = kept(&lab);
     let token = token["token"].as_str().expect("a token").to_owned();
     eventually("it is over", || join(&lab, &effect(&lab), &token).as_deref() == Some("expired-token"));

@@ -13,7 +13,7 @@ fn keys_and_tokens_are_nowhere_else() {
     let mut args = lab.up_args();
     args.extend(["--log-level", "trace"].map(str::to_owned));
     let node = lab.start(&args.iter().map(String::as_str).collect::<Vec<_>>());
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let mut said = Vec::new();
     for args in [&["status", "-o", "json"][..], &["log", "-o", "json"], &["get", "machine", "-o", "json"]] {
         let ran = lab.run(&[args, &["--log-level", "trace"]].concat());

@@ -33,7 +33,7 @@ fn ctrl_c_reaches_the_node_and_no_machine() {
     let mut command = lab.command(&args.iter().map(String::as_str).collect::<Vec<_>>());
     // A terminal sends it to the whole group in the foreground.
     let node = Running::of(command.process_group(0));
-    node.says("everything is ready");
+    node.says("ready; Ctrl-C stops the node");
     let group = Pid::from_raw(node.pid().try_into().expect("a pid")).expect("a pid");
     kill_process_group(group, Signal::INT).expect("it is ours");
     node.ended().code(0);
@@ -84,7 +84,7 @@ fn a_second_node_is_refused_with_the_holder() {
 fn everything_goes_beside_a_running_node_that_runs_on() {
     let lab = Lab::new();
     let node = lab.stay();
-    lab.run(&["down"]).code(0).says("everything that was declared is gone; the node is still running");
+    lab.run(&["down"]).code(0).says("everything is gone; the node is still running");
     nothing_made(&lab);
     lab.run(&["wait"]).code(0);
     let (args, all) = (lab.up_args(), ["delete", "--all", "--wait"]);

@@ -123,7 +123,7 @@ impl Lab {
     #[track_caller]
     pub fn stay(&self) -> Running {
         let node = self.start(&self.up_args().iter().map(String::as_str).collect::<Vec<_>>());
-        node.says("everything is ready");
+        node.says("ready; Ctrl-C stops the node");
         node
     }
 

@@ -32,8 +32,8 @@ reasons! {
     /// Why.
     pub enum Reason {
         Imported = "imported", "it was taken over from another control plane";
-        RemovalAsked = "removal-asked", "its removal was asked for";
-        AlreadyGoing = "already-going", "it is already on its way out";
+        RemovalAsked = "removal-asked", "its removal was requested";
+        AlreadyGoing = "already-going", "it is already being removed";
         Waiting = "waiting", "the pass waits for an answer";
         StaleReport = "stale-report", "nothing waits for this report";
         PassUnderWay = "pass-under-way", "the pass before is still under way";

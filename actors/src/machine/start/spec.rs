@@ -129,20 +129,20 @@ pub enum Unstartable {
 impl fmt::Display for Unstartable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoSpace { space } => write!(f, "there is no space {space}"),
+            Self::NoSpace { space } => write!(f, "space {space} does not exist"),
             Self::EmptySpace { space } => write!(f, "space {space} has no subnet"),
-            Self::SpaceExcluded { space } => write!(f, "it has to reach space {space}, and must not"),
+            Self::SpaceExcluded { space } => write!(f, "it must reach space {space}, but excludes it"),
             Self::NoCommonZone { spaces } => {
                 let spaces: Vec<&str> = spaces.iter().map(Name::as_str).collect();
-                write!(f, "no zone that it may be in reaches {}", spaces.join(" and "))
+                write!(f, "no allowed zone reaches {}", spaces.join(" and "))
             }
-            Self::NoImage { base, arch, stream } => write!(f, "no image is known for {base}, {arch}, stream {stream}"),
+            Self::NoImage { base, arch, stream } => write!(f, "no image for {base}, {arch}, stream {stream}"),
             Self::NoAgentBinary { version, base, arch } => {
-                write!(f, "no agent binary is known of version {version} for {base}, {arch}")
+                write!(f, "no agent binary {version} for {base}, {arch}")
             }
-            Self::NoHost { host } => write!(f, "there is no machine {host} that it could be made in"),
-            Self::HostLeaving { host } => write!(f, "machine {host}, in which it is to be made, is going"),
-            Self::HostNotThere { host } => write!(f, "machine {host}, in which it is to be made, does not run yet"),
+            Self::NoHost { host } => write!(f, "its host machine {host} does not exist"),
+            Self::HostLeaving { host } => write!(f, "its host machine {host} is being removed"),
+            Self::HostNotThere { host } => write!(f, "its host machine {host} is not running yet"),
         }
     }
 }
@@ -151,20 +151,20 @@ impl Unstartable {
     /// What would help.
     pub fn remedy(&self) -> String {
         match self {
-            Self::NoSpace { space } => format!("a document of kind Space with the name {space}"),
-            Self::EmptySpace { space } => format!("a document of kind Subnet with `space: {space}`"),
+            Self::NoSpace { space } => format!("apply a Space named {space}"),
+            Self::EmptySpace { space } => format!("apply a Subnet with `space: {space}`"),
             Self::SpaceExcluded { space } => {
-                format!("a declaration without `^{space}`, or bindings and constraints without {space}")
+                format!("remove `^{space}` from its constraints, or {space} from bindings and constraints")
             }
-            Self::NoCommonZone { .. } => "subnets of these spaces in one zone, or other constraints".into(),
+            Self::NoCommonZone { .. } => "apply subnets of these spaces in one zone, or change its constraints".into(),
             Self::NoImage { base, arch, .. } => {
-                format!("a document of kind ImageMetadata with `base: {base}` and `arch: {arch}`")
+                format!("apply an ImageMetadata with `base: {base}` and `arch: {arch}`")
             }
             Self::NoAgentBinary { version, base, .. } => {
-                format!("a document of kind AgentBinary with `version: {version}` and `base: {base}`")
+                format!("apply an AgentBinary with `version: {version}` and `base: {base}`")
             }
-            Self::NoHost { host } => format!("the declaration of machine {host}"),
-            Self::HostLeaving { host } => format!("another declaration of machine {host}, when it is gone"),
+            Self::NoHost { host } => format!("apply machine {host}"),
+            Self::HostLeaving { host } => format!("apply machine {host} again once it is gone"),
             Self::HostNotThere { host } => format!("the first report of the agent of machine {host}"),
         }
     }

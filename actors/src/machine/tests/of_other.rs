@@ -24,7 +24,7 @@ fn seen(effect: EffectId) -> Event {
 }
 
 fn refused() -> Event {
-    let text = format!("instance i-9 was started by somebody else: it reports the nonce {THEIRS}");
+    let text = format!("another control plane started instance i-9: it reports nonce {THEIRS}");
     Event::CreateGivenUp { fault: Fault::new(FaultCode::PermissionDenied, text) }
 }
 

@@ -101,17 +101,17 @@ impl Action {
 reasons! {
     /// Why a step is taken.
     pub enum StepReason {
-        NoVoteInvolved = "no-vote-involved", "nobody's vote is touched, and who joins needs time to catch up";
-        AddressChanged = "address-changed", "its machine is reached at another address";
+        NoVoteInvolved = "no-vote-involved", "it changes no vote, and a new member needs time to catch up";
+        AddressChanged = "address-changed", "the address of its machine changed";
         ReadyToVote = "ready-to-vote", "its machine wants a vote and it has caught up";
         NotWanted = "not-wanted", "its machine does not want a vote";
-        NoMachine = "no-machine", "no machine stands behind it";
-        SecondOfMachine = "second-of-machine", "another member stands for the same machine";
+        NoMachine = "no-machine", "its machine does not exist";
+        SecondOfMachine = "second-of-machine", "another member is on the same machine";
         NoAddress = "no-address", "it has no address of its own";
         OddCount = "odd-count", "an even number of voters survives no more failures than one voter fewer";
         TooManyVoters = "too-many-voters", "there are more voters than the engine allows";
-        PrimaryIsToGo = "primary-is-to-go", "nobody loses its vote while it is primary";
-        AsJuju = "as-juju", "Juju would write all of it at once";
-        NotBegun = "not-begun", "there is no set yet, and its first server answers";
+        PrimaryIsToGo = "primary-is-to-go", "a primary must step down before it loses its vote";
+        AsJuju = "as-juju", "Juju writes all changes at once";
+        NotBegun = "not-begun", "the set is not initiated yet, and its first server answers";
     }
 }

@@ -204,15 +204,15 @@ pub enum Effect {
 reasons! {
     /// Why.
     pub enum Reason {
-        WorldDiffers = "world-differs", "the world differs from what was seen last";
-        OrdersFollow = "orders-follow", "something follows from what is seen";
-        NothingFollows = "nothing-follows", "nothing follows from what is seen";
-        NothingNew = "nothing-new", "this is known already";
-        ProviderSilent = "provider-silent", "the provider could not be asked";
+        WorldDiffers = "world-differs", "the list differs from the last one";
+        OrdersFollow = "orders-follow", "the observed state requires it";
+        NothingFollows = "nothing-follows", "the observed state requires nothing";
+        NothingNew = "nothing-new", "it is already known";
+        ProviderSilent = "provider-silent", "the provider did not answer";
         ProviderBack = "provider-back", "the provider answers again";
-        ListTooOld = "list-too-old", "a newer list was seen already";
-        ReplacementsHeld = "replacements-held", "machines that should be replaced are not, or are not held any more";
-        ZonesDiffer = "zones-differ", "a provider has other zones than were known";
+        ListTooOld = "list-too-old", "a newer list is known";
+        ReplacementsHeld = "replacements-held", "replacements were held back, or released";
+        ZonesDiffer = "zones-differ", "the provider's zones changed";
     }
 }
 

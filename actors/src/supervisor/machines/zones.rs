@@ -40,7 +40,7 @@ pub struct Choice {
 
 /// No zone that it may be in is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no zone that it may be in is there")]
+#[error("none of the zones it may be in exists")]
 pub struct NoSuitableZone;
 
 impl Zones {

@@ -26,7 +26,7 @@ pub enum Policy {
 
 /// Says that there is no policy of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no replica set policy {name:?}: expected default, juju-2019, juju-2.9 or juju-3.x")]
+#[error("unknown replica set policy {name:?}: expected default, juju-2019, juju-2.9 or juju-3.x")]
 pub struct UnknownPolicy {
     /// The name, cut to 80 characters.
     pub name: String,

@@ -64,7 +64,7 @@ pub enum Refusal {
         list(machines)
     )]
     NoneInSpace { space: String, machines: Vec<MachineId> },
-    #[error("the configuration has member {member} twice, so nobody can say which is meant")]
+    #[error("the configuration contains member {member} twice")]
     MemberTwice { member: MemberId },
     #[error("no member of the configuration can be reached at any address")]
     NobodyReachable,
@@ -122,7 +122,7 @@ pub enum Held {
     MembersFull { max: usize },
     #[error("the engine allows no such change in one step")]
     StepTooSmall,
-    #[error("the engine lets nobody join while a voter is not healthy")]
+    #[error("the engine adds no member while a voter is unhealthy")]
     VoterSick,
 }
 

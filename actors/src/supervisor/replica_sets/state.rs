@@ -47,8 +47,8 @@ pub enum Effect {
 reasons! {
     /// Why.
     pub enum Reason {
-        OrdersFollow = "orders-follow", "something follows from what is seen";
-        NothingFollows = "nothing-follows", "nothing follows from what is seen";
+        OrdersFollow = "orders-follow", "the observed state requires it";
+        NothingFollows = "nothing-follows", "the observed state requires nothing";
     }
 }
 

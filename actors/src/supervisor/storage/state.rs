@@ -118,12 +118,12 @@ pub enum Effect {
 reasons! {
     /// Why.
     pub enum Reason {
-        OrdersFollow = "orders-follow", "something follows from what is seen";
-        NothingFollows = "nothing-follows", "nothing follows from what is seen";
-        SessionBegins = "session-begins", "a session begins";
-        DevicesChanged = "devices-changed", "machines see other devices than before";
+        OrdersFollow = "orders-follow", "the observed state requires it";
+        NothingFollows = "nothing-follows", "the observed state requires nothing";
+        SessionBegins = "session-begins", "the node started";
+        DevicesChanged = "devices-changed", "the devices of machines changed";
         AwaitsPolicy = "awaits-policy", "there is no policy yet";
-        VolumesChanged = "volumes-changed", "a provider shows other volumes than before";
+        VolumesChanged = "volumes-changed", "the volumes of a provider changed";
     }
 }
 

@@ -1,0 +1,54 @@
+//! Notes in words: what the node writes down about itself and about requests.
+
+use bailiwick_actors::{
+    contract::Stored,
+    shell::{REQUESTS, RequestNote},
+};
+use bailiwick_journal::{Entry, JournalNote, WriterOpened};
+
+use super::count;
+
+/// What a note says; its code in words where this version does not know it.
+pub(super) fn noted(entry: &Entry) -> String {
+    let told = if entry.header.stream.as_str() == REQUESTS {
+        RequestNote::load(&entry.command).ok().map(|RequestNote { recorded }| requested(recorded as usize))
+    } else {
+        entry.events.first().and_then(|note| JournalNote::decode(note).ok()).map(|note| note_in_words(&note))
+    };
+    told.unwrap_or_else(|| entry.header.meta.code.replace('-', " "))
+}
+
+fn requested(recorded: usize) -> String {
+    format!("answered a request with {}", count(recorded, "command"))
+}
+
+fn note_in_words(note: &JournalNote) -> String {
+    match note {
+        JournalNote::WriterOpened(opened) => opened_in_words(opened),
+        JournalNote::HistoryRepaired { log_filled_blocks, store_rebuilt } => {
+            format!("repaired the journal: {}", repairs(*log_filled_blocks, *store_rebuilt).join(", "))
+        }
+        JournalNote::ImportedAsNew { from, position, .. } => {
+            format!("imported as a new journal from entries 1 to {position} of journal {from}")
+        }
+    }
+}
+
+fn opened_in_words(opened: &WriterOpened) -> String {
+    let stop = if opened.clean { "a clean stop" } else { "an unclean stop or as new" };
+    let mut found = repairs(opened.log_filled_blocks, opened.store_rebuilt);
+    let rewritten = [
+        (opened.torn_cut, "cut off a torn write"),
+        (opened.head_rewritten, "rewrote the head file"),
+        (opened.format_rewritten, "rewrote the FORMAT file"),
+    ];
+    found.extend(rewritten.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned()));
+    let found = if found.is_empty() { String::new() } else { format!(": {}", found.join(", ")) };
+    format!("opened the journal after {stop} (start {}){found}", opened.epoch)
+}
+
+fn repairs(log_filled_blocks: u64, store_rebuilt: bool) -> Vec<String> {
+    let blocks = usize::try_from(log_filled_blocks).unwrap_or(usize::MAX);
+    let filled = (blocks > 0).then(|| format!("restored {} of the log from sled", count(blocks, "block")));
+    filled.into_iter().chain(store_rebuilt.then(|| "rebuilt sled from the log".to_owned())).collect()
+}
