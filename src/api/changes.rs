@@ -122,19 +122,24 @@ async fn import(asker: Asker, import: web::Json<Import>) -> Result<web::Json<Cha
 }
 
 async fn retry(asker: Asker, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
-    let command = match retry.entity.kind() {
+    let Some(command) = retry_of(&retry.entity) else {
+        let message = format!("a {} cannot be retried", retry.entity.kind());
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
+    };
+    ask(&asker, &retry.entity, command, retry.id).await
+}
+
+/// What asks an entity to try again what failed; none for a kind that tries nothing.
+pub fn retry_of(entity: &StreamId) -> Option<AnyCommand> {
+    Some(match entity.kind() {
         machine::State::KIND => AnyCommand::Machine(machine::Command::RetryProvisioning),
         volume::State::KIND => AnyCommand::Volume(volume::Command::RetryProvisioning),
         volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Retry),
         filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::RetryProvisioning),
         filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Retry),
         replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::RetryNow),
-        kind => {
-            let message = format!("a {kind} cannot be retried");
-            return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
-        }
-    };
-    ask(&asker, &retry.entity, command, retry.id).await
+        _ => return None,
+    })
 }
 
 async fn enable_ha(asker: Asker, wanted: web::Json<EnableHa>) -> Result<web::Json<Decided>, Failure> {

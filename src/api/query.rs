@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
     audit::{self, About, Side, why},
-    view::{self, At, Calendar, ClockReport, ClockStep, Fleet, LogFilter, Selector, Only},
+    view::{self, At, Calendar, ClockReport, ClockStep, Fleet, LogFilter, Only, Selector},
 };
 
 /// What a question may add to its path: `?at=@17&limit=20`.
@@ -239,7 +239,7 @@ impl Query {
         let query = self.clone().resolved(time, &calendar);
         if let Self::Diff { from, to, only } = &query {
             let mut answer = answer_diff(journal, (*from, *to), only, time)?;
-            calendar.tell(&mut answer);
+            calendar.tell(&mut answer, time);
             return Ok(answer);
         }
         let position = position(journal, query.at())?;
@@ -260,7 +260,7 @@ impl Query {
     /// As [`Query::answer_from`].
     pub fn answer(&self, journal: &dyn Journal, fleet: &Fleet) -> Result<Value, Problem> {
         let mut answer = self.recorded(journal, fleet)?;
-        fleet.calendar.tell(&mut answer);
+        fleet.calendar.tell(&mut answer, fleet.time);
         Ok(answer)
     }
 

@@ -77,62 +77,74 @@ impl Calendar {
         clock.after(self.0.last().map_or(0, |correction| correction.back_ms))
     }
 
-    /// Puts times of day in the place of recorded times, everywhere in an answer: in numbers whose name ends with `Ms`, and in
-    /// texts, where they stand as this program writes them.
-    pub fn tell(&self, answer: &mut Value) {
+    /// Puts times of day in the place of recorded times, everywhere in an answer that tells how things are at `now`: in
+    /// numbers whose name ends with `Ms`, and in texts, where they stand as this program writes them.
+    pub fn tell(&self, answer: &mut Value, now: Timestamp) {
         if !self.0.is_empty() {
-            self.tell_value(answer);
+            self.tell_value(answer, now);
         }
     }
 
-    fn tell_value(&self, value: &mut Value) {
+    fn tell_value(&self, value: &mut Value, now: Timestamp) {
         match value {
             Value::Object(fields) => {
                 for (name, value) in fields {
                     match value.as_u64() {
                         // Periods are far shorter than the time since 1970.
                         Some(ms) if name.ends_with("Ms") => *value = self.shown(Timestamp(ms)).0.into(),
-                        _ => self.tell_value(value),
+                        _ => self.tell_value(value, now),
                     }
                 }
             }
-            Value::Array(values) => values.iter_mut().for_each(|value| self.tell_value(value)),
-            Value::String(text) => {
-                if let Some(told) = self.told(text) {
-                    *text = told;
-                }
-            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.tell_value(value, now)),
+            Value::String(text) => *text = self.told(text, now),
             Value::Null | Value::Bool(_) | Value::Number(_) => (),
         }
     }
 
-    /// The text with times of day; none if there is no time in it.
-    fn told(&self, text: &str) -> Option<String> {
+    /// The text with times of day.
+    fn told(&self, text: &str, now: Timestamp) -> String {
         let (mut told, mut rest) = (String::new(), text);
-        while let Some(end) = rest.find('Z') {
-            let (before, after) = rest.split_at(end + 1);
-            let time = before.len().checked_sub(WRITTEN_BYTES).and_then(|from| before.get(from..));
-            match time.and_then(written) {
-                Some(time) => {
-                    told.push_str(&before[..before.len() - WRITTEN_BYTES]);
-                    told.push_str(&self.shown(time).to_string());
+        'text: while !rest.is_empty() {
+            for (length, read) in WRITTEN {
+                if let Some(time) = rest.get(..length).and_then(|part| read(part, now)) {
+                    told.push_str(&again(&rest[..length], self.shown(time)));
+                    rest = &rest[length..];
+                    continue 'text;
                 }
-                None => told.push_str(before),
             }
-            rest = after;
+            let first = rest.chars().next().map_or(rest.len(), char::len_utf8);
+            told.push_str(&rest[..first]);
+            rest = &rest[first..];
         }
-        (!told.is_empty()).then(|| told + rest)
+        told
     }
 }
 
-/// The length of `2026-01-31T12:00:00.000Z`.
-const WRITTEN_BYTES: usize = 24;
+type Read = fn(&str, Timestamp) -> Option<Timestamp>;
 
-/// A time as [`Timestamp`] is written.
-fn written(text: &str) -> Option<Timestamp> {
-    let time: jiff::Timestamp = text.parse().ok()?;
-    let time = Timestamp(u64::try_from(time.as_millisecond()).ok()?);
-    (time.to_string() == text).then_some(time)
+/// How this program writes times, by length: with milliseconds, to the second, and on the day of the answer without the date.
+const WRITTEN: [(usize, Read); 3] = [(24, |text, _| dated(text)), (20, |text, _| dated(text)), (12, of_the_day)];
+
+fn dated(text: &str) -> Option<Timestamp> {
+    let time = text.ends_with('Z').then(|| text.parse::<jiff::Timestamp>().ok())??;
+    u64::try_from(time.as_millisecond()).ok().map(Timestamp)
+}
+
+/// `11:01:01 UTC`, on the day of `now`.
+fn of_the_day(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let time = text.strip_suffix(" UTC").filter(|time| time.as_bytes()[2] == b':' && time.as_bytes()[5] == b':')?;
+    dated(&format!("{}T{time}Z", now.to_string().get(..10)?))
+}
+
+/// A time, written as the other one was.
+fn again(text: &str, time: Timestamp) -> String {
+    let whole = time.to_string();
+    match text.len() {
+        24 => whole,
+        20 => format!("{}Z", &whole[..19.min(whole.len())]),
+        _ => format!("{} UTC", whole.get(11..19).unwrap_or(&whole)),
+    }
 }
 
 #[cfg(test)]
@@ -160,26 +172,26 @@ mod tests {
 
     #[test]
     fn answers_tell_times_of_day_in_numbers_and_texts_and_leave_the_rest() {
-        let due = Timestamp(12 * HOUR);
+        let (now, due) = (Timestamp(11 * HOUR), Timestamp(12 * HOUR));
         let mut answer = json!({
             "rows": [{"dueMs": due.0, "inMs": 5_000, "count": due.0, "why": format!("given up at {due}, unless Zoe calls; {due}")}],
-            "name": "Zürich-Z", "early": "1970-01-01T00:00:00.007Z",
+            "name": "Zürich-Z", "early": "1970-01-01T00:00:00.007Z", "soon": "in 1h00m (12:00:00 UTC), until 1970-01-03T01:00:00Z",
         });
-        calendar().tell(&mut answer);
+        calendar().tell(&mut answer, now);
         let shown = Timestamp(9 * HOUR);
         let told = json!({
             "rows": [{"dueMs": shown.0, "inMs": 5_000, "count": due.0, "why": format!("given up at {shown}, unless Zoe calls; {shown}")}],
-            "name": "Zürich-Z", "early": "1970-01-01T00:00:00.007Z",
+            "name": "Zürich-Z", "early": "1970-01-01T00:00:00.007Z", "soon": "in 1h00m (09:00:00 UTC), until 1970-01-02T01:00:00Z",
         });
         assert_eq!(answer, told);
     }
 
     proptest! {
         #[test]
-        fn a_time_of_day_leads_back_to_a_recorded_time_that_is_shown_like_it(ms in 0..100 * HOUR, text in ".{0,40}") {
+        fn a_time_of_day_leads_back_to_a_recorded_time_that_is_shown_like_it(ms in 0..100 * HOUR, text in "[^0-9]{0,40}") {
             let recorded = calendar().recorded(Timestamp(ms));
             prop_assert_eq!(calendar().shown(recorded), Timestamp(ms));
-            let _ = calendar().told(&text);
+            prop_assert_eq!(calendar().told(&text, Timestamp(ms)), text);
         }
     }
 }

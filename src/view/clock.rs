@@ -51,7 +51,9 @@ impl ClockStep {
         let helps = "if the clock is right, run `bailiwick clock correct`";
         let text = match (ahead_ms > 0, since_entry) {
             (true, Some(entry)) => {
-                format!("the node's time has been {by} ahead of this host's clock since entry {entry} or earlier; {helps}")
+                format!(
+                    "the node's time has been {by} ahead of this host's clock since entry {entry} or earlier; {helps}"
+                )
             }
             (true, None) => {
                 format!("the node's time is {by} ahead of this host's clock, which was set back; {helps}")

@@ -349,6 +349,14 @@ pub(super) fn health_word(health: &Health) -> &'static str {
     }
 }
 
+pub(super) fn node_word(node: &Node) -> &'static str {
+    match node {
+        Node::Silent => "silent",
+        Node::Reporting { .. } => "reporting",
+        Node::Stale { .. } => "stale",
+    }
+}
+
 pub(super) fn volume_detail(state: &volume::State, now: Timestamp) -> Option<String> {
     let lost = || state.lost.map(|since| format!("its provider no longer lists it (noticed at {since})"));
     state.effort().and_then(|effort| effort_detail(effort, now)).or_else(lost)

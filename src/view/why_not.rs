@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::{Decider, NoView},
     filesystem, filesystem_attachment,
-    machine::{self, Effect, Health, Instance, Node},
+    machine::{self, Effect, Health, Instance, Node, is_overdue},
     machine_class, machine_set, member, replica_set,
     supervisor::machines::Withholding,
     vocab::{Effort, Life, Name, Outlook, Timestamp},
@@ -195,14 +195,15 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     }
     if let Some((why, since)) = state.unstartable() {
         let because = format!("{why} (since {since})");
-        return Some(Unmet::new("a dependency of its start", because, why.remedy()));
+        let unmet = Unmet::new("a dependency of its start", because, why.remedy());
+        return Some(Unmet { blocked_by: why.host().map(|host| format!("machine/{host}")), ..unmet });
     }
     if state.awaits_site() {
         return Some(site(fleet, entity, state));
     }
     instance(entity, state)
         .map(|unmet| unmet.looked_at(next))
-        .or_else(|| node(state).map(|unmet| unmet.looked_at(next)))
+        .or_else(|| node(entity, state).map(|unmet| unmet.looked_at(next)))
 }
 
 /// It waits for what its class says.
@@ -231,7 +232,7 @@ fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
             let by = format!("allow zone {zone} in its spec, or `bailiwick detach volume/{volume} {}`", entity.name());
             return Unmet::new(precondition, because, by);
         }
-        let by = "a zone of its provider that its spec allows; the zones are listed with every poll";
+        let by = "`bailiwick apply` it with a zone that its provider lists; the node asks for the list with every poll";
         return Unmet::new(precondition, withholding(&Withholding::NoZone), by);
     }
     let last = state.site.blamed.iter().next_back();
@@ -279,21 +280,31 @@ pub(super) fn effort_unmet(precondition: &'static str, doing: &str, effort: &Eff
     }
 }
 
-fn node(state: &machine::State) -> Option<Unmet> {
+fn node(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
+    let (is_overdue, replace) = (is_overdue(state), format!("`bailiwick retry {entity}` to replace its instance now"));
     match &state.node {
         Node::Silent => {
-            Some(Unmet::new("a report of its agent", "its agent has not reported yet", "the agent's first report"))
+            let by = or("the agent's first report", is_overdue.then_some(replace));
+            Some(Unmet::new("a report of its agent", "its agent has not reported yet", by))
         }
         Node::Stale { last_seen, .. } => {
             let because = format!("its agent has been silent since {last_seen}");
-            Some(Unmet::new("a report of its agent", because, "the agent's next report"))
+            let by = or("the agent's next report", is_overdue.then_some(replace));
+            Some(Unmet::new("a report of its agent", because, by))
         }
         Node::Reporting { conditions, .. } => {
             let bad = conditions.values().find(|condition| !condition.healthy)?;
             let because = format!("{}: {}", bad.kind, bad.text);
-            Some(Unmet::new("healthy conditions", because, "a report of its agent that all are healthy"))
+            let remove = format!("`bailiwick delete {entity}` to remove the machine");
+            let by = or("a report of its agent that all are healthy", Some(if is_overdue { replace } else { remove }));
+            Some(Unmet::new("healthy conditions", because, by))
         }
     }
+}
+
+/// What helps by itself, or else what an operator can do.
+fn or(by_itself: &str, command: Option<String>) -> String {
+    command.map_or_else(|| by_itself.to_owned(), |command| format!("{by_itself}, or {command}"))
 }
 
 fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {

@@ -15,9 +15,9 @@ mod policies;
 mod replica_sets;
 mod storage;
 mod supervisors;
-mod times;
 #[cfg(test)]
 pub(crate) mod tests;
+mod times;
 mod values;
 
 use std::fmt;

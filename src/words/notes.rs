@@ -6,7 +6,7 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::{Entry, JournalNote, WriterOpened};
 
-use super::count;
+use super::{count, period};
 
 /// What a note says; its code in words where this version does not know it.
 pub(super) fn noted(entry: &Entry) -> String {
@@ -30,6 +30,9 @@ fn note_in_words(note: &JournalNote) -> String {
         }
         JournalNote::ImportedAsNew { from, position, .. } => {
             format!("imported as a new journal from entries 1 to {position} of journal {from}")
+        }
+        JournalNote::ClockCorrected { back_ms, .. } => {
+            format!("corrected the clock: recorded times are {} ahead of it", period(*back_ms))
         }
     }
 }

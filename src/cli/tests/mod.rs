@@ -2,6 +2,7 @@
 
 mod journals;
 mod texts;
+mod way_out;
 
 use std::{collections::BTreeSet, thread};
 
@@ -18,7 +19,7 @@ use super::{Cli, exit::Exit, output::collected, run};
 use crate::{
     api::query::Query,
     config::journal_dir,
-    view::{Fleet, Selector, goals, kinds, statuses, why_not, blockers, declared, account},
+    view::{Fleet, Selector, account, blockers, declared, goals, kinds, statuses, why_not},
     words::readable,
 };
 
@@ -118,6 +119,7 @@ fn lines(look: &Look) -> Vec<Vec<String>> {
         vec!["schedule", "--at", &at],
         vec!["harvest", "--dry-run", "--at", &at],
         vec!["pool", "list", "--at", &at],
+        vec!["clock", "show"],
         vec!["log", "--at", &at],
         vec!["describe", entity, "--at", &at],
         vec!["why", entity, "--at", &at],
@@ -264,7 +266,7 @@ fn without_how_long(answer: &Value, now: Timestamp, found: &mut Vec<String>) {
 
 /// Everything that is said of a fleet as it is.
 fn all_said(journal: &dyn Journal, fleet: &Fleet) -> Vec<Value> {
-    let lists = kinds().map(|kind| Query::List { kind: kind.into(), at: None });
+    let lists = kinds().map(|kind| Query::List { kind: kind.into(), selector: Selector::default(), at: None });
     let whole = [
         Query::Status { at: None },
         Query::Storage { at: None },

@@ -148,23 +148,33 @@ impl fmt::Display for Unstartable {
 }
 
 impl Unstartable {
+    /// The machine that it waits for, to be made in it.
+    pub fn host(&self) -> Option<&Name> {
+        match self {
+            Self::HostLeaving { host } | Self::HostNotThere { host } => Some(host),
+            _ => None,
+        }
+    }
+
     /// What would help.
     pub fn remedy(&self) -> String {
         match self {
-            Self::NoSpace { space } => format!("apply a Space named {space}"),
-            Self::EmptySpace { space } => format!("apply a Subnet with `space: {space}`"),
+            Self::NoSpace { space } => format!("`bailiwick apply` a Space named {space}"),
+            Self::EmptySpace { space } => format!("`bailiwick apply` a Subnet with `space: {space}`"),
             Self::SpaceExcluded { space } => {
                 format!("remove `^{space}` from its constraints, or {space} from bindings and constraints")
             }
-            Self::NoCommonZone { .. } => "apply subnets of these spaces in one zone, or change its constraints".into(),
+            Self::NoCommonZone { .. } => {
+                "`bailiwick apply` subnets of these spaces in one zone, or change its constraints".into()
+            }
             Self::NoImage { base, arch, .. } => {
-                format!("apply an ImageMetadata with `base: {base}` and `arch: {arch}`")
+                format!("`bailiwick apply` an ImageMetadata with `base: {base}` and `arch: {arch}`")
             }
             Self::NoAgentBinary { version, base, .. } => {
-                format!("apply an AgentBinary with `version: {version}` and `base: {base}`")
+                format!("`bailiwick apply` an AgentBinary with `version: {version}` and `base: {base}`")
             }
-            Self::NoHost { host } => format!("apply machine {host}"),
-            Self::HostLeaving { host } => format!("apply machine {host} again once it is gone"),
+            Self::NoHost { host } => format!("`bailiwick apply` machine {host}"),
+            Self::HostLeaving { host } => format!("`bailiwick apply` machine {host} again once it is gone"),
             Self::HostNotThere { host } => format!("the first report of the agent of machine {host}"),
         }
     }

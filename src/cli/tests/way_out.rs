@@ -1,0 +1,206 @@
+//! Nothing stands where nobody can help: what does not go on by itself has a command that leads out, and `why-not` names it.
+
+use std::collections::BTreeSet;
+
+use bailiwick_actors::{
+    contract::{Decider, Entity, Known, NoView, PolicyInForce},
+    filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
+    shell::AnyCommand,
+    vocab::Life,
+    volume, volume_attachment,
+};
+use bailiwick_journal::{Filter, Journal, Position, ReadOnlyJournal, StreamId, Version};
+
+use super::journals;
+use crate::{
+    api::changes::retry_of,
+    config::journal_dir,
+    plan::{Going, removal},
+    view::{Fleet, WhyNot, declared, goals, why_not},
+};
+
+/// A journal at a moment.
+struct Moment<'a> {
+    journal: &'a dyn Journal,
+    fleet: &'a Fleet,
+}
+
+/// What is to be done with the state of a kind.
+macro_rules! of_kind {
+    ($kind:expr, $state:ident => $then:expr, $else:expr) => {
+        match $kind {
+            machine::State::KIND => {
+                type $state = machine::State;
+                $then
+            }
+            volume::State::KIND => {
+                type $state = volume::State;
+                $then
+            }
+            volume_attachment::State::KIND => {
+                type $state = volume_attachment::State;
+                $then
+            }
+            filesystem::State::KIND => {
+                type $state = filesystem::State;
+                $then
+            }
+            filesystem_attachment::State::KIND => {
+                type $state = filesystem_attachment::State;
+                $then
+            }
+            machine_set::State::KIND => {
+                type $state = machine_set::State;
+                $then
+            }
+            machine_class::State::KIND => {
+                type $state = machine_class::State;
+                $then
+            }
+            replica_set::State::KIND => {
+                type $state = replica_set::State;
+                $then
+            }
+            _ => $else,
+        }
+    };
+}
+
+impl Moment<'_> {
+    fn entity<D: Decider<View = NoView>>(&self, stream: &StreamId) -> Entity<D> {
+        let mut entity = Entity::new(stream.clone());
+        for entry in self.journal.read_stream(stream, Version(1)) {
+            let entry = entry.expect("a readable entry");
+            if entry.header.position <= self.fleet.position {
+                entity.take_in(&entry).expect("an entry that can be understood");
+            }
+        }
+        entity
+    }
+
+    /// Whether the world still owes it something, or a time is due: then it goes on by itself.
+    fn goes_on(&self, stream: &StreamId) -> bool {
+        of_kind!(stream.kind(), D => !self.entity::<D>(stream).state().pending(&NoView).is_empty(), true)
+    }
+
+    /// Whether the command changes something.
+    fn leads_out(&self, stream: &StreamId, command: &AnyCommand) -> bool {
+        macro_rules! decided {
+            ($state:ty, $command:expr) => {{
+                let policy = PolicyInForce { reference: None, document: self.fleet.policy() };
+                let (now, view, journal) = (self.fleet.time, &NoView, self.journal.id());
+                let known = Known { now, policy: policy.into(), view, view_at: None, journal };
+                let verdict = self.entity::<$state>(stream).decide($command, &known);
+                verdict.is_ok_and(|decision| !decision.events.is_empty())
+            }};
+        }
+        match command {
+            AnyCommand::Machine(command) => decided!(machine::State, command),
+            AnyCommand::Volume(command) => decided!(volume::State, command),
+            AnyCommand::VolumeAttachment(command) => decided!(volume_attachment::State, command),
+            AnyCommand::Filesystem(command) => decided!(filesystem::State, command),
+            AnyCommand::FilesystemAttachment(command) => decided!(filesystem_attachment::State, command),
+            AnyCommand::MachineSet(command) => decided!(machine_set::State, command),
+            AnyCommand::MachineClass(command) => decided!(machine_class::State, command),
+            AnyCommand::ReplicaSet(command) => decided!(replica_set::State, command),
+            AnyCommand::Policy(_) | AnyCommand::Member(_) | AnyCommand::Document(_) => false,
+        }
+    }
+
+    /// What asks for the same as a command line does; nothing for one that this test does not know.
+    fn asks(&self, line: &[&str]) -> Option<Vec<(StreamId, AnyCommand)>> {
+        let (verb, rest) = line.split_first()?;
+        let entity: StreamId = rest.iter().find(|word| !word.starts_with('-'))?.parse().ok()?;
+        let force = rest.contains(&"--force");
+        let going = |how: Going| removal(self.fleet, std::slice::from_ref(&entity), how, &BTreeSet::new()).commands;
+        Some(match *verb {
+            "retry" | "retry-provisioning" => vec![(entity.clone(), retry_of(&entity)?)],
+            "unhold" => vec![(entity, AnyCommand::Machine(machine::Command::Unhold))],
+            "delete" | "remove" | "detach" => going(Going { force, ..Going::default() }),
+            "destroy" => going(Going { force, destroy: true, ..Going::default() }),
+            "release" => going(Going { force, release: true, ..Going::default() }),
+            _ => return None,
+        })
+    }
+
+    /// The answer for who is in the way in the end, if it waits for others.
+    fn asked(&self, stream: &StreamId, wanted: &str) -> Option<(StreamId, WhyNot)> {
+        let (mut stream, mut wanted) = (stream.clone(), wanted.to_owned());
+        for _ in 0..8 {
+            let answer = why_not(self.fleet, &stream, &wanted)?;
+            let Some(other) = answer.unmet.as_ref().and_then(|unmet| unmet.blocked_by.as_ref()?.parse().ok()) else {
+                return Some((stream, answer));
+            };
+            wanted = if self.fleet.life(&other) == Some(Life::Alive) { "ready" } else { "removed" }.to_owned();
+            stream = other;
+        }
+        None
+    }
+
+    /// What is wrong with what somebody is told who finds this standing still; nothing if it is not, or if that helps.
+    fn stands_without_help(&self, stream: &StreamId) -> Option<String> {
+        let life = self.fleet.life(stream).filter(|life| life.exists())?;
+        let wanted = if life == Life::Alive { "ready" } else { "removed" };
+        if !goals(stream.kind()).contains(&wanted) || self.goes_on(stream) {
+            return None;
+        }
+        let Some((blocking, answer)) = self.asked(stream, wanted) else {
+            return Some(format!("{stream}: who is asked waits in a circle"));
+        };
+        let unmet = answer.unmet?;
+        if unmet.next_look_ms.is_some() || (blocking != *stream && self.goes_on(&blocking)) {
+            return None;
+        }
+        let lines: Vec<Vec<&str>> = commands(&unmet.satisfied_by);
+        let asks: Vec<_> = lines.iter().filter_map(|line| self.asks(line)).flatten().collect();
+        let helps = asks.iter().any(|(stream, command)| self.leads_out(stream, command));
+        let is_told =
+            || unmet.satisfied_by.contains("`bailiwick apply`") || unmet.satisfied_by.contains("`bailiwick adopt");
+        (!helps && !is_told()).then(|| format!("{stream} {wanted}: {blocking}: {unmet:?}"))
+    }
+}
+
+/// The command lines of this program that a text names.
+fn commands(text: &str) -> Vec<Vec<&str>> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter_map(|line| Some(line.strip_prefix("bailiwick ")?.split(' ').collect())).collect()
+}
+
+/// When nothing happens for so long, every supervisor has had its turn: what stands still now stands still.
+const QUIET_MS: u64 = 5_000;
+
+/// Every moment of a journal after which nothing happens for a while, with all entities that there are.
+fn quiet_moments(journal: &dyn Journal, mut look: impl FnMut(&Moment<'_>, &StreamId)) {
+    let mut fleet = Fleet::default();
+    fleet.journal = journal.id();
+    let all = Filter::all();
+    let mut entries = journal.read(Position(1), journal.head().position, &all).peekable();
+    while let Some(entry) = entries.next() {
+        let entry = entry.expect("a readable entry");
+        fleet.apply(&entry).expect("an entry that can be understood");
+        let next_ms = entries.peek().map(|next| next.as_ref().expect("a readable entry").header.meta.time_ms);
+        if next_ms.is_none_or(|next_ms| QUIET_MS <= next_ms.saturating_sub(entry.header.meta.time_ms)) {
+            let moment = Moment { journal, fleet: &fleet };
+            declared(&fleet).iter().for_each(|stream| look(&moment, stream));
+        }
+    }
+}
+
+#[test]
+fn who_finds_something_standing_still_is_told_a_command_that_leads_out() {
+    let root = tempfile::tempdir().expect("a folder");
+    let (mut wrong, mut asked) = (BTreeSet::new(), 0);
+    // What was put there by hand has no supervisors that it could wait for.
+    for made in journals::all(root.path()).into_iter().filter(|made| made.name != "by-hand") {
+        let journal = ReadOnlyJournal::open(&journal_dir(&made.dir)).expect("a whole journal");
+        quiet_moments(&journal, |moment, stream| {
+            asked += 1;
+            if let Some(told) = moment.stands_without_help(stream) {
+                wrong.insert(format!("{}, entry {}: {told}", made.name, moment.fleet.position));
+            }
+        });
+    }
+    let first: Vec<&String> = wrong.iter().take(20).collect();
+    assert!(wrong.is_empty(), "{} of {asked}: {first:#?}", wrong.len());
+    assert!(asked > 500, "{asked} entities at quiet moments");
+}
