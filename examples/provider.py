@@ -27,7 +27,7 @@ def read(effect, kind):  # None if there is no such thing
     return thing if kind == thing["kind"] else None
 
 def write(kind, effect, **fields):  # whole or not at all; fields that bailiwick does not know do no harm
-    with open(home(effect) + "/new.json", "w") as file: json.dump({"kind": kind, "effect": effect, **fields}, file)
+    with open(home(effect) + "/new.json", "w") as file: json.dump({"kind": kind, "effect": effect, "owner": OWNER, **fields}, file)
     os.replace(home(effect) + "/new.json", home(effect) + "/thing.json")
 
 def every(kind):
@@ -96,7 +96,7 @@ def guarded(function, *arguments):
 
 def serve(verb, _, noun, asked):
     if verb == "hello" and 1 in asked["versions"]:
-        globals()["STATE"] = os.path.realpath(asked["state_dir"])
+        globals().update(STATE=os.path.realpath(asked["state_dir"]), OWNER=asked.get("owner"))
         return {"ok": {"version": 1, "provider": "sample 1.0", **OFFER}}
     if verb == "list":  # in pages of a hundred
         rest = [thing for thing in every(noun[:-1]) if thing["effect"] > asked.get("after", "")]

@@ -18,6 +18,7 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::{Journal, LocalJournal, OpenError, OpenReport, ReadError};
 use tokio::sync::{mpsc as mpsc_async, oneshot};
+use uuid::Uuid;
 
 use super::{
     StartError, Started, StopError,
@@ -34,7 +35,7 @@ use crate::{
     providers::{
         enrolment::Enrolments,
         etcd::EtcdEngine,
-        exec::ExecProvider,
+        exec::{ExecConfig, ExecProvider},
         local::{LocalConfig, LocalProvider},
         machine_storage::{Desk, Inside, Locate, PROVIDERS},
         mongodb,
@@ -126,7 +127,7 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let enrolment = enrolment_dir(&config.data_dir);
     let enrolments = Enrolments::open(enrolment.clone()).map_err(cannot("make or use", enrolment))?;
     let enrolments = Arc::new(enrolments);
-    let Offered { mut providers, reports, desk, offer } = providers(config, &clock, key)?;
+    let Offered { mut providers, reports, desk, offer } = providers(config, &clock, key, journal.id())?;
     providers.enrolment = Some(enrolments.clone());
     let shared: Arc<dyn Journal> = journal.clone();
     let running = assemble(shared, clock.clone(), providers, config.limits).await?;
@@ -179,7 +180,7 @@ fn make_private_dir(path: &PathBuf) -> Result<(), StartError> {
 /// What lists of machines without agents of ours say about them.
 type Reports = mpsc_async::Receiver<Vec<AgentReport>>;
 
-fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<Offered, StartError> {
+fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid) -> Result<Offered, StartError> {
     let mut reports = Vec::new();
     let desk = Arc::new(Desk::default());
     let mut missing = BTreeMap::new();
@@ -228,7 +229,8 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32]) -> Result<O
             let text = format!("another provider is already named {}", exec.name);
             return Err(cannot(io::Error::new(io::ErrorKind::AlreadyExists, text)));
         }
-        let started = Arc::new(ExecProvider::start(exec.clone(), clock.clone()).map_err(cannot)?);
+        let owned = ExecConfig { owner: Some(owner), ..exec.clone() };
+        let started = Arc::new(ExecProvider::start(owned, clock.clone()).map_err(cannot)?);
         reports.extend(started.take_reports());
         providers.machines.insert(exec.name.clone(), started.clone());
         providers.volumes.insert(exec.name.clone(), started.clone());

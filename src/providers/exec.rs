@@ -11,7 +11,7 @@
 //! `state_dir`, or is named by something there; the directory is the provider's own and outlives it.
 //!
 //! ```text
-//! → {"id":1,"op":"hello","versions":[1],"name":"lab","state_dir":"/…","line_bytes_max":1048576}
+//! → {"id":1,"op":"hello","versions":[1],"name":"lab","state_dir":"/…","line_bytes_max":1048576,"owner":"1f0c…"}
 //! ← {"id":1,"ok":{"version":1,"provider":"sample 1.0","machines":true,"volumes":true,
 //!    "filesystems":false,"cancel":false,"progress":false}}
 //! ```
@@ -86,6 +86,9 @@
 //! - The nonce that a machine was started with is kept with it, and told with it ever after as the fact `nonce`. What reports
 //!   another one than this control plane gives under that id was started by somebody else, and is not taken over. (A provider
 //!   that cannot keep it tells none.)
+//! - The `owner` of the first line, the id of the node's journal, is kept with everything that is made, and told with it ever
+//!   after, in answers, lookups and lists. Of several nodes on one account each takes only what is its own: what has another
+//!   owner is neither taken over, nor deleted, nor missed. (A provider that cannot keep it tells none.)
 //! - What is not there is deleted, destroyed and detached with success.
 //! - `not-found` as the answer to a delete, destroy, release or detach means that nothing is there under this id. It is not
 //!   taken for a success: the node asks by id (`lookup-…`), and only `absent` settles it. While the lookup finds it, or
@@ -125,6 +128,7 @@ mod config;
 mod filesystems;
 mod host;
 mod lines;
+mod owner;
 mod process;
 mod session;
 mod stderr;
@@ -149,6 +153,7 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault, Name, Zone},
 };
 use tokio::sync::mpsc;
+use uuid::Uuid;
 
 pub use config::{BadCommand, ExecConfig, ExecLimits, command_words};
 use host::{Order, Shared};
@@ -163,6 +168,7 @@ use wire::Operation;
 /// the process in order, which takes at most the grace times of its [`ExecLimits`].
 pub struct ExecProvider {
     name: Name,
+    owner: Option<Uuid>,
     limits: ExecLimits,
     blot: Blot,
     shared: Arc<Shared>,
@@ -186,7 +192,7 @@ impl ExecProvider {
     /// If its directory cannot be made, or a thread cannot be started.
     pub fn start(config: ExecConfig, clock: Arc<dyn Clock>) -> io::Result<Self> {
         config.make_directories()?;
-        let (name, limits) = (config.name.clone(), config.limits);
+        let (name, limits, owner) = (config.name.clone(), config.limits, config.owner);
         let blot = Blot::of_variables(&config.env);
         let shared = Arc::new(Shared::default());
         let (orders, inbox) = mpsc::channel(limits.calls_max);
@@ -198,7 +204,18 @@ impl ExecProvider {
         // Few: what is not fetched is made anew with the next list.
         let (reports, to_report) = mpsc::channel(4);
         let to_report = Mutex::new(Some(to_report));
-        Ok(Self { reports, to_report, name, limits, blot, shared, clock, orders: Some(orders), thread: Some(thread) })
+        Ok(Self {
+            owner,
+            reports,
+            to_report,
+            name,
+            limits,
+            blot,
+            shared,
+            clock,
+            orders: Some(orders),
+            thread: Some(thread),
+        })
     }
 
     /// The process that serves now; none while it is being started anew.

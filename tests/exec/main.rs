@@ -3,6 +3,7 @@
 mod broken;
 mod lies_once;
 mod lying;
+mod owners;
 mod planted;
 mod stopping;
 mod suite;

@@ -158,7 +158,7 @@ pub async fn within<T>(call: impl Future<Output = T>) -> T {
 
 /// The fault of a creation.
 #[track_caller]
-pub fn fault(answer: Result<MachineInstance, Fault>, code: FaultCode, words: &str) {
+pub fn fault<T: std::fmt::Debug>(answer: Result<T, Fault>, code: FaultCode, words: &str) {
     let fault = answer.unwrap_err();
     assert_eq!(fault.code, code, "{fault}");
     assert!(fault.text.contains(words), "expected {words:?} in {fault}");

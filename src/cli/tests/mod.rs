@@ -371,7 +371,8 @@ fn every_command_that_reads_says_the_same_of_an_export() {
         let look = Look { position: journal.head().position, entity: "policy/default".into() };
         drop(journal);
         // when both are asked
-        for line in lines(&look) {
+        // (what time it is differs from one question to the next)
+        for line in lines(&look).into_iter().filter(|line| line[0] != "clock") {
             // then the answers are the same
             assert_eq!(answer(&made, &line), answer(&exported, &line), "{}: {}", made.name, line.join(" "));
         }

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use super::{
     ExecProvider,
     host::Order,
+    owner,
     table::Call,
     trouble::Trouble,
     trust::{self, Found},
@@ -70,6 +71,7 @@ impl ExecProvider {
                 Err(fault) => places.for_each(|at| results[at] = Some(Err(fault.clone()))),
                 Ok(items) => {
                     for (at, item) in places.zip(items) {
+                        let item = item.and_then(|value| owner::ours(value, self.owner));
                         results[at] = Some(item.and_then(|value| check(at, value)));
                     }
                 }
@@ -142,6 +144,10 @@ impl ExecProvider {
             listing.complete &= page.complete;
             listing.as_of = listing.as_of.min(Timestamp(asked.0.saturating_sub(page.age_ms)));
             for item in page.items {
+                if let Some(owner) = owner::foreign(&item, self.owner) {
+                    tracing::debug!(provider = %self.name, owner, "an item of the list belongs to another journal");
+                    continue;
+                }
                 match read(item) {
                     Ok(item) => listing.items.push(item),
                     Err(fault) => {

@@ -9,6 +9,7 @@ use std::{
 };
 
 use bailiwick_actors::vocab::Name;
+use uuid::Uuid;
 
 /// What an exec provider has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,9 @@ pub struct ExecConfig {
     /// Where its own directory `state` and what the node notes about the process lie; made if it is not there.
     pub dir: PathBuf,
     pub limits: ExecLimits,
+    /// The journal that what is made belongs to: said with the first line, kept by the provider with what it makes, and what
+    /// belongs to another one is nobody's here. The node sets it; none outside of a node.
+    pub owner: Option<Uuid>,
 }
 
 /// How much an exec provider may write, and how long it may take.
@@ -78,7 +82,7 @@ impl ExecConfig {
     /// A provider of this name and command, whose directory is below `root` under its name.
     pub fn new(name: Name, command: Vec<OsString>, root: &Path) -> Self {
         let dir = root.join(name.as_str());
-        Self { name, command, directory: None, env: Vec::new(), dir, limits: ExecLimits::default() }
+        Self { name, command, directory: None, env: Vec::new(), dir, limits: ExecLimits::default(), owner: None }
     }
 
     /// The directory that is the provider's own.

@@ -149,12 +149,15 @@ impl<'a> Session<'a> {
         let writing = tokio::spawn(write(stdin, to_write));
         let mut calls = Table::default();
         let hello_id = calls.next_id();
-        let body = serde_json::json!({
+        let mut body = serde_json::json!({
             "versions": [VERSION],
             "name": config.name,
             "state_dir": std::path::absolute(config.state_dir()).unwrap_or_else(|_| config.state_dir()),
             "line_bytes_max": config.limits.line_bytes_max,
         });
+        if let Some(owner) = config.owner {
+            body["owner"] = owner.to_string().into();
+        }
         let body = body.to_string();
         let line = request(hello_id, Operation::Hello, &format!(",{}", &body[1..body.len() - 1]));
         let now = Instant::now();
