@@ -60,7 +60,7 @@ impl Started {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let names = if names.is_empty() { String::new() } else { format!(" ({}{more})", names.join(", ")) };
             lines.push(format!(
-                "resumed at entry {position}: {} under way{names}, {waiting} waiting for their time",
+                "resumed at entry {position}: {} in progress{names}, {waiting} waiting for a timer",
                 busy.len()
             ));
         } else if !self.report.created {

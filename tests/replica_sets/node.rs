@@ -119,7 +119,7 @@ pub fn spec(servers: u32, seats: Vec<Seat>, one_host: bool, rhythm: Rhythm) -> S
 pub fn story(journal: &MemoryJournal) -> String {
     let lines = history(journal).into_iter().map(|(_, _, entry)| {
         let line = Line::of(&entry);
-        format!("{:>9} {}, {}: {:?}", line.time_ms, line.outcome, line.because, line.happened)
+        format!("{:>9} {}: {:?}", line.time_ms, line.what(), line.because)
     });
     lines.collect::<Vec<String>>().join("\n")
 }

@@ -26,12 +26,12 @@
 00:10:00.048    24 supervisor/machines          issued to 0-lxd-0: refuse start, because the observed state requires it (supervisor/machines)
 00:10:00.048    25 machine/0-lxd-0              start refused host not there 0, because something it needs to start is missing (supervisor/machines, after 24)
 00:10:00.050    26 machine/0                    created i-0008, join awaited until 00:30:00.050, because the provider reported success (executor, after 22)
-00:10:05.019    27 supervisor/machines          observed appeared and vanished and vanished, because the list differs from the last one (supervisor/machines)
+00:10:05.019    27 supervisor/machines          observed appeared and 2 vanished, because the list differs from the last one (supervisor/machines)
 00:10:10.000    28 machine/0                    node reported, became well, because the report differs from the last one (agent:machine/0)
 00:10:10.000    29 supervisor/machines          issued to 0-lxd-0: prepare, because the observed state requires it (supervisor/machines)
 00:10:10.000    30 machine/0-lxd-0              start prepared, because everything it needs to start is there (supervisor/machines, after 29)
 00:10:10.023    31 machine/0-lxd-0              created i-0010, join awaited until 00:30:10.023, because the provider reported success (executor, after 30)
-00:10:10.035    32 supervisor/machines          observed forgotten and forgotten, because the list differs from the last one (supervisor/machines)
+00:10:10.035    32 supervisor/machines          observed 2 forgotten, because the list differs from the last one (supervisor/machines)
 00:10:15.012    33 supervisor/machines          observed appeared, because the list differs from the last one (supervisor/machines)
 00:10:20.000    34 machine/0-lxd-0              node reported, became well, because the report differs from the last one (agent:machine/0-lxd-0)
 00:20:00.000     --- the node loses power
@@ -46,8 +46,8 @@
 00:30:00.042    41 supervisor/machines          issued to 0: release container, because the observed state requires it (supervisor/machines)
 00:30:00.042    42 machine/0                    container released 0-lxd-0, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machines, after 41)
 00:30:00.058    43 machine/0                    deleted, removed, because the provider confirmed that its instance is gone (executor, after 42)
-00:30:05.008    44 supervisor/machines          observed vanished and vanished, because the list differs from the last one (supervisor/machines)
-00:30:10.029    45 supervisor/machines          observed forgotten and forgotten, because the list differs from the last one (supervisor/machines)
+00:30:05.008    44 supervisor/machines          observed 2 vanished, because the list differs from the last one (supervisor/machines)
+00:30:10.029    45 supervisor/machines          observed 2 forgotten, because the list differs from the last one (supervisor/machines)
 
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed

@@ -15,7 +15,7 @@
 00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
 00:00:00.017    15 volume/data                  created, because the provider reported success (executor, after 7)
 00:00:00.017    16 volume/logs                  created, because the provider reported success (executor, after 8)
-00:00:00.033    17 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:00.033    17 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 00:00:00.039    18 machine/alpha                created i-0008, join awaited until 00:20:00.039, because the provider reported success (executor, after 4)
 00:00:00.039    19 machine/beta                 created i-0009, join awaited until 00:20:00.039, because the provider reported success (executor, after 5)
 00:00:00.039    20 machine/gamma                created i-0010, join awaited until 00:20:00.039, because the provider reported success (executor, after 6)

@@ -30,7 +30,7 @@
 00:05:00.000    27 machine/two                  sited, because the zone for its instance was chosen (supervisor/machines, after 25)
 00:05:00.023    28 machine/one                  created i-0005, join awaited until 00:25:00.023, because the provider reported success (executor, after 26)
 00:05:00.023    29 machine/two                  created i-0006, join awaited until 00:25:00.023, because the provider reported success (executor, after 27)
-00:05:05.025    30 supervisor/machines          observed appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:05:05.025    30 supervisor/machines          observed 2 appeared, because the list differs from the last one (supervisor/machines)
 00:05:10.000    31 machine/one                  node reported, became well, because the report differs from the last one (agent:machine/one)
 00:05:10.000    32 machine/two                  node reported, became well, because the report differs from the last one (agent:machine/two)
 00:06:00.000     --- the node is killed

@@ -10,7 +10,7 @@
 00:00:00.000     9 machine/alpha                attachment reserved data, because a volume will be attached to it (operator)
 00:00:00.000    10 volume/data                  attachment reserved alpha, because it will be attached to a machine (operator)
 00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for machine and volume (operator)
-00:00:00.023    12 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:00.023    12 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 00:00:00.023    13 machine/alpha                created i-0005, join awaited until 00:20:00.023, because the provider reported success (executor, after 5)
 00:00:00.023    14 machine/beta                 created i-0006, join awaited until 00:20:00.023, because the provider reported success (executor, after 6)
 00:00:00.023    15 machine/gamma                created i-0007, join awaited until 00:20:00.023, because the provider reported success (executor, after 7)

@@ -23,7 +23,7 @@
 00:00:00.030    22 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.043    23 volume-attachment/alpha:data attached, because the provider reported success (executor, after 22)
 00:00:00.043    24 volume-attachment/beta:logs  attached, because the provider reported success (executor, after 21)
-00:00:05.031    25 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:05.031    25 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 00:00:10.000    26 machine/alpha                node reported, became well, because the report differs from the last one (agent:machine/alpha)
 00:00:10.000    27 machine/gamma                node reported, became well, because the report differs from the last one (agent:machine/gamma)
 00:00:10.000    28 supervisor/storage           observed seen, because the devices of machines changed (supervisor/storage)

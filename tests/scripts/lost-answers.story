@@ -19,7 +19,7 @@
 00:00:00.014    17 machine/gamma                create retry scheduled until 00:00:10.014 [unknown], because the outcome of the call is unknown, and the provider is asked again later (executor, after 6)
 00:00:00.024    18 volume/data                  created, because the provider reported success (executor, after 7)
 00:00:00.024    19 volume/logs                  created, because the provider reported success (executor, after 8)
-00:00:00.038    20 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:00.038    20 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 00:00:10.014    21 machine/alpha                attempt begun, because the next attempt is due (schedule)
 00:00:10.014    22 machine/beta                 attempt begun, because the next attempt is due (schedule)
 00:00:10.014    23 machine/gamma                attempt begun, because the next attempt is due (schedule)

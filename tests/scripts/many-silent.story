@@ -12,7 +12,7 @@
 00:00:00.020    11 machine/delta                created i-0008, join awaited until 00:20:00.020, because the provider reported success (executor, after 7)
 00:00:00.020    12 machine/epsilon              created i-0009, join awaited until 00:20:00.020, because the provider reported success (executor, after 8)
 00:00:00.020    13 machine/gamma                created i-0010, join awaited until 00:20:00.020, because the provider reported success (executor, after 6)
-00:00:00.025    14 supervisor/machines          observed appeared and appeared and appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:00.025    14 supervisor/machines          observed 5 appeared, because the list differs from the last one (supervisor/machines)
 00:00:10.000    15 machine/alpha                node reported, became well, because the report differs from the last one (agent:machine/alpha)
 00:00:10.000    16 machine/beta                 node reported, became well, because the report differs from the last one (agent:machine/beta)
 00:00:10.000    17 machine/epsilon              node reported, became well, because the report differs from the last one (agent:machine/epsilon)

@@ -28,7 +28,7 @@
 00:00:00.018    24 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 22)
 00:00:00.041    25 volume-attachment/alpha:data attached, because the provider reported success (executor, after 24)
 00:00:00.041    26 volume-attachment/beta:logs  attached, because the provider reported success (executor, after 23)
-00:00:00.054    27 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:00.054    27 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 00:00:10.018    28 machine/alpha                node reported, became well, because the report differs from the last one (agent:machine/alpha)
 00:00:10.018    29 machine/gamma                node reported, became well, because the report differs from the last one (agent:machine/gamma)
 00:00:10.018     --- crash (after-append)

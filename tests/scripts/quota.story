@@ -22,7 +22,7 @@
 00:00:00.021    20 supervisor/storage           issued to alpha:data: attach, issued to beta:logs: attach, because the observed state requires it (supervisor/storage)
 00:00:00.021    21 volume-attachment/beta:logs  attach requested, because machine and volume are ready (supervisor/storage, after 20)
 00:00:00.021    22 volume-attachment/alpha:data attach requested, because machine and volume are ready (supervisor/storage, after 20)
-00:00:00.042    23 supervisor/machines          observed appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:00.042    23 supervisor/machines          observed 2 appeared, because the list differs from the last one (supervisor/machines)
 00:00:00.048    24 volume-attachment/alpha:data attached, because the provider reported success (executor, after 22)
 00:00:00.048    25 volume-attachment/beta:logs  attached, because the provider reported success (executor, after 21)
 00:00:10.000    26 machine/beta                 node reported, became well, because the report differs from the last one (agent:machine/beta)

@@ -22,7 +22,7 @@
 00:00:00.052    19 supervisor/machines          issued to b: site, because the observed state requires it (supervisor/machines)
 00:00:00.052    20 machine/b                    sited, because the zone for its instance was chosen (supervisor/machines, after 19)
 00:00:00.074    21 machine/b                    create retry scheduled until 00:00:10.074 [unknown], because the outcome of the call is unknown, and the provider is asked again later (executor, after 20)
-00:00:05.038    22 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:05.038    22 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 00:00:10.000    23 machine/c                    node reported, became well, because the report differs from the last one (agent:machine/c)
 00:00:10.000    24 machine/a                    node reported, became well, because the report differs from the last one (agent:machine/a)
 00:00:10.000    25 machine/d                    node reported, became well, because the report differs from the last one (agent:machine/d)

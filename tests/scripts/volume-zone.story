@@ -23,7 +23,7 @@
 00:00:00.071    21 supervisor/storage           issued to db:db-data-0: attach, because the observed state requires it (supervisor/storage)
 00:00:00.071    22 volume-attachment/db:db-data-0 attach requested, because machine and volume are ready (supervisor/storage, after 21)
 00:00:00.091    23 volume-attachment/db:db-data-0 attached, because the provider reported success (executor, after 22)
-00:00:05.005    24 supervisor/machines          observed appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:05.005    24 supervisor/machines          observed 2 appeared, because the list differs from the last one (supervisor/machines)
 00:00:10.000    25 machine/other                node reported, became well, because the report differs from the last one (agent:machine/other)
 00:00:10.000    26 machine/db                   node reported, became well, because the report differs from the last one (agent:machine/db)
 00:00:10.000    27 supervisor/storage           observed seen, because the devices of machines changed (supervisor/storage)

@@ -23,7 +23,7 @@
 00:00:00.038    20 machine/m-6                  created i-0016, join awaited until 00:20:00.038, because the provider reported success (executor, after 10)
 00:00:00.038    21 machine/m-7                  created i-0017, join awaited until 00:20:00.038, because the provider reported success (executor, after 11)
 00:00:00.038    22 machine/m-8                  created i-0018, join awaited until 00:20:00.038, because the provider reported success (executor, after 12)
-00:00:05.015    23 supervisor/machines          observed appeared and appeared and appeared and appeared and appeared and appeared and appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:05.015    23 supervisor/machines          observed 9 appeared, because the list differs from the last one (supervisor/machines)
 00:00:10.000    24 machine/m-1                  node reported, became well, because the report differs from the last one (agent:machine/m-1)
 00:00:10.000    25 machine/m-4                  node reported, became well, because the report differs from the last one (agent:machine/m-4)
 00:00:10.000    26 machine/m-3                  node reported, became well, because the report differs from the last one (agent:machine/m-3)

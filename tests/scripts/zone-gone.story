@@ -5,7 +5,7 @@
 00:00:00.000     4 machine/alpha                declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000     5 machine/beta                 declared, create requested, because it was declared and has no instance yet (operator)
 00:00:00.000     6 machine/gamma                declared, create requested, because it was declared and has no instance yet (operator)
-00:00:00.020     7 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:00.020     7 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 00:00:00.027     8 machine/alpha                created i-0004, join awaited until 00:20:00.027, because the provider reported success (executor, after 4)
 00:00:00.027     9 machine/beta                 created i-0005, join awaited until 00:20:00.027, because the provider reported success (executor, after 5)
 00:00:00.027    10 machine/gamma                created i-0006, join awaited until 00:20:00.027, because the provider reported success (executor, after 6)
@@ -15,7 +15,7 @@
 00:05:00.000     --- the instance of alpha vanishes
 00:05:00.000     --- the instance of beta vanishes
 00:05:00.000     --- the instance of gamma vanishes
-00:05:00.030    14 supervisor/machines          observed vanished and vanished and vanished, withheld alpha, withheld beta, withheld gamma, because the list differs from the last one (supervisor/machines)
+00:05:00.030    14 supervisor/machines          observed 3 vanished, withheld alpha, withheld beta, withheld gamma, because the list differs from the last one (supervisor/machines)
 00:05:35.000    15 machine/alpha                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    16 machine/beta                 node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    17 machine/gamma                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
@@ -31,11 +31,11 @@
 01:00:00.019    26 machine/alpha                deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 22)
 01:00:00.019    27 machine/beta                 deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 23)
 01:00:00.019    28 machine/gamma                deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 24)
-01:00:00.023    29 supervisor/machines          observed forgotten and forgotten and forgotten, because the list differs from the last one (supervisor/machines)
+01:00:00.023    29 supervisor/machines          observed 3 forgotten, because the list differs from the last one (supervisor/machines)
 01:00:00.043    30 machine/alpha                created i-0013, join awaited until 01:20:00.043, because the provider reported success (executor, after 26)
 01:00:00.043    31 machine/beta                 created i-0014, join awaited until 01:20:00.043, because the provider reported success (executor, after 27)
 01:00:00.043    32 machine/gamma                created i-0015, join awaited until 01:20:00.043, because the provider reported success (executor, after 28)
-01:00:05.022    33 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+01:00:05.022    33 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 01:00:10.000    34 machine/beta                 node reported, became well, because the report differs from the last one (agent:machine/beta)
 01:00:10.000    35 machine/alpha                node reported, became well, because the report differs from the last one (agent:machine/alpha)
 01:00:10.000    36 machine/gamma                node reported, became well, because the report differs from the last one (agent:machine/gamma)

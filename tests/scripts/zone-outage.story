@@ -16,7 +16,7 @@
 00:00:00.029    14 volume/data                  created, because the provider reported success (executor, after 7)
 00:00:00.029    15 supervisor/storage           issued to gamma:data: attach, because the observed state requires it (supervisor/storage)
 00:00:00.029    16 volume-attachment/gamma:data attach requested, because machine and volume are ready (supervisor/storage, after 15)
-00:00:00.034    17 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:00.034    17 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 00:00:00.034    18 supervisor/machines          zones listed, because the provider's zones changed (supervisor/machines)
 00:00:00.047    19 volume-attachment/gamma:data attached, because the provider reported success (executor, after 16)
 00:00:10.000    20 machine/gamma                node reported, became well, because the report differs from the last one (agent:machine/gamma)
@@ -37,7 +37,7 @@
 00:30:00.000     --- all instances in zone north of provider simulated die
 00:40:00.000     --- zone north of provider simulated cannot be reached for 600.000 s
 00:41:00.000     --- all instances in zone south of provider simulated die
-00:41:00.035    33 supervisor/machines          observed status changed and status changed, issued to beta: lost, issued to gamma: lost, because the list differs from the last one (supervisor/machines)
+00:41:00.035    33 supervisor/machines          observed 2 status changed, issued to beta: lost, issued to gamma: lost, because the list differs from the last one (supervisor/machines)
 00:41:00.035    34 machine/beta                 instance lost, delete requested, because its instance is gone and the policy replaces it (supervisor/machines, after 33)
 00:41:00.035    35 machine/gamma                instance lost, delete requested, because its instance is gone and the policy replaces it (supervisor/machines, after 33)
 00:41:00.035    36 supervisor/storage           issued to gamma:data: detach, because the observed state requires it (supervisor/storage)
@@ -50,11 +50,11 @@
 00:41:00.082    43 supervisor/storage           issued to gamma:data: attach, because the observed state requires it (supervisor/storage)
 00:41:00.082    44 volume-attachment/gamma:data attach requested, because machine and volume are ready (supervisor/storage, after 43)
 00:41:00.105    45 volume-attachment/gamma:data attached, because the provider reported success (executor, after 44)
-00:41:05.026    46 supervisor/machines          observed appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:41:05.026    46 supervisor/machines          observed 2 appeared, because the list differs from the last one (supervisor/machines)
 00:41:10.000    47 machine/beta                 node reported, became well, because the report differs from the last one (agent:machine/beta)
 00:41:10.000    48 machine/gamma                node reported, became well, because the report differs from the last one (agent:machine/gamma)
-00:50:00.023    49 supervisor/machines          observed vanished and vanished, because the list differs from the last one (supervisor/machines)
-00:50:05.035    50 supervisor/machines          observed forgotten and forgotten, because the list differs from the last one (supervisor/machines)
+00:50:00.023    49 supervisor/machines          observed 2 vanished, because the list differs from the last one (supervisor/machines)
+00:50:05.035    50 supervisor/machines          observed 2 forgotten, because the list differs from the last one (supervisor/machines)
 
 converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/alpha                    removed

@@ -8,7 +8,7 @@
 00:00:00.019     7 machine/alpha                created i-0004, join awaited until 00:20:00.019, because the provider reported success (executor, after 4)
 00:00:00.019     8 machine/beta                 created i-0005, join awaited until 00:20:00.019, because the provider reported success (executor, after 5)
 00:00:00.019     9 machine/gamma                created i-0006, join awaited until 00:20:00.019, because the provider reported success (executor, after 6)
-00:00:05.021    10 supervisor/machines          observed appeared and appeared and appeared, because the list differs from the last one (supervisor/machines)
+00:00:05.021    10 supervisor/machines          observed 3 appeared, because the list differs from the last one (supervisor/machines)
 00:00:10.000    11 machine/alpha                node reported, became well, because the report differs from the last one (agent:machine/alpha)
 00:00:10.000    12 machine/beta                 node reported, became well, because the report differs from the last one (agent:machine/beta)
 00:00:10.000    13 machine/gamma                node reported, became well, because the report differs from the last one (agent:machine/gamma)

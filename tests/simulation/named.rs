@@ -101,7 +101,7 @@ fn a_crash_after_the_create_and_before_its_record_makes_no_second_instance() {
 fn a_list_that_omits_an_instance_makes_no_second_one() {
     let lists = Faults { partial_list_per_mille: 600, stale_list_per_mille: 600, ..Faults::default() };
     let report = run(&[(0, faults(lists)), (0, apply(LAB)), (50 * MINUTE, Happening::Calm)], 60 * MINUTE);
-    assert!(!report.story_text().contains("its instance is gone"), "{}", report.story_text());
+    assert!(!report.story_text().contains("its instance is gone and the policy"), "{}", report.story_text());
 }
 
 /// Source: juju 5940. Guard: who waits is woken (retry configured and never run).
@@ -176,7 +176,7 @@ fn a_late_word_about_an_earlier_one_of_the_name_does_nothing() {
     script.push((40 * MINUTE, Happening::Calm));
     let report = run(&script, 60 * MINUTE);
     assert_eq!(report.statuses["machine/alpha"], "ready");
-    assert!(!report.story_text().contains("its instance is gone"), "{}", report.story_text());
+    assert!(!report.story_text().contains("its instance is gone and the policy"), "{}", report.story_text());
 }
 
 /// Source: casskop 370. Guard: what was done is an event, and what is owed follows from events: there is no flag to lose.

@@ -98,7 +98,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         ("{data: {filesystem: 'shared,1M', path: /etc}}", "bad-name", "absolute path"),
         ("{data: {volume: 'loop,1M', persistent: true}}", "bad-pool", "is removed with it"),
         ("[1G]", "wrong-type", "a mapping"),
-        (long.as_str(), "bad-name", "shorter"),
+        (long.as_str(), "bad-name", "shorten"),
     ] {
         let error = read("web", storage).expect_err(storage);
         assert_eq!(error.problems[0].code.as_str(), code, "{storage}: {error}");

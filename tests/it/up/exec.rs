@@ -241,7 +241,7 @@ fn a_provider_that_is_broken_holds_up_nobody_else() {
     node.says("machine/good is ready");
     eventually("it is told what is wrong with the other", || {
         let told = lab.run(&["describe", "machine/bad", "-o", "json"]).code(0);
-        told.out.contains("no JSON object") || told.out.contains("process ended")
+        told.out.contains("not a JSON object") || told.out.contains("process ended")
     });
     node.signal(Signal::TERM);
     node.ended().code(0);

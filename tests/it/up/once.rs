@@ -37,7 +37,7 @@ fn the_same_again_makes_nothing_anew() {
     lab.up();
     let (first, wanted) = (settled(&lab), intents(&lab));
     let ran = lab.up();
-    ran.says("journal: clean").says("nothing was under way").says("applied: 8 unchanged");
+    ran.says("journal: clean").says("nothing was in progress").says("applied: 8 unchanged");
     assert_eq!(settled(&lab), first);
     assert_eq!(intents(&lab), wanted);
     assert!(wanted.values().all(|intents| *intents == 1), "{wanted:?}");
