@@ -116,6 +116,12 @@ impl From<StartError> for CliError {
             }
             StartError::Unsafe(error) => error.into(),
             StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
+            StartError::Provider { ref source, .. } if source.raw_os_error().is_none() => {
+                Self::new(Exit::Error, "bad-providers", error.to_string())
+                    .because(source)
+                    .next("change that in providers.yaml in the data directory, or where --provider names it")
+            }
+            StartError::Provider { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::JournalGone { .. } => Self::new(Exit::Integrity, "journal-gone", error.to_string())
                 .next("put the journal back, or name another directory with --data-dir DIR"),
             StartError::Twin { .. } => Self::new(Exit::Refused, "same-identity", error.to_string()).next(

@@ -6,6 +6,7 @@ pub mod check;
 pub mod enrolment;
 pub mod etcd;
 pub mod exec;
+pub mod known;
 pub mod local;
 pub mod machine_storage;
 pub mod mongodb;

@@ -3,6 +3,7 @@
 mod account;
 mod backup;
 mod bad_manifests;
+mod canary;
 mod change;
 mod command_line;
 mod crash_points;
@@ -14,6 +15,7 @@ mod inside;
 mod join;
 mod kills;
 mod loss;
+mod memory;
 mod observe;
 mod once;
 mod operator;
