@@ -15,7 +15,10 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use bailiwick_actors::shell::{AssembleError, Resumed};
+use bailiwick_actors::{
+    shell::{AssembleError, Resumed},
+    vocab::Name,
+};
 use bailiwick_journal::{OpenError, OpenReport};
 use tokio::sync::oneshot;
 
@@ -91,6 +94,9 @@ pub enum StartError {
     /// Something below the data directory cannot be used.
     #[error("cannot {action} {path:?}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
+    /// A provider cannot be started as it is set up.
+    #[error("provider {name} cannot be started")]
+    Provider { name: Name, source: io::Error },
     /// There are machines, and the journal that they were made under is gone.
     #[error("{machines:?} holds machines, but the journal that created them is missing")]
     JournalGone { machines: PathBuf },

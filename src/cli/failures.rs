@@ -118,6 +118,12 @@ impl From<StartError> for CliError {
             ),
             StartError::Key(KeyError::Io { ref source, .. }) => Self::of_system(error.to_string(), source),
             StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
+            StartError::Provider { ref source, .. } if source.raw_os_error().is_none() => {
+                Self::new(Exit::Error, "bad-providers", error.to_string())
+                    .because(source)
+                    .next("change that in providers.yaml in the data directory, or where --provider names it")
+            }
+            StartError::Provider { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::JournalGone { .. } => Self::new(Exit::Integrity, "journal-gone", error.to_string())
                 .next("restore the journal, or choose another directory with --data-dir DIR"),
             StartError::Twin { .. } => Self::new(Exit::Refused, "same-identity", error.to_string()).next(

@@ -1,6 +1,8 @@
 //! What a node needs of the system, looked at before it starts: without it, it would end in the middle of its work.
 
-use std::io;
+mod cgroup;
+
+use std::{fs, io, path::Path};
 
 use rustix::process::{Resource, getrlimit};
 
@@ -10,9 +12,24 @@ use super::exit::{CliError, Exit};
 /// with a limit of 1.6 GiB, threads failed to start, and the C library ended the process.
 const ADDRESS_SPACE_MIN: u64 = 4 << 30;
 
-/// Refuses to run a node with less address space than it may reserve.
+/// The memory that a node may hold by itself, which it has to be given: with less, the kernel ends it without a word.
+const MEMORY_MIN: u64 = 64 << 20;
+
+/// Refuses to run a node with less address space than it may reserve, or less memory than it may hold.
 pub(super) fn look() -> Result<(), CliError> {
-    judge(getrlimit(Resource::As).current)
+    judge(getrlimit(Resource::As).current)?;
+    let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    judge_group(cgroup::smallest(&membership, Path::new("/sys/fs/cgroup")))
+}
+
+fn judge_group(limit: Option<cgroup::Limit>) -> Result<(), CliError> {
+    let Some(cgroup::Limit { bytes, file }) = limit.filter(|limit| limit.bytes < MEMORY_MIN) else { return Ok(()) };
+    let message = format!("memory is limited to {} MiB by {}, too little for a node", bytes >> 20, file.display());
+    Err(CliError::new(Exit::Error, "memory-limit", message).next(format!(
+        "raise it to {} MiB or more (MemoryMax in the systemd unit, --memory of the container): with less, the kernel would \
+         kill the node; agents, workloads and providers count too",
+        MEMORY_MIN >> 20
+    )))
 }
 
 fn judge(address_space: Option<u64>) -> Result<(), CliError> {
@@ -46,6 +63,17 @@ mod tests {
         let error = judge(Some(80 << 20)).unwrap_err();
         assert_eq!((&*error.code, error.exit), ("memory-limit", Exit::Limit));
         assert!(error.message.contains("80 MiB") && error.next_step.contains("4096 MiB"), "{error:?}");
+    }
+
+    #[test]
+    fn a_group_with_too_little_memory_is_named() {
+        let of = |bytes| Some(cgroup::Limit { bytes, file: "/sys/fs/cgroup/a/memory.max".into() });
+        assert!(judge_group(None).is_ok() && judge_group(of(MEMORY_MIN)).is_ok());
+        let error = judge_group(of(32 << 20)).unwrap_err();
+        assert_eq!((&*error.code, error.exit), ("memory-limit", Exit::Limit));
+        let text = "memory is limited to 32 MiB by /sys/fs/cgroup/a/memory.max, too little for a node";
+        assert_eq!(error.message, text);
+        assert!(error.next_step.contains("to 64 MiB or more"), "{error:?}");
     }
 
     #[test]

@@ -125,7 +125,10 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     // The journal's lock is held from here on: the socket can only be an old one, or ours.
     let socket = socket_address(&config.data_dir).map_err(cannot("use the socket in", config.data_dir.clone()))?;
     let enrolment = enrolment_dir(&config.data_dir);
-    let enrolments = Enrolments::open(enrolment.clone()).map_err(cannot("make or use", enrolment))?;
+    let known = config.environment.known().clone();
+    known.add_key("node.key", &key);
+    config.environment.learn();
+    let enrolments = Enrolments::open(enrolment.clone(), known).map_err(cannot("make or use", enrolment))?;
     let enrolments = Arc::new(enrolments);
     let Offered { mut providers, reports, desk, offer } = providers(config, &clock, key, journal.id())?;
     providers.enrolment = Some(enrolments.clone());
@@ -184,13 +187,16 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
     let mut reports = Vec::new();
     let desk = Arc::new(Desk::default());
     let mut missing = BTreeMap::new();
+    let secrets = EnvironmentSecrets::new(config.environment.clone());
+    // Before anybody could tell on them.
+    secrets.learn();
     let mut providers = Providers {
         machines: config.machine_providers.clone(),
         volumes: config.volume_providers.clone(),
         filesystems: config.filesystem_providers.clone(),
         in_machines: BTreeMap::new(),
         replica_sets: config.engines.clone(),
-        secrets: Some(Arc::new(EnvironmentSecrets::new(config.environment.clone()))),
+        secrets: Some(Arc::new(secrets)),
         enrolment: None,
     };
     let etcd = "etcd".parse().expect("a valid name");
@@ -220,8 +226,9 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
             providers.filesystems.entry(name).or_insert(directories);
         }
     }
+    let known = config.environment.known();
     for exec in &config.exec {
-        let cannot = |source| StartError::Io { action: "start a provider in", path: exec.dir.clone(), source };
+        let cannot = |source| StartError::Provider { name: exec.name.clone(), source };
         let is_taken = providers.machines.contains_key(&exec.name)
             || providers.volumes.contains_key(&exec.name)
             || providers.filesystems.contains_key(&exec.name);
@@ -230,7 +237,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
             return Err(cannot(io::Error::new(io::ErrorKind::AlreadyExists, text)));
         }
         let owned = ExecConfig { owner: Some(owner), ..exec.clone() };
-        let started = Arc::new(ExecProvider::start(owned, clock.clone()).map_err(cannot)?);
+        let started = Arc::new(ExecProvider::start_knowing(owned, clock.clone(), known.clone()).map_err(cannot)?);
         reports.extend(started.take_reports());
         providers.machines.insert(exec.name.clone(), started.clone());
         providers.volumes.insert(exec.name.clone(), started.clone());

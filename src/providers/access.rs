@@ -12,16 +12,35 @@
 //! | `CERT_FILE` | our own certificate, as PEM |
 //! | `KEY_FILE` | its key, as PEM; without this it stands in `CERT_FILE` |
 
-use std::{ffi::OsString, fmt, fs, path::PathBuf, sync::Arc};
+use std::{
+    ffi::OsString,
+    fmt, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use bailiwick_actors::vocab::{Fault, FaultCode, Name};
+
+use super::known::KnownSecrets;
+
+/// The engines that are proved to, as variables name them.
+const ENGINES: [&str; 2] = ["ETCD", "MONGODB"];
+/// A larger file is no password and no key.
+const LEARNT_BYTES_MAX: u64 = 64 * 1024;
 
 /// Looks up a variable by its name.
 type LookUp = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 
-/// Where references are looked up.
+/// Names all variables.
+type ListAll = dyn Fn() -> Vec<String> + Send + Sync;
+
+/// Where references are looked up. What they lead to is known from then on, so that nobody is told.
 #[derive(Clone)]
-pub struct Environment(Arc<LookUp>);
+pub struct Environment {
+    look_up: Arc<LookUp>,
+    list_all: Arc<ListAll>,
+    known: KnownSecrets,
+}
 
 /// What one set is asked with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,17 +87,52 @@ impl Default for Environment {
 impl Environment {
     /// Looked up like this.
     pub fn new(look_up: impl Fn(&str) -> Option<OsString> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(look_up))
+        Self { look_up: Arc::new(look_up), list_all: Arc::new(Vec::new), known: KnownSecrets::default() }
     }
 
     /// The environment of this process.
     pub fn of_this_process() -> Self {
-        Self::new(|name| std::env::var_os(name))
+        let list_all = || std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+        Self { list_all: Arc::new(list_all), ..Self::new(|name| std::env::var_os(name)) }
+    }
+
+    /// The names of all variables, where they can be listed.
+    pub fn names(&self) -> Vec<String> {
+        (self.list_all)()
+    }
+
+    /// What references have led to, and whatever else the node keeps to itself.
+    pub fn known(&self) -> &KnownSecrets {
+        &self.known
+    }
+
+    /// Takes in what stands behind all references now, before anybody asks for it: a program may have been told by an
+    /// earlier node, and tell this one. What cannot be read is told when it is needed.
+    pub fn learn(&self) {
+        for name in self.names() {
+            let is_ours = ENGINES.iter().any(|engine| name.starts_with(&format!("BAILIWICK_{engine}_")));
+            let Some(value) = self.variable(&name).filter(|_| is_ours) else { continue };
+            if name.ends_with("_PASSWORD") {
+                self.known.add(&name, &value.to_string_lossy());
+            } else if ["_PASSWORD_FILE", "_KEY_FILE", "_CERT_FILE"].iter().any(|what| name.ends_with(what)) {
+                self.learn_file(&name, Path::new(&value));
+            }
+        }
+    }
+
+    /// A certificate may have its key behind it.
+    fn learn_file(&self, name: &str, path: &Path) {
+        // What is no plain file may be read only once.
+        let is_plain = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LEARNT_BYTES_MAX);
+        let Some(text) = is_plain.then(|| fs::read_to_string(path).ok()).flatten() else { return };
+        if name.ends_with("_PASSWORD_FILE") || text.contains("PRIVATE KEY") {
+            self.known.add(&format!("what {name} names"), text.trim_end_matches(['\r', '\n']));
+        }
     }
 
     /// The value of a variable, if it says something.
     pub fn variable(&self, name: &str) -> Option<OsString> {
-        self.0(name).filter(|value| !value.is_empty())
+        (self.look_up)(name).filter(|value| !value.is_empty())
     }
 
     /// What this set is asked with, as the references stand now.
@@ -92,6 +146,7 @@ impl Environment {
             Err(Fault::new(FaultCode::FailedPrecondition, text))
         };
         let password = self.password(engine, set)?;
+        password.iter().for_each(|password| self.known.add(&format!("the password of {engine} {set}"), password));
         let credentials = match (self.text(engine, set, "USERNAME")?, password) {
             (Some(username), Some(password)) => Some(Credentials { username, password }),
             (Some(_), None) => return missing("neither PASSWORD_FILE nor PASSWORD", "USERNAME"),
@@ -116,7 +171,7 @@ impl Environment {
     /// The value of a variable, and its name.
     fn value(&self, engine: &str, set: &Name, what: &str) -> Result<Option<(String, OsString)>, Fault> {
         let names = [variable(engine, Some(set), what), variable(engine, None, what)];
-        let mut found = names.into_iter().filter_map(|name| Some((self.0(&name)?, name)));
+        let mut found = names.into_iter().filter_map(|name| Some(((self.look_up)(&name)?, name)));
         Ok(found.find(|(value, _)| !value.is_empty()).map(|(value, name)| (name, value)))
     }
 

@@ -20,12 +20,14 @@ use serde::{Deserialize, Serialize};
 use tracing::warn;
 use uuid::Uuid;
 
+use super::known::KnownSecrets;
 use crate::agent::files;
 
 /// The tokens of one node.
 #[derive(Debug)]
 pub struct Enrolments {
     directory: PathBuf,
+    known: KnownSecrets,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -61,14 +63,21 @@ impl NotAdmitted {
 }
 
 impl Enrolments {
-    /// Those in a directory, which is made if it is not there.
+    /// Those in a directory, which is made if it is not there. As long as a token is kept it is among the secrets that are
+    /// known.
     ///
     /// # Errors
-    /// If it cannot be made.
-    pub fn open(directory: PathBuf) -> io::Result<Self> {
+    /// If it cannot be made, or not be read.
+    pub fn open(directory: PathBuf, known: KnownSecrets) -> io::Result<Self> {
         files::make_directory(&directory)?;
         files::remove_unfinished(&directory)?;
-        Ok(Self { directory })
+        for entry in fs::read_dir(&directory)? {
+            // What is none of ours opens nothing.
+            if let Ok(Some(kept)) = files::read_json::<Kept>(&entry?.path()) {
+                kept.tell(&known);
+            }
+        }
+        Ok(Self { directory, known })
     }
 
     /// Whether an agent with this token may join as that of this instance; the answer is the token's id. The same token
@@ -95,11 +104,30 @@ impl Enrolments {
     }
 
     fn draw(&self, effect: EffectId, now: Timestamp, lasts_ms: u64) -> io::Result<Kept> {
+        self.forget_secret(effect);
         let id = Uuid::new_v4().simple().to_string()[..8].to_owned();
         let token = format!("{id}.{}", Uuid::new_v4().simple());
         let kept = Kept { id, token, until_ms: now.after(lasts_ms).0, lasts_ms };
+        kept.tell(&self.known);
         put(&self.path(effect), &serde_json::to_vec(&kept)?)?;
         Ok(kept)
+    }
+
+    fn forget_secret(&self, effect: EffectId) {
+        if let Ok(Some(kept)) = self.kept(effect) {
+            self.known.forget_bytes(kept.secret());
+        }
+    }
+}
+
+impl Kept {
+    /// The part of the token that opens; the id is in the journal, too.
+    fn secret(&self) -> &[u8] {
+        self.token.split_once('.').map_or(self.token.as_str(), |(_, secret)| secret).as_bytes()
+    }
+
+    fn tell(&self, known: &KnownSecrets) {
+        known.add_bytes("a token to join with", self.secret());
     }
 }
 
@@ -126,6 +154,7 @@ impl Enrolment for Enrolments {
     }
 
     fn forget(&self, effect: EffectId) {
+        self.forget_secret(effect);
         if let Err(error) = files::remove_file(&self.path(effect)) {
             warn!(%effect, %error, "cannot remove a token; it expires by itself");
         }
@@ -148,7 +177,7 @@ mod tests {
     #[test]
     fn a_token_opens_its_own_instance_until_it_expires() {
         let scratch = tempfile::tempdir().unwrap();
-        let tokens = Enrolments::open(scratch.path().join("enrolment")).unwrap();
+        let tokens = Enrolments::open(scratch.path().join("enrolment"), KnownSecrets::default()).unwrap();
         let token = tokens.issue(EFFECT, at(0), 60_000).unwrap();
         assert!(token.reveal().starts_with(&format!("{}.", token.id)) && 32 < token.reveal().len());
         assert!(!format!("{token:?}").contains(token.reveal()), "it shows nothing of itself");
@@ -168,9 +197,12 @@ mod tests {
     fn an_attempt_that_follows_soon_has_the_same_token_and_a_late_one_a_new_one() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("enrolment");
-        let first = Enrolments::open(path.clone()).unwrap().issue(EFFECT, at(0), 60_000).unwrap();
+        let first =
+            Enrolments::open(path.clone(), KnownSecrets::default()).unwrap().issue(EFFECT, at(0), 60_000).unwrap();
         // Also after a restart of the node.
-        let tokens = Enrolments::open(path).unwrap();
+        let known = KnownSecrets::default();
+        let tokens = Enrolments::open(path, known.clone()).unwrap();
+        assert_eq!(known.blot().out(first.reveal()), format!("{}.***", first.id), "it is known to be secret");
         assert_eq!(tokens.issue(EFFECT, at(30), 60_000).unwrap(), first);
         let late = tokens.issue(EFFECT, at(31), 60_000).unwrap();
         assert!(late.id != first.id && late.until == at(91));

@@ -102,7 +102,8 @@
 //! - What it starts keeps none of its standard streams, and lives in a session of its own (`setsid`): the process and its
 //!   process group end with the node, machines do not.
 //! - At the end of its standard input it finishes and exits with 0.
-//! - Nothing secret stands in answers, texts or on the standard error, which goes into the node's log.
+//! - Nothing secret stands in answers, texts or on the standard error, which goes into the node's log. Where something does
+//!   all the same, it is blotted out, see below.
 //!
 //! The node never has two calls for one effect id under way at the same time.
 //!
@@ -117,10 +118,25 @@
 //!
 //! The process is ended in order: end of its standard input, 5 s later SIGTERM to its process group, 2 s later SIGKILL. What
 //! a killed node left running is ended before the process is started anew. Its environment is `PATH`, `HOME`, `LANG`,
-//! `TMPDIR` and what the configuration names; values of the latter are taken for secrets, and blotted out of its standard
-//! error and its faults.
+//! `TMPDIR` and what the configuration names.
+//!
+//! # What it must not tell on
+//!
+//! The values of the variables that the configuration names, what the secrets of classes hold, the passwords and keys that
+//! engines are asked with, the node's key and the tokens that agents join with are known to the node ([`KnownSecrets`]).
+//! They are blotted out (`***`) of every text of every answer and of what is written to the standard error, before
+//! anything else is done with it: as they are, escaped as in JSON or in a URL, in base64, line by line, and text by
+//! text where the value is JSON. What names or decides something is not taken without a part of it: an answer whose
+//! id, path, mount point, zone or nonce holds a secret is a fault of that item, `unknown`, and the log names the secret. So no
+//! value is to be used as (part of) such a name.
+//!
+//! What has fewer than six bytes cannot be told from other text. A class's secret with such a value is refused before
+//! anything is made, and a provider that is to be given such a variable is not started; settings that are no secrets
+//! are given on the command line (`[env, REGION=eu, python3, provider.py]`). What a value is taken apart into by the provider
+//! itself, or encodes in another way, is not found; nor is a value that was changed while no node ran.
 //!
 //! [`FaultCode`]: bailiwick_actors::vocab::FaultCode
+//! [`KnownSecrets`]: crate::providers::known::KnownSecrets
 
 mod busy;
 mod calls;
@@ -147,7 +163,8 @@ use std::{
 use bailiwick_actors::{
     ports::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, Capabilities, Clock, CreateMachine, CreateVolume,
-        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, Progress, ProvisionedVolume, VolumeProvider,
+        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, Progress, ProvisionedVolume,
+        TELLING_BYTES_MIN, VolumeProvider,
     },
     shell::AgentReport,
     vocab::{EffectId, Fault, Name, Zone},
@@ -159,8 +176,9 @@ pub use config::{BadCommand, ExecConfig, ExecLimits, command_words};
 use host::{Order, Shared};
 pub(super) use lines::{Lines, Read};
 pub(super) use process::command;
-use stderr::Blot;
 use wire::Operation;
+
+use crate::providers::known::KnownSecrets;
 
 /// Machines, volumes and filesystems of a process that speaks JSON lines.
 ///
@@ -170,7 +188,7 @@ pub struct ExecProvider {
     name: Name,
     owner: Option<Uuid>,
     limits: ExecLimits,
-    blot: Blot,
+    known: KnownSecrets,
     shared: Arc<Shared>,
     clock: Arc<dyn Clock>,
     orders: Option<mpsc::Sender<Order>>,
@@ -189,18 +207,27 @@ impl ExecProvider {
     /// Starts a provider's process. Whether it can be started at all is told by the first call, for it may come later.
     ///
     /// # Errors
-    /// If its directory cannot be made, or a thread cannot be started.
+    /// If its directory cannot be made, a thread cannot be started, or a variable that it is given could not be kept secret.
     pub fn start(config: ExecConfig, clock: Arc<dyn Clock>) -> io::Result<Self> {
+        Self::start_knowing(config, clock, KnownSecrets::default())
+    }
+
+    /// The same, with more secrets that are not to be told on: what it says is looked through for them, too. Those that it is
+    /// given are added.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_knowing(config: ExecConfig, clock: Arc<dyn Clock>, known: KnownSecrets) -> io::Result<Self> {
+        know_variables(&config.env, &known)?;
         config.make_directories()?;
         let (name, limits, owner) = (config.name.clone(), config.limits, config.owner);
-        let blot = Blot::of_variables(&config.env);
         let shared = Arc::new(Shared::default());
         let (orders, inbox) = mpsc::channel(limits.calls_max);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (of_thread, to_blot) = (shared.clone(), blot.clone());
+        let (of_thread, to_know) = (shared.clone(), known.clone());
         let thread = thread::Builder::new()
             .name(format!("exec-{name}"))
-            .spawn(move || runtime.block_on(host::run(config, of_thread, to_blot, inbox)))?;
+            .spawn(move || runtime.block_on(host::run(config, of_thread, to_know, inbox)))?;
         // Few: what is not fetched is made anew with the next list.
         let (reports, to_report) = mpsc::channel(4);
         let to_report = Mutex::new(Some(to_report));
@@ -210,7 +237,7 @@ impl ExecProvider {
             to_report,
             name,
             limits,
-            blot,
+            known,
             shared,
             clock,
             orders: Some(orders),
@@ -247,6 +274,24 @@ impl ExecProvider {
     }
 }
 
+/// Takes in the values of the variables that a process is given.
+fn know_variables(names: &[String], known: &KnownSecrets) -> io::Result<()> {
+    for name in names {
+        let Some(value) = std::env::var_os(name) else { continue };
+        if (1..TELLING_BYTES_MIN).contains(&value.len()) {
+            let text = format!(
+                "variable {name}, which the provider is given, has a value of {} bytes, and one of fewer than \
+                 {TELLING_BYTES_MIN} cannot be told from other text, so it would not stay secret: make it longer, or if it is \
+                 no secret, leave it out of `env` and begin the command with [env, {name}=VALUE, …]",
+                value.len()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        known.add(&format!("variable {name}"), &value.to_string_lossy());
+    }
+    Ok(())
+}
+
 /// Items that are nothing but their ids.
 fn each(ids: Vec<EffectId>) -> Vec<(EffectId, String)> {
     ids.into_iter().map(|id| (id, wire::json(&id))).collect()
@@ -260,6 +305,10 @@ impl Drop for ExecProvider {
 
 impl MachineProvider for ExecProvider {
     fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+        for wish in &machines {
+            let of = wish.class.as_ref().map_or_else(|| "its machine".into(), |copy| format!("class {}", copy.class));
+            self.known.add_secret(&format!("the secrets of {of}"), &wish.secrets);
+        }
         Box::pin(async move {
             let wishes = machines.iter().map(|wish| (wish.id, wire::json(&wire::NewMachine::from(wish)))).collect();
             self.bulk(Operation::CreateMachines, wishes, |at, told| trust::machine(&machines[at], told)).await

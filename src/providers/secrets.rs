@@ -8,22 +8,33 @@
 //! | `BAILIWICK_SECRET_BOOT` | the value itself, where there is no file |
 //!
 //! A file, or a value, is a JSON object of texts by key; anything else is the text of the key `userData`.
+//!
+//! What was read is known to the node from then on ([`KnownSecrets`](super::known::KnownSecrets)) and blotted out of
+//! what providers say. A value of one to five bytes could not be told from other text, so it is refused, and so are two values
+//! for one key.
 
 use std::{
-    collections::BTreeMap,
-    fs,
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    ffi::OsString,
+    fmt, fs,
     io::{self, Read},
     path::{Path, PathBuf},
 };
 
 use bailiwick_actors::{
-    ports::{SecretData, Secrets},
+    ports::{SecretData, Secrets, TELLING_BYTES_MIN},
     vocab::{Fault, FaultCode, Name},
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
 };
 
 use super::access::Environment;
 use crate::manifest::secret_variable;
 
+/// How their variables begin.
+const VARIABLE: &str = "BAILIWICK_SECRET_";
 /// The most that one secret holds, in bytes.
 const BYTES_MAX: u64 = 64 * 1024;
 /// The most keys of one secret.
@@ -42,27 +53,65 @@ impl EnvironmentSecrets {
     }
 }
 
-impl Secrets for EnvironmentSecrets {
-    fn read(&self, name: &Name) -> Result<SecretData, Fault> {
-        let variable = secret_variable(name);
-        let of_file = format!("{variable}_FILE");
-        let wrong = |what: String| Fault::new(FaultCode::FailedPrecondition, format!("secret {name}: {what}"));
-        if let Some(path) = self.0.variable(&of_file) {
-            let texts = from_path(&PathBuf::from(path));
-            return texts.map(SecretData::new).map_err(|error| {
-                // The kind alone: a text of somebody else's may hold what was read.
-                wrong(format!("what {of_file} names cannot be read: {}", error.kind()))
-            });
+impl EnvironmentSecrets {
+    /// Reads all secrets that the environment leads to now, so that they are known before a machine needs one. What
+    /// is wrong with one is said now, and again by whoever needs it.
+    pub fn learn(&self) {
+        let all: BTreeSet<String> = self.0.names().into_iter().filter(|name| name.starts_with(VARIABLE)).collect();
+        for variable in &all {
+            let of_file = variable.strip_suffix("_FILE");
+            // What is neither a file nor a folder may be read only once.
+            let is_lasting = |path: OsString| Path::new(&path).is_file() || Path::new(&path).is_dir();
+            if of_file.is_some() && !self.0.variable(variable).is_some_and(is_lasting) {
+                continue;
+            }
+            if let Err(problem) = self.find(of_file.unwrap_or(variable)) {
+                tracing::warn!(%variable, "machines of classes that name this secret will not be made: {problem}");
+            }
         }
-        let Some(value) = self.0.variable(&variable) else {
-            return Err(wrong(format!("neither {of_file} nor {variable} is set")));
+    }
+
+    /// What these variables lead to. It is known from then on.
+    fn find(&self, variable: &str) -> Result<SecretData, String> {
+        let of_file = format!("{variable}_FILE");
+        let texts = if let Some(path) = self.0.variable(&of_file) {
+            // The kind alone: a text of somebody else's may hold what was read.
+            let unreadable = |error: io::Error| format!("what {of_file} names cannot be read: {}", error.kind());
+            from_path(&PathBuf::from(path)).map_err(unreadable)?
+        } else {
+            let value = self.0.variable(variable).ok_or(format!("neither {of_file} nor {variable} is set"))?;
+            texts(value.into_string().map_err(|_| format!("{variable} is not text"))?)
         };
-        let text = value.into_string().map_err(|_| wrong(format!("{variable} is not text")))?;
-        Ok(SecretData::new(texts(text)))
+        let texts = texts.map_err(|key| format!("it has two values for the key `{key}`"))?;
+        let data = SecretData::new(texts);
+        self.0.known().add_secret(variable, &data);
+        telling(&data)?;
+        Ok(data)
     }
 }
 
-fn from_path(path: &Path) -> io::Result<BTreeMap<String, String>> {
+/// Refuses values that could not be found in what a provider says.
+fn telling(data: &SecretData) -> Result<(), String> {
+    let is_short = |(_, value): &(&String, &String)| (1..TELLING_BYTES_MIN).contains(&value.len());
+    let Some((key, value)) = data.reveal().iter().find(is_short) else { return Ok(()) };
+    Err(format!(
+        "the value of its key `{key}` has {} bytes; one of fewer than {TELLING_BYTES_MIN} cannot be told from other text, so \
+         it would not stay secret: make it longer, or write what is no secret into the class's providerSpec",
+        value.len()
+    ))
+}
+
+impl Secrets for EnvironmentSecrets {
+    fn read(&self, name: &Name) -> Result<SecretData, Fault> {
+        let wrong = |what: String| Fault::new(FaultCode::FailedPrecondition, format!("secret {name}: {what}"));
+        self.find(&secret_variable(name)).map_err(wrong)
+    }
+}
+
+/// Texts by key, or the key that has two.
+type Texts = Result<BTreeMap<String, String>, String>;
+
+fn from_path(path: &Path) -> io::Result<Texts> {
     if !path.is_dir() {
         return Ok(texts(bounded(path)?));
     }
@@ -79,7 +128,7 @@ fn from_path(path: &Path) -> io::Result<BTreeMap<String, String>> {
         }
         all.insert(key, bounded(&entry.path())?);
     }
-    Ok(all)
+    Ok(Ok(all))
 }
 
 /// The text of a file that is not too long; a line end at its end does not count.
@@ -93,8 +142,47 @@ fn bounded(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-fn texts(text: String) -> BTreeMap<String, String> {
-    serde_json::from_str(&text).unwrap_or_else(|_| BTreeMap::from([(USER_DATA.to_owned(), text)]))
+fn texts(text: String) -> Texts {
+    match serde_json::from_str(&text) {
+        Ok(Pairs(pairs)) => by_key(pairs),
+        Err(_) => Ok(BTreeMap::from([(USER_DATA.to_owned(), text)])),
+    }
+}
+
+fn by_key(pairs: Vec<(String, String)>) -> Texts {
+    let mut all = BTreeMap::new();
+    for (key, text) in pairs {
+        match all.entry(key) {
+            Entry::Vacant(place) => drop(place.insert(text)),
+            Entry::Occupied(place) => return Err(place.key().clone()),
+        }
+    }
+    Ok(all)
+}
+
+/// The fields of a JSON object of texts as they stand there; a map would keep one of two with the same name.
+struct Pairs(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Pairs;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of texts")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = fields.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
 }
 
 #[cfg(test)]
@@ -122,10 +210,32 @@ mod tests {
         let file = dir.path().join("token");
         fs::write(&file, "hunter2\n").unwrap();
         fs::write(dir.path().join("..data"), "not mine").unwrap();
-        assert_eq!(read("BAILIWICK_SECRET_THE_BOOT", r#"{"a":"b"}"#), Ok(one("a", "b")));
-        assert_eq!(read("BAILIWICK_SECRET_THE_BOOT", "boot"), Ok(one("userData", "boot")));
+        assert_eq!(read("BAILIWICK_SECRET_THE_BOOT", r#"{"a":"sesame"}"#), Ok(one("a", "sesame")));
+        assert_eq!(read("BAILIWICK_SECRET_THE_BOOT", "booted"), Ok(one("userData", "booted")));
+        assert_eq!(read("BAILIWICK_SECRET_THE_BOOT", r#"{"a":""}"#), Ok(one("a", "")), "there is nothing to be hidden");
         assert_eq!(read("BAILIWICK_SECRET_THE_BOOT_FILE", &file), Ok(one("userData", "hunter2")));
         assert_eq!(read("BAILIWICK_SECRET_THE_BOOT_FILE", dir.path()), Ok(one("token", "hunter2")));
+    }
+
+    #[test]
+    fn a_value_that_could_not_be_hidden_is_refused_without_being_told() {
+        let short = read("BAILIWICK_SECRET_THE_BOOT", r#"{"pin":"97531","long":"sesame"}"#).unwrap_err();
+        assert_eq!(short.code, FaultCode::FailedPrecondition);
+        assert!(short.text.starts_with("secret the-boot: the value of its key `pin` has 5 bytes"), "{short}");
+        assert!(!short.text.contains("97531"), "{short}");
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_refused() {
+        let twice = read("BAILIWICK_SECRET_THE_BOOT", r#"{"a":"hunter2","a":"sesame"}"#).unwrap_err();
+        assert_eq!(twice.text, "secret the-boot: it has two values for the key `a`");
+    }
+
+    #[test]
+    fn what_was_read_is_known() {
+        let secrets = secrets("BAILIWICK_SECRET_THE_BOOT", "hunter2".into());
+        secrets.read(&"the-boot".parse().unwrap()).unwrap();
+        assert_eq!(secrets.0.known().blot().out("so hunter2"), "so ***");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Takes each guard of the lists here out of a copy of the workspace, and shows that its test fails then, and passes before.
 
-Usage: tests/guards/run.py [COPY [LIST ...]], from the root of the workspace; without a LIST, machines.txt and scenarios.txt. All guards stand in one build of the copy, each behind a
+Usage: tests/guards/run.py [COPY [LIST ...]], from the root of the workspace; without a LIST, all of them. All guards stand in one build of the copy, each behind a
 switch (the environment variable TAKEN_OUT), so this costs one compilation. Ends with 1 unless every test is as it must be.
 """
 import os, pathlib, shutil, subprocess, sys, tempfile
@@ -44,14 +44,14 @@ def passes(copy, guard, taken_out):
 
 def main():
     root = pathlib.Path.cwd()
-    lists = sys.argv[2:] or ["machines.txt", "scenarios.txt"]
+    lists = sys.argv[2:] or ["machines.txt", "scenarios.txt", "secrets.txt"]
     guards = [guard for name in lists for guard in records((root / "tests/guards" / name).read_text())]
     copy = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "workspace"
     shutil.copytree(root, copy, ignore=shutil.ignore_patterns("target", ".git"))
     for number, guard in enumerate(guards):
         take_out(copy, number, guard)
-    lib = copy / "actors/src/lib.rs"
-    lib.write_text(lib.read_text() + SWITCH)
+    for lib in (copy / "actors/src/lib.rs", copy / "src/lib.rs"):
+        lib.write_text(lib.read_text() + SWITCH)
     wrong = 0
     for number, guard in enumerate(guards):
         whole, without = passes(copy, guard, ""), passes(copy, guard, str(number))

@@ -2,6 +2,7 @@
 
 use std::{future::Future, pin::Pin};
 
+mod blot;
 mod capabilities;
 mod clock;
 mod enrolment;
@@ -14,6 +15,7 @@ mod scope;
 mod secrets;
 mod storage;
 
+pub use blot::{Blot, MARK, TELLING_BYTES_MIN};
 pub use capabilities::{Capabilities, Progress};
 pub use clock::Clock;
 pub use enrolment::{Enrolment, JoinToken};

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use super::Blot;
 use crate::vocab::{Fault, Name};
 
 /// What a secret holds: texts by key. Shows nothing of itself.
@@ -9,9 +10,6 @@ use crate::vocab::{Fault, Name};
 pub struct SecretData(BTreeMap<String, String>);
 
 impl SecretData {
-    /// The shortest value that is looked for in the texts of others, in bytes.
-    const TELLING_BYTES_MIN: usize = 6;
-
     /// These texts.
     pub fn new(texts: BTreeMap<String, String>) -> Self {
         Self(texts)
@@ -27,17 +25,25 @@ impl SecretData {
         &self.0
     }
 
-    /// A text of somebody else's without what it holds, should it hold any of it. Short values are in every text.
-    pub fn scrub(&self, text: &str) -> String {
-        let mut values: Vec<&String> = self.0.values().filter(|value| Self::TELLING_BYTES_MIN <= value.len()).collect();
-        // The longest first: one may be part of another.
-        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        values.into_iter().fold(text.to_owned(), |text, value| text.replace(value.as_str(), "***"))
+    /// Looks for what it holds in the texts of others.
+    pub fn blot(&self) -> Blot {
+        let mut blot = Blot::default();
+        self.0.iter().for_each(|(key, value)| blot.add(key, value));
+        blot
     }
 
-    /// Takes in what another one holds, whose texts count where both have a key.
-    pub fn overlay(&mut self, other: Self) {
-        self.0.extend(other.0);
+    /// Takes in what another one holds.
+    ///
+    /// # Errors
+    /// With the key that both have, and different texts for: neither may take the other's place in silence.
+    pub fn join(&mut self, other: Self) -> Result<(), String> {
+        for (key, text) in other.0 {
+            match self.0.get(&key) {
+                Some(mine) if *mine != text => return Err(key),
+                _ => drop(self.0.insert(key, text)),
+            }
+        }
+        Ok(())
     }
 }
 

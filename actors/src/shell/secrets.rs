@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::Services;
 use crate::{
-    ports::{BulkAnswer, CreateMachine, Enrolment, MachineInstance, MachineProvider, SecretData, Secrets},
-    vocab::{ClassContent, Fault, FaultCode, Nonce, Timestamp},
+    ports::{Blot, BulkAnswer, CreateMachine, Enrolment, MachineInstance, MachineProvider, SecretData, Secrets},
+    vocab::{ClassCopy, Fault, FaultCode, Name, Nonce, Timestamp},
 };
 
 /// Where what is added to a wish right before the call comes from.
@@ -33,7 +33,7 @@ impl<'a> Outfit<'a> {
 
     fn fit(self, machine: CreateMachine) -> Result<CreateMachine, Fault> {
         let secrets = match &machine.class {
-            Some(class) => held(self.secrets, &class.content)?,
+            Some(class) => held(self.secrets, class)?,
             None => SecretData::default(),
         };
         let issue = |enrolment: &dyn Enrolment| enrolment.issue(machine.id, self.now, self.joins_within_ms);
@@ -44,11 +44,29 @@ impl<'a> Outfit<'a> {
 }
 
 /// All that a provider is told of one machine and must not tell on.
-fn told_to(machine: &CreateMachine) -> SecretData {
-    let join = machine.join.iter().map(|token| ("token to join with".to_owned(), token.reveal().to_owned()));
-    let mut told = SecretData::new(join.collect());
-    told.overlay(machine.secrets.clone());
+fn told_to(machine: &CreateMachine) -> Blot {
+    let mut told = machine.secrets.blot();
+    if let Some(join) = &machine.join {
+        told.add_bytes("the token to join with", join.reveal().as_bytes());
+    }
     told
+}
+
+/// A fault without what its provider must not tell on.
+fn quiet(told: &Blot, fault: Fault) -> Fault {
+    Fault::new(fault.code, told.out(&fault.text))
+}
+
+/// The same of an answer. An id would name nothing any more without a part of it, so it is not taken.
+fn discreet(told: &Blot, answer: Result<MachineInstance, Fault>) -> Result<MachineInstance, Fault> {
+    let mut made = answer.map_err(|fault| quiet(told, fault))?;
+    if told.out(&made.instance.0) != made.instance.0 {
+        let text = "the provider's own id for it holds a secret that it was told, and is not taken";
+        return Err(Fault::new(FaultCode::Unknown, text));
+    }
+    let without = |text: &str| told.out(text).into_owned();
+    made.facts = made.facts.iter().map(|(key, value)| (without(key), without(value))).collect();
+    Ok(made)
 }
 
 /// Makes machines with what the secrets of their classes hold. Whoever's secrets cannot be read fails alone, before
@@ -59,7 +77,7 @@ pub(super) fn create<'a>(
     machines: Vec<CreateMachine>,
 ) -> BulkAnswer<'a, MachineInstance> {
     let mut wanted = Vec::new();
-    let mut told: Vec<SecretData> = Vec::new();
+    let mut told: Vec<Blot> = Vec::new();
     let mut faults: Vec<Option<Fault>> = Vec::new();
     for machine in machines {
         match outfit.fit(machine) {
@@ -77,18 +95,13 @@ pub(super) fn create<'a>(
     let asked = wanted.len();
     let making = provider.create(wanted);
     Box::pin(async move {
-        let whole =
-            |fault: Fault| told.iter().fold(fault, |fault, told| Fault::new(fault.code, told.scrub(&fault.text)));
-        let made = making.await.map_err(whole)?;
+        let made = making.await.map_err(|fault| told.iter().fold(fault, |fault, told| quiet(told, fault)))?;
         if made.len() != asked {
             let text = format!("the provider gave {} answers to {asked} questions", made.len());
             return Err(Fault::new(FaultCode::Unknown, text));
         }
         // Whoever was told a secret does not tell it on.
-        let scrubbed = |(result, told): (Result<MachineInstance, Fault>, SecretData)| {
-            result.map_err(|fault| Fault::new(fault.code, told.scrub(&fault.text)))
-        };
-        let mut made = made.into_iter().zip(told).map(scrubbed);
+        let mut made = told.iter().zip(made).map(|(told, answer)| discreet(told, answer));
         let unanswered = || Err(Fault::new(FaultCode::Internal, "a machine has no answer"));
         Ok(faults
             .into_iter()
@@ -101,16 +114,25 @@ pub(super) fn create<'a>(
 }
 
 /// What the secrets of a class hold together.
-fn held(secrets: Option<&dyn Secrets>, class: &ClassContent) -> Result<SecretData, Fault> {
+fn held(secrets: Option<&dyn Secrets>, class: &ClassCopy) -> Result<SecretData, Fault> {
+    let cannot = |text: String| Fault::new(FaultCode::FailedPrecondition, text);
     let mut all = SecretData::default();
-    for name in class.secrets() {
+    for name in class.content.secrets() {
         let Some(secrets) = secrets else {
-            let text = format!("its class names secret {name}, and this node has no secrets");
-            return Err(Fault::new(FaultCode::FailedPrecondition, text));
+            return Err(cannot(format!("its class names secret {name}, and this node has no secrets")));
         };
-        all.overlay(secrets.read(name)?);
+        all.join(secrets.read(name)?).map_err(|key| cannot(two_of_a_key(class, &key)))?;
     }
     Ok(all)
+}
+
+fn two_of_a_key(class: &ClassCopy, key: &str) -> String {
+    let names: Vec<&str> = class.content.secrets().map(Name::as_str).collect();
+    format!(
+        "secrets {} of class {} both have the key `{key}`, with different values: rename it in one of them",
+        names.join(" and "),
+        class.class
+    )
 }
 
 #[cfg(test)]
@@ -127,7 +149,7 @@ mod tests {
     use crate::{
         machine::Spec,
         ports::{Answer, InstanceStatus, JoinToken, Listing},
-        vocab::{ClassCopy, EffectId, InstanceId, Name, Uid},
+        vocab::{ClassContent, EffectId, InstanceId, Uid},
     };
 
     /// A provider that tells on what it was told.
@@ -142,7 +164,7 @@ mod tests {
                     effect: machine.id,
                     instance: InstanceId("i-1".into()),
                     machine: machine.machine.clone(),
-                    facts: BTreeMap::new(),
+                    facts: BTreeMap::from([("joins with".to_owned(), "id.sesame".to_owned())]),
                     status: InstanceStatus::Running,
                 }),
             };
@@ -177,6 +199,7 @@ mod tests {
         fn read(&self, name: &Name) -> Result<SecretData, Fault> {
             match name.as_str() {
                 "there" => Ok(SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into())),
+                "other" => Ok(SecretData::new([("userData".to_owned(), "sesame-too".to_owned())].into())),
                 _ => Err(Fault::new(FaultCode::FailedPrecondition, format!("secret {name} does not exist"))),
             }
         }
@@ -230,6 +253,44 @@ mod tests {
         let asked: Vec<Name> = provider.0.lock().unwrap().iter().map(|wish| wish.machine.clone()).collect();
         assert_eq!(asked, [name("web-2"), name("web-3")]);
         assert!(created(&provider, None, vec![wish(4, Some("there"))])[0].is_err());
+    }
+
+    #[test]
+    fn no_secret_takes_the_place_of_another() {
+        let named = |secret: &str, credentials: &str| {
+            let mut wish = wish(1, Some(secret));
+            wish.class.as_mut().expect("a class").content.credentials = Some(name(credentials));
+            created(&Talkative::default(), Some(&One), vec![wish]).remove(0).unwrap_err()
+        };
+        let fault = named("there", "other");
+        assert_eq!(fault.code, FaultCode::FailedPrecondition);
+        let text = "secrets there and other of class small both have the key `userData`, with different values: rename it in \
+                    one of them";
+        assert_eq!(fault.text, text);
+        assert_eq!(named("there", "there").code, FaultCode::Internal, "the same twice is no conflict: it was asked");
+    }
+
+    #[test]
+    fn what_a_provider_tells_on_is_blotted_out_or_refused() {
+        let told = SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into()).blot();
+        let made = |instance: &str| MachineInstance {
+            effect: EffectId(Uuid::nil()),
+            instance: InstanceId(instance.into()),
+            machine: name("web"),
+            facts: [("a hunter2!".to_owned(), "so hunter2!".to_owned())].into(),
+            status: InstanceStatus::Running,
+        };
+        let facts = discreet(&told, Ok(made("i-1"))).expect("an id").facts;
+        assert_eq!(facts, [("a ***".to_owned(), "so ***".to_owned())].into());
+        let fault = discreet(&told, Ok(made("i-hunter2!"))).unwrap_err();
+        assert!(fault.code == FaultCode::Unknown && !fault.text.contains("hunter2!"), "{fault}");
+    }
+
+    #[test]
+    fn who_made_it_tells_nothing_on() {
+        let answers = created(&Talkative::default(), Some(&One), vec![wish(2, None)]);
+        let facts = &answers[0].as_ref().expect("made").facts;
+        assert_eq!(*facts, BTreeMap::from([("joins with".to_owned(), "***".to_owned())]));
     }
 
     #[test]

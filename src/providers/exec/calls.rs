@@ -19,6 +19,7 @@ use super::{
     trust::{self, Found},
     wire::{self, Hello, Nature, Operation, Page},
 };
+use crate::providers::known::is_blotted;
 
 /// So many items go into one request, so that its answer fits on a line: a machine has at most 9 KiB.
 const ITEMS_MAX: usize = 100;
@@ -157,6 +158,10 @@ impl ExecProvider {
                 }
             }
             match page.next {
+                // What it goes on with is given back to it, and would be another one.
+                Some(next) if is_blotted(&next) => {
+                    return Err(Fault::new(FaultCode::Unknown, trust::of_secret("what its list goes on with")));
+                }
                 None => return Ok((listing, zones)),
                 Some(next) if after.as_ref() == Some(&next) => break,
                 Some(_) if LIST_ITEMS_MAX < listing.items.len() => break,
@@ -228,7 +233,7 @@ impl ExecProvider {
             return Err(Fault::new(FaultCode::Unknown, text));
         }
         let neither = || Err(Fault::new(FaultCode::Unknown, "a result of the provider is neither `ok` nor `fault`"));
-        Ok(items.into_iter().map(|value| wire::item(value, &self.blot).unwrap_or_else(neither)).collect())
+        Ok(items.into_iter().map(|value| wire::item(value).unwrap_or_else(neither)).collect())
     }
 }
 

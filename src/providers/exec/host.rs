@@ -21,11 +21,11 @@ use super::{
     busy::Busy,
     process::end_predecessor,
     session::{self, Ended},
-    stderr::Blot,
     table::Call,
     trouble::Trouble,
     wire::{Hello, Nature},
 };
+use crate::providers::known::KnownSecrets;
 
 /// What the provider asks its thread for.
 #[derive(Debug)]
@@ -83,13 +83,18 @@ impl Shared {
 }
 
 /// Serves until nobody can ask any more.
-pub(super) async fn run(config: ExecConfig, shared: Arc<Shared>, blot: Blot, mut inbox: mpsc::Receiver<Order>) {
+pub(super) async fn run(
+    config: ExecConfig,
+    shared: Arc<Shared>,
+    known: KnownSecrets,
+    mut inbox: mpsc::Receiver<Order>,
+) {
     let limits = config.limits;
     let mut pause = limits.pause_first;
     loop {
         let begun = Instant::now();
         let ended = match end_predecessor(&config).await {
-            Ok(()) => session::serve(&config, &shared, &blot, &mut inbox).await,
+            Ok(()) => session::serve(&config, &shared, &known, &mut inbox).await,
             Err(error) => Ended::Broken(Trouble::CannotStart(error.to_string())),
         };
         shared.set_pid(None);

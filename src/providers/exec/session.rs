@@ -2,7 +2,7 @@
 
 mod incoming;
 
-use std::{process::ExitStatus, time::Duration};
+use std::{collections::BTreeSet, process::ExitStatus, sync::Arc, time::Duration};
 
 use bailiwick_actors::vocab::{EffectId, Fault, FaultCode};
 use rustix::process::Signal;
@@ -19,11 +19,12 @@ use super::{
     host::{Order, Shared},
     lines::{Lines, Read},
     process::{Group, Process, end_predecessor},
-    stderr::{Blot, LastWords, listen},
+    stderr::{LastWords, listen},
     table::{Table, request},
     trouble::Trouble,
     wire::{Hello, Operation, VERSION},
 };
+use crate::providers::known::KnownSecrets;
 
 /// How a process ended.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ const PROGRESS_LETTERS_MAX: usize = 62;
 pub(super) async fn serve(
     config: &ExecConfig,
     shared: &Shared,
-    blot: &Blot,
+    known: &KnownSecrets,
     inbox: &mut mpsc::Receiver<Order>,
 ) -> Ended {
     let process = match Process::start(config) {
@@ -72,8 +73,8 @@ pub(super) async fn serve(
     info!(provider = %config.name, pid = group.pid, "provider started");
     shared.set_pid(Some(group.pid));
     let last_words = LastWords::default();
-    let listener = tokio::spawn(listen(stderr, config.name.clone(), blot.clone(), last_words.clone()));
-    let mut session = Session::greet(config, shared, blot, group, stdin);
+    let listener = tokio::spawn(listen(stderr, config.name.clone(), known.clone(), last_words.clone()));
+    let mut session = Session::greet(config, shared, known, group, stdin);
     let mut lines = Some(Lines::new(stdout, config.limits.line_bytes_max));
     let mut is_inbox_open = true;
     while session.goes_on(lines.is_some()) {
@@ -122,7 +123,9 @@ async fn next<R: tokio::io::AsyncRead + Unpin>(lines: &mut Option<Lines<R>>) -> 
 struct Session<'a> {
     config: &'a ExecConfig,
     shared: &'a Shared,
-    blot: &'a Blot,
+    known: &'a KnownSecrets,
+    /// Whose secrets it has told on, as far as that was said.
+    told_on: BTreeSet<Arc<str>>,
     group: Group,
     stage: Stage,
     /// When the stage has taken too long.
@@ -143,7 +146,13 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn greet(config: &'a ExecConfig, shared: &'a Shared, blot: &'a Blot, group: Group, stdin: ChildStdin) -> Self {
+    fn greet(
+        config: &'a ExecConfig,
+        shared: &'a Shared,
+        known: &'a KnownSecrets,
+        group: Group,
+        stdin: ChildStdin,
+    ) -> Self {
         // Its length is bounded by that of the table of calls.
         let (writer, to_write) = mpsc::unbounded_channel();
         let writing = tokio::spawn(write(stdin, to_write));
@@ -164,7 +173,8 @@ impl<'a> Session<'a> {
         let session = Self {
             config,
             shared,
-            blot,
+            known,
+            told_on: BTreeSet::new(),
             group,
             stage: Stage::Greeting,
             until: now + config.limits.hello_time,

@@ -13,7 +13,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use crate::text::harmless;
+use crate::{providers::known::KnownSecrets, text::harmless};
 
 /// What is longer is cut.
 const LINE_BYTES_MAX: usize = 1_024;
@@ -22,41 +22,6 @@ const LINES_MAX: u32 = 200;
 const WINDOW: Duration = Duration::from_secs(10);
 /// So many last words are kept, for when it ends.
 const LAST_WORDS: usize = 10;
-/// A shorter value would blot out half of every text.
-const SECRET_BYTES_MIN: usize = 6;
-
-/// Blots out values that are not to be seen.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Blot(Vec<Secret>);
-
-#[derive(Clone)]
-struct Secret(String);
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("…")
-    }
-}
-
-impl Blot {
-    /// For the values of these variables of our environment.
-    pub fn of_variables(names: &[String]) -> Self {
-        Self::of(names.iter().filter_map(|name| std::env::var(name).ok()))
-    }
-
-    fn of(values: impl IntoIterator<Item = String>) -> Self {
-        let mut secrets: Vec<String> = values.into_iter().filter(|value| SECRET_BYTES_MIN <= value.len()).collect();
-        // The longest first: one may be part of another.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        Self(secrets.into_iter().map(Secret).collect())
-    }
-
-    /// The text without them.
-    pub fn out(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, Secret(secret)| text.replace(secret, "***"))
-    }
-}
-
 /// The last lines that were said.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
@@ -79,8 +44,8 @@ impl LastWords {
 }
 
 /// Reads to the end and tells.
-pub(super) async fn listen(mut pipe: impl AsyncRead + Unpin, provider: Name, blot: Blot, last: LastWords) {
-    let mut teller = Teller { provider, blot, last, line: Vec::new(), is_cut: false, window: Instant::now(), told: 0 };
+pub(super) async fn listen(mut pipe: impl AsyncRead + Unpin, provider: Name, known: KnownSecrets, last: LastWords) {
+    let mut teller = Teller { provider, known, last, line: Vec::new(), is_cut: false, window: Instant::now(), told: 0 };
     let mut part = vec![0; 8 * 1024];
     while let Ok(length @ 1..) = pipe.read(&mut part).await {
         for byte in &part[..length] {
@@ -93,7 +58,7 @@ pub(super) async fn listen(mut pipe: impl AsyncRead + Unpin, provider: Name, blo
 
 struct Teller {
     provider: Name,
-    blot: Blot,
+    known: KnownSecrets,
     last: LastWords,
     line: Vec<u8>,
     is_cut: bool,
@@ -120,14 +85,18 @@ impl Teller {
             self.end_window();
         }
         self.told += 1;
-        let text = self.blot.out(&String::from_utf8_lossy(&bytes));
-        // Half a secret at the cut is one too.
-        let text = if is_cut { format!("{}…", text.get(..text.len() / 2).unwrap_or_default()) } else { text };
-        let text = harmless(&text).into_owned();
+        let text = self.without_secrets(&bytes, is_cut);
         if self.told <= LINES_MAX {
             info!(provider = %self.provider, "{text}");
         }
         self.last.add(text);
+    }
+
+    fn without_secrets(&self, bytes: &[u8], is_cut: bool) -> String {
+        let blot = self.known.blot();
+        let bytes = if is_cut { blot.out_of_cut(bytes) } else { blot.out_of_bytes(bytes) };
+        let end = if is_cut { "…" } else { "" };
+        format!("{}{end}", harmless(&String::from_utf8_lossy(&bytes)))
     }
 
     fn end_window(&mut self) {
@@ -143,24 +112,29 @@ impl Teller {
 mod tests {
     use super::*;
 
-    #[test]
-    fn known_secrets_are_blotted_out() {
-        let blot = Blot::of(["hunter22".to_owned(), "hunter22-long".to_owned(), "abc".to_owned()]);
-        assert_eq!(blot.out("hunter22-long abc hunter22!"), "*** abc ***!");
-        assert!(!format!("{blot:?}").contains("hunter"));
-    }
-
     #[tokio::test]
     async fn what_is_said_last_is_kept_in_bounded_lines() {
         let last = LastWords::default();
         let mut said: Vec<u8> = (0..50).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         said.extend([b'x'; 5_000]);
         said.extend(b"\n\x1b[31mred hunter22\xff");
-        listen(&said[..], "lab".parse().unwrap(), Blot::of(["hunter22".to_owned()]), last.clone()).await;
+        let known = KnownSecrets::default();
+        known.add("it", "hunter22");
+        listen(&said[..], "lab".parse().unwrap(), known, last.clone()).await;
         let lines: Vec<String> = last.0.lock().unwrap().iter().cloned().collect();
         assert_eq!(lines.len(), LAST_WORDS);
         assert_eq!(lines[0], "line 42");
         assert!(lines[8].len() <= LINE_BYTES_MAX && lines[8].starts_with("xxx"), "{}", lines[8].len());
         assert_eq!(lines[9], "\\u{1b}[31mred ***\u{fffd}");
+    }
+
+    #[tokio::test]
+    async fn half_a_secret_at_the_end_of_a_line_that_was_cut_is_one_too() {
+        let last = LastWords::default();
+        let secret: String = (1_000..3_000).map(|number| number.to_string()).collect();
+        let known = KnownSecrets::default();
+        known.add("it", &secret);
+        listen(format!("here: {secret}").as_bytes(), "lab".parse().unwrap(), known, last.clone()).await;
+        assert_eq!(last.0.lock().unwrap()[0], "here: ***…");
     }
 }

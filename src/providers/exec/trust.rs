@@ -1,6 +1,9 @@
 //! What a provider tells is looked at before it is believed.
 //!
 //! An answer that does not fit the question leaves open what has happened: its code is `unknown`.
+//!
+//! Known secrets are out of an answer before it comes here, see [`Line::read`](super::wire::Line::read). Where that took a
+//! part of something that names or decides (an id, a path, a zone), the answer is not taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +21,10 @@ use super::wire::{
     ToldAttachment, ToldCondition, ToldFilesystem, ToldLookup, ToldMachine, ToldMount, ToldVolume, instance, made,
     provisioned,
 };
-use crate::text::{harmless, is_hostile};
+use crate::{
+    providers::known::is_blotted,
+    text::{harmless, is_hostile},
+};
 
 /// How an answer to a question by id is looked at.
 pub(super) type Found<T> = fn(EffectId, Value) -> Result<Lookup<T>, Fault>;
@@ -55,8 +61,15 @@ pub(super) fn listed(told: Value) -> Result<(MachineInstance, Vec<Condition>), F
 
 /// The zones that it names; what is no name of a zone is passed over.
 pub(super) fn zones(told: Vec<String>) -> BTreeSet<Zone> {
-    let is_name = |zone: &String| (1..=TEXT_BYTES_MAX).contains(&zone.len()) && !zone.chars().any(is_hostile);
+    let is_name = |zone: &String| {
+        (1..=TEXT_BYTES_MAX).contains(&zone.len()) && !zone.chars().any(is_hostile) && !is_blotted(zone)
+    };
     told.into_iter().filter(is_name).take(ZONES_MAX).map(Zone).collect()
+}
+
+/// That something which has to be told as it is holds a secret, and was not taken.
+pub(super) fn of_secret(what: &str) -> String {
+    format!("{what} holds a value that is secret, so it is not taken; the node's log names the secret")
 }
 
 fn condition(told: ToldCondition) -> Condition {
@@ -81,6 +94,12 @@ pub(super) fn without_twins<T: Ord>(mut listing: Listing<T>, effect: fn(&T) -> E
 fn known_machine(id: EffectId, told: ToldMachine) -> Result<MachineInstance, Fault> {
     same(id, told.effect)?;
     plain_id(&told.instance)?;
+    // Decided by, not only shown.
+    for key in [MachineInstance::ZONE, MachineInstance::NONCE] {
+        if told.facts.get(key).is_some_and(|value| is_blotted(value)) {
+            return lie(&of_secret(&format!("the provider's fact `{key}`")));
+        }
+    }
     let facts = told
         .facts
         .iter()
@@ -130,6 +149,9 @@ pub(super) fn found_attachment(_: EffectId, told: Value) -> Result<Lookup<Attach
 fn known_attachment(told: ToldAttachment) -> Result<AttachmentInfo, Fault> {
     if !is_path(&told.path) {
         return lie("the provider's path of a volume is none");
+    }
+    if is_blotted(&told.path) {
+        return lie(&of_secret("the provider's path of a volume"));
     }
     Ok(told)
 }
@@ -182,6 +204,9 @@ fn known_mount(told: ToldMount) -> Result<FilesystemAttachmentInfo, Fault> {
     if !told.mount_point.starts_with('/') || !is_path(&told.mount_point) {
         return lie("the provider's mount point is not an absolute path");
     }
+    if is_blotted(&told.mount_point) {
+        return lie(&of_secret("the provider's mount point"));
+    }
     Ok(told)
 }
 
@@ -192,6 +217,10 @@ fn same(asked: EffectId, told: EffectId) -> Result<(), Fault> {
 fn plain_id(text: &str) -> Result<(), Fault> {
     if text.is_empty() || TEXT_BYTES_MAX < text.len() || text.chars().any(is_hostile) {
         return lie("the provider's own id is empty, too long, or has characters that a terminal obeys");
+    }
+    // Without a part of it, it would name nothing any more.
+    if is_blotted(text) {
+        return lie(&of_secret("the provider's own id"));
     }
     Ok(())
 }
@@ -292,6 +321,26 @@ mod tests {
             let fault = found_machine(id(), json!({"present": told})).unwrap_err();
             assert!(!fault.text.contains("hunter22"), "{fault}");
         }
+    }
+
+    #[test]
+    fn what_names_something_is_not_taken_without_a_part_of_it() {
+        let volume = |id: &str| json!({"effect": ID, "volume_id": id, "size_mib": 1});
+        let filesystem = json!({"effect": ID, "filesystem_id": "fs-***", "size_mib": 1});
+        let faults = [
+            listed(with("instance", json!("i-***"))).unwrap_err(),
+            listed(with("facts", json!({"zone": "***"}))).unwrap_err(),
+            listed(with("facts", json!({"nonce": "***"}))).unwrap_err(),
+            listed_volume(volume("v-***")).unwrap_err(),
+            found_attachment(id(), json!({"present": {"path": "/dev/***", "read_only": true}})).unwrap_err(),
+            listed_filesystem(filesystem).unwrap_err(),
+            found_mount(id(), json!({"present": {"mount_point": "/***", "read_only": true}})).unwrap_err(),
+        ];
+        for fault in faults {
+            assert!(fault.code == FaultCode::Unknown && fault.text.contains("secret"), "{fault}");
+        }
+        assert!(listed(with("facts", json!({"other": "***"}))).is_ok() && listed_volume(volume("v-1")).is_ok());
+        assert_eq!(zones(vec!["a".into(), "b-***".into()]), [Zone("a".into())].into());
     }
 
     #[test]

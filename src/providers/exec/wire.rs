@@ -4,7 +4,10 @@ mod filesystems;
 mod new_machine;
 mod of_pool;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bailiwick_actors::{
     ports::{
@@ -16,7 +19,8 @@ use bailiwick_actors::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::stderr::Blot;
+use crate::providers::known::KnownSecrets;
+
 pub(super) use filesystems::{NewFilesystem, NewMount, OldMount, ToldFilesystem, ToldMount, made};
 pub(super) use new_machine::NewMachine;
 use of_pool::OfPool;
@@ -303,9 +307,9 @@ pub(super) struct ToldFault {
 
 impl ToldFault {
     /// The fault; a code that is none means that nobody knows what became of the call.
-    pub fn fault(self, blot: &Blot) -> Fault {
+    pub fn fault(self) -> Fault {
         match self.code.parse::<FaultCode>() {
-            Ok(code) => Fault::new(code, blot.out(&self.text)),
+            Ok(code) => Fault::new(code, self.text),
             Err(_) => Fault::new(FaultCode::Unknown, "the provider answered with a fault whose code is none"),
         }
     }
@@ -338,10 +342,14 @@ pub(super) enum BadLine {
 }
 
 impl Line {
-    /// Reads a line without its end.
-    pub fn read(bytes: &[u8], blot: &Blot) -> Result<Self, BadLine> {
+    /// Reads a line without its end. No text of it is seen before the secrets that are known are out of it; whose they were
+    /// is added to `found`.
+    pub fn read(bytes: &[u8], known: &KnownSecrets, found: &mut BTreeSet<Arc<str>>) -> Result<Self, BadLine> {
         let not_json = |error: serde_json::Error| BadLine::NotJson { column: error.column() };
-        let mut object: Map<String, Value> = serde_json::from_slice(bytes).map_err(not_json)?;
+        let object: Map<String, Value> = serde_json::from_slice(bytes).map_err(not_json)?;
+        let mut whole = Value::Object(object);
+        found.append(&mut known.out_of_json(&mut whole));
+        let Value::Object(mut object) = whole else { return Err(BadLine::NoAnswer) };
         if let Some(progress) = object.remove("progress") {
             return serde_json::from_value(progress).map(Self::Progress).map_err(|_| BadLine::NoAnswer);
         }
@@ -349,7 +357,7 @@ impl Line {
         let result = match (object.remove("ok"), object.remove("fault")) {
             (Some(ok), None) => Ok(ok),
             (None, Some(fault)) => {
-                Err(serde_json::from_value::<ToldFault>(fault).map_err(|_| BadLine::NoAnswer)?.fault(blot))
+                Err(serde_json::from_value::<ToldFault>(fault).map_err(|_| BadLine::NoAnswer)?.fault())
             }
             (Some(_), Some(_)) | (None, None) => return Err(BadLine::NoAnswer),
         };
@@ -358,11 +366,11 @@ impl Line {
 }
 
 /// The result of one item: what was asked for, or a fault. None if it is neither.
-pub(super) fn item(value: Value, blot: &Blot) -> Option<Result<Value, Fault>> {
+pub(super) fn item(value: Value) -> Option<Result<Value, Fault>> {
     let Value::Object(mut object) = value else { return None };
     match (object.remove("ok"), object.remove("fault")) {
         (Some(ok), None) => Some(Ok(ok)),
-        (None, Some(fault)) => serde_json::from_value::<ToldFault>(fault).ok().map(|told| Err(told.fault(blot))),
+        (None, Some(fault)) => serde_json::from_value::<ToldFault>(fault).ok().map(|told| Err(told.fault())),
         (Some(_), Some(_)) | (None, None) => None,
     }
 }

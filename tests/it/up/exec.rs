@@ -23,14 +23,20 @@ struct SampleLab {
     provider: String,
 }
 
+/// Whether there is Python 3 to run the sample with. If not, that is said; where `BAILIWICK_CI` is set, it is a failure.
+pub fn has_python() -> bool {
+    let found = std::process::Command::new("python3").arg("--version").output().is_ok_and(|ran| ran.status.success());
+    if !found {
+        assert!(std::env::var_os("BAILIWICK_CI").is_none(), "exec providers cannot be tested here: no python3");
+        writeln!(std::io::stderr().lock(), "NOT TESTED FOR REAL: the sample provider needs python3").unwrap();
+    }
+    found
+}
+
 impl SampleLab {
     /// None where there is no Python; where `BAILIWICK_CI` is set, that is a failure.
     fn new() -> Option<Self> {
-        let found =
-            std::process::Command::new("python3").arg("--version").output().is_ok_and(|ran| ran.status.success());
-        if !found {
-            assert!(std::env::var_os("BAILIWICK_CI").is_none(), "exec providers cannot be tested here: no python3");
-            writeln!(std::io::stderr().lock(), "NOT TESTED FOR REAL: the sample provider needs python3").unwrap();
+        if !has_python() {
             return None;
         }
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");

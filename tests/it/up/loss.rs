@@ -1,6 +1,6 @@
 //! Machines that die, and agents that fall silent.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use rustix::process::Signal;
 
@@ -8,7 +8,7 @@ use bailiwick::{agent::process::ProcessMark, config::journal_dir};
 
 use super::{
     observe::{intents, settled},
-    support::{Lab, QUICK, eventually, run_in as run},
+    support::{Lab, QUICK, Running, eventually, run_in as run},
 };
 
 #[track_caller]
@@ -149,6 +149,46 @@ fn exported_lines_make_the_same_journal_again_and_changed_ones_none() {
     run(&new, &["journal", "import", name]).code(5);
     run(&new, &["audit", "replay"]).code(0);
     assert_eq!(run(&new, &["journal", "export", "-"]).code(0).out, lines);
+}
+
+/// The size of sled's segments, as the journal sets it.
+const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
+
+/// Puts sled's first segment behind itself, and takes its snapshot away, as a restore of half a directory may: sled 0.34
+/// panics on two segments with one number.
+fn twin_the_first_segment(sled: &Path) {
+    let mut bytes = fs::read(sled.join("db")).expect("readable");
+    bytes.resize(SEGMENT_BYTES, 0);
+    bytes.extend_from_within(..);
+    fs::write(sled.join("db"), bytes).expect("written");
+    for entry in fs::read_dir(sled).expect("readable").flatten() {
+        if entry.file_name().to_string_lossy().starts_with("snap.") {
+            fs::remove_file(entry.path()).expect("removed");
+        }
+    }
+}
+
+#[test]
+fn a_panic_inside_of_sled_is_told_in_one_line_and_the_store_is_built_anew() {
+    // given a store that sled panics on
+    let lab = Lab::new();
+    lab.up();
+    let before = settled(&lab);
+    twin_the_first_segment(&journal_dir(lab.data()).join("sled"));
+    // when the node starts, where every panic has a stack trace
+    let args = ["up", "--once", "--timeout", "60s"];
+    let ran = Running::of(lab.command(&args).env("RUST_BACKTRACE", "full")).ended().code(0);
+    // then that is one line, and everything is there
+    let of_panic: Vec<&str> = ran.err.lines().filter(|line| line.contains("duplicate segment LSN")).collect();
+    assert!(of_panic.len() == 1 && of_panic[0].contains("the block store failed inside sled"), "{}", ran.err);
+    for raw in ["panicked at", "stack backtrace", "RUST_BACKTRACE", "rust_begin_unwind"] {
+        assert!(!ran.err.contains(raw), "{raw}: {}", ran.err);
+    }
+    ran.says("REPAIRED: block store built anew from the log");
+    assert_eq!(settled(&lab), before);
+    lab.run(&["journal", "check"]).code(0);
+    let again = lab.up();
+    assert!(!again.err.contains("REPAIRED"), "it was repaired once: {}", again.err);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod account;
 mod backup;
 mod bad_manifests;
+mod canary;
 mod change;
 mod clock;
 mod command_line;
@@ -17,6 +18,7 @@ mod inside;
 mod join;
 mod kills;
 mod loss;
+mod memory;
 mod observe;
 mod once;
 mod operator;

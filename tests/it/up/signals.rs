@@ -3,6 +3,7 @@
 use std::{
     fs,
     os::unix::process::CommandExt,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -156,5 +157,49 @@ fn a_node_with_a_limit_of_memory_that_is_too_small_does_not_start_and_says_what_
         ran.says("error[memory-limit]").says("to 4096 MiB");
         assert!(!ran.err.contains("free space"), "{ran:?}");
     }
+    assert!(!lab.data().exists(), "nothing was made");
+}
+
+/// A control group with a limit of memory, which is removed with the value.
+struct Group(PathBuf);
+
+impl Group {
+    /// None where nobody may make one; that is said.
+    fn of_mib(mib: u64) -> Option<Self> {
+        let name = format!("bailiwick-test-{}", std::process::id());
+        // Version 1, and version 2 where its controller of memory may be used below the root.
+        for (root, file) in [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")] {
+            let group = Self(Path::new(root).join(&name));
+            let is_made = fs::create_dir(&group.0).is_ok() && group.0.join("cgroup.procs").exists();
+            if is_made && fs::write(group.0.join(file), (mib << 20).to_string()).is_ok() {
+                return Some(group);
+            }
+        }
+        let told = "NOT TESTED FOR REAL: no control group with a limit of memory can be made here\n";
+        std::io::Write::write_all(&mut std::io::stderr().lock(), told.as_bytes()).expect("told");
+        None
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // It is busy for as long as the last process is being cleared away.
+        eventually("the group is removed", || fs::remove_dir(&self.0).is_ok() || !self.0.exists());
+    }
+}
+
+/// What MemoryMax of a systemd unit and --memory of a container are to the process.
+#[test]
+fn a_node_in_a_control_group_with_too_little_memory_does_not_start_and_says_what_is_enough() {
+    let lab = Lab::new();
+    let serve = lab.command(&["serve"]);
+    let Some(group) = Group::of_mib(32) else { return };
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "echo $$ > \"$0\"/cgroup.procs && exec \"$@\""]).arg(&group.0);
+    limited.arg(serve.get_program()).args(serve.get_args());
+    limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ran = Running::of(&mut limited).ended().code(71);
+    ran.says("error[memory-limit]: memory is limited to 32 MiB by").says(&group.0.display().to_string());
+    ran.says("raise it to 64 MiB or more");
     assert!(!lab.data().exists(), "nothing was made");
 }

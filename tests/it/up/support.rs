@@ -2,7 +2,8 @@
 
 use std::{
     fs,
-    io::Read,
+    io::{Read, Write},
+    os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex},
@@ -130,6 +131,20 @@ impl Lab {
     #[track_caller]
     pub fn down(&self) -> Ran {
         self.run(&["down", "--timeout", "60s"]).code(0)
+    }
+
+    /// What the running node answers on its socket: the head of the answer, and its body.
+    #[track_caller]
+    pub fn http(&self, method: &str, path: &str, body: &str) -> (String, String) {
+        let mut socket = UnixStream::connect(self.data.join("node.sock")).expect("it listens");
+        let of_body = format!("Content-Type: application/json\r\nContent-Length: {}", body.len());
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n{of_body}\r\n\r\n");
+        socket.write_all(&[head.as_bytes(), body.as_bytes()].concat()).expect("asked");
+        let mut answer = Vec::new();
+        socket.read_to_end(&mut answer).expect("answered");
+        let text = String::from_utf8_lossy(&answer);
+        let (head, body) = text.split_once("\r\n\r\n").expect("an answer");
+        (head.to_owned(), body.to_owned())
     }
 
     /// Everything that runs with this data directory in its arguments or its environment.

@@ -1,11 +1,13 @@
 //! What a process says.
 
+use std::{collections::BTreeSet, sync::Arc};
+
 use bailiwick_actors::{
     ports::Progress,
     vocab::{EffectId, Fault},
 };
 use tokio::time::Instant;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use super::{A_SECOND, PROGRESS_LETTERS_MAX, Session, Stage};
 use crate::{
@@ -19,7 +21,10 @@ use crate::{
 impl Session<'_> {
     pub(super) fn take(&mut self, line: &[u8]) {
         self.heard = Instant::now();
-        match Line::read(line, self.blot) {
+        let mut found = BTreeSet::new();
+        let read = Line::read(line, self.known, &mut found);
+        self.warn_of(found);
+        match read {
             Ok(Line::Answer { id, result }) if id == self.hello_id && self.hello.is_none() => self.greeted(result),
             Ok(Line::Answer { id, result }) => {
                 let over = |ids: &[EffectId]| {
@@ -33,6 +38,15 @@ impl Session<'_> {
             }
             Ok(Line::Progress(told)) => self.note(told),
             Err(bad) => self.give_up(Trouble::BadLine(bad, line.len())),
+        }
+    }
+
+    /// Says once whose secrets its answers hold: what was blotted out may be missed.
+    fn warn_of(&mut self, found: BTreeSet<Arc<str>>) {
+        for of in found {
+            if self.told_on.insert(of.clone()) {
+                warn!(provider = %self.config.name, "its answers hold a secret, {of}; it is blotted out of them");
+            }
         }
     }
 
@@ -67,8 +81,7 @@ impl Session<'_> {
         }
         let is_wanted = self.hello.as_ref().is_some_and(|hello| hello.progress);
         if is_wanted && self.calls.is_about(told.id, told.effect) {
-            let text = self.blot.out(&told.text);
-            let text = cut(&harmless(&text), PROGRESS_LETTERS_MAX).into_owned();
+            let text = cut(&harmless(&told.text), PROGRESS_LETTERS_MAX).into_owned();
             let percent = told.percent.map(|percent| percent.min(100));
             self.shared.all_progress().insert(told.effect, Progress { id: told.effect, text, percent });
         }

@@ -1,0 +1,381 @@
+//! Secrets, found in the texts of others.
+//!
+//! A value is looked for as it is, and in the forms that programs print it in: escaped as in JSON, in base64 (also in the
+//! middle of a longer text), escaped as in a URL; of a value of several lines also each line, and of JSON each text in it.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
+
+/// What stands in the place of a secret.
+pub const MARK: &str = "***";
+
+/// The shortest value that can be told from other text, in bytes. A shorter one would blot out half of every text.
+pub const TELLING_BYTES_MIN: usize = 6;
+
+/// The first bytes of a form.
+type Start = [u8; TELLING_BYTES_MIN];
+
+/// Blots out values that are not to be seen. Shows nothing of them itself.
+#[derive(Clone, Default)]
+pub struct Blot {
+    /// By how they begin; the longest first.
+    forms: BTreeMap<Start, Vec<Form>>,
+    /// Which beginnings there may be, so that most places of a text cost one look.
+    filter: Filter,
+    /// How many were taken out since the filter was made.
+    removed: usize,
+}
+
+#[derive(Clone)]
+struct Form {
+    bytes: Box<[u8]>,
+    /// Whose it is, for people: "variable CLOUD_TOKEN".
+    of: Arc<str>,
+}
+
+impl fmt::Debug for Blot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blot").finish_non_exhaustive()
+    }
+}
+
+impl Blot {
+    /// Whether there is nothing to look for.
+    pub fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
+    /// Looks for a value from now on, in all forms that are long enough.
+    pub fn add(&mut self, of: &str, value: &str) {
+        let of: Arc<str> = of.into();
+        for form in forms(value) {
+            self.insert(&of, form);
+        }
+    }
+
+    /// Looks for these bytes in base64 from now on.
+    pub fn add_base64(&mut self, of: &str, bytes: &[u8]) {
+        let of: Arc<str> = of.into();
+        base64_within(bytes).for_each(|form| self.insert(&of, form.into_bytes().into()));
+    }
+
+    /// Looks for these bytes from now on, as they are.
+    pub fn add_bytes(&mut self, of: &str, bytes: &[u8]) {
+        self.insert(&of.into(), bytes.into());
+    }
+
+    /// Whether it looks for these bytes already.
+    pub fn knows(&self, bytes: &[u8]) -> bool {
+        let of_start = start(bytes).and_then(|start| self.forms.get(&start));
+        of_start.is_some_and(|forms| forms.iter().any(|form| *form.bytes == *bytes))
+    }
+
+    /// Does not look for these bytes any more.
+    pub fn remove_bytes(&mut self, bytes: &[u8]) {
+        let Some(start) = start(bytes) else { return };
+        let Some(forms) = self.forms.get_mut(&start) else { return };
+        forms.retain(|form| *form.bytes != *bytes);
+        if forms.is_empty() {
+            self.forms.remove(&start);
+        }
+        self.removed += 1;
+        if self.forms.len().max(FILTER_BITS / 16) < self.removed {
+            self.filter = Filter::default();
+            self.forms.keys().for_each(|start| self.filter.insert(start));
+            self.removed = 0;
+        }
+    }
+
+    fn insert(&mut self, of: &Arc<str>, bytes: Box<[u8]>) {
+        let Some(start) = start(&bytes) else { return };
+        let forms = self.forms.entry(start).or_default();
+        let Err(at) = forms.binary_search_by(|form| bytes.len().cmp(&form.bytes.len()).then(form.bytes.cmp(&bytes)))
+        else {
+            return;
+        };
+        forms.insert(at, Form { bytes, of: of.clone() });
+        self.filter.insert(&start);
+    }
+
+    /// The text without them.
+    pub fn out<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.out_telling(text, &mut BTreeSet::new())
+    }
+
+    /// The text without them; whose they were is added to `found`.
+    pub fn out_telling<'a>(&self, text: &'a str, found: &mut BTreeSet<Arc<str>>) -> Cow<'a, str> {
+        match self.blotted(text.as_bytes(), false, found) {
+            None => Cow::Borrowed(text),
+            Some(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        }
+    }
+
+    /// What was read of something longer, without them, and without what may be the beginning of one.
+    pub fn out_of_cut(&self, bytes: &[u8]) -> Vec<u8> {
+        let end = if self.is_empty() { bytes.len() } else { end_of_cut(bytes, 0) };
+        self.blotted(bytes, true, &mut BTreeSet::new()).unwrap_or_else(|| bytes[..end].to_vec())
+    }
+
+    /// The bytes without them.
+    pub fn out_of_bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        self.blotted(bytes, false, &mut BTreeSet::new()).unwrap_or_else(|| bytes.to_vec())
+    }
+
+    /// None if nothing is in it. Where two overlap, both are covered.
+    fn blotted(&self, text: &[u8], is_cut: bool, found: &mut BTreeSet<Arc<str>>) -> Option<Vec<u8>> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut out = Vec::new();
+        let mut covered = 0;
+        for at in 0..(text.len() + 1).saturating_sub(TELLING_BYTES_MIN) {
+            let Some((length, of)) = self.longest_at(&text[at..], is_cut) else { continue };
+            if covered <= at {
+                out.extend_from_slice(&text[covered..at]);
+                out.extend_from_slice(MARK.as_bytes());
+            }
+            covered = covered.max(at + length);
+            if !found.contains(of) {
+                found.insert(of.clone());
+            }
+        }
+        let end = if is_cut { end_of_cut(text, covered) } else { text.len() };
+        (covered != 0).then(|| {
+            out.extend_from_slice(&text[covered..end]);
+            out
+        })
+    }
+
+    /// How many bytes of this are the longest form that it begins with.
+    fn longest_at(&self, text: &[u8], is_cut: bool) -> Option<(usize, &Arc<str>)> {
+        let start = start(text).filter(|start| self.filter.may_have(start))?;
+        let forms = self.forms.get(&start)?.iter();
+        let begun = |form: &&Form| text.starts_with(&form.bytes) || (is_cut && form.bytes.starts_with(text));
+        forms.clone().find(begun).map(|form| (form.bytes.len().min(text.len()), &form.of))
+    }
+}
+
+/// What is behind this is too little to be told from the beginning of a form.
+fn end_of_cut(text: &[u8], covered: usize) -> usize {
+    covered.max(text.len().saturating_sub(TELLING_BYTES_MIN - 1))
+}
+
+fn start(bytes: &[u8]) -> Option<Start> {
+    bytes.first_chunk().copied()
+}
+
+const FILTER_BITS: usize = 1 << 16;
+
+/// One bit for each of many beginnings.
+#[derive(Clone, Default)]
+struct Filter(Vec<u64>);
+
+impl Filter {
+    fn place(start: &Start) -> (usize, u64) {
+        let number = u32::from_le_bytes([start[0], start[1], start[2], start[3]]);
+        // Fibonacci hashing: the upper 16 bits depend on all four bytes.
+        let bit = (number.wrapping_mul(0x9e37_79b1) >> 16) as usize;
+        (bit / 64, 1 << (bit % 64))
+    }
+
+    fn insert(&mut self, start: &Start) {
+        self.0.resize(FILTER_BITS / 64, 0);
+        let (word, bit) = Self::place(start);
+        self.0[word] |= bit;
+    }
+
+    fn may_have(&self, start: &Start) -> bool {
+        let (word, bit) = Self::place(start);
+        self.0.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+}
+
+/// The forms of a value that are long enough to be told from other text.
+fn forms(value: &str) -> BTreeSet<Box<[u8]>> {
+    let mut parts: BTreeSet<&str> = value.lines().map(str::trim).collect();
+    let within: Option<serde_json::Value> = serde_json::from_str(value).ok();
+    within.iter().for_each(|json| texts_within(json, &mut parts));
+    parts.extend([value, value.trim()]);
+    let mut forms: BTreeSet<Box<[u8]>> = BTreeSet::new();
+    for part in parts.into_iter().filter(|part| TELLING_BYTES_MIN <= part.len()) {
+        forms.insert(part.as_bytes().into());
+        for [quotes, others] in [[true, false], [true, true], [false, false]] {
+            forms.insert(escaped(part, quotes, others).into_bytes().into());
+        }
+        forms.insert(for_url(part).into_bytes().into());
+        forms.extend(base64_within(part.as_bytes()).map(|text| text.into_bytes().into()));
+    }
+    forms
+}
+
+/// The texts in a JSON array or object. One that is the whole of it stands in quotes, and is found without.
+fn texts_within<'a>(json: &'a serde_json::Value, texts: &mut BTreeSet<&'a str>) {
+    match json {
+        serde_json::Value::String(text) => texts.extend(text.lines().map(str::trim).chain([text.as_str()])),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| texts_within(item, texts)),
+        serde_json::Value::Object(fields) => fields.values().for_each(|value| texts_within(value, texts)),
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => (),
+    }
+}
+
+/// As in JSON: with quotation marks escaped or not (other languages quote in other ways), and with all that is not ASCII
+/// escaped or not.
+fn escaped(text: &str, quotes: bool, others: bool) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        match letter {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '"' if quotes => out.push_str("\\\""),
+            letter if letter.is_ascii_control() || (others && !letter.is_ascii()) => {
+                let mut units = [0; 2];
+                let units = letter.encode_utf16(&mut units).iter();
+                out.extend(units.map(|unit| format!("\\u{unit:04x}")));
+            }
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// Percent-encoded, as in the user part of a URL.
+fn for_url(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// The letters of base64 in which nothing but these bytes stand, wherever they begin in what is encoded: `user:password`.
+fn base64_within(bytes: &[u8]) -> impl Iterator<Item = String> {
+    let within = (0..3).filter_map(|skipped| {
+        let rest = bytes.get(skipped..)?;
+        let whole = &rest[..rest.len() / 3 * 3];
+        (TELLING_BYTES_MIN <= whole.len()).then(|| whole.as_chunks().0.iter().flat_map(base64).collect::<String>())
+    });
+    // Of the whole, with its last letters.
+    let (threes, rest) = bytes.as_chunks();
+    let mut last = [0; 3];
+    last[..rest.len()].copy_from_slice(rest);
+    let letters = threes
+        .iter()
+        .flat_map(base64)
+        .chain(base64(&last).into_iter().take(rest.len() + usize::from(!rest.is_empty())));
+    let standard = within.chain([letters.collect::<String>()]);
+    standard.flat_map(|text| [text.replace('+', "-").replace('/', "_"), text])
+}
+
+fn base64(three: &[u8; 3]) -> [char; 4] {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
+    [18, 12, 6, 0].map(|shift| char::from(LETTERS[(bits >> shift) as usize & 63]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[&str]) -> Blot {
+        let mut blot = Blot::default();
+        values.iter().for_each(|value| blot.add("it", value));
+        blot
+    }
+
+    #[test]
+    fn values_are_blotted_out_and_short_ones_are_not_looked_for() {
+        let blot = of(&["hunter22", "hunter22-long", "abc"]);
+        assert_eq!(blot.out("hunter22-long abc hunter22!"), "*** abc ***!");
+        assert!(matches!(blot.out("nothing of it"), Cow::Borrowed(_)));
+        assert_eq!((blot.out(""), blot.out("hunte")), ("".into(), "hunte".into()));
+        assert!(!format!("{blot:?}").contains("hunter"));
+        assert_eq!(Blot::default().out("hunter22"), "hunter22");
+    }
+
+    #[test]
+    fn of_two_that_overlap_nothing_is_left() {
+        let blot = of(&["abcdefgh", "ghijklmn", "efgxyz"]);
+        assert_eq!(blot.out("abcdefghijklmn"), "***");
+        assert_eq!(blot.out("abcdefghabcdefgh"), "******");
+    }
+
+    #[test]
+    fn it_is_told_whose_they_were() {
+        let mut blot = of(&["hunter22"]);
+        blot.add("variable TOKEN", "sesame!");
+        let mut found = BTreeSet::new();
+        blot.out_telling("open sesame! now", &mut found);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["variable TOKEN".into()]);
+    }
+
+    #[test]
+    fn a_value_is_found_in_the_forms_that_programs_print() {
+        let value = "päss \"wörd\"\\?";
+        let blot = of(&[value]);
+        let json = serde_json::to_string(value).unwrap();
+        for (text, left) in [
+            (json.as_str(), "\"***\""),
+            (r#"'p\u00e4ss \"w\u00f6rd\"\\?'"#, "'***'"),
+            (r#"'päss "wörd"\\?'"#, "'***'"),
+            ("http://me:p%C3%A4ss%20%22w%C3%B6rd%22%5C%3F@there", "http://me:***@there"),
+        ] {
+            assert_eq!(blot.out(text), left, "{text}");
+        }
+    }
+
+    #[test]
+    fn in_base64_at_most_a_letter_or_two_at_an_end_are_left() {
+        // `Basic` of `a:`, `ab:` and `abc:` with the password behind it, and of the password alone, with a line end.
+        let blot = of(&["correct horse"]);
+        for text in
+            ["YTpjb3JyZWN0IGhvcnNl", "YWI6Y29ycmVjdCBob3JzZQ==", "YWJjOmNvcnJlY3QgaG9yc2U=", "Y29ycmVjdCBob3JzZQo="]
+        {
+            let left = blot.out(text).into_owned();
+            assert!(left.contains(MARK) && left.len() <= 8 + MARK.len() + 4, "{text}: {left}");
+        }
+        assert_eq!(blot.out("Y29ycmVjdCBob3JzZQ=="), "***==", "alone, all of it is found");
+        assert_eq!(of(&["~~~???~~~"]).out("fn5-Pz8_fn5-"), MARK, "as in URLs");
+    }
+
+    #[test]
+    fn lines_and_texts_of_json_are_values_of_their_own() {
+        let blot = of(&["-----BEGIN-----\n  line-one-of-it\r\nx\n", r#"{"a": {"b": ["in-the-middle"]}, "c": 7}"#]);
+        assert_eq!(blot.out("line-one-of-it, in-the-middle x"), "***, *** x");
+    }
+
+    #[test]
+    fn of_what_was_cut_no_beginning_is_left() {
+        let blot = of(&["0123456789abcdefghij"]);
+        for cut in 0..20 {
+            let text = format!("say {}", &"0123456789abcdefghij"[..cut]);
+            let left = String::from_utf8(blot.out_of_cut(text.as_bytes())).unwrap();
+            assert!(!left.contains('0'), "{left}");
+        }
+        assert_eq!(blot.out_of_cut(b"nothing of the sort"), b"nothing of the");
+        assert_eq!(blot.out_of_cut(b"0123456789abcdefghij and"), MARK.as_bytes());
+        assert_eq!(Blot::default().out_of_cut(b"nothing"), b"nothing");
+    }
+
+    #[test]
+    fn what_is_secret_no_more_is_not_looked_for() {
+        let mut blot = Blot::default();
+        for number in 0..10_000 {
+            let token = format!("{number:08}.token");
+            blot.add_bytes("a token", token.as_bytes());
+            assert_eq!(blot.out(&token), MARK);
+            blot.remove_bytes(token.as_bytes());
+            assert_eq!(blot.out(&token), token);
+        }
+        let filled: u32 = blot.filter.0.iter().map(|word| word.count_ones()).sum();
+        assert!(blot.is_empty() && filled < 5_000, "the filter forgets, too: {filled}");
+    }
+}
