@@ -39,10 +39,10 @@ async fn one_that_dies_in_the_middle_of_an_answer() {
 
 #[tokio::test]
 async fn one_that_says_garbage() {
-    breaks("echo Hello, I am a provider; cat", "no JSON object").await;
-    breaks("echo; cat", "no JSON object").await;
-    breaks("echo '[1,2,3]'; cat", "no JSON object").await;
-    breaks("printf '\\377\\376\\n'; cat", "no JSON object").await;
+    breaks("echo Hello, I am a provider; cat", "not a JSON object").await;
+    breaks("echo; cat", "not a JSON object").await;
+    breaks("echo '[1,2,3]'; cat", "not a JSON object").await;
+    breaks("printf '\\377\\376\\n'; cat", "not a JSON object").await;
     breaks("echo '{}'; cat", "neither an answer nor progress").await;
     breaks(r#"echo '{"id":2}'; cat"#, "neither an answer nor progress").await;
     breaks(r#"echo '{"id":2,"ok":[],"fault":{"code":"internal"}}'; cat"#, "neither an answer nor progress").await;
@@ -52,7 +52,7 @@ async fn one_that_says_garbage() {
 
 #[tokio::test]
 async fn one_that_nests_without_end() {
-    breaks("head -c 200000 /dev/zero | tr '\\0' '['; echo; cat", "no JSON object").await;
+    breaks("head -c 200000 /dev/zero | tr '\\0' '['; echo; cat", "not a JSON object").await;
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn one_that_cannot_be_started() {
 async fn one_that_does_not_greet() {
     for (script, words) in [
         ("exit 0", "exit status: 0"),
-        ("read first; echo 'who is there?'; cat", "no JSON object"),
+        ("read first; echo 'who is there?'; cat", "not a JSON object"),
         (r#"read first; echo '{"id":1,"ok":{"version":2}}'; cat"#, "version 2, and we speak 1"),
         (r#"read first; echo '{"id":1,"ok":"hello"}'; cat"#, "another shape"),
         (r#"read first; echo '{"id":1,"fault":{"code":"unimplemented","text":"too old"}}'; cat"#, "too old"),
