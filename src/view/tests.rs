@@ -219,7 +219,7 @@ fn a_detach_that_takes_too_long_says_who_blocks_since_when_and_what_there_is_to_
     };
     assert_eq!(is_due(&fleet()), Some(attachment.to_string()));
     let looked = why_not(&fleet(), &attachment, "removed").and_then(|answer| answer.unmet).expect("it is there");
-    assert!(looked.satisfied_by.contains("counts as blocked") && looked.next_look_ms.is_some(), "{looked:?}");
+    assert!(looked.satisfied_by.contains("will count as blocked") && looked.next_look_ms.is_some(), "{looked:?}");
 
     for _ in 0..40 {
         if attachments(&fleet())[0].status == "blocked" {

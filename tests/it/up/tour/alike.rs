@@ -42,9 +42,19 @@ fn reduced(line: &str) -> String {
     for (at, word) in words.iter().enumerate() {
         let before = at.checked_sub(1).map(|at| words[at]);
         let after = words.get(at + 1).copied();
-        reduced.push(if is_counted(before, word, after) { "<number>".to_owned() } else { without_ids(word) });
+        reduced.push(match word {
+            _ if is_counted(before, word, after) => "<number>".to_owned(),
+            _ if after == Some("UTC") && is_time_of_day(word) => "<time>".to_owned(),
+            word => without_ids(word),
+        });
     }
     reduced.join(" ")
+}
+
+/// Whether a word is a time of day: `11:01:01`.
+fn is_time_of_day(word: &str) -> bool {
+    let parts: Vec<&str> = word.trim_start_matches('(').split(':').collect();
+    parts.len() == 3 && parts.iter().all(|part| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a word is the number of an entry, a block or a process; one at the beginning of a line is an entry's.
