@@ -40,7 +40,7 @@ async fn an_agent_reports_with_its_token() {
     assert_eq!(first.boot_id, second.boot_id);
     assert_eq!(first.nonce, Some(nonce(1)), "whose machine it is");
     let report = node.hears("all checks", |report| report.conditions.iter().all(|c| c.text != "not checked yet"));
-    assert!(health(&report, "DiskPressure").is_some() && health(&report, "MemoryPressure").is_some());
+    assert!(health(&report, "HostDiskPressure").is_some() && health(&report, "HostMemoryPressure").is_some());
     let log = fs::read_to_string(ground.machine(effect(1)).agent_log()).unwrap();
     assert!(!log.contains(&agent_token(&NODE_KEY, effect(1))), "no secret in the log");
 }

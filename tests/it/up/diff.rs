@@ -20,7 +20,7 @@ fn a_diff_names_the_entry_that_brought_each_difference_about_wherever_it_is_aske
     let lab = Lab::new();
     let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", MACHINE));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
-    node.says("everything is ready");
+    node.says("Ctrl-C stops the node");
     let before = format!("@{}", json(&lab.run(&["status", "-o", "json"]).code(0))["position"]);
     lab.run(&["hold", "machine/a", "--reason", "a look at its disk"]).code(0);
 
@@ -41,7 +41,7 @@ fn a_diff_names_the_entry_that_brought_each_difference_about_wherever_it_is_aske
     assert_eq!(same.out, format!("no differences between {entry} and {entry}\n"));
     lab.run(&["diff", &entry, &before]).code(64).says("is later than").says(&format!("diff {before} {entry}"));
     lab.run(&["diff", "2999-01-01T00:00:00Z"]).code(4).says("is still to come");
-    lab.run(&["diff", "@999999"]).code(4).says("does not reach so far");
+    lab.run(&["diff", "@999999"]).code(4).says("the journal ends before that");
     lab.run(&["diff", &before, "machine/b"]).code(4).says("there is no machine/b");
     lab.run(&["diff", &before, "--kind", "volume"]).code(0);
 

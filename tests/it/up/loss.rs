@@ -184,7 +184,7 @@ fn a_panic_inside_of_sled_is_told_in_one_line_and_the_store_is_built_anew() {
     for raw in ["panicked at", "stack backtrace", "RUST_BACKTRACE", "rust_begin_unwind"] {
         assert!(!ran.err.contains(raw), "{raw}: {}", ran.err);
     }
-    ran.says("REPAIRED: block store built anew from the log");
+    ran.says("REPAIRED: block store rebuilt from the log");
     assert_eq!(settled(&lab), before);
     lab.run(&["journal", "check"]).code(0);
     let again = lab.up();

@@ -33,7 +33,7 @@ fn labels_select_the_same_of_a_running_node_and_of_its_journal() {
     // Given three machines with and without labels
     let lab = Lab::new();
     let node = lab.start(&["up", &lab.manifest("machines.yaml", MACHINES)]);
-    node.says("everything is ready");
+    node.says("Ctrl-C stops the node");
     // When they are selected while the node runs, and after it has stopped
     for (selector, wanted) in ASKED {
         assert_eq!(selected(&lab, selector), wanted, "{selector}");
