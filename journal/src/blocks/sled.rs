@@ -29,7 +29,9 @@ use watch::Watch;
 
 const PART_BYTES: usize = 28 * 1024;
 const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
-const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+/// What sled may keep of what it wrote or read last. Everything that is asked often is in memory elsewhere, and what a node
+/// rebuilds is read once, from front to back.
+const CACHE_BYTES: u64 = 8 * 1024 * 1024;
 const LOCK_ATTEMPTS_MAX: u32 = 100;
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 const TREE: &str = "blocks";
