@@ -35,7 +35,8 @@ async fn correct_clock(asker: Asker, wish: web::Json<CorrectClock>) -> Result<we
     match corrected.map_err(ended)? {
         Ok(correction) => Ok(web::Json(correction)),
         Err(error @ (CorrectError::Nothing | CorrectError::Behind(_))) => {
-            Err(Failure::new(StatusCode::CONFLICT, "refused", error.to_string()))
+            Err(Failure::new(StatusCode::CONFLICT, "refused", error.to_string())
+                .next("`bailiwick clock show` compares the two"))
         }
         Err(CorrectError::Append(error)) => Err(not_recorded("the correction was not recorded", &error)),
         Err(CorrectError::Read(error)) => Err(error.into()),

@@ -195,6 +195,7 @@ impl Fleet {
 
     /// How long ago an entity was declared, in milliseconds.
     pub fn age_ms(&self, stream: &StreamId) -> u64 {
-        self.declared_at(stream).map_or(0, |declared| self.time.since(declared))
+        let shown = |recorded| self.calendar.shown(recorded);
+        self.declared_at(stream).map_or(0, |declared| shown(self.time).since(shown(declared)))
     }
 }

@@ -12,7 +12,7 @@ use bailiwick::{
     handle::CorrectError,
     manifest,
     plan::Prune,
-    view::{At, Fleet},
+    view::{At, Fleet, Selector},
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -113,7 +113,12 @@ fn after_a_correction_times_are_shown_by_the_clock_and_recorded_ones_never_go_ba
     assert!(matches!(node.handle().correct_clock(Uuid::from_u128(8)), Err(CorrectError::Nothing)));
     declare(&node, "corrected");
 
-    // Then nothing is odd any more, and what is shown is by the clock, in order.
+    // Then what was declared before is as old as the clock says,
+    let policies = ask(&node, &Query::List { kind: "policy".into(), selector: Selector::default(), at: None });
+    let ages = policies.as_array().expect("policies").iter().map(|row| row["ageMs"].as_u64().expect("an age"));
+    assert!(ages.clone().count() == 4 && ages.max() < Some(HOUR + 1_000), "{policies}");
+
+    // and nothing is odd any more, and what is shown is by the clock, in order.
     assert_eq!(ask(&node, &Query::Status { at: None })["clock"], Value::Null);
     let lines = log(&node, None);
     let times: Vec<u64> = lines.iter().map(|line| line["timeMs"].as_u64().expect("a time")).collect();
