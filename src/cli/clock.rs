@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     api::{query::Query, wire::change::CorrectClock},
-    view::{Correction, period},
+    view::Correction,
+    words::period,
 };
 
 #[derive(Debug, Subcommand)]

@@ -5,6 +5,7 @@ use bailiwick_journal::{Filter, Journal, Position, ReadError};
 use serde::Serialize;
 
 use super::{Calendar, Correction, Fleet, position_at};
+use crate::words::period;
 
 /// Less than this is no difference, in milliseconds: a time service draws clocks this far.
 pub const TOLERANCE_MS: u64 = 15_000;
@@ -139,15 +140,6 @@ pub fn gap(journal: &dyn Journal) -> Result<Option<String>, ReadError> {
     }))
 }
 
-/// `10950d 3h`, `2h 5m`, `40s`: the two largest units.
-pub fn period(ms: u64) -> String {
-    let seconds = ms / 1_000;
-    let units = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
-    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
-    let told = units[first..].iter().take(2).enumerate().filter(|(index, (count, _))| *index == 0 || *count > 0);
-    told.map(|(_, (count, unit))| format!("{count}{unit}")).collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -184,13 +176,13 @@ mod tests {
         };
         assert!(at(since) > 2_000 && at(since - 1) <= 2_000, "{step:?}");
         assert!(
-            step.text.starts_with("the node's time has been 3h ") && step.text.contains(&format!("entry {since}")),
+            step.text.starts_with("the node's time has been 3h00m ") && step.text.contains(&format!("entry {since}")),
             "{step:?}"
         );
         let set_ahead =
             ClockStep::between(&*journal, &Calendar::default(), time, time.after(7_200_000)).unwrap().expect("a step");
         assert_eq!((set_ahead.ahead_ms, set_ahead.since_entry), (-7_200_000, None));
-        assert!(set_ahead.text.contains("set 2h ahead"), "{set_ahead:?}");
+        assert!(set_ahead.text.contains("set 2h00m ahead"), "{set_ahead:?}");
     }
 
     #[test]
@@ -199,11 +191,5 @@ mod tests {
         assert_eq!(on_node_time(Timestamp(11_000_000), time, clock), Timestamp(51_000_000));
         assert_eq!(on_node_time(Timestamp(11_000_000), clock.after(1_000), clock), Timestamp(11_000_000));
         assert_eq!(on_node_time(Timestamp(1), clock, time), Timestamp(0));
-    }
-
-    #[test]
-    fn periods_have_their_two_largest_units() {
-        let told = [0, 40_000, 7_500_000, 3 * 3_600_000, 10_950 * 86_400_000 + 60_000].map(period);
-        assert_eq!(told, ["0s", "40s", "2h 5m", "3h", "10950d"]);
     }
 }
