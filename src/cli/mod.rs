@@ -33,6 +33,7 @@ mod serve;
 mod session;
 mod simulate;
 mod status;
+mod steady_file;
 mod storage;
 mod up;
 mod wait;
