@@ -11,35 +11,20 @@
 // It is a program, not a library: what it finds goes to the standard output.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod real;
+
 use std::{
-    error::Error,
     fs,
-    path::{Path, PathBuf},
-    process::{Child, Command, ExitCode, Stdio},
-    sync::Arc,
+    path::Path,
+    process::ExitCode,
     thread::sleep,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
-use bailiwick::{
-    actors::{
-        contract::{Decider, Entity, Known, NoView, PolicyInForce, Request},
-        policy::Document,
-        ports::ProvisionedVolume,
-        vocab::{EffectId, InstanceId, SizeMib, Timestamp, derived_uuid},
-        volume::{self, Command as Ask, Report},
-    },
-    config::journal_dir,
-    journal::{Config, Intake, Journal, LocalJournal, StreamId},
-};
-use uuid::Uuid;
+use real::{Fallible, Node, done, fill, program};
 
 /// What the node may hold in memory.
 const RSS_KIB_MAX: u64 = 64 * 1024;
-/// Volumes that the decisions are about.
-const VOLUMES: usize = 1_000;
-
-type Fallible<T> = Result<T, Box<dyn Error>>;
 
 struct Options {
     entries: u64,
@@ -104,13 +89,7 @@ struct Measured {
 /// Starts a node and looks at it.
 fn measure(data: &Path, options: &Options) -> Fallible<Measured> {
     let started = Instant::now();
-    let mut node = Node(program(data).arg("serve").stderr(Stdio::null()).spawn()?);
-    while !data.join("node.sock").exists() {
-        sleep(Duration::from_millis(1));
-        if let Some(status) = node.0.try_wait()? {
-            return Err(format!("the node ended: {status}").into());
-        }
-    }
+    let node = Node::start(data)?;
     let start = started.elapsed();
     let (found, idle_after) = watch(node.0.id(), options)?;
     Ok(Measured { start, idle_after, found })
@@ -131,85 +110,6 @@ fn options() -> Fallible<Options> {
         }
     }
     Ok(options)
-}
-
-fn program(data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
-    command.arg("--data-dir").arg(data).stdin(Stdio::null()).stdout(Stdio::null());
-    command
-}
-
-fn done(command: &mut Command) -> Fallible<()> {
-    let output = command.stderr(Stdio::piped()).output()?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr)).into())
-}
-
-/// A running node, ended with the value.
-struct Node(Child);
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        if let Some(pid) = rustix::process::Pid::from_raw(self.0.id().cast_signed()) {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-        }
-        drop(self.0.wait());
-    }
-}
-
-/// Declared, made, removed, gone, and again: decisions as a node makes them, many in one append.
-fn fill(data: &Path, entries: u64) -> Fallible<()> {
-    let now = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?;
-    let dir: PathBuf = journal_dir(data);
-    let (journal, _) = LocalJournal::open(Config { dir, now_ms: now, ..Config::default() })?;
-    let policy = Arc::new(PolicyInForce { reference: None, document: Document::default() });
-    let known = Known { now: Timestamp(now), policy, view: &NoView, view_at: None, journal: journal.id() };
-    let streams = (0..VOLUMES).map(|n| StreamId::new(volume::State::KIND, &format!("v{n}")));
-    let mut volumes: Vec<Entity<volume::State>> =
-        streams.map(|stream| stream.map(Entity::new)).collect::<Result<_, _>>()?;
-    // Whole lives only: at the end nothing is owed to anybody.
-    let rounds = entries / (VOLUMES as u64 * 4) * 4;
-    let mut asked = 0;
-    for _ in 0..rounds {
-        let mut drafts = Vec::new();
-        for volume in &volumes {
-            let command = next(journal.id(), volume)?;
-            asked += 1;
-            let id = derived_uuid(&format!("bench {asked}"));
-            let request = Request { command, id, principal: "operator".into(), cause: None, cites: Vec::new() };
-            let verdict = volume.decide(&request.command, &known);
-            drafts.push(volume.draft(&request, &known, &verdict)?);
-        }
-        let appended = append(&journal, drafts)?;
-        for (volume, entry) in volumes.iter_mut().zip(appended.entries()) {
-            volume.take_in(entry)?;
-        }
-    }
-    journal.close()?;
-    Ok(())
-}
-
-fn append(journal: &LocalJournal, drafts: Vec<bailiwick::journal::Draft>) -> Fallible<bailiwick::journal::Appended> {
-    let (tell, told) = std::sync::mpsc::sync_channel(1);
-    journal.append(drafts, Intake::Ordinary, Box::new(move |answer| drop(tell.send(answer))));
-    Ok(told.recv()??)
-}
-
-/// What comes next in this volume's life.
-fn next(journal: Uuid, volume: &Entity<volume::State>) -> Fallible<Ask> {
-    let provider = "bench".parse()?;
-    Ok(match &volume.state().storage {
-        volume::Storage::None => Ask::Declare(volume::Spec { provider, size: SizeMib(64) }),
-        volume::Storage::Creating(effort) => {
-            let effect = EffectId::of(journal, volume.stream(), effort.intent);
-            let made = ProvisionedVolume { effect, volume_id: InstanceId(format!("{effect}")), size: SizeMib(64) };
-            Ask::Report(Report::Created { attempt: effort.attempt, volume: made })
-        }
-        volume::Storage::Provisioned { .. } => Ask::Remove,
-        volume::Storage::Destroying { effort, .. } => Ask::Report(Report::Destroyed { attempt: effort.attempt }),
-    })
 }
 
 struct Found {

@@ -140,7 +140,8 @@ impl Handle {
         self.shared.clock.wall()
     }
 
-    /// Looks at everything as of now. The closure must be quick: others wait meanwhile.
+    /// Looks at everything as of now; at the node's own disk and journal as they were when
+    /// [somebody looked](Self::look_at_host) last. The closure must be quick: others wait meanwhile.
     ///
     /// # Errors
     /// If the journal cannot be read or understood.
@@ -153,7 +154,7 @@ impl Handle {
         })?;
         fleet.time = fleet.time.max(self.now());
         fleet.clock = Some(self.clock());
-        fleet.host = self.look_at_host();
+        fleet.host = self.shared.host.last();
         Ok(look(&fleet))
     }
 

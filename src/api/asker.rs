@@ -3,6 +3,7 @@
 use std::{
     any::Any,
     future::{Ready, ready},
+    sync::Arc,
 };
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::StatusCode, rt::net::UnixStream, web};
@@ -10,14 +11,15 @@ use actix_web::{FromRequest, HttpRequest, dev::Payload, http::StatusCode, rt::ne
 use super::{errors::Failure, server::Shared};
 use crate::handle::{Handle, user};
 
-/// The user id of the process at the other end of a connection, if the system tells it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Peer(Option<u32>);
+/// The user of the process at the other end of a connection, as a principal, if the system tells it.
+#[derive(Clone, Debug)]
+pub(super) struct Peer(Option<Arc<str>>);
 
 impl Peer {
     pub(super) fn of(connection: &dyn Any) -> Self {
         let stream = connection.downcast_ref::<UnixStream>();
-        Self(stream.and_then(|stream| stream.peer_cred().ok()).map(|peer| peer.uid()))
+        let peer = stream.and_then(|stream| stream.peer_cred().ok());
+        Self(peer.map(|peer| user(peer.uid()).into()))
     }
 }
 
@@ -32,10 +34,10 @@ impl FromRequest for Asker {
     type Future = Ready<Result<Self, Failure>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let uid = request.conn_data::<Peer>().and_then(|peer| peer.0);
+        let principal = request.conn_data::<Peer>().and_then(|peer| peer.0.clone());
         let node = request.app_data::<web::Data<Shared>>().map(|shared| &shared.node);
-        ready(match (node, uid) {
-            (Some(node), Some(uid)) => Ok(Self { node: node.in_the_name_of(user(uid)) }),
+        ready(match (node, principal) {
+            (Some(node), Some(principal)) => Ok(Self { node: node.in_the_name_of(principal) }),
             _ => {
                 let message = "the system does not tell who is connected; changes are refused";
                 Err(Failure::new(StatusCode::FORBIDDEN, "unknown-principal", message))

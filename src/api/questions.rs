@@ -59,11 +59,13 @@ async fn node(shared: web::Data<Shared>) -> Answer {
 
 /// The one answer that is no JSON: those who collect gauges read this.
 async fn metrics(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
+    shared.node.look_at_host();
     let text = shared.node.look(view::metrics)?;
     Ok(HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text))
 }
 
 async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    shared.node.look_at_host();
     answer(&shared, Query::Status { at: at(&parameters)? }).await
 }
 

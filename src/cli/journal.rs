@@ -21,6 +21,7 @@ use super::{
     output::{Cell, Column, OutputError, Table},
     progress::say,
     session,
+    steady_file::SteadyFile,
 };
 pub(super) use crate::api::wire::journal::hex;
 use crate::{
@@ -204,7 +205,8 @@ fn export(global: &Global, args: &ExportArgs) -> Result<Exit, CliError> {
         let unwritable = |error: io::Error| {
             CliError::new(Exit::Error, "unwritable", format!("cannot write {}", args.file.display())).because(&error)
         };
-        let mut file = BufWriter::new(File::create(&args.file).map_err(unwritable)?);
+        let file = SteadyFile::create(&args.file).map_err(unwritable)?;
+        let mut file = BufWriter::new(file);
         let exported = backup::export(global, &mut file);
         file.flush().and_then(|()| file.get_ref().sync_all()).map_err(unwritable)?;
         exported

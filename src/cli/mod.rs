@@ -33,6 +33,7 @@ mod serve;
 mod session;
 mod simulate;
 mod status;
+mod steady_file;
 mod storage;
 mod up;
 mod wait;
@@ -315,14 +316,15 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
 }
 
 fn start_logging(global: &Global) -> Result<(), CliError> {
-    use tracing_subscriber::EnvFilter;
-    let filter = EnvFilter::try_new(&global.log_level)
-        .map_err(|error| CliError::usage("the log filter cannot be read").because(&error))?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    use tracing_subscriber::{filter::Targets, fmt, prelude::*};
+    let filter: Targets =
+        global.log_level.parse().map_err(|error| CliError::usage("the log filter cannot be read").because(&error))?;
+    let lines = fmt::layer().with_writer(std::io::stderr);
     let has_colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
+    let logging = tracing_subscriber::registry().with(filter);
     let started = match global.log_format {
-        LogFormat::Text => builder.with_ansi(has_colours).try_init(),
-        LogFormat::Json => builder.json().try_init(),
+        LogFormat::Text => logging.with(lines.with_ansi(has_colours)).try_init(),
+        LogFormat::Json => logging.with(lines.json()).try_init(),
     };
     started.map_err(|error| CliError::new(Exit::Error, "logging", error.to_string()))
 }

@@ -13,6 +13,11 @@ use crate::view::Host;
 pub(super) struct HostWatch(Mutex<Host>);
 
 impl HostWatch {
+    /// As it was when somebody looked last: every command reads it, and the disk is asked by system calls.
+    pub(super) fn last(&self) -> Host {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Looks now, and logs what has begun or ended since the last look.
     pub(super) fn look(&self, journal: &LocalJournal, now: Timestamp) -> Host {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,7 +36,7 @@ impl HostWatch {
 
 impl Handle {
     /// Looks at the node's own disk and journal, and logs what has changed since the last look. A running node does so every
-    /// few seconds, and whenever somebody asks how everything is.
+    /// few seconds, and whenever its status or metrics are asked for.
     pub fn look_at_host(&self) -> Host {
         self.shared.host.look(&self.shared.journal, self.now())
     }

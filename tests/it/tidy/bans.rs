@@ -47,6 +47,7 @@ const WAITERS: &[(&str, &str)] = &[
         "waits until nobody else is at work on the machine, and for the journal to have nothing left to do",
     ),
     ("benches/idle.rs", "looks at a node that has nothing to do, for as long as it was asked to"),
+    ("benches/real/mod.rs", "waits for a real node to listen"),
     ("tests/it/up/support.rs", "`pause`, between two looks at a real process; nothing else waits"),
     ("tests/exec/support.rs", "`eventually`, which ends as soon as it is so"),
     ("tests/local/node.rs", "the stand-in for a node looks for callers, and for its end"),
