@@ -207,7 +207,7 @@ impl Commands {
 /// Holds a machine, or lets it go: each is a decision that is recorded. Milliseconds since it was due.
 async fn command(client: Client, number: usize, due: Instant) -> Result<f64, String> {
     let machine = MACHINES[number % MACHINES.len()];
-    let verb = if number / MACHINES.len() % 2 == 0 {
+    let verb = if (number / MACHINES.len()).is_multiple_of(2) {
         Verb::Hold { reason: "bench".into(), until_ms: None, for_ms: None }
     } else {
         Verb::Unhold
