@@ -6,17 +6,18 @@ use std::{
     process::{Child, Command, Stdio},
     sync::Arc,
     thread::sleep,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use bailiwick::{
     actors::{
         contract::{Decider, Entity, Known, NoView, PolicyInForce, Request},
         policy::Document,
-        ports::ProvisionedVolume,
+        ports::{Clock, ProvisionedVolume},
         vocab::{EffectId, InstanceId, SizeMib, Timestamp, derived_uuid},
         volume::{self, Command as Ask, Report},
     },
+    clock::SystemClock,
     config::journal_dir,
     journal::{Config, Intake, Journal, LocalJournal, StreamId},
 };
@@ -72,7 +73,7 @@ impl Drop for Node {
 
 /// Declared, made, removed, gone, and again: decisions as a node makes them, many in one append.
 pub fn fill(data: &Path, entries: u64) -> Fallible<()> {
-    let now = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?;
+    let now = SystemClock::new().now().0;
     let dir: PathBuf = journal_dir(data);
     let (journal, _) = LocalJournal::open(Config { dir, now_ms: now, ..Config::default() })?;
     let policy = Arc::new(PolicyInForce { reference: None, document: Document::default() });
