@@ -41,7 +41,7 @@ const CACHE_BYTES: u64 = 8 * 1024 * 1024;
 /// sled looks at what a shard of its cache keeps only after so many accesses to it. Source: sled 0.34, `lru.rs`.
 const ACCESSES_UNTIL_EVICTION: usize = 65;
 /// After so many bytes that were put, sled is made to look.
-const PUT_UNTIL_EVICTION: usize = 2 * 1024 * 1024;
+const PUT_UNTIL_EVICTION: usize = 1024 * 1024;
 const LOCK_ATTEMPTS_MAX: u32 = 100;
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 const TREE: &str = "blocks";
