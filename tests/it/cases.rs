@@ -1,12 +1,15 @@
-//! The conformance cases: facts about the systems that our behaviour comes from, run against our public functions.
+//! The conformance cases: facts about the systems that our behaviour comes from, put to what the node runs.
 //!
 //!     cargo test --release --test it cases -- --nocapture
 //!     BAILIWICK_CASES=some/folder cargo test --release --test it cases -- --nocapture
 //!
 //! The files in `tests/cases/` are copies and are not edited. With `BAILIWICK_CASES` the files of the same names in that
-//! folder are run as well. For every group there is a line with how many of its cases passed, or why it was not run. A
+//! folder are run as well. For every group there is a line with how many of its cases passed, or why it was not run; under
+//! it, how many of them were put to living entities and supervisors, and how many do not hold for us by design, and why. A
 //! field that a case has and the runner does not understand is a failure, and so is a group that nobody has heard of.
 
+mod aside;
+mod lab;
 mod provisioner;
 mod reconcile;
 mod replica_set;
@@ -30,6 +33,8 @@ type Group = (String, Vec<Case>);
 enum Plan {
     /// Each is run by this function, which answers with the first difference.
     Run(fn(&Value) -> Result<(), String>),
+    /// As above; the function puts the case to entities and supervisors as the node runs them.
+    Living(fn(&Value) -> Result<(), String>),
     /// None is run yet, and this is why.
     Skip(&'static str),
     /// They are about something that we do not have by design, and this is what.
@@ -59,7 +64,7 @@ const FILES: [File; 6] = [
 /// What came of one group.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    Ran { total: usize, failures: Vec<(String, String)> },
+    Ran { total: usize, living: usize, aside: Vec<(&'static str, usize)>, failures: Vec<(String, String)> },
     Skipped(String),
     Unknown,
 }
@@ -87,9 +92,13 @@ impl fmt::Display for Line {
         match &self.outcome {
             Outcome::Skipped(reason) => write!(f, "skipped ({reason})"),
             Outcome::Unknown => f.write_str("0/0\n  the runner does not know this group"),
-            Outcome::Ran { total, failures } => {
+            Outcome::Ran { total, living, aside, failures } => {
                 write!(f, "{}/{total}", total - failures.len())?;
-                failures.iter().try_for_each(|(name, difference)| write!(f, "\n  {name}: {difference}"))
+                failures.iter().try_for_each(|(name, difference)| write!(f, "\n  {name}: {difference}"))?;
+                if *living != 0 {
+                    write!(f, "\n  put to the living node: {living}")?;
+                }
+                aside.iter().try_for_each(|(why, count)| write!(f, "\n  {count} not applicable ({why})"))
             }
         }
     }
@@ -101,15 +110,36 @@ fn run(file: &File, content: &Value) -> Vec<Line> {
             None => Outcome::Unknown,
             Some(Plan::Skip(reason)) => Outcome::Skipped(reason.to_owned()),
             Some(Plan::NotApplicable(reason)) => Outcome::Skipped(format!("{} not applicable: {reason}", cases.len())),
-            Some(Plan::Run(check)) => {
-                let total = cases.len();
-                let failure = |(name, case): Case| check(&case).err().map(|difference| (name, difference));
-                Outcome::Ran { total, failures: cases.into_iter().filter_map(failure).collect() }
-            }
+            Some(Plan::Run(check)) => checked(file.name, &group, cases, check, false),
+            Some(Plan::Living(check)) => checked(file.name, &group, cases, check, true),
         };
         Line { file: file.name, group, outcome }
     };
     (file.groups)(content).into_iter().map(line).collect()
+}
+
+/// Runs the cases of a group, but for those that are set aside.
+fn checked(
+    file: &str,
+    group: &str,
+    cases: Vec<Case>,
+    check: fn(&Value) -> Result<(), String>,
+    is_living: bool,
+) -> Outcome {
+    let (mut total, mut aside, mut failures) = (0, Vec::<(&'static str, usize)>::new(), Vec::new());
+    for (name, case) in cases {
+        match aside::reason(file, group, &case) {
+            None => {
+                total += 1;
+                failures.extend(check(&case).err().map(|difference| (name, difference)));
+            }
+            Some(why) => match aside.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, count)) => *count += 1,
+                None => aside.push((why, 1)),
+            },
+        }
+    }
+    Outcome::Ran { total, living: if is_living { total } else { 0 }, aside, failures }
 }
 
 fn run_folder(folder: &Path) -> Vec<Line> {

@@ -86,7 +86,13 @@ pub(super) fn policy() -> Forms {
         ..policy::Reconciliation::gardener_0_49()
     };
     let retries = policy::Retries { by: policy::RetryBy::FaultCode, permanent_max: 1, judged: policy::Judged::First };
-    let document = Document { machines, storage, harvest, reconciliation, retries };
+    let zones = policy::Zones {
+        blame: policy::ZoneBlame::Any,
+        next: policy::NextZone::AfterWait,
+        last_round: policy::LastRound::One,
+        when_none: policy::NoZone::GiveUp,
+    };
+    let document = Document { machines, storage, harvest, reconciliation, retries, zones };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));
     let pool: storage_rules::PoolName = "fast".parse().expect("a pool's name");
