@@ -86,7 +86,8 @@ pub(super) fn policy() -> Forms {
         ..policy::Reconciliation::gardener_0_49()
     };
     let retries = policy::Retries { by: policy::RetryBy::FaultCode, permanent_max: 1 };
-    let document = Document { machines, storage, harvest, reconciliation, retries };
+    let replica_sets = policy::ReplicaSets { rules: policy::PeerRules::Juju29 };
+    let document = Document { machines, storage, harvest, reconciliation, retries, replica_sets };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));
     let pool: storage_rules::PoolName = "fast".parse().expect("a pool's name");

@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, RetryBy, WhenLost},
+    policy::{self, PeerRules, RetryBy, WhenLost},
     vocab::HarvestMode,
 };
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
-    let fields = Fields::of(spec, &["machines", "storage", "harvest", "health", "retries"], reading)?;
+    let fields = Fields::of(spec, &["machines", "storage", "harvest", "health", "retries", "replicaSets"], reading)?;
     let mut document = policy::Document::default();
     if let Some(section) = fields.get("machines") {
         machine_settings(&section, &mut document.machines, reading);
@@ -31,6 +31,9 @@ pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<poli
     }
     if let Some(section) = fields.get("retries") {
         retry_settings(&section, &mut document, reading);
+    }
+    if let Some(fields) = fields.get("replicaSets").and_then(|section| Fields::of(&section, &["rules"], reading)) {
+        set(&fields, "rules", &mut document.replica_sets.rules, peer_rules, reading);
     }
     Some(document)
 }
@@ -110,6 +113,16 @@ fn retry_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<RetryBy> {
             field.refuse(reading, Code::WrongType, message, "")
         }
     }
+}
+
+fn peer_rules(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PeerRules> {
+    let text = field.text(reading)?;
+    let known = PeerRules::ALL.into_iter().find(|rules| rules.name() == text);
+    if known.is_none() {
+        let message = format!("expected `default`, `juju-2019`, `juju-2.9` or `juju-3.x`, found {:?}", cut(text, 40));
+        return field.refuse(reading, Code::WrongType, message, "");
+    }
+    known
 }
 
 /// The most conditions that are watched.

@@ -58,7 +58,7 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 32] = [
+const DECLARED: [&str; 34] = [
     "Retries",
     "RetryBy",
     "Spec",
@@ -72,6 +72,8 @@ const DECLARED: [&str; 32] = [
     "Machines",
     "Storage",
     "WhenLost",
+    "ReplicaSets",
+    "PeerRules",
     "document",
     "Reconciliation",
     "Drain",
