@@ -93,15 +93,29 @@ pub struct Retries {
     /// decided by.
     pub by: RetryBy,
     /// How many attempts in a row have to end in the same fault of a permanent class (invalid-argument, out-of-range,
-    /// unimplemented, permission-denied) before making or attaching something is given up. Default 3: a provider may be
-    /// wrong once. What is to go is never given up.
+    /// unimplemented, permission-denied) before making or attaching something is given up; 0 means no limit. Default 3: a
+    /// provider may be wrong once. What is to go is never given up.
     pub permanent_max: u32,
+    /// Which failures of a permanent class end the trying. Default each.
+    pub judged: Judged,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { by: RetryBy::default(), permanent_max: 3 }
+        Self { by: RetryBy::default(), permanent_max: 3, judged: Judged::default() }
     }
+}
+
+/// Which failure says that trying again cannot help.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judged {
+    /// Each: what was refused for good `permanent_max` times in a row is given up.
+    #[default]
+    Each,
+    /// The first one of a series alone: if it was refused for good, that is the end; what follows another failure uses up
+    /// attempts, whatever it is. Source: Juju's provisioner until August 2016.
+    First,
 }
 
 /// What the wait before the next attempt follows from.

@@ -85,7 +85,7 @@ pub(super) fn policy() -> Forms {
         node_conditions: vec!["DiskPressure".into()],
         ..policy::Reconciliation::gardener_0_49()
     };
-    let retries = policy::Retries { by: policy::RetryBy::FaultCode, permanent_max: 1 };
+    let retries = policy::Retries { by: policy::RetryBy::FaultCode, permanent_max: 1, judged: policy::Judged::First };
     let replica_sets = policy::ReplicaSets { rules: policy::PeerRules::Juju29 };
     let document = Document { machines, storage, harvest, reconciliation, retries, replica_sets };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];

@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, PeerRules, RetryBy, WhenLost},
+    policy::{self, Judged, PeerRules, RetryBy, WhenLost},
     vocab::HarvestMode,
 };
 
@@ -9,14 +9,19 @@ use crate::{
     manifest::{
         duration,
         fields::{Field, Fields, Reading},
+        hint::nearest,
         problem::Code,
     },
     text::cut,
 };
 
 pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
-    let fields = Fields::of(spec, &["machines", "storage", "harvest", "health", "retries", "replicaSets"], reading)?;
-    let mut document = policy::Document::default();
+    let known = ["like", "machines", "storage", "harvest", "health", "retries", "replicaSets"];
+    let fields = Fields::of(spec, &known, reading)?;
+    // What is said beside it is laid over it, and read even if nobody knows it: all problems are told at once.
+    let base = fields.get("like").map_or_else(|| Some(policy::Document::default()), |field| like(&field, reading));
+    let is_known = base.is_some();
+    let mut document = base.unwrap_or_default();
     if let Some(section) = fields.get("machines") {
         machine_settings(&section, &mut document.machines, reading);
     }
@@ -35,7 +40,19 @@ pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<poli
     if let Some(fields) = fields.get("replicaSets").and_then(|section| Fields::of(&section, &["rules"], reading)) {
         set(&fields, "rules", &mut document.replica_sets.rules, peer_rules, reading);
     }
-    Some(document)
+    is_known.then_some(document)
+}
+
+/// The policy of this name, whose settings hold where the manifest says nothing.
+fn like(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
+    let text = field.text(reading)?;
+    policy::Document::named(text).or_else(|| {
+        let next = match nearest(text, policy::Document::names()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("known policies: {}", policy::Document::names().collect::<Vec<_>>().join(", ")),
+        };
+        field.refuse(reading, Code::DanglingReference, format!("there is no policy {:?}", cut(text, 40)), next)
+    })
 }
 
 fn machine_settings(section: &Field<'_>, settings: &mut policy::Machines, reading: &mut Reading<'_>) {
@@ -95,10 +112,14 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
 }
 
 fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading: &mut Reading<'_>) {
-    let Some(fields) = Fields::of(section, &["by", "short", "medium", "long", "permanentMax"], reading) else { return };
+    let Some(fields) = Fields::of(section, &["by", "short", "medium", "long", "permanentMax", "judged"], reading)
+    else {
+        return;
+    };
     let periods = &mut document.reconciliation;
     set(&fields, "by", &mut document.retries.by, retry_by, reading);
     set(&fields, "permanentMax", &mut document.retries.permanent_max, Field::number, reading);
+    set(&fields, "judged", &mut document.retries.judged, judged, reading);
     set(&fields, "short", &mut periods.retry_short_ms, positive_period, reading);
     set(&fields, "medium", &mut periods.retry_medium_ms, positive_period, reading);
     set(&fields, "long", &mut periods.retry_long_ms, positive_period, reading);
@@ -123,6 +144,17 @@ fn peer_rules(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PeerRules>
         return field.refuse(reading, Code::WrongType, message, "");
     }
     known
+}
+
+fn judged(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Judged> {
+    match field.text(reading)? {
+        "each" => Some(Judged::Each),
+        "first" => Some(Judged::First),
+        other => {
+            let message = format!("expected `each` or `first`, found {:?}", cut(other, 40));
+            field.refuse(reading, Code::WrongType, message, "")
+        }
+    }
 }
 
 /// The most conditions that are watched.

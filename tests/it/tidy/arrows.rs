@@ -58,7 +58,8 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 34] = [
+const DECLARED: [&str; 35] = [
+    "Judged",
     "Retries",
     "RetryBy",
     "Spec",

@@ -43,12 +43,6 @@ fn name(text: &str) -> Result<Name, String> {
     text.parse().map_err(|error| format!("{error}"))
 }
 
-fn named(policy: &str) -> Option<Document> {
-    use bailiwick::actors::policy::{PeerRules, ReplicaSets};
-    let rules = PeerRules::ALL.into_iter().find(|rules| rules.name() == policy)?;
-    Some(Document { replica_sets: ReplicaSets { rules }, ..Document::default() })
-}
-
 fn stream(text: &str) -> StreamId {
     text.parse().expect("names are checked")
 }
@@ -56,7 +50,7 @@ fn stream(text: &str) -> StreamId {
 impl Node {
     /// The machines of the case run; the set has seen its members. Whoever wants a vote has one of the first seats.
     pub fn of(input: Input, policy: &str) -> Result<Self, String> {
-        let policy = named(policy).ok_or(format!("no node can be put under a policy {policy:?}"))?;
+        let policy = Document::named(policy).ok_or(format!("no node can be put under a policy {policy:?}"))?;
         let set = name("set")?;
         let mut past = Past::default();
         let mut seats: Vec<(bool, Seat)> = Vec::new();
