@@ -26,7 +26,7 @@ pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
 
 /// All that a manifest can say, by its name there.
 fn settings(document: &Document) -> Vec<(&'static str, String)> {
-    let Document { machines, storage, harvest, reconciliation: health, retries, zones } = document;
+    let Document { machines, storage, harvest, reconciliation: health, retries, zones, replica_sets } = document;
     vec![
         ("machines.attemptsMax", machines.attempts_max.to_string()),
         ("machines.retryFirst", period(machines.retry_first_ms)),
@@ -63,6 +63,7 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("zones.next", next_zone(zones.next).to_owned()),
         ("zones.lastRound", last_round(zones.last_round).to_owned()),
         ("zones.whenNone", no_zone(zones.when_none).to_owned()),
+        ("replicaSets.rules", replica_sets.rules.to_string()),
     ]
 }
 
@@ -159,6 +160,7 @@ mod tests {
                 "machines.whenLost" => "keep".to_owned(),
                 "harvest.mode" => "all".to_owned(),
                 "retries.by" => "fault-code".to_owned(),
+                "replicaSets.rules" => "juju-2019".to_owned(),
                 "retries.judged" => "first".to_owned(),
                 "zones.blame" => "any".to_owned(),
                 "zones.next" => "after-wait".to_owned(),

@@ -4,11 +4,12 @@
 //!     BAILIWICK_CASES=some/folder cargo test --release --test it cases -- --nocapture
 //!
 //! The files in `tests/cases/` are copies and are not edited. With `BAILIWICK_CASES` the files of the same names in that
-//! folder are run as well. For every group there is a line with how many of its cases passed, or why it was not run; under
-//! it, how many of them were put to living entities and supervisors, and how many do not hold for us by design, and why. A
-//! field that a case has and the runner does not understand is a failure, and so is a group that nobody has heard of.
+//! folder are run as well. For every group there is a line with how many of its cases passed, or why it was not run, and
+//! one for each reason why some of them do not apply (`differences.rs`); those that were put to entities and supervisors as
+//! the node runs them are counted. A field that a case has and the runner does not understand is a failure, and so is a group
+//! that nobody has heard of.
 
-mod aside;
+mod differences;
 mod lab;
 mod provisioner;
 mod reconcile;
@@ -16,6 +17,7 @@ mod replica_set;
 mod storage;
 
 use std::{
+    collections::BTreeMap,
     fmt, fs,
     path::{Path, PathBuf},
 };
@@ -64,8 +66,9 @@ const FILES: [File; 6] = [
 /// What came of one group.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    Ran { total: usize, living: usize, aside: Vec<(&'static str, usize)>, failures: Vec<(String, String)> },
+    Ran { total: usize, living: usize, failures: Vec<(String, String)> },
     Skipped(String),
+    NotApplicable { total: usize, reason: &'static str },
     Unknown,
 }
 
@@ -80,7 +83,7 @@ impl Line {
     fn is_good(&self) -> bool {
         match &self.outcome {
             Outcome::Ran { failures, .. } => failures.is_empty(),
-            Outcome::Skipped(_) => true,
+            Outcome::Skipped(_) | Outcome::NotApplicable { .. } => true,
             Outcome::Unknown => false,
         }
     }
@@ -91,55 +94,54 @@ impl fmt::Display for Line {
         write!(f, "cases {}/{}: ", self.file, self.group)?;
         match &self.outcome {
             Outcome::Skipped(reason) => write!(f, "skipped ({reason})"),
+            Outcome::NotApplicable { total, reason } => write!(f, "{total} not applicable ({reason})"),
             Outcome::Unknown => f.write_str("0/0\n  the runner does not know this group"),
-            Outcome::Ran { total, living, aside, failures } => {
+            Outcome::Ran { total, living, failures } => {
                 write!(f, "{}/{total}", total - failures.len())?;
                 failures.iter().try_for_each(|(name, difference)| write!(f, "\n  {name}: {difference}"))?;
-                if *living != 0 {
-                    write!(f, "\n  put to the living node: {living}")?;
-                }
-                aside.iter().try_for_each(|(why, count)| write!(f, "\n  {count} not applicable ({why})"))
+                if *living == 0 { Ok(()) } else { write!(f, "\n  put to the living node: {living}") }
             }
         }
     }
 }
 
 fn run(file: &File, content: &Value) -> Vec<Line> {
-    let line = |(group, cases): Group| {
+    let lines = |(group, cases): Group| {
+        let (cases, mut lines) = without_differences(file.name, &group, cases);
         let outcome = match (file.plan)(&group) {
             None => Outcome::Unknown,
             Some(Plan::Skip(reason)) => Outcome::Skipped(reason.to_owned()),
-            Some(Plan::NotApplicable(reason)) => Outcome::Skipped(format!("{} not applicable: {reason}", cases.len())),
-            Some(Plan::Run(check)) => checked(file.name, &group, cases, check, false),
-            Some(Plan::Living(check)) => checked(file.name, &group, cases, check, true),
+            Some(Plan::NotApplicable(reason)) => Outcome::NotApplicable { total: cases.len(), reason },
+            Some(Plan::Run(check)) => checked(cases, check, false),
+            Some(Plan::Living(check)) => checked(cases, check, true),
         };
-        Line { file: file.name, group, outcome }
+        lines.insert(0, Line { file: file.name, group, outcome });
+        lines
     };
-    (file.groups)(content).into_iter().map(line).collect()
+    (file.groups)(content).into_iter().flat_map(lines).collect()
 }
 
-/// Runs the cases of a group, but for those that are set aside.
-fn checked(
-    file: &str,
-    group: &str,
-    cases: Vec<Case>,
-    check: fn(&Value) -> Result<(), String>,
-    is_living: bool,
-) -> Outcome {
-    let (mut total, mut aside, mut failures) = (0, Vec::<(&'static str, usize)>::new(), Vec::new());
+/// The cases that are put to the product, and a line for each reason why others are not.
+fn without_differences(file: &'static str, group: &str, cases: Vec<Case>) -> (Vec<Case>, Vec<Line>) {
+    let mut reasons: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut rest = Vec::new();
     for (name, case) in cases {
-        match aside::reason(file, group, &case) {
-            None => {
-                total += 1;
-                failures.extend(check(&case).err().map(|difference| (name, difference)));
-            }
-            Some(why) => match aside.iter_mut().find(|(known, _)| *known == why) {
-                Some((_, count)) => *count += 1,
-                None => aside.push((why, 1)),
-            },
+        match differences::of(file, group, &case) {
+            Some(it) => *reasons.entry(it.reason).or_default() += 1,
+            None => rest.push((name, case)),
         }
     }
-    Outcome::Ran { total, living: if is_living { total } else { 0 }, aside, failures }
+    let outcome = |(reason, total)| Outcome::NotApplicable { total, reason };
+    let line = |reason| Line { file, group: group.to_owned(), outcome: outcome(reason) };
+    (rest, reasons.into_iter().map(line).collect())
+}
+
+/// Runs the cases of a group.
+fn checked(cases: Vec<Case>, check: fn(&Value) -> Result<(), String>, is_living: bool) -> Outcome {
+    let total = cases.len();
+    let failure = |(name, case): Case| check(&case).err().map(|difference| (name, difference));
+    let failures = cases.into_iter().filter_map(failure).collect();
+    Outcome::Ran { total, living: if is_living { total } else { 0 }, failures }
 }
 
 fn run_folder(folder: &Path) -> Vec<Line> {

@@ -4,14 +4,20 @@
 //! manifest. So a node can be put under what another system did, and a journal can be decided again under it.
 
 use super::{
-    Document, Harvest, Judged, LastRound, Machines, NextZone, NoZone, Reconciliation, Retries, RetryBy, WhenLost,
-    ZoneBlame, Zones,
+    Document, Harvest, Judged, LastRound, Machines, NextZone, NoZone, PeerRules, Reconciliation, ReplicaSets, Retries,
+    RetryBy, WhenLost, ZoneBlame, Zones,
 };
 use crate::vocab::HarvestMode;
 
 /// All policies that have a name, with what they say.
-const NAMED: [(&str, fn() -> Document); 3] =
-    [("default", Document::default), ("juju-2016", juju_2016), ("gardener-0.49", gardener_0_49)];
+const NAMED: [(&str, fn() -> Document); 6] = [
+    ("default", Document::default),
+    ("juju-2016", juju_2016),
+    ("juju-2019", || replica_sets_by(PeerRules::Juju2019)),
+    ("juju-2.9", || replica_sets_by(PeerRules::Juju29)),
+    ("juju-3.x", || replica_sets_by(PeerRules::Juju3)),
+    ("gardener-0.49", gardener_0_49),
+];
 
 impl Document {
     /// The policy of this name.
@@ -47,6 +53,11 @@ fn juju_2016() -> Document {
         when_none: NoZone::GiveUp,
     };
     Document { machines, harvest, retries, zones, ..Document::default() }
+}
+
+/// Juju of a later time, as far as replica sets go. How often its provisioner tries is what we took for our own default.
+fn replica_sets_by(rules: PeerRules) -> Document {
+    Document { replica_sets: ReplicaSets { rules }, ..Document::default() }
 }
 
 /// Gardener's machine controller 0.49: what follows a failure depends on its code, nothing is given up for its code or for

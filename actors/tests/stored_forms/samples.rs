@@ -92,7 +92,8 @@ pub(super) fn policy() -> Forms {
         last_round: policy::LastRound::One,
         when_none: policy::NoZone::GiveUp,
     };
-    let document = Document { machines, storage, harvest, reconciliation, retries, zones };
+    let replica_sets = policy::ReplicaSets { rules: policy::PeerRules::Juju29 };
+    let document = Document { machines, storage, harvest, reconciliation, retries, zones, replica_sets };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));
     let pool: storage_rules::PoolName = "fast".parse().expect("a pool's name");

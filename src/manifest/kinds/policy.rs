@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, Judged, LastRound, NextZone, NoZone, RetryBy, WhenLost, ZoneBlame},
+    policy::{self, Judged, LastRound, NextZone, NoZone, PeerRules, RetryBy, WhenLost, ZoneBlame},
     vocab::HarvestMode,
 };
 
@@ -16,7 +16,8 @@ use crate::{
 };
 
 pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
-    let fields = Fields::of(spec, &["like", "machines", "storage", "harvest", "health", "retries", "zones"], reading)?;
+    let known = ["like", "machines", "storage", "harvest", "health", "retries", "zones", "replicaSets"];
+    let fields = Fields::of(spec, &known, reading)?;
     // What is said beside it is laid over it, and read even if nobody knows it: all problems are told at once.
     let base = fields.get("like").map_or_else(|| Some(policy::Document::default()), |field| like(&field, reading));
     let is_known = base.is_some();
@@ -38,6 +39,9 @@ pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<poli
     }
     if let Some(section) = fields.get("zones") {
         zone_settings(&section, &mut document.zones, reading);
+    }
+    if let Some(fields) = fields.get("replicaSets").and_then(|section| Fields::of(&section, &["rules"], reading)) {
+        set(&fields, "rules", &mut document.replica_sets.rules, peer_rules, reading);
     }
     is_known.then_some(document)
 }
@@ -138,6 +142,16 @@ fn zone_settings(section: &Field<'_>, settings: &mut policy::Zones, reading: &mu
 
 fn retry_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<RetryBy> {
     one_of(field, [("backoff", RetryBy::Backoff), ("fault-code", RetryBy::FaultCode)], reading)
+}
+
+fn peer_rules(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PeerRules> {
+    let text = field.text(reading)?;
+    let known = PeerRules::ALL.into_iter().find(|rules| rules.name() == text);
+    if known.is_none() {
+        let message = format!("expected `default`, `juju-2019`, `juju-2.9` or `juju-3.x`, found {:?}", cut(text, 40));
+        return field.refuse(reading, Code::WrongType, message, "");
+    }
+    known
 }
 
 fn judged(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Judged> {

@@ -58,7 +58,7 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 38] = [
+const DECLARED: [&str; 39] = [
     "Judged",
     "Zones",
     "ZoneBlame",
@@ -78,11 +78,12 @@ const DECLARED: [&str; 38] = [
     "Machines",
     "Storage",
     "WhenLost",
+    "ReplicaSets",
+    "PeerRules",
     "document",
     "Reconciliation",
     "Drain",
     "Throttle",
-    "Orphans",
     "Readings",
     "ConditionReading",
     "NameReading",

@@ -2,7 +2,6 @@
 //!
 //! They are put to living machines and the machines supervisor, under the policy `juju-2016` with the figures of the case.
 
-mod aside;
 mod classes;
 mod passes;
 mod starts;
@@ -12,7 +11,6 @@ mod zones;
 use bailiwick::actors::policy::Document;
 use serde_json::Value;
 
-pub(super) use self::aside::ASIDE;
 use super::{Group, Plan, by_top_level_key};
 
 /// Groups are top-level keys; two tables have rows without names.

@@ -15,12 +15,9 @@ mod world;
 use bailiwick::actors::policy::{self, Reconciliation};
 use serde_json::Value;
 
-use super::{Group, Plan, aside::Aside, by_field};
+use super::{Group, Plan, by_field};
 use expect::Expect;
 use given::Given;
-
-/// The cases that do not hold for us by design.
-pub(super) const ASIDE: &[Aside] = &[];
 
 /// Groups are flows; what does not apply to us stands apart, so that it is counted and printed.
 pub(super) fn groups(file: &Value) -> Vec<Group> {
