@@ -2,7 +2,7 @@
 
 use super::{Decider, Decision};
 use crate::{
-    policy::{Document, RetryBy},
+    policy::{Document, Judged, RetryBy},
     schedule::backoff_ms,
     vocab::{Effort, Fault, FaultClass, FaultCode, Outlook, Timestamp},
 };
@@ -16,8 +16,11 @@ pub struct RetryRule {
     pub max_ms: u64,
     /// How many attempts in a row may end in the very same fault, where time alone does not mend it; 0 means no limit.
     pub alike_max: u32,
-    /// How many attempts in a row have to end in the same fault of a permanent class, before that is believed.
+    /// How many attempts in a row have to end in the same fault of a permanent class, before that is believed; 0 means that
+    /// it never is.
     pub permanent_max: u32,
+    /// Which of them are asked.
+    pub judged: Judged,
     /// What is tried. What is to go is never given up.
     pub work: Attempted,
     /// Waits that follow from the fault; none where they follow from the number of attempts.
@@ -78,6 +81,7 @@ impl RetryRule {
             max_ms: policy.machines.retry_max_ms,
             alike_max: 0,
             permanent_max: policy.retries.permanent_max,
+            judged: policy.retries.judged,
             work,
             by_fault,
         }
@@ -91,13 +95,14 @@ impl RetryRule {
             max_ms: policy.storage.retry_max_ms,
             alike_max: STORAGE_ALIKE_MAX,
             permanent_max: policy.retries.permanent_max,
+            judged: policy.retries.judged,
             work,
             by_fault: None,
         }
     }
 
     /// How long is waited after this fault.
-    fn wait_ms(self, effort: &Effort, fault: &Fault) -> u64 {
+    pub fn wait_ms(self, effort: &Effort, fault: &Fault) -> u64 {
         use FaultCode::{Aborted, DeadlineExceeded, Unavailable, Unknown};
         match self.by_fault {
             None => backoff_ms(effort.in_series().saturating_add(1), self.first_ms, self.max_ms),
@@ -112,7 +117,7 @@ impl RetryRule {
         let exhausted = self.attempts_max != 0 && self.attempts_max <= effort.in_series();
         let ends = self.work == Attempted::Making;
         match fault.code.class() {
-            FaultClass::Permanent if ends && self.permanent_max <= effort.of_one_code_with(fault) => Next::Hopeless,
+            FaultClass::Permanent if ends && self.believes(effort, fault) => Next::Hopeless,
             _ if ends && exhausted => Next::Exhausted,
             FaultClass::Transient if ends && self.is_hopeless(effort, fault) => Next::Hopeless,
             FaultClass::Permanent | FaultClass::Transient => Next::Retry { until },
@@ -122,6 +127,14 @@ impl RetryRule {
 }
 
 impl RetryRule {
+    /// Whether it is believed that something cannot be done, now that one more attempt was answered so.
+    fn believes(self, effort: &Effort, fault: &Fault) -> bool {
+        match self.judged {
+            Judged::Each => self.permanent_max != 0 && self.permanent_max <= effort.of_one_code_with(fault),
+            Judged::First => effort.in_series() <= 1,
+        }
+    }
+
     /// Whether one more attempt ended in the same fault as all of the last ones, and nothing but somebody who changes
     /// something will end that. What a provider lacks at the moment may come by itself.
     fn is_hopeless(self, effort: &Effort, fault: &Fault) -> bool {
@@ -325,6 +338,11 @@ mod tests {
                 assert!(matches!(after_the_same(2, rule, &no), Next::Retry { .. }), "{code}");
                 assert_eq!(after_the_same(3, rule, &no), Next::Hopeless, "{code}");
                 assert_eq!(after_the_same(1, RetryRule { permanent_max: 1, ..rule }, &no), Next::Hopeless, "{code}");
+                let for_ever = RetryRule { permanent_max: 0, attempts_max: 0, ..rule };
+                assert!(matches!(after_the_same(90, for_ever, &no), Next::Retry { .. }), "{code}: no limit");
+                let first = RetryRule { judged: Judged::First, ..rule };
+                assert_eq!(after_the_same(1, first, &no), Next::Hopeless, "{code}: the first one is believed");
+                assert!(matches!(after_the_same(4, first, &no), Next::Retry { .. }), "{code}: and no later one");
             }
         }
     }

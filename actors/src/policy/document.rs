@@ -1,8 +1,10 @@
 //! The settings that decisions depend on.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use super::Reconciliation;
+use super::{Reconciliation, Zones};
 use crate::vocab::{HarvestMode, Name};
 
 /// Every setting, with its unit in its name. All periods are data, never constants in code.
@@ -16,6 +18,10 @@ pub struct Document {
     pub reconciliation: Reconciliation,
     #[serde(default)]
     pub retries: Retries,
+    #[serde(default)]
+    pub zones: Zones,
+    #[serde(default)]
+    pub replica_sets: ReplicaSets,
 }
 
 /// Settings for instances that nobody needs, or nobody knows.
@@ -35,6 +41,51 @@ impl Default for Harvest {
     }
 }
 
+/// Settings for replica sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplicaSets {
+    /// Who becomes a member, who votes, and by which steps. Default ours.
+    pub rules: PeerRules,
+}
+
+/// By whose rules a replica set is decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PeerRules {
+    /// Ours: safe on today's servers.
+    #[default]
+    Default,
+    /// What Juju's peer grouper answered in February 2019, its loss of ids in sorting mended.
+    #[serde(rename = "juju-2019")]
+    Juju2019,
+    /// As in 2019, but members of machines that are gone leave even if they vote.
+    #[serde(rename = "juju-2.9")]
+    Juju29,
+    /// As in 2.9, and a dead machine counts as gone.
+    #[serde(rename = "juju-3.x")]
+    Juju3,
+}
+
+impl PeerRules {
+    pub const ALL: [Self; 4] = [Self::Default, Self::Juju2019, Self::Juju29, Self::Juju3];
+
+    /// As a manifest names them.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Juju2019 => "juju-2019",
+            Self::Juju29 => "juju-2.9",
+            Self::Juju3 => "juju-3.x",
+        }
+    }
+}
+
+impl fmt::Display for PeerRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// Settings for trying again what failed.
 ///
 /// The periods of the second way are `retry_short_ms`, `retry_medium_ms` and `retry_long_ms` of [`Reconciliation`].
@@ -44,15 +95,29 @@ pub struct Retries {
     /// decided by.
     pub by: RetryBy,
     /// How many attempts in a row have to end in the same fault of a permanent class (invalid-argument, out-of-range,
-    /// unimplemented, permission-denied) before making or attaching something is given up. Default 3: a provider may be
-    /// wrong once. What is to go is never given up.
+    /// unimplemented, permission-denied) before making or attaching something is given up; 0 means no limit. Default 3: a
+    /// provider may be wrong once. What is to go is never given up.
     pub permanent_max: u32,
+    /// Which failures of a permanent class end the trying. Default each.
+    pub judged: Judged,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { by: RetryBy::default(), permanent_max: 3 }
+        Self { by: RetryBy::default(), permanent_max: 3, judged: Judged::default() }
     }
+}
+
+/// Which failure says that trying again cannot help.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judged {
+    /// Each: what was refused for good `permanent_max` times in a row is given up.
+    #[default]
+    Each,
+    /// The first one of a series alone: if it was refused for good, that is the end; what follows another failure uses up
+    /// attempts, whatever it is. Source: Juju's provisioner until August 2016.
+    First,
 }
 
 /// What the wait before the next attempt follows from.
@@ -98,6 +163,9 @@ pub enum WhenLost {
     Replace,
     /// It stays lost until an operator says `retry-provisioning`.
     Keep,
+    /// Nothing, as far as a list says so: its node falls silent, and it is given up in time. Source: Gardener's machine
+    /// controller.
+    Ignore,
 }
 
 /// Settings for volumes and attachments.

@@ -4,9 +4,12 @@
 
 mod document;
 mod entity;
+mod named;
 mod pools;
 mod reconciliation;
+mod zones;
 
 pub use document::*;
 pub use entity::{Command, Event, Reason, Rejection, State};
 pub use reconciliation::*;
+pub use zones::*;

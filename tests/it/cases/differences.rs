@@ -1,0 +1,195 @@
+//! Cases that do not hold for us by design: for want of what they are about, or because ours is deliberately another way.
+//!
+//! Each is counted and printed with its reason; where ours is better, a test shows it.
+
+use serde_json::Value;
+
+/// What some cases are about that we do not have, or do otherwise.
+pub(super) struct Difference {
+    pub file: &'static str,
+    pub group: &'static str,
+    /// Whether it is about this case.
+    pub is_about: fn(&Value) -> bool,
+    pub reason: &'static str,
+    /// Where ours is better: the test that shows it.
+    pub shown_by: Option<&'static str>,
+}
+
+/// All of them.
+pub(super) const DIFFERENCES: [Difference; 15] = [
+    Difference {
+        file: "peer-group-random",
+        group: "desired",
+        is_about: has_a_machine_without_a_name_of_ours,
+        reason: "a machine's name is made of lower-case letters, digits and hyphens; anything else is refused at apply",
+        shown_by: Some("numbers_come_first_and_keep_their_spelling"),
+    },
+    Difference {
+        file: "peer-group-random",
+        group: "default",
+        is_about: has_a_machine_without_a_name_of_ours,
+        reason: "a machine's name is made of lower-case letters, digits and hyphens; anything else is refused at apply",
+        shown_by: Some("numbers_come_first_and_keep_their_spelling"),
+    },
+    Difference {
+        file: "peer-group",
+        group: "select_space",
+        is_about: |case| case["input"]["ha_space"] == "",
+        reason: "a space is a name, so that an empty one is refused at apply and never asked for",
+        shown_by: Some("a_replica_set_has_seats_on_machines"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "classify",
+        is_about: |case| says(case, "/instance_id", "error:"),
+        reason: "what a machine is stands in its own stream: there is no store that could fail to say it",
+        shown_by: Some("damage_in_a_compressed_segment_is_filled_from_the_store_or_refused"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "classify",
+        is_about: |case| says(case, "/status", "error:"),
+        reason: "what a machine is stands in its own stream: there is no store that could fail to say it",
+        shown_by: Some("damage_in_a_compressed_segment_is_filled_from_the_store_or_refused"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "classify",
+        is_about: |case| case.get("ensure_dead").is_some(),
+        reason: "that a machine is dead is one event with what follows from it: there is no second write that could fail",
+        shown_by: None,
+    },
+    Difference {
+        file: "provisioner",
+        group: "classify",
+        is_about: |case| says(case, "/expect/class", "Maintain"),
+        reason: "no provider ever did anything in maintenance, and the original dropped it in 2020",
+        shown_by: None,
+    },
+    Difference {
+        file: "provisioner",
+        group: "passes",
+        is_about: |case| mentions(case, "load_error"),
+        reason: "what a machine is stands in its own stream: there is no store that could fail to say it",
+        shown_by: Some("damage_in_a_compressed_segment_is_filled_from_the_store_or_refused"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "passes",
+        is_about: |case| case.pointer("/passes/0/mode").is_some(),
+        reason: "a policy counts from its revision on: nothing is unknown before a complete list was compared with the whole view",
+        shown_by: Some("an_unknown_instance_is_removed_after_two_complete_lists_and_the_grace_period_and_not_before"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "start_retry",
+        is_about: |case| case.get("record").is_some(),
+        reason: "an instance and its record cannot come apart: what a crash left unrecorded is found by its effect id",
+        shown_by: Some("a_crash_after_the_create_and_before_its_record_makes_no_second_instance"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "transient_retry",
+        is_about: |case| says(case, "/api", "error"),
+        reason: "nothing is listed before a retry: who was given up stands in the view",
+        shown_by: None,
+    },
+    Difference {
+        file: "provisioner",
+        group: "transient_retry",
+        is_about: |case| mentions(case, "result_error"),
+        reason: "what a machine is stands in its own stream: there is no store that could fail to say it",
+        shown_by: Some("damage_in_a_compressed_segment_is_filled_from_the_store_or_refused"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "transient_retry",
+        is_about: |case| mentions(case, "set_status_error"),
+        reason: "that a machine is retried is one event: there is no status beside it that could fail to be written",
+        shown_by: None,
+    },
+    Difference {
+        file: "provisioner",
+        group: "worker_sequences",
+        is_about: |case| lists(case, "/events", "life dead (while starting)"),
+        reason: "what is to go is deleted by its id, whether its create has answered or not: it never counts as running",
+        shown_by: Some("what_is_removed_while_it_is_made_is_deleted_by_its_id"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "worker_sequences",
+        is_about: |case| says(case, "/events/0", "life dead") && case.get("given").is_none(),
+        reason: "a machine that nobody has declared does not exist: there is nothing to remove",
+        shown_by: None,
+    },
+];
+
+/// The difference that a case is about.
+pub(super) fn of(file: &str, group: &str, case: &Value) -> Option<&'static Difference> {
+    DIFFERENCES.iter().find(|it| it.file == file && it.group == group && (it.is_about)(case))
+}
+
+/// Whether the text at this place begins so.
+fn says(case: &Value, place: &str, begins: &str) -> bool {
+    case.pointer(place).and_then(Value::as_str).is_some_and(|text| text.starts_with(begins))
+}
+
+/// Whether this text is in the list at this place.
+fn lists(case: &Value, place: &str, text: &str) -> bool {
+    case.pointer(place).and_then(Value::as_array).is_some_and(|items| items.iter().any(|item| item == text))
+}
+
+/// Whether a field of this name is there, somewhere.
+fn mentions(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Object(fields) => fields.iter().any(|(key, value)| key == name || mentions(value, name)),
+        Value::Array(items) => items.iter().any(|item| mentions(item, name)),
+        _ => false,
+    }
+}
+
+fn has_a_machine_without_a_name_of_ours(case: &Value) -> bool {
+    let machines = case["input"]["machines"].as_array().into_iter().flatten();
+    machines
+        .filter_map(|machine| machine["id"].as_str())
+        .any(|id| id.parse::<bailiwick::actors::vocab::Name>().is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::{super::FILES, *};
+
+    /// All code of the workspace, in one text.
+    fn code(folder: &Path, all: &mut String) {
+        for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+            let path = entry.path();
+            if path.is_dir() {
+                code(&path, all);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                all.push_str(&fs::read_to_string(&path).expect("readable code"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_difference_is_about_a_case_and_its_test_is_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut all = String::new();
+        for folder in ["src", "tests", "actors/src", "actors/tests", "journal/src", "journal/tests"] {
+            code(&root.join(folder), &mut all);
+        }
+        for it in &DIFFERENCES {
+            let text = fs::read_to_string(root.join(format!("tests/cases/{}.json", it.file))).expect("a file of cases");
+            let content: Value = serde_json::from_str(&text).expect("JSON");
+            let file = FILES.iter().find(|file| file.name == it.file).expect("a known file");
+            let groups = (file.groups)(&content);
+            let cases = groups.iter().filter(|(group, _)| group == it.group).flat_map(|(_, cases)| cases);
+            let about = cases.filter(|(_, case)| (it.is_about)(case)).count();
+            assert!(about > 0, "{}/{}: no case is about this: {}", it.file, it.group, it.reason);
+            let is_there = |test: &str| all.contains(&format!("fn {test}("));
+            assert!(it.shown_by.is_none_or(is_there), "there is no test {:?}", it.shown_by);
+        }
+    }
+}
