@@ -16,7 +16,7 @@ pub(super) struct Difference {
 }
 
 /// All of them.
-pub(super) const DIFFERENCES: [Difference; 15] = [
+pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         file: "peer-group-random",
         group: "desired",
@@ -122,6 +122,34 @@ pub(super) const DIFFERENCES: [Difference; 15] = [
         reason: "a machine that nobody has declared does not exist: there is nothing to remove",
         shown_by: None,
     },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: |case| case["given"]["config_at"].as_f64().is_some_and(|at| at > 0.0),
+        reason: "a node records its first policy before its supervisors start",
+        shown_by: Some("the_first_start_records_the_policy_before_anything_else"),
+    },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: has_a_static_provider,
+        reason: "no provider of ours can make storage only while a machine is started",
+        shown_by: None,
+    },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: |case| case["given"]["invalid"].as_object().is_some_and(|invalid| !invalid.is_empty()),
+        reason: "parameters are checked where they are declared; what only the provider knows it answers to the call",
+        shown_by: None,
+    },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: has_two_attachments_of_one,
+        reason: "of several attachments the one farthest from well says how the storage is, whichever changed last",
+        shown_by: Some("of_several_attachments_the_one_farthest_from_well_says_how_it_is"),
+    },
 ];
 
 /// The difference that a case is about.
@@ -155,6 +183,20 @@ fn has_a_machine_without_a_name_of_ours(case: &Value) -> bool {
         .any(|id| id.parse::<bailiwick::actors::vocab::Name>().is_err())
 }
 
+fn has_a_static_provider(case: &Value) -> bool {
+    let providers = case["given"]["providers"].as_object().into_iter().flat_map(|providers| providers.values());
+    providers.into_iter().any(|provider| provider["dynamic"] == false)
+}
+
+fn has_two_attachments_of_one(case: &Value) -> bool {
+    let keys = |kind: &str| {
+        let attachments = case["given"][kind].as_object().into_iter().flat_map(|attachments| attachments.keys());
+        attachments.filter_map(|key| key.split_once(':')).map(|(_, of)| of.to_owned()).collect::<Vec<String>>()
+    };
+    let all = [keys("volume_attachments"), keys("filesystem_attachments")].concat();
+    all.iter().enumerate().any(|(place, of)| all[..place].contains(of))
+}
+
 #[cfg(test)]
 mod tests {
     use std::{fs, path::Path};
@@ -180,7 +222,7 @@ mod tests {
         for folder in ["src", "tests", "actors/src", "actors/tests", "journal/src", "journal/tests"] {
             code(&root.join(folder), &mut all);
         }
-        for it in &DIFFERENCES {
+        for it in DIFFERENCES {
             let text = fs::read_to_string(root.join(format!("tests/cases/{}.json", it.file))).expect("a file of cases");
             let content: Value = serde_json::from_str(&text).expect("JSON");
             let file = FILES.iter().find(|file| file.name == it.file).expect("a known file");
