@@ -6,6 +6,7 @@ use bailiwick_actors::{
     document,
     policy::Document,
     replay,
+    supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::{HarvestMode, Timestamp},
 };
 use bailiwick_journal::{Journal, Position, StreamId, Version};
@@ -582,6 +583,16 @@ fn not_found(message: &str, next_step: &str) -> Problem {
 fn no_entity(fleet: &Fleet, entity: &StreamId) -> Problem {
     let near = view::near_matches(fleet, entity);
     let next_step = match near.as_slice() {
+        [] if entity.kind() == "supervisor" => {
+            let names = [
+                machine_sets::View::NAME,
+                machines::View::NAME,
+                replica_sets::View::NAME,
+                storage::View::NAME,
+            ];
+            let names = names.map(|name| format!("supervisor/{name}"));
+            format!("one that has ordered nothing yet has no entries; there are {}", names.join(", "))
+        }
         [] => format!("`bailiwick get {}` lists them", entity.kind()),
         near => format!("did you mean {}?", near.join(" or ")),
     };
