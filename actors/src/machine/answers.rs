@@ -44,7 +44,7 @@ pub(super) fn create_failed(state: &State, attempt: u32, fault: &Fault, facts: &
     let Instance::Creating(effort) = &state.instance else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
-    if let Some(blamed) = siting::blame(state, effort, attempt, fault) {
+    if let Some(blamed) = siting::blame(state, effort, attempt, fault, facts) {
         return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
     }
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };

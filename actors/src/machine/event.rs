@@ -176,10 +176,11 @@ pub enum Event {
         zone: Option<Zone>,
         at: Timestamp,
     },
-    /// It could not be made in this zone, and may be in another one.
+    /// It could not be made in this zone, and may be in another one: at once, or from then on.
     ZoneBlamed {
         zone: Zone,
         fault: Fault,
+        until: Option<Timestamp>,
     },
     /// Its provider tells how far the call is that is under way.
     Progressed {

@@ -91,7 +91,6 @@ mod membership;
 mod of_other;
 mod phase;
 mod progress;
-pub mod provisioning;
 mod siting;
 mod spec;
 mod start;
@@ -101,7 +100,6 @@ mod verdict;
 mod volume_zones;
 
 pub mod drain;
-pub mod loops;
 pub mod reconcile;
 pub mod rules;
 

@@ -3,7 +3,10 @@
 //! A manifest takes one over with `spec.like`, and what it says beside that is laid over it; a rehearsal reads the same
 //! manifest. So a node can be put under what another system did, and a journal can be decided again under it.
 
-use super::{Document, Harvest, Judged, Machines, PeerRules, Reconciliation, ReplicaSets, Retries, RetryBy, WhenLost};
+use super::{
+    Document, Harvest, Judged, LastRound, Machines, NextZone, NoZone, PeerRules, Reconciliation, ReplicaSets, Retries,
+    RetryBy, WhenLost, ZoneBlame, Zones,
+};
 use crate::vocab::HarvestMode;
 
 /// All policies that have a name, with what they say.
@@ -31,6 +34,7 @@ impl Document {
 
 /// Juju's provisioner of April 2016: one try and three retries at a fixed distance, the first failure decides whether there
 /// are any, and an instance that nobody knows goes at first sight where the mode says so. One that has gone is not replaced.
+/// Its zones are those of the provisioner since 2.3, which had none before.
 fn juju_2016() -> Document {
     let delay_ms = 10_000;
     let machines = Machines {
@@ -42,7 +46,13 @@ fn juju_2016() -> Document {
     };
     let harvest = Harvest { mode: HarvestMode::Destroyed, sightings_min: 1, grace_ms: 0 };
     let retries = Retries { judged: Judged::First, ..Retries::default() };
-    Document { machines, harvest, retries, ..Document::default() }
+    let zones = Zones {
+        blame: ZoneBlame::Any,
+        next: NextZone::AfterWait,
+        last_round: LastRound::One,
+        when_none: NoZone::GiveUp,
+    };
+    Document { machines, harvest, retries, zones, ..Document::default() }
 }
 
 /// Juju of a later time, as far as replica sets go. How often its provisioner tries is what we took for our own default.
@@ -51,10 +61,11 @@ fn replica_sets_by(rules: PeerRules) -> Document {
 }
 
 /// Gardener's machine controller 0.49: what follows a failure depends on its code, nothing is given up for its code or for
-/// the number of attempts, and an instance that nobody knows goes when it is found. It looks for those every half hour.
+/// the number of attempts, and an instance that nobody knows goes when it is found; whose own instance is not found is told
+/// by its node.
 fn gardener_0_49() -> Document {
     Document {
-        machines: Machines { attempts_max: 0, poll_ms: 1_800_000, ..Machines::default() },
+        machines: Machines { attempts_max: 0, poll_ms: 600_000, when_lost: WhenLost::Ignore, ..Machines::default() },
         harvest: Harvest { mode: HarvestMode::All, sightings_min: 1, grace_ms: 0 },
         reconciliation: Reconciliation::gardener_0_49(),
         retries: Retries { by: RetryBy::FaultCode, permanent_max: 0, judged: Judged::Each },

@@ -28,7 +28,6 @@ pub struct Reconciliation {
     pub node_conditions: Vec<String>,
     pub drain: Drain,
     pub throttle: Throttle,
-    pub orphans: Orphans,
     pub readings: Readings,
 }
 
@@ -64,15 +63,6 @@ pub struct Throttle {
     pub zone_silent_min: u32,
     /// How long a permit that nobody uses is remembered. Default 1 h.
     pub permit_stale_ms: u64,
-}
-
-/// Settings of collecting instances that belong to no machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Orphans {
-    /// How often providers are searched, and the least time between two sightings. Default 30 min.
-    pub period_ms: u64,
-    /// Sightings before an instance is removed. Default 2; Gardener's controller needs 1.
-    pub sightings_min: u32,
 }
 
 /// How a rule is read where it can be read in two ways.
@@ -225,8 +215,7 @@ impl Reconciliation {
             drain_deadline: DeadlineReading::Done,
             token: TokenReading::FromName,
         };
-        let orphans = Orphans { sightings_min: 1, ..Orphans::default() };
-        Self { orphans, readings, ..Self::default() }
+        Self { readings, ..Self::default() }
     }
 }
 
@@ -243,7 +232,6 @@ impl Default for Reconciliation {
             node_conditions: watched.map(str::to_owned).to_vec(),
             drain: Drain::default(),
             throttle: Throttle::default(),
-            orphans: Orphans::default(),
             readings: Readings::default(),
         }
     }
@@ -267,12 +255,6 @@ impl Default for Drain {
 impl Default for Throttle {
     fn default() -> Self {
         Self { replacements_max: 1, zone_silent_min: 3, permit_stale_ms: 3_600_000 }
-    }
-}
-
-impl Default for Orphans {
-    fn default() -> Self {
-        Self { period_ms: 1_800_000, sightings_min: 2 }
     }
 }
 

@@ -204,7 +204,8 @@ struct GivenTaint {
 pub(super) struct Node {
     pub(super) name: String,
     #[serde(default)]
-    pub(super) created_age_s: u64,
+    #[expect(dead_code, reason = "how old a node is matters to nobody here")]
+    created_age_s: u64,
     labels: Option<Map>,
     annotations: Option<Map>,
     taints: Option<Vec<GivenTaint>>,

@@ -6,6 +6,7 @@
 mod drain;
 mod expect;
 mod given;
+mod orphans;
 mod passes;
 mod rules;
 mod sets;
@@ -65,8 +66,10 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "validate_class" => Plan::Run(rules::validate_class),
         "class" => Plan::Run(rules::class),
         "node_event" => Plan::Run(rules::node_event),
-        "unmanaged" => Plan::Run(rules::unmanaged),
-        "orphans" => Plan::Run(rules::orphans),
+        "unmanaged" => Plan::NotApplicable(
+            "nodes are no objects of their own: an agent that is no machine's is told so, and nothing is written on it",
+        ),
+        "orphans" => Plan::Living(orphans::orphans),
         "drain" => Plan::Run(drain::drain),
         "drain_pdb" => Plan::Run(drain::budget),
         "drain_shared" => Plan::Run(drain::shared),
@@ -102,10 +105,14 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
     })
 }
 
-/// The policy that a case is asserted under.
+/// The policy that a case is asserted under, by its name.
+fn policy_name(given: &Given) -> &'static str {
+    if given.defect { "default" } else { "gardener-0.49" }
+}
+
+/// Its settings of a machine's reconciliation.
 fn policy(given: &Given) -> Reconciliation {
-    let name = if given.defect { "default" } else { "gardener-0.49" };
-    let mut policy = policy::Document::named(name).expect("a policy of ours").reconciliation;
+    let mut policy = policy::Document::named(policy_name(given)).expect("a policy of ours").reconciliation;
     if let Some(seconds) = given.flags.drain_timeout_s {
         policy.drain.timeout_ms = seconds * 1000;
     }

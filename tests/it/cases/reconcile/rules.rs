@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use bailiwick::actors::machine::{
-    loops::{KnownMachine, NodeSurveyed, orphans, survey},
     reconcile::{Scope, State},
     rules::{
         self, InForce,
@@ -12,17 +11,17 @@ use bailiwick::actors::machine::{
         removal::RemovalReason,
         template::{self, LastWritten, NodeTemplate},
         token::TokenId,
-        wake::{self, NOT_MANAGED, NodeChange, NodesMachine},
+        wake::{self, NodeChange, NodesMachine},
     },
 };
 use serde_json::{Value, json};
 
 use super::{
     expect::differ,
-    given::{CLASS, Given, Machine, NOW, ago, phase},
+    given::{CLASS, Given, Machine, NOW, phase},
     passes::{compare_passed, compare_taints, compare_trace},
     policy, read,
-    world::{Passed, World},
+    world::World,
 };
 
 fn machine(given: &Given) -> Result<&Machine, String> {
@@ -224,80 +223,5 @@ pub(super) fn node_event(case: &Value) -> Result<(), String> {
     let trace: &[&str] = if verdict.removes_machine { &["delete machines"] } else { &[] };
     expect.same("trace", json!(trace))?;
     expect.returned()?;
-    nothing_else(&mut expect)
-}
-
-pub(super) fn unmanaged(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let policy = policy(&given);
-    let mut nodes = BTreeMap::new();
-    for node in &given.nodes {
-        let seen = node.seen().0;
-        let machines = given.others.iter().filter(|machine| machine.label(State::NODE_LABEL) == seen.name).count();
-        let surveyed = NodeSurveyed { created: ago(node.created_age_s), annotations: seen.annotations, machines };
-        nodes.insert(seen.name, surveyed);
-    }
-    let survey = survey(&nodes, &policy, NOW);
-    let is_marked = |(name, node): (&String, &NodeSurveyed)| {
-        (name.clone(), survey.mark.contains(name) || node.annotations.contains_key(NOT_MANAGED))
-    };
-    expect.same("annotated", json!(nodes.iter().map(is_marked).collect::<BTreeMap<_, _>>()))?;
-    expect.same("trace", json!(vec!["update nodes"; survey.mark.len()]))?;
-    let retry_s = survey.retry.ms(&policy) / 1000;
-    compare_passed(&mut expect, &Passed { retry: survey.retry, retry_s, outcome: survey.outcome })?;
-    nothing_else(&mut expect)
-}
-
-pub(super) fn orphans(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let policy = policy(&given);
-    let mut machines = BTreeMap::new();
-    for machine in &given.others {
-        let known = KnownMachine {
-            provider_id: machine.provider_id.clone(),
-            phase: phase(&machine.phase)?,
-            is_being_made: false,
-        };
-        machines.insert(machine.name.clone(), known);
-    }
-    let (mut calls, mut requests) = (Vec::new(), Vec::new());
-    let (mut left, mut deleted) = (given.driver.vms.clone(), Vec::new());
-    let mut state = orphans::State::default();
-    let mut outcome = None;
-    let mut command = orphans::Command::Begin { machines };
-    let (until, retry) = loop {
-        for event in orphans::decide(&state, &command, &policy, NOW) {
-            state.evolve(&event);
-            if let orphans::Event::Ended { outcome: ended, .. } = event {
-                outcome = Some(ended);
-            }
-        }
-        command = match state.pending().into_iter().next().ok_or("nothing is owed")? {
-            orphans::Effect::ListMachines => {
-                calls.push("ListMachines");
-                let listed = given.driver.error("ListMachines")?;
-                orphans::Command::ReportListed(listed.map(|()| given.driver.vms.clone()))
-            }
-            orphans::Effect::DeleteMachine { provider_id, machine } => {
-                calls.push("DeleteMachine");
-                requests.push(json!({"call": "DeleteMachine", "machine": machine, "provider_id": provider_id}));
-                let result = given.driver.error("DeleteMachine")?;
-                if result.is_ok() {
-                    left.remove(&provider_id);
-                    deleted.push(provider_id.clone());
-                }
-                orphans::Command::ReportRemoved { provider_id, result }
-            }
-            orphans::Effect::SearchAt { until, retry } => break (until, retry),
-        };
-    };
-    expect.same_set("vms_deleted", json!(deleted))?;
-    expect.same_set("vms_left", json!(left.keys().collect::<Vec<_>>()))?;
-    let trace: Vec<String> = calls.iter().map(|call| format!("driver {call}")).collect();
-    expect.same("calls", json!(calls))?;
-    expect.same("trace", json!(trace))?;
-    expect.same("requests", json!(requests))?;
-    let outcome = outcome.ok_or("the search has no end")?;
-    compare_passed(&mut expect, &Passed { retry, retry_s: until.since(NOW) / 1000, outcome })?;
     nothing_else(&mut expect)
 }
