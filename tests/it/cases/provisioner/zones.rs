@@ -126,6 +126,8 @@ fn start(lab: &mut Lab, wanted: &ZoneMachine, group: Option<usize>) -> Result<Ex
 /// is asked may be anywhere.
 fn allowed(wanted: &ZoneMachine, listed: &BTreeSet<Zone>) -> BTreeSet<Zone> {
     match (&wanted.zones, &wanted.derived) {
+        // An empty constraint asks for nothing: where nothing fits both, it is a zone that is not there.
+        (Some(asked), Some(derived)) if asked.is_disjoint(derived) => [Zone("nowhere".into())].into(),
         (Some(asked), Some(derived)) => asked & derived,
         (Some(zones), None) | (None, Some(zones)) => zones.clone(),
         (None, None) => listed.clone(),
