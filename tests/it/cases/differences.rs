@@ -156,6 +156,17 @@ pub(super) const DIFFERENCES: &[Difference] = &[
 pub(super) const ELSEWHERE: &[Difference] = &[
     Difference {
         file: "provisioner",
+        group: "passes",
+        is_about: |case| {
+            let passes = case["passes"].as_array().into_iter().flatten();
+            let mut set = passes.filter_map(|pass| pass.pointer("/set/machines")?.as_object()).flatten();
+            set.any(|(_, machine)| machine.is_null())
+        },
+        reason: "a machine does not vanish from a store: it leaves only by its removal, which its instance goes with",
+        shown_by: None,
+    },
+    Difference {
+        file: "provisioner",
         group: "batch_isolation",
         is_about: |case| {
             case["fails"].as_object().is_some_and(|steps| steps.values().any(|step| step == "start_fatal+set_status"))

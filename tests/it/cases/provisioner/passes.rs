@@ -139,7 +139,10 @@ impl PassWorld {
         match record.life.as_deref() {
             None | Some("alive") => (),
             Some("dying") => {
-                self.lab.desk.machine(id, Command::ReserveAttachment { volume: name("inside") });
+                // Whoever has an instance and is dying has something inside that has not ended.
+                if self.lab.state(id).running_effect().is_some() {
+                    self.lab.desk.machine(id, Command::ReserveAttachment { volume: name("inside") });
+                }
                 self.lab.desk.machine(id, Command::Remove);
             }
             Some("dead") => drop(self.lab.desk.machine(id, Command::RemoveWith(removal))),
