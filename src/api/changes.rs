@@ -5,7 +5,7 @@ use bailiwick_actors::{
     contract::Decider,
     filesystem, filesystem_attachment, machine, member, policy, replica_set,
     shell::{Answer, AnyCommand},
-    vocab::SizeMib,
+    vocab::{FaultClass, FaultCode, SizeMib, derived_uuid},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -14,13 +14,15 @@ use uuid::Uuid;
 use super::{
     asker::Asker,
     errors::Failure,
-    wire::change::{Blocked, ChangePool, Changed, Decided, Declare, EnableHa, Import, PoolChange, Remove, Retry},
+    wire::change::{
+        Blocked, ChangePool, Changed, Decided, Declare, EnableHa, Import, PoolChange, Remove, Retry, RetryFailed,
+    },
 };
 use crate::{
     handle::{Applied, ImportVolume},
     manifest::{self, Manifest, Source},
     plan::{Going, Plan, Prune},
-    view::{Blocker, blockers, declared},
+    view::{Blocker, blockers, declared, failed},
 };
 
 pub(super) fn routes(config: &mut web::ServiceConfig) {
@@ -31,6 +33,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/import", web::post().to(import))
         .route("/pools", web::post().to(change_pool))
         .route("/retry", web::post().to(retry))
+        .route("/retry-failed", web::post().to(retry_failed))
         .route("/enable-ha", web::post().to(enable_ha));
 }
 
@@ -127,6 +130,22 @@ async fn retry(asker: Asker, retry: web::Json<Retry>) -> Result<web::Json<Decide
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     };
     ask(&asker, &retry.entity, command, retry.id).await
+}
+
+/// Asks all that failed so, one after the other; who has no answer any more when it is its turn is left out.
+async fn retry_failed(asker: Asker, wanted: web::Json<RetryFailed>) -> Result<web::Json<Vec<Decided>>, Failure> {
+    let RetryFailed { faults, transient, id } = wanted.into_inner();
+    let may_pass = |code: FaultCode| transient && code.class() != FaultClass::Permanent;
+    let failed =
+        asker.node.look(|fleet| failed(fleet, |fault| faults.contains(&fault.code) || may_pass(fault.code)))?;
+    let id = id.unwrap_or_else(Uuid::new_v4);
+    let mut all = Vec::new();
+    for entity in failed {
+        let Some(command) = retry_of(&entity) else { continue };
+        let own = derived_uuid(&format!("retry {id} {entity}"));
+        all.push(decided(&asker.node.ask(entity, command, own).await?));
+    }
+    Ok(web::Json(all))
 }
 
 /// What asks an entity to try again what failed; none for a kind that tries nothing.

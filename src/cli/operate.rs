@@ -94,12 +94,20 @@ fn ask(global: &Global, name: &str, verb: Verb) -> Result<Exit, CliError> {
 
 /// Shows one decision.
 pub(super) fn show(global: &Global, decided: &Decided) -> Result<(), CliError> {
-    let table = || {
-        let mut table = Table::of([Column::always("ENTITY"), Column::always("DECISION"), Column::always("BECAUSE")]);
+    Ok(global.output.show(decided, || told([decided]))?)
+}
+
+/// Shows some, or none.
+pub(super) fn show_all(global: &Global, decided: &Vec<Decided>) -> Result<(), CliError> {
+    Ok(global.output.show(decided, || told(decided))?)
+}
+
+fn told<'d>(decided: impl IntoIterator<Item = &'d Decided>) -> Table<3> {
+    let mut table = Table::of([Column::always("ENTITY"), Column::always("DECISION"), Column::always("BECAUSE")]);
+    for decided in decided {
         table.add([decided.entity.as_str().into(), decided.code.as_str().into(), decided.reason.as_str().into()]);
-        table
-    };
-    Ok(global.output.show(decided, table)?)
+    }
+    table
 }
 
 /// When a hold ends.

@@ -1,5 +1,6 @@
-//! `bailiwick retry`: tries again now what failed or waits.
+//! `bailiwick retry`: tries again now what failed or waits: one object, or all that failed with certain faults.
 
+use bailiwick_actors::vocab::FaultCode;
 use clap::Args;
 use uuid::Uuid;
 
@@ -9,18 +10,46 @@ use super::{
     exit::{CliError, Exit},
     operate, session,
 };
-use crate::api::wire::change::{Decided, Retry};
+use crate::{
+    api::wire::change::{Decided, Retry, RetryFailed},
+    manifest,
+};
 
 #[derive(Debug, Args)]
 pub(super) struct RetryArgs {
     /// The object: `machine/web`, `volume/data`, `attachment/web:data`
-    #[arg(value_name = "KIND/NAME")]
-    entity: String,
+    #[arg(value_name = "KIND/NAME", required_unless_present_any = ["fault", "transient"])]
+    #[arg(conflicts_with_all = ["fault", "transient"])]
+    entity: Option<String>,
+    /// Everything that failed with this fault (`resource-exhausted`); may be given more than once
+    #[arg(long, value_name = "CODE")]
+    fault: Vec<String>,
+    /// Everything that failed with a fault that may pass by itself
+    #[arg(long)]
+    transient: bool,
 }
 
 pub(super) fn main(global: &Global, args: RetryArgs) -> Result<Exit, CliError> {
-    let retry = Retry { entity: entity(&args.entity)?, id: Some(Uuid::new_v4()) };
-    let decided: Decided = session::send(global, "/v1/retry", &retry)?;
-    operate::show(global, &decided)?;
+    let id = Some(Uuid::new_v4());
+    if let Some(name) = &args.entity {
+        let decided: Decided = session::send(global, "/v1/retry", &Retry { entity: entity(name)?, id })?;
+        operate::show(global, &decided)?;
+        return Ok(Exit::Ok);
+    }
+    let faults = args.fault.iter().map(|text| fault(text)).collect::<Result<_, _>>()?;
+    let wanted = RetryFailed { faults, transient: args.transient, id };
+    let decided: Vec<Decided> = session::send(global, "/v1/retry-failed", &wanted)?;
+    operate::show_all(global, &decided)?;
     Ok(Exit::Ok)
+}
+
+fn fault(text: &str) -> Result<FaultCode, CliError> {
+    text.parse().map_err(|_| {
+        let codes = FaultCode::ALL.map(FaultCode::as_str);
+        let next = match manifest::nearest(text, codes) {
+            Some(meant) => format!("did you mean {meant}?"),
+            None => format!("known faults: {}", codes.join(", ")),
+        };
+        CliError::usage(format!("{text:?} is not a fault")).next(next)
+    })
 }

@@ -48,6 +48,14 @@ fn a_fleet_that_follows_is_the_fleet_that_is_folded_anew_at_every_position() {
 }
 
 #[test]
+fn what_failed_is_found_by_its_fault() {
+    let (journal, _) = lab();
+    let fleet = Fleet::at_head(&*journal).unwrap();
+    assert_eq!(failed(&fleet, |fault| fault.code == FaultCode::Unavailable), [stream("machine/web")]);
+    assert!(failed(&fleet, |fault| fault.code == FaultCode::Internal).is_empty());
+}
+
+#[test]
 fn rows_say_how_things_are_and_what_stands_in_the_way() {
     let (journal, _) = lab();
     let fleet = Fleet::at_head(&*journal).unwrap();

@@ -2,6 +2,7 @@
 //!
 //! It writes journals such as the shell writes, in an order that only the test chooses.
 
+mod listing;
 mod performing;
 mod provider;
 mod seats;
@@ -214,57 +215,6 @@ impl Desk {
     /// The journal that all of it is in.
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.journal
-    }
-
-    /// A provider's list lacks, or has, what the machines supervisor did not know.
-    pub fn observe(&mut self, changes: Vec<machines::Change>) -> Option<Arc<Entry>> {
-        let observe = machines::Command::Observe { provider: name("desk"), as_of: self.now, changes };
-        self.supervise(|seats| &mut seats.machines, observe)
-    }
-
-    /// The provider is asked for everything that it has, and for its zones; or says why it cannot tell.
-    pub fn list(&mut self) {
-        self.now = self.now.after(1);
-        let (at, provider) = (self.now, name("desk"));
-        let call = Call { at, stream: None, asked: Asked::List, effect: None, attempt: 1, zone: None };
-        self.provider.calls.push(call);
-        let failing = self.seats.machines.entity.state().failing.get(&provider).map(|fault| fault.code);
-        if let Some(fault) = self.provider.list_fails.clone() {
-            if failing != Some(fault.code) {
-                let failed = machines::Command::ReportListFailed { provider, fault };
-                self.supervise(|seats| &mut seats.machines, failed);
-            }
-            return;
-        }
-        if failing.is_some() {
-            let recovered = machines::Command::ReportListRecovered { provider: provider.clone() };
-            self.supervise(|seats| &mut seats.machines, recovered);
-        }
-        let (seat, harvest) = (&self.seats.machines, &self.policy.document.harvest);
-        let (listing, journal) = (self.provider.listing(at), self.journal.id());
-        let changes = machines::differences(seat.entity.state(), &seat.view, &provider, &listing, harvest, journal);
-        if !changes.is_empty() {
-            self.supervise(|seats| &mut seats.machines, machines::Command::Observe { provider, as_of: at, changes });
-        }
-        self.list_zones();
-    }
-
-    /// The provider says which zones it has, and whoever waits for one is looked at.
-    fn list_zones(&mut self) {
-        let (provider, zones) = (name("desk"), self.provider.zones.clone());
-        let waiting: Vec<Name> = self.seats.machines.view.tally.unsited.iter().cloned().collect();
-        let known = self.seats.machines.entity.state().zones.get(&provider);
-        if known != Some(&zones) && (known.is_some() || !zones.is_empty() || !waiting.is_empty()) {
-            self.supervise(|seats| &mut seats.machines, machines::Command::ObserveZones { provider, zones });
-            self.supervise(|seats| &mut seats.machines, machines::Command::Look { machines: waiting });
-        }
-    }
-
-    /// A complete list does not have a machine's instance any more.
-    pub fn lose(&mut self, machine: &str) -> Option<Arc<Entry>> {
-        let effect = self.machine_state(machine)?.running_effect()?;
-        self.provider.instances.remove(&effect);
-        self.observe(vec![machines::Change::Vanished { effect, machine: name(machine) }])
     }
 
     /// Supervisors look, orders are carried out, effects are performed, until nothing follows any more.

@@ -1,9 +1,11 @@
 //! What an operator asks to be changed, and what is answered.
 
+use std::collections::BTreeSet;
+
 use bailiwick_actors::{
     policy::Document,
     storage_rules::{PoolName, PoolSettings, StorageKind},
-    vocab::{InstanceId, Name},
+    vocab::{FaultCode, InstanceId, Name},
 };
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
@@ -134,6 +136,20 @@ pub struct EnableHa {
 #[serde(deny_unknown_fields)]
 pub struct Retry {
     pub entity: StreamId,
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
+/// `POST /v1/retry-failed`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetryFailed {
+    /// What failed with one of these.
+    #[serde(default)]
+    pub faults: BTreeSet<FaultCode>,
+    /// What failed with a fault that may pass by itself.
+    #[serde(default)]
+    pub transient: bool,
     #[serde(default)]
     pub id: Option<Uuid>,
 }

@@ -56,3 +56,20 @@ fn a_policy_that_keeps_what_is_lost_would_not_have_replaced_it() {
     let rehearsal = rehearsed(|document| document.machines.when_lost = WhenLost::Keep);
     assert_eq!(told(&rehearsal), [("machine", "instance-gone", "instance-gone-kept", 1)]);
 }
+
+#[test]
+fn a_journal_is_decided_again_under_what_another_system_did() {
+    let journal = empty();
+    busy(&journal);
+    let under = |name: &str| {
+        let document = Document::named(name).expect("a policy of ours");
+        rehearse(&*journal, &document, &Options::default()).expect("a readable journal")
+    };
+    let (juju, gardener) = (under("juju-2016"), under("gardener-0.49"));
+    let kept = ("machine", "instance-gone", "instance-gone-kept", 1);
+    assert!(told(&juju).contains(&kept), "Juju replaces nothing: {:?}", told(&juju));
+    assert!(!told(&gardener).contains(&kept));
+    // Gardener waits by what failed: 15 s after what may soon be better.
+    let first = gardener.flips.iter().find(|flip| flip.differences.iter().any(|found| found.field.ends_with("until")));
+    assert!(first.is_some(), "{:?}", told(&gardener));
+}

@@ -39,6 +39,34 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         shown_by: Some("a_replica_set_has_seats_on_machines"),
     },
     Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: |case| case["given"]["config_at"].as_f64().is_some_and(|at| at > 0.0),
+        reason: "a node records its first policy before its supervisors start",
+        shown_by: Some("the_first_start_records_the_policy_before_anything_else"),
+    },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: has_a_static_provider,
+        reason: "no provider of ours can make storage only while a machine is started",
+        shown_by: None,
+    },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: |case| case["given"]["invalid"].as_object().is_some_and(|invalid| !invalid.is_empty()),
+        reason: "parameters are checked where they are declared; what only the provider knows it answers to the call",
+        shown_by: None,
+    },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: has_two_attachments_of_one,
+        reason: "of several attachments the one farthest from well says how the storage is, whichever changed last",
+        shown_by: Some("of_several_attachments_the_one_farthest_from_well_says_how_it_is"),
+    },
+    Difference {
         file: "provisioner",
         group: "classify",
         is_about: |case| says(case, "/instance_id", "error:"),
@@ -69,7 +97,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         file: "provisioner",
         group: "passes",
-        is_about: |case| mentions(case, "load_error"),
+        is_about: |case| ["load_error", "instance_error", "remove_error"].iter().any(|field| mentions(case, field)),
         reason: "what a machine is stands in its own stream: there is no store that could fail to say it",
         shown_by: Some("damage_in_a_compressed_segment_is_filled_from_the_store_or_refused"),
     },
@@ -122,39 +150,49 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         reason: "a machine that nobody has declared does not exist: there is nothing to remove",
         shown_by: None,
     },
+];
+
+/// Those that none of the cases here is about, and others from the same tables are.
+pub(super) const ELSEWHERE: &[Difference] = &[
     Difference {
-        file: "storage",
-        group: "timelines",
-        is_about: |case| case["given"]["config_at"].as_f64().is_some_and(|at| at > 0.0),
-        reason: "a node records its first policy before its supervisors start",
-        shown_by: Some("the_first_start_records_the_policy_before_anything_else"),
-    },
-    Difference {
-        file: "storage",
-        group: "timelines",
-        is_about: has_a_static_provider,
-        reason: "no provider of ours can make storage only while a machine is started",
+        file: "provisioner",
+        group: "passes",
+        is_about: |case| {
+            let passes = case["passes"].as_array().into_iter().flatten();
+            let mut set = passes.filter_map(|pass| pass.pointer("/set/machines")?.as_object()).flatten();
+            set.any(|(_, machine)| machine.is_null())
+        },
+        reason: "a machine does not vanish from a store: it leaves only by its removal, which its instance goes with",
         shown_by: None,
     },
     Difference {
-        file: "storage",
-        group: "timelines",
-        is_about: |case| case["given"]["invalid"].as_object().is_some_and(|invalid| !invalid.is_empty()),
-        reason: "parameters are checked where they are declared; what only the provider knows it answers to the call",
+        file: "provisioner",
+        group: "batch_isolation",
+        is_about: |case| {
+            case["fails"].as_object().is_some_and(|steps| steps.values().any(|step| step == "start_fatal+set_status"))
+        },
+        reason: "that a machine is given up is one event: there is no status beside it that could fail to be written",
         shown_by: None,
     },
     Difference {
-        file: "storage",
-        group: "timelines",
-        is_about: has_two_attachments_of_one,
-        reason: "of several attachments the one farthest from well says how the storage is, whichever changed last",
-        shown_by: Some("of_several_attachments_the_one_farthest_from_well_says_how_it_is"),
+        file: "provisioner",
+        group: "worker_sequences",
+        is_about: |case| lists(case, "/events", "record fails"),
+        reason: "an instance and its record cannot come apart: what a crash left unrecorded is found by its effect id",
+        shown_by: Some("a_crash_after_the_create_and_before_its_record_makes_no_second_instance"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "worker_sequences",
+        is_about: |case| case.get("slots_acquired").is_some(),
+        reason: "a machine takes no slot: how many calls go out at once is bounded for each provider, where they go out",
+        shown_by: None,
     },
 ];
 
 /// The difference that a case is about.
 pub(super) fn of(file: &str, group: &str, case: &Value) -> Option<&'static Difference> {
-    DIFFERENCES.iter().find(|it| it.file == file && it.group == group && (it.is_about)(case))
+    DIFFERENCES.iter().chain(ELSEWHERE).find(|it| it.file == file && it.group == group && (it.is_about)(case))
 }
 
 /// Whether the text at this place begins so.
@@ -230,6 +268,8 @@ mod tests {
             let cases = groups.iter().filter(|(group, _)| group == it.group).flat_map(|(_, cases)| cases);
             let about = cases.filter(|(_, case)| (it.is_about)(case)).count();
             assert!(about > 0, "{}/{}: no case is about this: {}", it.file, it.group, it.reason);
+        }
+        for it in DIFFERENCES.iter().chain(ELSEWHERE) {
             let is_there = |test: &str| all.contains(&format!("fn {test}("));
             assert!(it.shown_by.is_none_or(is_there), "there is no test {:?}", it.shown_by);
         }

@@ -33,7 +33,7 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "sizes" => Plan::Run(size),
         "backoff" => Plan::Run(backoff),
         "schedule" => Plan::Run(schedule),
-        "timelines" => Plan::Run(timelines::timeline),
+        "timelines" => Plan::Living(timelines::timeline),
         "directives" => Plan::Run(rules::directive),
         "directive_maps" => Plan::Run(rules::directive_map),
         "pool_names" => Plan::Run(rules::pool_name),

@@ -139,3 +139,33 @@ fn storage_can_be_asked_why_it_is_not_gone() {
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
+
+/// Two machines whose secret is missing, which wait an hour for their next attempt; and one that runs.
+const WAITING: &str = "apiVersion: bailiwick/v1\nkind: Policy\nmetadata: {name: default}\nspec: {machines: {retryFirst: 1h, retryMax: 1h}}\n\
+    ---\napiVersion: bailiwick/v1\nkind: MachineClass\nmetadata: {name: small}\nspec: {provider: local, secret: nowhere}\n\
+    ---\napiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: b}\nspec: {class: small}\n\
+    ---\napiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: c}\nspec: {class: small}\n";
+
+#[test]
+fn all_that_failed_with_a_fault_is_tried_again_at_once() {
+    let (lab, node) = one();
+    lab.run(&["apply", &lab.manifest("waiting.yaml", WAITING)]).code(0);
+    let has_failed = |machine: &str| {
+        json(&lab.run(&["describe", machine, "-o", "json"]).code(0))["effort"]["faultCode"] == "failed-precondition"
+    };
+    eventually("both have failed", || has_failed("machine/b") && has_failed("machine/c"));
+    lab.run(&["retry"]).code(64);
+    lab.run(&["retry", "machine/b", "--transient"]).code(64);
+    lab.run(&["retry", "--fault", "unavialable"]).code(64).says("did you mean unavailable?");
+    let told = |args: &[&str]| {
+        let all = json(&lab.run(&[args, &["-o", "json"]].concat()).code(0));
+        let one = |decided: &Value| format!("{}: {}", decided["entity"], decided["code"]).replace('"', "");
+        all.as_array().expect("a list").iter().map(one).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&["retry", "--fault", "unavailable"]), [""; 0]);
+    let both = ["machine/b: operator-retries", "machine/c: operator-retries"];
+    assert_eq!(told(&["retry", "--fault", "failed-precondition"]), both);
+    eventually("both have failed again", || has_failed("machine/b") && has_failed("machine/c"));
+    assert_eq!(told(&["retry", "--transient"]), both);
+    node.kill();
+}

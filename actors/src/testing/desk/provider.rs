@@ -57,6 +57,8 @@ pub struct Provider {
     pub zones: BTreeSet<Zone>,
     /// Why it cannot say what it has.
     pub list_fails: Option<Fault>,
+    /// What it fails with whenever it is asked so, if no other answer was said.
+    pub refuses: BTreeMap<Asked, Fault>,
     /// Every call, in order.
     pub calls: Vec<Call>,
     answers: BTreeMap<(StreamId, Asked), VecDeque<Answer>>,
@@ -87,7 +89,7 @@ impl Provider {
         }
         let said = self.answers.get_mut(&(stream, asked)).and_then(VecDeque::pop_front);
         match said {
-            None if is_new => Some(Answer::Done),
+            None if is_new => Some(self.refuses.get(&asked).cloned().map_or(Answer::Done, Answer::Fails)),
             None => None,
             Some(Answer::Late) => {
                 self.under_way.insert(key);

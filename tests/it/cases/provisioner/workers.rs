@@ -48,13 +48,16 @@ struct Sequence {
 
 const MACHINE: &str = "1";
 
+/// An instance is made, and runs.
+const MADE: &[&str] = &["registering", "running"];
+
 /// What the original calls a state of a machine; those that it goes through in one step of ours, in order.
 fn words(state: &State) -> &'static [&'static str] {
     match (&state.life, &state.instance) {
         (Life::Undeclared, _) => &[],
         (Life::Removed, _) => &["removing", "complete"],
         (_, Instance::Deleting { .. }) => &["stopping"],
-        (_, Instance::Running { .. }) => &["registering", "running"],
+        (_, Instance::Running { .. }) => MADE,
         (Life::Dying, Instance::Creating(_)) => &["pending"],
         (_, Instance::Creating(effort)) => match (&effort.outlook, &state.site.choice) {
             (Outlook::GivenUp { .. }, _) => &["error"],
@@ -76,6 +79,7 @@ pub(super) fn worker_sequence(case: &Value) -> Result<(), String> {
     if case.given.instance.is_some() {
         run.lab.declare(MACHINE, |_| ());
         run.lab.desk.settle();
+        run.note();
     }
     for (number, event) in case.events.iter().enumerate() {
         run.tell(event, case.events.get(number + 1))?;
@@ -159,6 +163,8 @@ impl Sequence {
 
     fn note(&mut self) {
         let words = words(&self.lab.state(MACHINE));
+        // Who had an instance before was not seen to be made.
+        let words = if self.states.is_empty() && words == MADE { &MADE[1..] } else { words };
         if words.last() != self.states.last().filter(|_| !words.is_empty()) {
             self.states.extend(words);
         }

@@ -58,12 +58,11 @@ pub(super) fn zones(case: &Value) -> Result<(), String> {
     let case: ZonesCase = read(case)?;
     let mut lab = Lab::new(policy(case.retry_count, 0));
     lab.desk.provider.zones = case.zones.keys().map(|zone| Zone(zone.clone())).collect();
-    let groups: Vec<&BTreeSet<String>> = case.machines.iter().filter_map(|machine| machine.group.as_ref()).collect();
+    let groups = groups(&case.machines);
     for (zone, ids) in &case.zones {
         for id in ids {
             let group = groups.iter().position(|group| group.contains(id));
             lab.declare(id, |spec| {
-                spec.placement = None;
                 spec.constraints.zones = [Zone(zone.clone())].into();
                 keep_apart(spec, group.map_or_else(|| id.clone(), |group| format!("group-{group}")));
             });
@@ -72,9 +71,8 @@ pub(super) fn zones(case: &Value) -> Result<(), String> {
     lab.desk.list();
     lab.run_attempts();
     let mut got = BTreeMap::new();
-    let mut number = 0..;
     for wanted in &case.machines {
-        let group = wanted.group.as_ref().and_then(|_| number.next());
+        let group = groups.iter().position(|group| group.contains(&wanted.id));
         got.insert(wanted.id.clone(), start(&mut lab, wanted, group)?);
     }
     same("machines", case.expect, got)?;
@@ -86,6 +84,20 @@ pub(super) fn zones(case: &Value) -> Result<(), String> {
         all.iter().filter(is_there).map(|id| (*id).clone()).collect::<BTreeSet<String>>()
     };
     same("population_after", case.population_after, case.zones.keys().map(|zone| (zone.clone(), of(zone))).collect())
+}
+
+/// Those that are kept apart from one another: whoever shares a group, with all that share one with them.
+fn groups(machines: &[ZoneMachine]) -> Vec<BTreeSet<String>> {
+    let mut groups: Vec<BTreeSet<String>> = Vec::new();
+    for machine in machines {
+        let Some(group) = &machine.group else { continue };
+        let mut all = group | &BTreeSet::from([machine.id.clone()]);
+        let (shared, apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(|known| !known.is_disjoint(&all));
+        all.extend(shared.into_iter().flatten());
+        groups = apart;
+        groups.push(all);
+    }
+    groups
 }
 
 fn keep_apart(spec: &mut bailiwick::actors::machine::Spec, group: String) {
@@ -126,6 +138,8 @@ fn start(lab: &mut Lab, wanted: &ZoneMachine, group: Option<usize>) -> Result<Ex
 /// is asked may be anywhere.
 fn allowed(wanted: &ZoneMachine, listed: &BTreeSet<Zone>) -> BTreeSet<Zone> {
     match (&wanted.zones, &wanted.derived) {
+        // An empty constraint asks for nothing: where nothing fits both, it is a zone that is not there.
+        (Some(asked), Some(derived)) if asked.is_disjoint(derived) => [Zone("nowhere".into())].into(),
         (Some(asked), Some(derived)) => asked & derived,
         (Some(zones), None) | (None, Some(zones)) => zones.clone(),
         (None, None) => listed.clone(),

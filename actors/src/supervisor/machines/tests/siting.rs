@@ -134,3 +134,29 @@ fn the_counts_are_those_of_a_count_anew() {
     }
     assert_eq!(view.tally, anew);
 }
+
+#[test]
+fn what_was_given_up_takes_no_place_in_a_zone() {
+    let mut view = waiting(2);
+    let sited = machine::Event::Sited { zone: Some(Zone("a".into())), at: Timestamp(2) };
+    let fault = Fault::new(FaultCode::ResourceExhausted, "full");
+    put(&mut view, 5, "machine/m-00", 3, &[sited, machine::Event::CreateGivenUp { fault }]);
+    let state = knowing(&["a", "b"]);
+    assert_eq!(chosen(&answer(&state, &view, &look_at(&view)).events), [("m-01".to_owned(), in_zone("a"))]);
+    // An operator says again: it is to be made where it was, and counts there.
+    put(&mut view, 6, "machine/m-00", 5, &[machine::Event::AttemptBegun]);
+    assert_eq!(chosen(&answer(&state, &view, &look_at(&view)).events), [("m-01".to_owned(), in_zone("b"))]);
+}
+
+#[test]
+fn the_zones_are_those_that_were_listed_last_and_who_stands_elsewhere_goes_on_counting() {
+    let mut view = waiting(3);
+    let sited = |zone: &str| machine::Event::Sited { zone: Some(Zone(zone.into())), at: Timestamp(2) };
+    put(&mut view, 5, "machine/m-00", 3, &[sited("c")]);
+    let where_next = |listed: &[&str]| -> Vec<Option<String>> {
+        chosen(&answer(&knowing(listed), &view, &look_at(&view)).events).into_iter().map(|(_, zone)| zone).collect()
+    };
+    assert_eq!(where_next(&["a"]), ["a", "a"].map(in_zone));
+    assert_eq!(where_next(&["a", "b", "c"]), ["a", "b"].map(in_zone));
+    assert_eq!(view.tally.population(&name("local"), None)[&Zone("c".into())], 1);
+}
