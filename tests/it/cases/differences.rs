@@ -61,6 +61,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         file: "storage",
+        group: "directive_maps",
+        is_about: |case| case["error"] == "value_required",
+        reason: "a name alone means one of whatever the defaults say, wherever directives are read",
+        shown_by: None,
+    },
+    Difference {
+        file: "storage",
         group: "timelines",
         is_about: has_two_attachments_of_one,
         reason: "of several attachments the one farthest from well says how the storage is, whichever changed last",
