@@ -9,8 +9,11 @@ use super::{
 };
 use crate::vocab::HarvestMode;
 
+/// A name, and what it says.
+type Named = (&'static str, fn() -> Document);
+
 /// All policies that have a name, with what they say.
-const NAMED: [(&str, fn() -> Document); 6] = [
+const NAMED: [Named; 6] = [
     ("default", Document::default),
     ("juju-2016", juju_2016),
     ("juju-2019", || replica_sets_by(PeerRules::Juju2019)),
