@@ -26,7 +26,6 @@ use bailiwick::{
         vocab::{EffectId, Fault, InstanceId, Timestamp},
         volume_attachment,
     },
-    audit::assert_replays,
     config::journal_dir,
     handle::ApplyError,
     journal::{Body, Filter, Journal as _, Position, ReadOnlyJournal},
@@ -160,7 +159,7 @@ fn main() {
     node.stop().expect("it stops");
     assert!(calls.iter().all(|(_, keys)| keys.is_sorted()), "items go out in the order of their keys");
     let journal = ReadOnlyJournal::open(&journal_dir(&data)).expect("it is whole");
-    assert_replays(&journal);
+    bailiwick::actors::replay::assert_replays(&journal);
     let first = journal.read(before.next(), journal.head().position, &Filter::all()).next();
     let first = Timestamp(first.expect("machines ran").expect("readable").header.meta.time_ms);
     let last_intent = intents(&journal).into_iter().max().unwrap_or(first);

@@ -6,6 +6,7 @@
 
 mod key;
 pub(crate) mod place;
+mod quotas;
 mod run;
 
 use std::{

@@ -3,12 +3,14 @@
 //! Names are relative to the journal's folder and use `/` (`log/0000000001.log`). There is no hidden state: what was
 //! written is not durable before [`DiskFile::sync`], and a new name not before [`Disk::sync_dir`].
 
+#[cfg(feature = "testing")]
 mod faulty;
 mod os;
 mod simulated;
 
 use std::{fmt, io};
 
+#[cfg(feature = "testing")]
 pub use faulty::{Fault, FaultyDisk};
 pub use os::OsDisk;
 pub(crate) use os::stamp_of;

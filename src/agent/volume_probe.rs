@@ -39,7 +39,7 @@ impl VolumeProbe {
     /// writes, syncs and reads a file beside it. The image's content is never touched.
     pub fn run(&self, machine: &Path, volume: &AttachedVolume) -> Finding {
         if let Ok(name) = volume.path.strip_prefix("/dev") {
-            return look_at_device(name);
+            return look_at_device(&Path::new("/sys/class/block").join(name.file_name().unwrap_or_default()));
         }
         let expected = machine.join("volumes").join(volume.name.as_str());
         if volume.path.parent() != Some(&expected) {
@@ -76,8 +76,13 @@ impl VolumeProbe {
 }
 
 /// A block device of the machine's own: it belongs to whoever formats it, so it is neither opened nor written here.
-fn look_at_device(name: &Path) -> Finding {
-    let class = Path::new("/sys/class/block").join(name.file_name().unwrap_or_default());
+/// One over a file is lost with that file, though the kernel keeps it for as long as the device is there.
+fn look_at_device(class: &Path) -> Finding {
+    if std::fs::read_to_string(class.join("loop/backing_file"))
+        .is_ok_and(|file| file.trim_end().ends_with(" (deleted)"))
+    {
+        return Finding::unhealthy("the device's file was deleted: what is on it is lost when it is detached");
+    }
     match std::fs::read_to_string(class.join("size")).map(|size| size.trim().parse::<u64>()) {
         Ok(Ok(0)) => Finding::unhealthy("the device has no size"),
         Ok(Ok(_)) => Finding::healthy("the device exists"),
@@ -149,6 +154,21 @@ mod tests {
         assert!(!probe.run(machine.path(), &volume).healthy);
         fs::remove_dir(&beside).unwrap();
         assert!(probe.run(machine.path(), &volume).healthy);
+    }
+
+    #[test]
+    fn a_loop_device_whose_file_is_gone_is_unhealthy() {
+        // Given a device as the kernel shows it
+        let class = tempfile::tempdir().unwrap();
+        fs::create_dir(class.path().join("loop")).unwrap();
+        fs::write(class.path().join("size"), "8192\n").unwrap();
+        let look = |file: &str| {
+            fs::write(class.path().join("loop/backing_file"), file).unwrap();
+            look_at_device(class.path()).healthy
+        };
+        // Then it is as well as its file is there
+        assert!(look("/srv/volumes/volume-1\n"));
+        assert!(!look("/srv/volumes/volume-1 (deleted)\n"));
     }
 
     #[test]

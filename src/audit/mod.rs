@@ -2,22 +2,19 @@
 //!
 //! - [`replay()`] decides every entry again from what is recorded and demands the same answer (the room `replay` of the actors);
 //! - [`rehearse()`] decides them under another policy, and names those that come out differently;
-//! - [`story()`] tells entries one line each, in plain words;
 //! - [`why::why`] walks from a decision along what it cites to the wishes, observations and due times behind it, and
 //!   [`why::following`] the other way.
 //!
 //! All of it reads a [`Journal`](bailiwick_journal::Journal) and nothing else, so it is the same on a running node and on the
 //! directory of a stopped one.
 
-mod story;
 pub mod why;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use bailiwick_actors::replay::{
-    Audited, Context, Deciders, Difference, Divergence, Flip, FlipGroup, Options, Redecide, Redecider, Rehearsal,
-    ReplayError, ReplayReport, What, assert_replays, rehearse, replay, replay_with,
+    Context, Deciders, Difference, Divergence, Flip, FlipGroup, Options, Redecide, Redecider, Rehearsal, ReplayError,
+    ReplayReport, What, rehearse, replay, replay_with,
 };
-pub use story::story;
 pub use why::{About, Direction, Side, Source, Step, Why};

@@ -4,8 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use bailiwick_actors::{
     storage_rules::{
-        Directive, Minimum, PoolName, PoolSettings, ProviderType, StorageConfig, StorageKind, Values, demand,
-        directives,
+        Directive, Minimum, PoolName, PoolSettings, ProviderType, StorageConfig, StorageKind, demand, directives,
     },
     vocab::Name,
 };
@@ -166,7 +165,7 @@ pub(super) struct AddStorageArgs {
 
 /// Declares storage and its attachments to one machine: all of it or nothing.
 pub(super) fn add_storage(global: &Global, args: AddStorageArgs) -> Result<Exit, CliError> {
-    let wanted = directives(&args.storage, Values::Optional)
+    let wanted = directives(&args.storage)
         .map_err(|error| CliError::usage(error.to_string()).next("write NAME or NAME=POOL,COUNT,SIZE"))?;
     let pools = session::ask(global, &Query::Pools { at: None })?;
     let kind = if args.filesystem { StorageKind::Filesystem } else { StorageKind::Block };

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{Clock, FilesystemProvider},
+    ports::Clock,
     shell::{AgentReport, AssembleError, Providers, Quiesce, Running, Stats, SupervisorActor, assemble},
     supervisor::machines,
     vocab::{Name, SizeMib, Timestamp},
@@ -24,6 +24,7 @@ use super::{
     StartError, Started, StopError,
     key::node_key,
     place::{self, Twin},
+    quotas,
 };
 use crate::{
     api::server::{self, Server},
@@ -223,6 +224,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         missing = inside_machines(&local, clock, &desk, &mut providers);
         let name: Name = "directory".parse().expect("a valid name");
         if let Some(directories) = directories(config, clock) {
+            actix::spawn(quotas::watch(Arc::downgrade(&directories)));
             providers.filesystems.entry(name).or_insert(directories);
         }
     }
@@ -325,7 +327,7 @@ async fn pass_on(mut reports: Reports, machines: actix::WeakAddr<SupervisorActor
 
 /// Plain directories as filesystems of local machines, promised from what is free now. Where others could change what leads
 /// to them there are none, and the node says so.
-fn directories(config: &Config, clock: &Arc<dyn Clock>) -> Option<Arc<dyn FilesystemProvider>> {
+fn directories(config: &Config, clock: &Arc<dyn Clock>) -> Option<Arc<Filesystems>> {
     let path = config.data_dir.join("filesystems");
     let offered = Ground::of_this_machine(&path, &[], Arc::new(SystemRunner::default()));
     let offered = offered.and_then(|ground| ground.clear_unfinished().map(|()| ground));

@@ -291,12 +291,6 @@ impl Observer {
         }
         claims
     }
-
-    /// Machines that exist.
-    pub fn machines(&self) -> Vec<Name> {
-        let existing = self.machines.iter().filter(|(_, folded)| folded.state.life.exists());
-        existing.filter_map(|(name, _)| name.parse().ok()).collect()
-    }
 }
 
 fn stream<D: Decider>(name: &str) -> StreamId {

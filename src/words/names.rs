@@ -1,6 +1,6 @@
 //! Which entity a person means.
 
-use bailiwick_journal::{Journal, StreamId};
+use bailiwick_journal::StreamId;
 
 /// The kinds, with what else people call them.
 const KINDS: [(&str, &[&str]); 17] = [
@@ -26,50 +26,10 @@ const KINDS: [(&str, &[&str]); 17] = [
     ("model", &["models"]),
 ];
 
-/// Says that a text names no entity that has a history here.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} not found{}", hint(.near))]
-pub struct UnknownEntity {
-    /// What was asked for, cut to 80 characters.
-    pub text: String,
-    /// What may have been meant, best first.
-    pub near: Vec<StreamId>,
-}
-
-fn hint(near: &[StreamId]) -> String {
-    if near.is_empty() {
-        return String::new();
-    }
-    let names: Vec<&str> = near.iter().map(StreamId::as_str).collect();
-    format!("; did you mean {}?", names.join(" or "))
-}
-
 /// The kind that a word means: `machines` is `machine`.
 pub fn kind_of(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase();
     KINDS.iter().find(|(kind, others)| *kind == word || others.contains(&word.as_str())).map(|(kind, _)| *kind)
-}
-
-/// The entity that a text means: `machine/0`, `volume data`, `attachments/web:data`, or a bare name that only one has.
-///
-/// # Errors
-/// If no entity of that name has a history in this journal; the error names what may have been meant.
-pub fn find_entity(journal: &dyn Journal, text: &str) -> Result<StreamId, UnknownEntity> {
-    let text = text.trim();
-    let asked = text.split_once(['/', ' ']).and_then(|(kind, name)| Some((kind_of(kind)?, name.trim())));
-    if let Some((kind, name)) = asked
-        && let Ok(stream) = StreamId::new(kind, name)
-        && journal.streams(stream.as_str()).first() == Some(&stream)
-    {
-        return Ok(stream);
-    }
-    let streams = journal.streams("");
-    let mut same_name = streams.iter().filter(|stream| stream.name() == text || stream.as_str() == text);
-    if let (Some(only), None) = (same_name.next(), same_name.next()) {
-        return Ok(only.clone());
-    }
-    let wanted = asked.map_or_else(|| text.to_owned(), |(kind, name)| format!("{kind}/{name}"));
-    Err(UnknownEntity { text: text.chars().take(80).collect(), near: near(streams.iter(), &wanted) })
 }
 
 /// The streams that may have been meant by a text, best first, at most three.

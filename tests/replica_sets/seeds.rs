@@ -118,6 +118,20 @@ pub enum Trouble {
     Rules(PeerRules),
 }
 
+/// A very bad day: a bit of everything.
+fn nasty() -> ModelFaults {
+    ModelFaults {
+        latency_ms: (1, 1_500),
+        look_fail_per_mille: 150,
+        refuse_per_mille: 200,
+        lost_answer_per_mille: 150,
+        late_per_mille: 100,
+        dropped_per_mille: 100,
+        two_primaries_per_mille: 150,
+        interrupt_per_mille: 80,
+    }
+}
+
 fn script(dice: &mut Dice) -> Vec<(u64, Trouble)> {
     let mut script = Vec::new();
     for _ in 0..dice.between(4, 14) {
@@ -172,7 +186,7 @@ impl Run {
         let seat = |number: u16| Seat::at(name(&format!("m{number}")), &format!("10.0.0.{number}"), 7, 7);
         let seats = (1..=5).map(seat).collect();
         let script = script(&mut Dice::named(seed, "trouble"));
-        world.set_faults(ModelFaults::nasty());
+        world.set_faults(nasty());
         Self {
             bench,
             world,

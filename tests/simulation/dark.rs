@@ -7,7 +7,10 @@ use bailiwick::{
     simulation::{CrashAt, CrashKind, Happening, Planned, Simulation},
 };
 
-use crate::first::{LAB, wishes};
+use crate::{
+    first::{LAB, wishes},
+    misfortune::nasty,
+};
 
 const ZONES: [&str; 3] = ["east", "north", "west"];
 
@@ -42,7 +45,7 @@ fn dark_day(seed: u64) -> Simulation {
         calls_per_minute_max: Some(20),
         instances_max: Some(2 + dice.below(3) as usize),
         volumes_max: Some(1 + dice.below(2) as usize),
-        ..Faults::nasty()
+        ..nasty()
     };
     at(0, Happening::Misbehave { provider: provider(), faults: Box::new(faults) });
     at(dice.below(5_000), Happening::Apply(wishes(LAB)));

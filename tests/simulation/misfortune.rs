@@ -39,6 +39,22 @@ fn effect(n: u128) -> EffectId {
     EffectId(uuid::Uuid::from_u128(n))
 }
 
+/// A provider on a very bad day: a bit of everything.
+pub fn nasty() -> Faults {
+    Faults {
+        latency_ms: (1, 3_000),
+        fail_per_mille: 150,
+        lost_answer_per_mille: 100,
+        hang_per_mille: 20,
+        unknown_lookup_per_mille: 100,
+        partial_list_per_mille: 150,
+        stale_list_per_mille: 150,
+        fail_list_per_mille: 50,
+        miscount_per_mille: 30,
+        ..Faults::default()
+    }
+}
+
 fn world(seed: u64, faults: Faults) -> (World, SimulatedProvider) {
     let world = World::new(seed);
     world.set_faults(&name("simulated"), faults);
@@ -209,7 +225,7 @@ async fn quotas_hold_for_volumes_and_for_calls() {
 async fn the_same_seed_misbehaves_in_the_same_way() {
     let mut histories = std::collections::BTreeSet::new();
     for seed in [1, 1, 2, 2, 3, 3] {
-        let (world, provider) = world(seed, Faults { break_off_per_mille: 500, ..Faults::nasty() });
+        let (world, provider) = world(seed, Faults { break_off_per_mille: 500, ..nasty() });
         let mut history = String::new();
         for n in 0..20 {
             let call = provider.create(vec![wish(n, None), wish(n + 100, None)]);

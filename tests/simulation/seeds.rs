@@ -6,7 +6,10 @@ use bailiwick::{
     simulation::{CrashAt, CrashKind, Happening, Planned, Report, Simulation},
 };
 
-use crate::first::{LAB, wishes};
+use crate::{
+    first::{LAB, wishes},
+    misfortune::nasty,
+};
 
 /// What one seed does: a bad day for ten minutes with crashes at any point, then calm.
 pub fn bad_day(seed: u64) -> Simulation {
@@ -14,7 +17,7 @@ pub fn bad_day(seed: u64) -> Simulation {
     let simulated = "simulated".parse().unwrap();
     let mut simulation = Simulation::new(seed);
     let mut at = |at_ms: u64, what: Happening| simulation.script.push(Planned { at_ms, what });
-    at(0, Happening::Misbehave { provider: simulated, faults: Box::new(Faults::nasty()) });
+    at(0, Happening::Misbehave { provider: simulated, faults: Box::new(nasty()) });
     at(dice.below(5_000), Happening::Apply(wishes(LAB)));
     for _ in 0..dice.below(4) {
         let machine = ["alpha", "beta", "gamma"][dice.below(3) as usize].parse().unwrap();
@@ -58,7 +61,7 @@ pub fn dark_day(seed: u64) -> Simulation {
     };
     let text = machines.iter().map(document).collect::<Vec<_>>().join("---\n");
     let mut at = |at_ms: u64, what: Happening| simulation.script.push(Planned { at_ms, what });
-    let faults = Faults { lost_answer_per_mille: 50, ..Faults::nasty() };
+    let faults = Faults { lost_answer_per_mille: 50, ..nasty() };
     let zones = ["a", "b", "c"].map(|zone| Zone(zone.into())).to_vec();
     at(0, Happening::Zones { provider: simulated(), zones });
     at(0, Happening::Misbehave { provider: simulated(), faults: Box::new(faults) });

@@ -9,7 +9,7 @@ use bailiwick::{
     },
     providers::storage::{
         AbsPath, Command, Content, DeviceFacts, DeviceName, Ground, Identity, LoopFile, LoopRoom, Mount, RunError,
-        Runner, Seen, Sight, StorageError, Tag, TagKind, Turn, loop_device, managed,
+        Runner, Seen, Sight, Step, StorageError, Tag, TagKind, Turn, loop_device, managed,
     },
 };
 use uuid::Uuid;
@@ -130,7 +130,8 @@ async fn what_was_cut_short_is_finished_and_what_was_finished_is_kept() {
         for after in [false, true] {
             let (lab, disk) = (Lab::quick(), Disk::new(Content::Blank));
             disk.change(|state| state.cut = Some((cut, after)));
-            assert_eq!(create(&lab, &disk).await.unwrap_err().kind(), "create_failed");
+            let failed = create(&lab, &disk).await.unwrap_err();
+            assert!(matches!(failed, StorageError::Command { doing: Step::Create, .. }), "{failed}");
             disk.change(|state| (state.cut, state.ran) = (None, Vec::new()));
             let made = create(&lab, &disk).await.unwrap_or_else(|error| panic!("cut {cut}, after {after}: {error}"));
             let was_finished = (cut, after) == (3, true);
@@ -150,7 +151,8 @@ async fn what_is_anybodys_is_never_touched() {
     for whole in [ext4, data, unknown, Content::Table, Content::Unfinished] {
         let (lab, disk) = (Lab::quick(), Disk::new(whole));
         disk.change(|state| state.partition = Some(Content::Blank));
-        assert_eq!(create(&lab, &disk).await.unwrap_err().kind(), "holds_data", "{whole:?}");
+        let refused = create(&lab, &disk).await.unwrap_err();
+        assert!(matches!(refused, StorageError::HoldsData { .. }), "{whole:?}");
         assert_eq!(disk.ran(), [""; 0], "{whole:?}");
     }
     // Begun, cut short, and then used by somebody.
@@ -165,7 +167,8 @@ async fn what_is_anybodys_is_never_touched() {
         disk.change(|state| state.cut = Some((1, false)));
         create(&lab, &disk).await.unwrap_err();
         disk.change(|state| (state.cut, state.whole, state.partition) = (None, whole, partition));
-        assert_eq!(create(&lab, &disk).await.unwrap_err().kind(), "holds_data", "{whole:?} {partition:?}");
+        let refused = create(&lab, &disk).await.unwrap_err();
+        assert!(matches!(refused, StorageError::HoldsData { .. }), "{whole:?} {partition:?}");
         assert_eq!(disk.ran(), [""; 0]);
     }
     // Begun, cut short, and then another disk has the name; or it is in use.
@@ -173,9 +176,9 @@ async fn what_is_anybodys_is_never_touched() {
     disk.change(|state| state.cut = Some((1, false)));
     create(&lab, &disk).await.unwrap_err();
     disk.change(|state| (state.cut, state.serial) = (None, "two"));
-    assert_eq!(create(&lab, &disk).await.unwrap_err().kind(), "device_changed");
+    assert!(matches!(create(&lab, &disk).await, Err(StorageError::DeviceChanged { .. })));
     disk.change(|state| (state.serial, state.in_use) = ("one", Some("it is mounted")));
-    assert_eq!(create(&lab, &disk).await.unwrap_err().kind(), "device_in_use");
+    assert!(matches!(create(&lab, &disk).await, Err(StorageError::DeviceInUse { .. })));
     assert_eq!(disk.ran(), [""; 0]);
 }
 
@@ -189,7 +192,7 @@ async fn without_a_free_loop_device_nothing_is_tried_and_the_file_stays() {
     std::fs::write(&file, b"precious").unwrap();
     let turn = ground.turn(&tag).unwrap();
     let error = loop_device::attach(&ground, &tag, false, &turn).await.unwrap_err();
-    assert_eq!(error.kind(), "no_loop_device");
+    assert!(matches!(error, StorageError::NoLoopDevice { .. }), "{error}");
     let fault = error.into_fault();
     assert_eq!(fault.code, FaultCode::ResourceExhausted, "others may let go of one");
     assert!(fault.text.contains("detach another volume") && fault.text.contains("there are none"), "{fault}");

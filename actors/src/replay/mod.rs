@@ -1,8 +1,9 @@
 //! The replay gate: every decision of a journal, decided again from what is recorded, has to come out the same.
 //!
 //! It stands beside the shell, because it takes the very same step ([`Entity`](crate::contract::Entity)) with another way
-//! to come by its inputs; tests of the shell end with it ([`Audited`]).
+//! to come by its inputs; tests of the shell end with it (`Audited`).
 
+#[cfg(feature = "testing")]
 mod assert;
 mod divergence;
 mod lineage;
@@ -12,6 +13,7 @@ mod redecide;
 mod rehearse;
 mod views;
 
+#[cfg(feature = "testing")]
 pub use assert::{Audited, assert_replays};
 pub use divergence::{Difference, Divergence, What};
 pub use pass::{Options, ReplayError, ReplayReport, replay, replay_with};

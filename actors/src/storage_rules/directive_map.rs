@@ -5,20 +5,9 @@ use std::collections::BTreeMap;
 use super::{Directive, DirectiveError};
 use crate::vocab::Name;
 
-/// Whether a name may stand alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Values {
-    /// `data` means one of whatever the defaults say.
-    Optional,
-    /// Every name says what it wants.
-    Required,
-}
-
 /// Why a list of texts is no map of directives. Every variant holds the text it is about.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DirectiveMapError {
-    #[error("{text:?} needs a value: expected \"name=pool,2,10G\"")]
-    ValueRequired { text: String },
     #[error("{text:?} is neither NAME nor NAME=VALUE")]
     BadForm { text: String },
     #[error("{text:?} names something a second time")]
@@ -27,8 +16,8 @@ pub enum DirectiveMapError {
     BadValue { text: String, source: DirectiveError },
 }
 
-/// Reads `name=directive` or `name`, each name once.
-pub fn directives<T: AsRef<str>>(texts: &[T], values: Values) -> Result<BTreeMap<Name, Directive>, DirectiveMapError> {
+/// Reads `name=directive` or `name`, each name once; a name alone means one of whatever the defaults say.
+pub fn directives<T: AsRef<str>>(texts: &[T]) -> Result<BTreeMap<Name, Directive>, DirectiveMapError> {
     let mut map = BTreeMap::new();
     for text in texts.iter().map(AsRef::as_ref) {
         let cut = || text.chars().take(80).collect::<String>();
@@ -41,10 +30,9 @@ pub fn directives<T: AsRef<str>>(texts: &[T], values: Values) -> Result<BTreeMap
         if map.contains_key(&name) {
             return Err(DirectiveMapError::RepeatedName { text: cut() });
         }
-        let directive = match (value, values) {
-            (Some(value), _) => value.parse().map_err(|source| DirectiveMapError::BadValue { text: cut(), source })?,
-            (None, Values::Optional) => Directive::default(),
-            (None, Values::Required) => return Err(DirectiveMapError::ValueRequired { text: cut() }),
+        let directive = match value {
+            Some(value) => value.parse().map_err(|source| DirectiveMapError::BadValue { text: cut(), source })?,
+            None => Directive::default(),
         };
         map.insert(name, directive);
     }

@@ -53,17 +53,6 @@ const IOPS_PER_GIB_MAX: u64 = 30;
 const IOPS_MAX: u64 = 20_000;
 
 impl EbsVolumeType {
-    /// The store's own word: `gp2`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Gp2 => "gp2",
-            Self::Io1 => "io1",
-            Self::St1 => "st1",
-            Self::Sc1 => "sc1",
-        }
-    }
-
     fn parse(text: &str) -> Result<Self, EbsError> {
         Ok(match text {
             "standard" | "magnetic" => Self::Standard,

@@ -23,7 +23,7 @@ pub use attributes::{AttributeError, Attributes, check_attributes};
 pub use config::{ConfigProblem, PoolSettings, StorageConfig};
 pub use defaults::{Demand, Minimum, default_pool, demand};
 pub use directive::{Directive, DirectiveError};
-pub use directive_map::{DirectiveMapError, Values, directives};
+pub use directive_map::{DirectiveMapError, directives};
 pub use ebs::{EbsError, EbsVolume, EbsVolumeType, ebs_volume};
 pub use import::{Adoption, ExistingVolume, ImportRefusal, ImportWish, check_import};
 pub use mount_point::{MountPointError, check_mount_point, default_mount_point, is_within};

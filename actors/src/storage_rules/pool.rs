@@ -131,23 +131,6 @@ impl Pools {
         Ok(())
     }
 
-    /// Gives a pool other attributes, and another type if one is named.
-    pub fn replace(
-        &mut self,
-        name: &PoolName,
-        provider: Option<ProviderType>,
-        attributes: Attributes,
-    ) -> Result<(), PoolError> {
-        let Some(known) = self.0.get_mut(name) else { return Err(PoolError::NotFound { name: name.clone() }) };
-        *known = fit(name, provider.unwrap_or(known.provider), attributes)?;
-        Ok(())
-    }
-
-    /// Removes a pool; what was made from it stays.
-    pub fn delete(&mut self, name: &PoolName) -> Result<(), PoolError> {
-        self.0.remove(name).map(drop).ok_or_else(|| PoolError::NotFound { name: name.clone() })
-    }
-
     pub fn get(&self, name: &PoolName) -> Result<&Pool, PoolError> {
         self.0.get(name).ok_or_else(|| PoolError::NotFound { name: name.clone() })
     }
@@ -175,20 +158,16 @@ mod tests {
     }
 
     #[test]
-    fn pools_are_made_replaced_and_deleted_by_name() {
+    fn a_pool_is_made_once_and_only_with_attributes_that_its_type_has() {
         let mut pools = Pools::default();
         pools.create(name("fast"), ProviderType::Ebs, io1()).unwrap();
         assert_eq!(
             pools.create(name("fast"), ProviderType::Loop, Attributes::new()),
             Err(PoolError::AlreadyExists { name: name("fast") })
         );
-        pools.replace(&name("fast"), None, Attributes::new()).unwrap();
-        assert_eq!(pools.get(&name("fast")).unwrap().provider(), ProviderType::Ebs, "the type stays");
-        let refused = pools.replace(&name("fast"), Some(ProviderType::Loop), io1());
+        let refused = pools.create(name("slow"), ProviderType::Loop, io1());
         assert!(matches!(refused, Err(PoolError::Attributes { .. })));
-        assert_eq!(pools.get(&name("fast")).unwrap().provider(), ProviderType::Ebs, "a refusal changes nothing");
-        pools.delete(&name("fast")).unwrap();
-        assert_eq!(pools.delete(&name("fast")), Err(PoolError::NotFound { name: name("fast") }));
+        assert_eq!(pools.get(&name("slow")), Err(PoolError::NotFound { name: name("slow") }));
     }
 
     #[test]

@@ -22,19 +22,9 @@ struct State {
     written: u64,
 }
 
+/// What a test does to a store that no process would.
+#[cfg(feature = "testing")]
 impl MemoryStore {
-    /// A store that is empty after a restart, which is then no damage.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// A store that stands for a durable one: what is missing after a checkpoint counts as damage.
-    pub fn durable() -> Self {
-        let this = Self::default();
-        this.state().durable = true;
-        this
-    }
-
     /// Changes the stored blocks, as damage or a foreign hand would.
     pub fn damage(&self, change: impl FnOnce(&mut BTreeMap<u64, Vec<u8>>)) {
         let mut state = self.state();
@@ -63,6 +53,20 @@ impl MemoryStore {
         let copy =
             State { blocks: state.blocks.clone(), durable: state.durable, written: state.written, ..State::default() };
         Self(Arc::new(Mutex::new(copy)))
+    }
+}
+
+impl MemoryStore {
+    /// A store that is empty after a restart, which is then no damage.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A store that stands for a durable one: what is missing after a checkpoint counts as damage.
+    pub fn durable() -> Self {
+        let this = Self::default();
+        this.state().durable = true;
+        this
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -61,15 +61,41 @@ struct FileState {
     written: u64,
 }
 
+/// What a test does to a disk that no process would.
+#[cfg(feature = "testing")]
+impl SimulatedDisk {
+    /// What is left from now on, in bytes. Nothing is counted off by writing.
+    pub fn set_space(&self, space: Space) {
+        self.state().space = space;
+    }
+
+    /// Every file with its content, for comparing and damaging.
+    pub fn contents(&self) -> BTreeMap<String, Vec<u8>> {
+        let state = self.state();
+        state.names.iter().map(|(name, file)| (name.clone(), state.files[file].bytes.clone())).collect()
+    }
+
+    /// Changes a file in place, durably, as damage or a foreign hand would. Does nothing if there is no such file.
+    pub fn damage(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut state = self.state();
+        let Some(file) = state.names.get(name).copied() else { return };
+        let content = state.files.entry(file).or_default();
+        content.written += 1;
+        content.change(change);
+    }
+
+    /// As [`SimulatedDisk::damage`], by the medium itself: nothing but the content tells.
+    pub fn rot(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut state = self.state();
+        let Some(file) = state.names.get(name).copied() else { return };
+        state.files.entry(file).or_default().change(change);
+    }
+}
+
 impl SimulatedDisk {
     /// An empty disk with 1 TiB of space.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// What is left from now on, in bytes. Nothing is counted off by writing.
-    pub fn set_space(&self, space: Space) {
-        self.state().space = space;
     }
 
     /// The disk as a new process finds it after the old one was killed: all that was written is there.
@@ -98,28 +124,6 @@ impl SimulatedDisk {
         state.exclusive = false;
         state.shared = 0;
         Self(Arc::new(Mutex::new(state)))
-    }
-
-    /// Every file with its content, for comparing and damaging.
-    pub fn contents(&self) -> BTreeMap<String, Vec<u8>> {
-        let state = self.state();
-        state.names.iter().map(|(name, file)| (name.clone(), state.files[file].bytes.clone())).collect()
-    }
-
-    /// Changes a file in place, durably, as damage or a foreign hand would. Does nothing if there is no such file.
-    pub fn damage(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
-        let mut state = self.state();
-        let Some(file) = state.names.get(name).copied() else { return };
-        let content = state.files.entry(file).or_default();
-        content.written += 1;
-        content.change(change);
-    }
-
-    /// As [`SimulatedDisk::damage`], by the medium itself: nothing but the content tells.
-    pub fn rot(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
-        let mut state = self.state();
-        let Some(file) = state.names.get(name).copied() else { return };
-        state.files.entry(file).or_default().change(change);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -269,6 +273,7 @@ fn inside(name: &str, folder: &str) -> bool {
 }
 
 impl FileState {
+    #[cfg(feature = "testing")]
     fn change(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
         change(&mut self.bytes);
         self.durable.clone_from(&self.bytes);

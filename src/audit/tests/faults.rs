@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use bailiwick_actors::{
     contract::{self, Decider, Decision, NoView, Stored, StoredFacts, Verdict},
     machine::{self, Command, Effect, Event, Reason, Rejection},
+    replay::{Audited, assert_replays},
 };
 use bailiwick_journal::{Draft, Entry, Outcome, Position, Version, digest};
 use uuid::Uuid;
 
 use super::journals::{busy, copied, empty, entries};
-use crate::audit::{Audited, Deciders, Options, Redecider, What, assert_replays, replay, replay_with};
+use crate::audit::{Deciders, Options, Redecider, What, replay, replay_with};
 
 const ALL: Options = Options { all: true, to: None };
 

@@ -4,8 +4,8 @@ use bailiwick_journal::{Filter, Journal, Position, StreamId};
 
 use super::journals::{busy, empty};
 use crate::{
-    audit::{About, Side, Source, Why, story, why},
-    words::find_entity,
+    audit::{About, Side, Source, Why, why},
+    words::Line,
 };
 
 fn stream(text: &str) -> StreamId {
@@ -13,12 +13,12 @@ fn stream(text: &str) -> StreamId {
 }
 
 #[test]
-fn a_story_has_one_line_per_entry_and_no_derived_forms() {
+fn every_entry_is_told_in_one_line_and_no_derived_forms() {
     let journal = empty();
     busy(&journal);
     let head = journal.head().position;
-    let lines: Vec<String> =
-        story(&*journal, Position(1), head, &Filter::all()).map(|line| line.expect("readable").to_string()).collect();
+    let entries = journal.read(Position(1), head, &Filter::all());
+    let lines: Vec<String> = entries.map(|entry| Line::of(&entry.expect("readable")).to_string()).collect();
     assert_eq!(lines.len() as u64, head.0);
     for line in &lines {
         assert!(!line.contains('{') && !line.contains('\n'), "{line}");
@@ -153,17 +153,4 @@ fn of_a_long_history_the_nearest_steps_are_told_and_where_to_go_on() {
     let why = why::why_up_to(&*journal, &about, journal.head().position, 2).unwrap().unwrap();
     assert_eq!(why.steps.len(), 2);
     assert!(!why.further.is_empty() && why.to_string().contains("continue with: bailiwick why @"), "{why}");
-}
-
-#[test]
-fn entities_are_found_as_people_name_them_and_near_ones_are_offered() {
-    let journal = empty();
-    busy(&journal);
-    for text in ["machine/db", "machines/db", "machine db", "db", "m/db"] {
-        assert_eq!(find_entity(&*journal, text), Ok(stream("machine/db")), "{text}");
-    }
-    assert_eq!(find_entity(&*journal, "attachment/db:data"), Ok(stream("volume-attachment/db:data")));
-    let unknown = find_entity(&*journal, "volume/date").unwrap_err();
-    assert_eq!(unknown.near, [stream("volume/data")]);
-    assert!(unknown.to_string().contains("did you mean volume/data?"));
 }

@@ -40,22 +40,6 @@ impl Default for ModelFaults {
     }
 }
 
-impl ModelFaults {
-    /// A very bad day: a bit of everything.
-    pub fn nasty() -> Self {
-        Self {
-            latency_ms: (1, 1_500),
-            look_fail_per_mille: 150,
-            refuse_per_mille: 200,
-            lost_answer_per_mille: 150,
-            late_per_mille: 100,
-            dropped_per_mille: 100,
-            two_primaries_per_mille: 150,
-            interrupt_per_mille: 80,
-        }
-    }
-}
-
 /// What becomes of a write.
 #[derive(Clone, Debug)]
 pub(super) enum Fate {

@@ -61,21 +61,3 @@ impl Default for Faults {
         }
     }
 }
-
-impl Faults {
-    /// A provider on a very bad day: a bit of everything.
-    pub fn nasty() -> Self {
-        Self {
-            latency_ms: (1, 3_000),
-            fail_per_mille: 150,
-            lost_answer_per_mille: 100,
-            hang_per_mille: 20,
-            unknown_lookup_per_mille: 100,
-            partial_list_per_mille: 150,
-            stale_list_per_mille: 150,
-            fail_list_per_mille: 50,
-            miscount_per_mille: 30,
-            ..Self::default()
-        }
-    }
-}

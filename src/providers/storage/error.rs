@@ -97,46 +97,6 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    /// The stable word for this kind of error.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::BadPath { .. } => "bad_path",
-            Self::BadDeviceName { .. } => "bad_device_name",
-            Self::InvalidVolumeId { .. } => "invalid_volume_id",
-            Self::BadAttributes(_) => "bad_attributes",
-            Self::BadSize { .. } => "bad_size",
-            Self::NotAllowedThere { .. } => "not_allowed_there",
-            Self::UnsafePath { .. } => "unsafe_path",
-            Self::NoMountPoint => "no_mount_point",
-            Self::NotADirectory { .. } => "not_a_directory",
-            Self::NotEmpty { .. } => "not_empty",
-            Self::NotBigEnough { .. } => "not_big_enough",
-            Self::DifferentFilesystems { .. } => "different_filesystems",
-            Self::CannotBeReadOnly { .. } => "cannot_be_read_only",
-            Self::AlreadyExists { .. } => "already_exists",
-            Self::InfoMissing { .. } => "info_missing",
-            Self::BadRecord { .. } => "bad_record",
-            Self::NoLoopDevice { .. } => "no_loop_device",
-            Self::BackingFile { .. } => "backing_file",
-            Self::NothingToImport { .. } => "nothing_to_import",
-            Self::BackingVolumeNotAttached => "backing_volume_not_attached",
-            Self::HoldsData { .. } => "holds_data",
-            Self::DeviceInUse { .. } => "device_in_use",
-            Self::DeviceChanged { .. } => "device_changed",
-            Self::MountedByOthers { .. } => "mounted_by_others",
-            Self::StillAttached { .. } => "still_attached",
-            Self::Busy { .. } => "busy",
-            Self::ImportRefused { .. } => "import_refused",
-            Self::Command { doing: Step::Create, .. } => "create_failed",
-            Self::Command { doing: Step::Attach, .. } => "attach_failed",
-            Self::Command { doing: Step::Mount, .. } => "mount_failed",
-            Self::Command { doing: Step::Detach, .. } => "detach_failed",
-            Self::Command { doing: Step::Ask, .. } => "command_failed",
-            Self::BadAnswer { .. } => "bad_answer",
-            Self::Io { .. } => "io",
-        }
-    }
-
     /// The code that decides what comes next.
     fn code(&self) -> FaultCode {
         match self {

@@ -18,7 +18,7 @@ use bailiwick_actors::{
         FilesystemAttachmentInfo, FilesystemProvider, Listing, Lookup, ProvisionedFilesystem,
     },
     storage_rules::ProviderType,
-    vocab::{EffectId, Fault, InstanceId, SizeMib},
+    vocab::{EffectId, Fault, InstanceId, Name, SizeMib},
 };
 
 /// One way to have filesystems on this machine. Each has a storage directory of its own.
@@ -66,6 +66,7 @@ impl fmt::Debug for Filesystems {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverQuota {
     pub effect: EffectId,
+    pub filesystem: Name,
     pub promised: SizeMib,
     pub used: SizeMib,
 }
@@ -83,8 +84,7 @@ impl Filesystems {
         self.desk.ground.clear_unfinished()
     }
 
-    /// The plain directories that take more than they were promised, in the order of their ids. Nobody is kept from
-    /// writing; whoever watches decides what to do.
+    /// The plain directories that take more than they were promised, in the order of their ids.
     pub async fn over_quota(&self) -> Result<Vec<OverQuota>, Fault> {
         let ground = self.desk.ground.clone();
         let look = async move {
@@ -94,7 +94,7 @@ impl Filesystems {
                 let Some(promised) = record.made else { continue };
                 let used = directory::used(&ground, &tag(id))?;
                 if promised < used {
-                    over.push(OverQuota { effect: id, promised, used });
+                    over.push(OverQuota { effect: id, filesystem: record.filesystem, promised, used });
                 }
             }
             Ok(over)

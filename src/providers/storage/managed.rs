@@ -266,17 +266,6 @@ pub fn ours(ground: &Ground, tag: &Tag, device: &DeviceName) -> Result<Ours, Sto
     Ok(Ours::Device { name: target(device), uuid: uuid(ground, tag)? })
 }
 
-/// Unmounts a filesystem that was on this device.
-pub async fn detach(
-    ground: &Ground,
-    tag: &Tag,
-    device: &DeviceName,
-    path: &AbsPath,
-    turn: &Turn,
-) -> Result<(), StorageError> {
-    ground.unmount(path, &ours(ground, tag, device)?, turn).await
-}
-
 /// Gives a filesystem up. Its bytes stay on the volume, `volume`, and go with it, or when another one is made there.
 pub fn destroy(ground: &Ground, tag: &Tag, volume: Option<&Tag>) -> Result<(), StorageError> {
     if let (Some(uuid), Some(volume)) = (uuid(ground, tag)?, volume) {

@@ -150,6 +150,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         reason: "a machine that nobody has declared does not exist: there is nothing to remove",
         shown_by: None,
     },
+    Difference {
+        file: "storage",
+        group: "directive_maps",
+        is_about: |case| case["error"] == "value_required",
+        reason: "a name alone means one of whatever the defaults say, wherever directives are read",
+        shown_by: None,
+    },
 ];
 
 /// Those that none of the cases here is about, and others from the same tables are.

@@ -150,6 +150,6 @@ fn after_a_correction_times_are_shown_by_the_clock_and_recorded_ones_never_go_ba
     assert_eq!(node.started().clock, [""; 0]);
     is_about(node.handle().now().0, BEGIN + 4 * HOUR + YEARS);
     is_about(ask(&node, &Query::Status { at: None })["timeMs"].as_u64().expect("a time"), BEGIN + 5 * HOUR);
-    bailiwick::audit::assert_replays(&*node.handle().journal());
+    bailiwick::actors::replay::assert_replays(&*node.handle().journal());
     node.stop().expect("in order");
 }

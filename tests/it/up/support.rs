@@ -13,7 +13,6 @@ use std::{
 
 use bailiwick::{
     agent::process::{ProcessMark, processes_where},
-    audit::assert_replays,
     config::journal_dir,
     journal::{OpenError, ReadOnlyJournal},
 };
@@ -188,7 +187,7 @@ impl Drop for Lab {
                     opened => break opened.expect("the journal can be read when all is over"),
                 }
             };
-            assert_replays(&journal);
+            bailiwick::actors::replay::assert_replays(&journal);
         }
     }
 }

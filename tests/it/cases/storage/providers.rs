@@ -15,7 +15,8 @@ use bailiwick::{
     actors::{ports::Answer, vocab::SizeMib},
     providers::storage::{
         AbsPath, Command, Content, DeviceFacts, DeviceName, Ground, Identity, LoopFile, LoopRoom, Mount, Ours,
-        RunError, Runner, Seen, Sight, StorageError, Tag, TagKind, Tree, Turn, loop_device, managed, rootfs, tmpfs,
+        RunError, Runner, Seen, Sight, Step, StorageError, Tag, TagKind, Tree, Turn, loop_device, managed, rootfs,
+        tmpfs,
     },
 };
 use serde::Deserialize;
@@ -204,7 +205,7 @@ fn run(case: &Case, provider: &str) -> Result<(), String> {
     for (key, expected) in &case.result {
         let got = match key.as_str() {
             "ok" => json!(report.is_ok()),
-            "error" => report.as_ref().err().map_or(Value::Null, |error| error.kind().into()),
+            "error" => report.as_ref().err().map_or(Value::Null, |error| word(error).into()),
             "have" | "want" => match &report {
                 Err(StorageError::NotBigEnough { have, want }) => {
                     json!(if key == "have" { have.0 } else { want.0 })
@@ -423,11 +424,35 @@ async fn operate(case: &Case, provider: &str, ground: &Ground) -> Result<Report,
             let done = match provider {
                 "rootfs" => ground.unmount(path, &Ours::Directory(rootfs::directory(ground, &tag)), &turn).await,
                 "tmpfs" => ground.unmount(path, &Ours::Memory(tag.clone()), &turn).await,
-                "managed" => managed::detach(ground, &tag, &"sda".parse().map_err(text)?, path, &turn).await,
+                "managed" => {
+                    let ours = managed::ours(ground, &tag, &"sda".parse().map_err(text)?);
+                    match ours {
+                        Ok(ours) => ground.unmount(path, &ours, &turn).await,
+                        Err(error) => Err(error),
+                    }
+                }
                 _ => return Err(format!("the runner does not know a provider {provider:?} that unmounts")),
             };
             done.map(|()| BTreeMap::new())
         }
         (provider, op) => return Err(format!("the runner does not know {op:?} of {provider:?}")),
     })
+}
+
+/// What a case calls an error.
+fn word(error: &StorageError) -> &'static str {
+    match error {
+        StorageError::InvalidVolumeId { .. } => "invalid_volume_id",
+        StorageError::NoMountPoint => "no_mount_point",
+        StorageError::NotADirectory { .. } => "not_a_directory",
+        StorageError::NotEmpty { .. } => "not_empty",
+        StorageError::NotBigEnough { .. } => "not_big_enough",
+        StorageError::DifferentFilesystems { .. } => "different_filesystems",
+        StorageError::AlreadyExists { .. } => "already_exists",
+        StorageError::InfoMissing { .. } => "info_missing",
+        StorageError::BackingVolumeNotAttached => "backing_volume_not_attached",
+        StorageError::Command { doing: Step::Mount, .. } => "mount_failed",
+        StorageError::Command { doing: Step::Detach, .. } => "detach_failed",
+        _ => "an error that no case knows",
+    }
 }

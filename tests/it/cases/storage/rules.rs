@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use bailiwick::actors::{
     storage_rules::{
-        Attributes, Directive, DirectiveError, DirectiveMapError, EbsError, PoolName, Values, directives, ebs_volume,
+        Attributes, Directive, DirectiveError, DirectiveMapError, EbsError, EbsVolumeType, PoolName, directives,
+        ebs_volume,
     },
     vocab::SizeMib,
 };
@@ -66,22 +67,22 @@ pub(super) fn directive(case: &Value) -> Result<(), String> {
 #[serde(deny_unknown_fields)]
 struct DirectiveMap {
     args: Vec<String>,
-    must_have: bool,
+    /// Decides only whether a case applies.
+    #[serde(rename = "must_have")]
+    _must_have: bool,
     ok: Option<Value>,
     error: Option<String>,
 }
 
 pub(super) fn directive_map(case: &Value) -> Result<(), String> {
     let case: DirectiveMap = read(case)?;
-    let values = if case.must_have { Values::Required } else { Values::Optional };
-    let got = match directives(&case.args, values) {
+    let got = match directives(&case.args) {
         Ok(map) => {
             let map: BTreeMap<String, Value> =
                 map.iter().map(|(name, directive)| (name.to_string(), directive_json(directive))).collect();
             json!({"ok": map})
         }
         Err(error) => json!({"error": match error {
-            DirectiveMapError::ValueRequired { .. } => "value_required",
             DirectiveMapError::BadForm { .. } => "bad_form",
             DirectiveMapError::RepeatedName { .. } => "repeated_name",
             DirectiveMapError::BadValue { .. } => "bad_value",
@@ -108,12 +109,23 @@ struct Ebs {
     result: Value,
 }
 
+/// The store's own word for a type.
+fn store_word(of: EbsVolumeType) -> &'static str {
+    match of {
+        EbsVolumeType::Standard => "standard",
+        EbsVolumeType::Gp2 => "gp2",
+        EbsVolumeType::Io1 => "io1",
+        EbsVolumeType::St1 => "st1",
+        EbsVolumeType::Sc1 => "sc1",
+    }
+}
+
 pub(super) fn ebs(case: &Value) -> Result<(), String> {
     let case: Ebs = read(case)?;
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let attributes: Attributes = case.attrs.iter().map(|(name, value)| (name.clone(), text(value))).collect();
     let got = match ebs_volume(SizeMib(case.size_mib), &attributes) {
-        Ok(volume) => json!({"ok": {"type": volume.kind.as_str(), "gib": volume.gib, "iops": volume.iops}}),
+        Ok(volume) => json!({"ok": {"type": store_word(volume.kind), "gib": volume.gib, "iops": volume.iops}}),
         Err(error) => match error {
             EbsError::TooBig { gib, max_gib } => json!({"error": "too_big", "gib": gib, "max": max_gib}),
             EbsError::TooSmall { gib, min_gib } => json!({"error": "too_small", "gib": gib, "min": min_gib}),
