@@ -2,7 +2,7 @@
 
 use super::{Decider, Decision};
 use crate::{
-    policy::{Document, RetryBy},
+    policy::{Document, GiveUpBy, RetryBy},
     schedule::backoff_ms,
     vocab::{Effort, Fault, FaultClass, FaultCode, Outlook, Timestamp},
 };
@@ -16,8 +16,11 @@ pub struct RetryRule {
     pub max_ms: u64,
     /// How many attempts in a row may end in the very same fault, where time alone does not mend it; 0 means no limit.
     pub alike_max: u32,
-    /// How many attempts in a row have to end in the same fault of a permanent class, before that is believed.
+    /// How many attempts in a row have to end in the same fault of a permanent class, before that is believed; 0 means that
+    /// it never is.
     pub permanent_max: u32,
+    /// What fails after that is not tried again; none where only the number of attempts counts.
+    pub ends: Option<Timestamp>,
     /// What is tried. What is to go is never given up.
     pub work: Attempted,
     /// Waits that follow from the fault; none where they follow from the number of attempts.
@@ -56,6 +59,8 @@ pub enum Next {
     Ask { until: Timestamp },
     /// No attempt is left.
     Exhausted,
+    /// It has taken too long.
+    TooLate,
     /// Trying the same again cannot help.
     Hopeless,
 }
@@ -73,14 +78,24 @@ impl RetryRule {
             RetryBy::FaultCode => Some(WaitsByFault { soon_ms: periods.retry_short_ms, late_ms }),
         };
         Self {
-            attempts_max: policy.machines.attempts_max,
+            attempts_max: match policy.retries.give_up_by {
+                GiveUpBy::Attempts => policy.machines.attempts_max,
+                GiveUpBy::Age => 0,
+            },
             first_ms: policy.machines.retry_first_ms,
             max_ms: policy.machines.retry_max_ms,
             alike_max: 0,
             permanent_max: policy.retries.permanent_max,
+            ends: None,
             work,
             by_fault,
         }
+    }
+
+    /// How the making of an instance is tried again that was asked for then, and may take so long where age counts.
+    pub fn of_making(policy: &Document, asked: Timestamp, timeout_ms: u64) -> Self {
+        let ends = (policy.retries.give_up_by == GiveUpBy::Age).then(|| asked.after(timeout_ms));
+        Self { ends, ..Self::of_machine(policy, Attempted::Making) }
     }
 
     /// How something of a volume, a filesystem or an attachment is tried again.
@@ -91,6 +106,7 @@ impl RetryRule {
             max_ms: policy.storage.retry_max_ms,
             alike_max: STORAGE_ALIKE_MAX,
             permanent_max: policy.retries.permanent_max,
+            ends: None,
             work,
             by_fault: None,
         }
@@ -110,11 +126,13 @@ impl RetryRule {
     pub fn after(self, effort: &Effort, fault: &Fault, now: Timestamp) -> Next {
         let until = now.after(self.wait_ms(effort, fault));
         let exhausted = self.attempts_max != 0 && self.attempts_max <= effort.in_series();
-        let ends = self.work == Attempted::Making;
+        let is_late = self.ends.is_some_and(|ends| ends < now);
+        let may_end = self.work == Attempted::Making;
         match fault.code.class() {
-            FaultClass::Permanent if ends && self.permanent_max <= effort.of_one_code_with(fault) => Next::Hopeless,
-            _ if ends && exhausted => Next::Exhausted,
-            FaultClass::Transient if ends && self.is_hopeless(effort, fault) => Next::Hopeless,
+            FaultClass::Permanent if may_end && self.is_believed(effort, fault) => Next::Hopeless,
+            _ if may_end && exhausted => Next::Exhausted,
+            _ if may_end && is_late => Next::TooLate,
+            FaultClass::Transient if may_end && self.is_hopeless(effort, fault) => Next::Hopeless,
             FaultClass::Permanent | FaultClass::Transient => Next::Retry { until },
             FaultClass::Unknown => Next::Ask { until },
         }
@@ -122,6 +140,11 @@ impl RetryRule {
 }
 
 impl RetryRule {
+    /// Whether a provider has said so often in a row that it can never be done that it is taken at its word.
+    fn is_believed(self, effort: &Effort, fault: &Fault) -> bool {
+        self.permanent_max != 0 && self.permanent_max <= effort.of_one_code_with(fault)
+    }
+
     /// Whether one more attempt ended in the same fault as all of the last ones, and nothing but somebody who changes
     /// something will end that. What a provider lacks at the moment may come by itself.
     fn is_hopeless(self, effort: &Effort, fault: &Fault) -> bool {
@@ -204,7 +227,7 @@ where
         let (word, event) = match rule.after(self.effort, self.fault, now) {
             Next::Retry { until } => (RetryWord::WorthRetrying, (self.retry)(until, fault)),
             Next::Ask { until } => (RetryWord::OutcomeUnknown, (self.retry)(until, fault)),
-            Next::Exhausted => (RetryWord::RetriesExhausted, (self.give_up)(fault)),
+            Next::Exhausted | Next::TooLate => (RetryWord::RetriesExhausted, (self.give_up)(fault)),
             Next::Hopeless => (RetryWord::NotRetryable, (self.give_up)(fault)),
         };
         Decision::because(D::Reason::of(word), [event])
@@ -361,6 +384,33 @@ mod tests {
                 assert!(until.since(Timestamp(2)) <= rule.max_ms, "{code}: and not more and more rarely");
             }
         }
+    }
+
+    #[test]
+    fn a_permanent_answer_is_tried_on_where_the_policy_says_so() {
+        let mut policy = Document::default();
+        policy.retries.permanent_max = 0;
+        let no = Fault::new(FaultCode::InvalidArgument, "no");
+        let rule = RetryRule::of_machine(&policy, Attempted::Making);
+        assert!(matches!(after_the_same(10, rule, &no), Next::Retry { .. }));
+        assert_eq!(after_the_same(11, rule, &no), Next::Exhausted, "the number of attempts counts all the same");
+    }
+
+    #[test]
+    fn making_ends_by_age_where_the_policy_says_so() {
+        let mut policy = Document::default();
+        policy.retries.give_up_by = GiveUpBy::Age;
+        let fault = Fault::new(FaultCode::Unavailable, "no");
+        let making = |now| {
+            let effort = Effort::begun(Version(1), Timestamp(5));
+            RetryRule::of_making(&policy, effort.since, 100).after(&effort, &fault, Timestamp(now))
+        };
+        assert!(matches!(making(105), Next::Ask { .. } | Next::Retry { .. }), "not before its time is over");
+        assert_eq!(making(106), Next::TooLate);
+        let rule = RetryRule::of_making(&policy, Timestamp(5), 100);
+        assert!(matches!(after_the_same(90, rule, &fault), Next::Retry { .. }), "however often it failed");
+        let removing = RetryRule { ends: Some(Timestamp(0)), ..RetryRule::of_machine(&policy, Attempted::Removing) };
+        assert!(matches!(after_the_same(1, removing, &fault), Next::Retry { .. }), "what is to go is tried on");
     }
 
     #[test]

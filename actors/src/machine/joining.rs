@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Event, Reason, State,
     decide::{Facts, Verdict},
+    health,
 };
 use crate::{
     contract::Decision,
@@ -51,4 +52,19 @@ pub(super) fn report(state: &State, effect: EffectId, token: &str, node: &NodeFa
     }
     let joined = Event::AgentJoined { token: token.to_owned(), node: Box::new(node.clone()), at: facts.now };
     Ok(Decision::because(Reason::AgentJoined, [joined]))
+}
+
+/// The agent of this instance, which has joined, says something else of its node. The same again is no news.
+pub(super) fn report_node(state: &State, effect: EffectId, node: &NodeFacts, facts: &Facts<'_>) -> Verdict {
+    let Some(joined) = state.joined.as_ref().filter(|_| state.running_effect() == Some(effect)) else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if joined.node == *node {
+        return Ok(Decision::nothing(Reason::NodeUnchanged));
+    }
+    let changed = Event::NodeChanged { node: Box::new(node.clone()), at: facts.now };
+    let mut after = state.clone();
+    after.joined = Some(Joined { node: node.clone(), ..joined.clone() });
+    let health = health::node_changed(&after, facts);
+    Ok(Decision::because(Reason::NodeSeen, std::iter::once(changed).chain(health)))
 }

@@ -16,10 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Event, Instance, Reason, Siting, Spec, State,
+    answers,
     decide::{Facts, Verdict},
 };
 use crate::{
-    contract::{Attempted, Decision, Next, RetryRule},
+    contract::{Decision, Next},
     vocab::{EffectId, Effort, Fault, FaultCode, Outlook, Zone},
 };
 
@@ -129,9 +130,9 @@ pub(super) fn site(
     let Some(fault) = last.cloned() else {
         return Ok(Decision::because(Reason::SiteChosen, [sited]));
     };
-    let next = match RetryRule::of_machine(facts.policy, Attempted::Making).after(effort, &fault, facts.now) {
+    let next = match answers::making(state, effort, facts).after(effort, &fault, facts.now) {
         Next::Retry { until } | Next::Ask { until } => Event::CreateRetryScheduled { until, fault },
-        Next::Exhausted | Next::Hopeless => Event::CreateGivenUp { fault },
+        Next::Exhausted | Next::TooLate | Next::Hopeless => Event::CreateGivenUp { fault },
     };
     Ok(Decision::because(Reason::AllZonesFailed, [sited, next]))
 }

@@ -61,7 +61,7 @@ fn fault(code: FaultCode) -> Fault {
 }
 
 fn condition(healthy: bool) -> Condition {
-    Condition { kind: "DiskPressure".into(), healthy, text: String::new() }
+    Condition { kind: "DiskPressure".into(), healthy: healthy.into(), text: String::new() }
 }
 
 // The past, one step longer each. Versions: declared 1, create requested 2, then the next.
@@ -404,7 +404,11 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
         14 => Command::Hold { reason: "wait".into(), until: value.is_multiple_of(2).then_some(Timestamp(u64::MAX)) },
         15 => Command::Hold { reason: "soon".into(), until: Some(Timestamp(1_100_000 + u64::from(value) * 10_000)) },
         16 | 17 => Command::Unhold,
-        18 => Command::RemoveWith(Removal { force: value.is_multiple_of(2), keep_instance: value.is_multiple_of(3) }),
+        18 => Command::RemoveWith(Removal {
+            force: value.is_multiple_of(2),
+            keep_instance: value.is_multiple_of(3),
+            why: RemovalReason::ALL[value as usize % 5],
+        }),
         19 => Command::Disown,
         20 | 21 => Command::Adopt { provider: name("local"), instance: made },
         22 => Command::RemoveStray { provider: name("local"), instance: stranger },

@@ -45,13 +45,15 @@ pub struct Retries {
     pub by: RetryBy,
     /// How many attempts in a row have to end in the same fault of a permanent class (invalid-argument, out-of-range,
     /// unimplemented, permission-denied) before making or attaching something is given up. Default 3: a provider may be
-    /// wrong once. What is to go is never given up.
+    /// wrong once. 0 means never: such an answer is tried again like any other. What is to go is never given up.
     pub permanent_max: u32,
+    /// What ends the attempts at making an instance. Default attempts.
+    pub give_up_by: GiveUpBy,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { by: RetryBy::default(), permanent_max: 3 }
+        Self { by: RetryBy::default(), permanent_max: 3, give_up_by: GiveUpBy::default() }
     }
 }
 
@@ -66,6 +68,18 @@ pub enum RetryBy {
     /// after any other failure to make an instance, long after any other failure to remove one. Source: Gardener's machine
     /// controller, 0.49.
     FaultCode,
+}
+
+/// What ends the attempts at making an instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GiveUpBy {
+    /// Their number: `attempts_max` of [`Machines`].
+    #[default]
+    Attempts,
+    /// The time that they have taken: an attempt that fails after `creation_timeout_ms` of [`Reconciliation`], or of the
+    /// machine, is the last one. Source: Gardener's machine controller, 0.49.
+    Age,
 }
 
 /// Settings for machines.

@@ -182,7 +182,6 @@ fn check(document: &Document) -> Result<(), Rejection> {
         ("harvest.sightingsMin", u64::from(document.harvest.sightings_min), 1),
         ("health.creationTimeout", document.reconciliation.creation_timeout_ms, 1_000),
         ("health.healthTimeout", document.reconciliation.health_timeout_ms, 1_000),
-        ("retries.permanentMax", u64::from(document.retries.permanent_max), 1),
         ("retries.short", document.reconciliation.retry_short_ms, 1),
         ("health.replacementsMax", u64::from(document.reconciliation.throttle.replacements_max), 1),
     ];

@@ -150,7 +150,7 @@ impl Desk {
     pub fn report_node(&mut self, machine: &str, healthy: bool) -> Option<Arc<Entry>> {
         let stream = stream::<machine::State>(machine);
         let effect = self.machines.get(&stream)?.state().running_effect()?;
-        let conditions = vec![Condition { kind: "DiskPressure".into(), healthy, text: "as it is".into() }];
+        let conditions = vec![Condition { kind: "DiskPressure".into(), healthy: healthy.into(), text: "as it is".into() }];
         let report = machine::Report::Node { effect, conditions };
         let from = self.from(format!("agent:{stream}"), None);
         Some(self.ask_machine(&stream, machine::Command::Report(report), from))

@@ -39,7 +39,7 @@ pub(crate) fn machine() -> Forms {
             Command::Report(Report::NodeSilent { effect: effect(1), last_seen: AT }),
             Command::Hold { reason: "looking at it".into(), until: Some(AT) },
             Command::Unhold,
-            Command::RemoveWith(Removal { force: true, keep_instance: false }),
+            Command::RemoveWith(Removal { force: true, keep_instance: false, why: RemovalReason::ScaleDown }),
             Command::Adopt { provider: name("local"), instance: instance(InstanceStatus::Running) },
             Command::Disown,
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },

@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, RetryBy, WhenLost},
+    policy::{self, GiveUpBy, RetryBy, WhenLost},
     vocab::HarvestMode,
 };
 
@@ -9,6 +9,7 @@ use crate::{
     manifest::{
         duration,
         fields::{Field, Fields, Reading},
+        limits,
         problem::Code,
     },
     text::cut,
@@ -92,10 +93,12 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
 }
 
 fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading: &mut Reading<'_>) {
-    let Some(fields) = Fields::of(section, &["by", "short", "medium", "long", "permanentMax"], reading) else { return };
+    let known = ["by", "short", "medium", "long", "permanentMax", "giveUpBy"];
+    let Some(fields) = Fields::of(section, &known, reading) else { return };
     let periods = &mut document.reconciliation;
     set(&fields, "by", &mut document.retries.by, retry_by, reading);
     set(&fields, "permanentMax", &mut document.retries.permanent_max, Field::number, reading);
+    set(&fields, "giveUpBy", &mut document.retries.give_up_by, give_up_by, reading);
     set(&fields, "short", &mut periods.retry_short_ms, positive_period, reading);
     set(&fields, "medium", &mut periods.retry_medium_ms, positive_period, reading);
     set(&fields, "long", &mut periods.retry_long_ms, positive_period, reading);
@@ -112,11 +115,19 @@ fn retry_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<RetryBy> {
     }
 }
 
-/// The most conditions that are watched.
-const CONDITIONS_MAX: usize = 32;
+fn give_up_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<GiveUpBy> {
+    match field.text(reading)? {
+        "attempts" => Some(GiveUpBy::Attempts),
+        "age" => Some(GiveUpBy::Age),
+        other => {
+            let message = format!("expected `attempts` or `age`, found {:?}", cut(other, 40));
+            field.refuse(reading, Code::WrongType, message, "")
+        }
+    }
+}
 
 fn condition_names(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<String>> {
-    let items = field.items(CONDITIONS_MAX, reading)?;
+    let items = field.items(limits::CONDITIONS_MAX, reading)?;
     items.iter().map(|item| item.line(reading).map(str::to_owned)).collect()
 }
 
@@ -144,7 +155,7 @@ fn set<'n, T>(
     }
 }
 
-fn period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
+pub(super) fn period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
     let text = field.text(reading)?;
     let fault = match duration::parse_ms(text) {
         Ok(ms) => return Some(ms),
@@ -157,7 +168,7 @@ fn period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
     field.refuse(reading, Code::BadDuration, format!("{:?} {fault}", cut(text, 40)), next)
 }
 
-fn positive_period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
+pub(super) fn positive_period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
     match period(field, reading)? {
         0 => field.refuse(reading, Code::BadDuration, "must be longer than 0", "write at least 1ms"),
         ms => Some(ms),

@@ -98,7 +98,7 @@ fn an_agent_that_floods_is_recorded_from_time_to_time_and_the_node_goes_on() {
     for sequence in 1..=200 {
         let condition = |number| Condition {
             kind: format!("WorkloadRunning/w{number}"),
-            healthy: sequence % 2 == 0,
+            healthy: Some(sequence % 2 == 0),
             text: format!("{sequence} {}", "x".repeat(200)),
         };
         let report = Report {

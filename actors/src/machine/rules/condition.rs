@@ -1,6 +1,6 @@
 //! Node conditions, and what they say about a node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,12 +41,15 @@ impl NodeCondition {
     pub const TERMINATING: &str = "Terminating";
 }
 
+/// The condition that says whether a node as a whole is ready; all others are named after a trouble.
+pub const READY: &str = "Ready";
+
 /// The taint of a node whose critical components are not there yet. Counts only as `NoSchedule`.
 pub const CRITICAL_TAINT: &str = "node.gardener.cloud/critical-components-not-ready";
 
 /// Whether the conditions are those of a healthy node: there are some, the node is ready (if it says anything about that,
 /// or has to), and none of the watched ones holds or is unknown.
-pub fn is_healthy(conditions: &[NodeCondition], watched: &[String], reading: ReadinessReading) -> bool {
+pub fn is_healthy(conditions: &[NodeCondition], watched: &BTreeSet<String>, reading: ReadinessReading) -> bool {
     let is_fine = |condition: &NodeCondition| {
         if condition.kind == NodeCondition::READY {
             return condition.status == ConditionStatus::True;

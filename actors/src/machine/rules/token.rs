@@ -32,10 +32,9 @@ impl TokenId {
 
 /// The user data with the token in its place: every plain placeholder, or else every encoded one. Without any it is
 /// passed on as it is.
-pub fn placed(user_data: &str, id: &TokenId, secret: &str) -> String {
-    let token = format!("{}.{secret}", id.0);
+pub fn placed(user_data: &str, token: &str) -> String {
     match PLACEHOLDERS.into_iter().find(|placeholder| user_data.contains(placeholder)) {
-        Some(placeholder) => user_data.replace(placeholder, &token),
+        Some(placeholder) => user_data.replace(placeholder, token),
         None => user_data.to_owned(),
     }
 }
