@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use bailiwick_actors::policy::{Document, GiveUpBy, RetryBy, WhenLost};
+use bailiwick_actors::policy::{Document, GiveUpBy, Judged, RetryBy, WhenLost};
 
 /// The settings that differ, each with what it is and what it becomes: `spec.machines.poll: 1s -> 5s (the default)`.
 pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
@@ -55,6 +55,7 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("health.drainTimeout", period(health.drain.timeout_ms)),
         ("retries.by", retry_by(retries.by).to_owned()),
         ("retries.permanentMax", retries.permanent_max.to_string()),
+        ("retries.judged", judged(retries.judged).to_owned()),
         ("retries.giveUpBy", give_up_by(retries.give_up_by).to_owned()),
         ("retries.short", period(health.retry_short_ms)),
         ("retries.medium", period(health.retry_medium_ms)),
@@ -86,6 +87,13 @@ fn retry_by(by: RetryBy) -> &'static str {
     match by {
         RetryBy::Backoff => "backoff",
         RetryBy::FaultCode => "fault-code",
+    }
+}
+
+fn judged(which: Judged) -> &'static str {
+    match which {
+        Judged::Each => "each",
+        Judged::First => "first",
     }
 }
 
@@ -126,6 +134,7 @@ mod tests {
                 "machines.whenLost" => "keep".to_owned(),
                 "harvest.mode" => "all".to_owned(),
                 "retries.by" => "fault-code".to_owned(),
+                "retries.judged" => "first".to_owned(),
                 "health.nodeConditions" => "[Odd]".to_owned(),
                 _ if value.parse::<u32>().is_ok() => format!("{}", value.parse::<u32>().unwrap() + 1),
                 _ => "1h17m3s5ms".to_owned(),

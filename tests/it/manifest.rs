@@ -6,6 +6,7 @@ mod gardener;
 mod machine_classes;
 mod machine_sets;
 mod machines;
+mod policies;
 mod storage;
 
 use std::{

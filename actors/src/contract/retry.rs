@@ -2,7 +2,7 @@
 
 use super::{Decider, Decision};
 use crate::{
-    policy::{Document, GiveUpBy, RetryBy},
+    policy::{Document, GiveUpBy, Judged, RetryBy},
     schedule::backoff_ms,
     vocab::{Effort, Fault, FaultClass, FaultCode, Outlook, Timestamp},
 };
@@ -19,6 +19,8 @@ pub struct RetryRule {
     /// How many attempts in a row have to end in the same fault of a permanent class, before that is believed; 0 means that
     /// it never is.
     pub permanent_max: u32,
+    /// Which of them are asked.
+    pub judged: Judged,
     /// What fails after that is not tried again; none where only the number of attempts counts.
     pub ends: Option<Timestamp>,
     /// What is tried. What is to go is never given up.
@@ -86,6 +88,7 @@ impl RetryRule {
             max_ms: policy.machines.retry_max_ms,
             alike_max: 0,
             permanent_max: policy.retries.permanent_max,
+            judged: policy.retries.judged,
             ends: None,
             work,
             by_fault,
@@ -106,6 +109,7 @@ impl RetryRule {
             max_ms: policy.storage.retry_max_ms,
             alike_max: STORAGE_ALIKE_MAX,
             permanent_max: policy.retries.permanent_max,
+            judged: policy.retries.judged,
             ends: None,
             work,
             by_fault: None,
@@ -129,7 +133,7 @@ impl RetryRule {
         let is_late = self.ends.is_some_and(|ends| ends < now);
         let may_end = self.work == Attempted::Making;
         match fault.code.class() {
-            FaultClass::Permanent if may_end && self.is_believed(effort, fault) => Next::Hopeless,
+            FaultClass::Permanent if may_end && self.believes(effort, fault) => Next::Hopeless,
             _ if may_end && exhausted => Next::Exhausted,
             _ if may_end && is_late => Next::TooLate,
             FaultClass::Transient if may_end && self.is_hopeless(effort, fault) => Next::Hopeless,
@@ -140,9 +144,12 @@ impl RetryRule {
 }
 
 impl RetryRule {
-    /// Whether a provider has said so often in a row that it can never be done that it is taken at its word.
-    fn is_believed(self, effort: &Effort, fault: &Fault) -> bool {
-        self.permanent_max != 0 && self.permanent_max <= effort.of_one_code_with(fault)
+    /// Whether it is believed that something cannot be done, now that one more attempt was answered so.
+    fn believes(self, effort: &Effort, fault: &Fault) -> bool {
+        match self.judged {
+            Judged::Each => self.permanent_max != 0 && self.permanent_max <= effort.of_one_code_with(fault),
+            Judged::First => effort.in_series() <= 1,
+        }
     }
 
     /// Whether one more attempt ended in the same fault as all of the last ones, and nothing but somebody who changes
@@ -348,6 +355,11 @@ mod tests {
                 assert!(matches!(after_the_same(2, rule, &no), Next::Retry { .. }), "{code}");
                 assert_eq!(after_the_same(3, rule, &no), Next::Hopeless, "{code}");
                 assert_eq!(after_the_same(1, RetryRule { permanent_max: 1, ..rule }, &no), Next::Hopeless, "{code}");
+                let for_ever = RetryRule { permanent_max: 0, attempts_max: 0, ..rule };
+                assert!(matches!(after_the_same(90, for_ever, &no), Next::Retry { .. }), "{code}: no limit");
+                let first = RetryRule { judged: Judged::First, ..rule };
+                assert_eq!(after_the_same(1, first, &no), Next::Hopeless, "{code}: the first one is believed");
+                assert!(matches!(after_the_same(4, first, &no), Next::Retry { .. }), "{code}: and no later one");
             }
         }
     }

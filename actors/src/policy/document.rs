@@ -44,17 +44,31 @@ pub struct Retries {
     /// decided by.
     pub by: RetryBy,
     /// How many attempts in a row have to end in the same fault of a permanent class (invalid-argument, out-of-range,
-    /// unimplemented, permission-denied) before making or attaching something is given up. Default 3: a provider may be
-    /// wrong once. 0 means never: such an answer is tried again like any other. What is to go is never given up.
+    /// unimplemented, permission-denied) before making or attaching something is given up; 0 means no limit. Default 3: a
+    /// provider may be wrong once. What is to go is never given up.
     pub permanent_max: u32,
+    /// Which failures of a permanent class end the trying. Default each.
+    pub judged: Judged,
     /// What ends the attempts at making an instance. Default attempts.
     pub give_up_by: GiveUpBy,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { by: RetryBy::default(), permanent_max: 3, give_up_by: GiveUpBy::default() }
+        Self { by: RetryBy::default(), permanent_max: 3, judged: Judged::default(), give_up_by: GiveUpBy::default() }
     }
+}
+
+/// Which failure says that trying again cannot help.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judged {
+    /// Each: what was refused for good `permanent_max` times in a row is given up.
+    #[default]
+    Each,
+    /// The first one of a series alone: if it was refused for good, that is the end; what follows another failure uses up
+    /// attempts, whatever it is. Source: Juju's provisioner until August 2016.
+    First,
 }
 
 /// What the wait before the next attempt follows from.

@@ -4,6 +4,7 @@
 
 mod document;
 mod entity;
+mod named;
 mod pools;
 mod reconciliation;
 

@@ -209,15 +209,6 @@ pub enum TokenReading {
 }
 
 impl Reconciliation {
-    /// The settings of this name, if there are any: `default` or `gardener-0.49`.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "default" => Some(Self::default()),
-            "gardener-0.49" => Some(Self::gardener_0_49()),
-            _ => None,
-        }
-    }
-
     /// The choices of Gardener's machine controller 0.49, without its crashes and hangs.
     pub fn gardener_0_49() -> Self {
         let readings = Readings {

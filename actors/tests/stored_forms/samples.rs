@@ -87,7 +87,12 @@ pub(super) fn policy() -> Forms {
         node_conditions: vec!["DiskPressure".into()],
         ..policy::Reconciliation::gardener_0_49()
     };
-    let retries = policy::Retries { by: policy::RetryBy::FaultCode, permanent_max: 1, give_up_by: policy::GiveUpBy::Age };
+    let retries = policy::Retries {
+        by: policy::RetryBy::FaultCode,
+        permanent_max: 1,
+        judged: policy::Judged::First,
+        give_up_by: policy::GiveUpBy::Age,
+    };
     let document = Document { machines, storage, harvest, reconciliation, retries };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));

@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, GiveUpBy, RetryBy, WhenLost},
+    policy::{self, GiveUpBy, Judged, RetryBy, WhenLost},
     vocab::HarvestMode,
 };
 
@@ -9,6 +9,7 @@ use crate::{
     manifest::{
         duration,
         fields::{Field, Fields, Reading},
+        hint::nearest,
         limits,
         problem::Code,
     },
@@ -16,8 +17,11 @@ use crate::{
 };
 
 pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
-    let fields = Fields::of(spec, &["machines", "storage", "harvest", "health", "retries"], reading)?;
-    let mut document = policy::Document::default();
+    let fields = Fields::of(spec, &["like", "machines", "storage", "harvest", "health", "retries"], reading)?;
+    // What is said beside it is laid over it, and read even if nobody knows it: all problems are told at once.
+    let base = fields.get("like").map_or_else(|| Some(policy::Document::default()), |field| like(&field, reading));
+    let is_known = base.is_some();
+    let mut document = base.unwrap_or_default();
     if let Some(section) = fields.get("machines") {
         machine_settings(&section, &mut document.machines, reading);
     }
@@ -33,7 +37,19 @@ pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<poli
     if let Some(section) = fields.get("retries") {
         retry_settings(&section, &mut document, reading);
     }
-    Some(document)
+    is_known.then_some(document)
+}
+
+/// The policy of this name, whose settings hold where the manifest says nothing.
+fn like(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
+    let text = field.text(reading)?;
+    policy::Document::named(text).or_else(|| {
+        let next = match nearest(text, policy::Document::names()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("known policies: {}", policy::Document::names().collect::<Vec<_>>().join(", ")),
+        };
+        field.refuse(reading, Code::DanglingReference, format!("there is no policy {:?}", cut(text, 40)), next)
+    })
 }
 
 fn machine_settings(section: &Field<'_>, settings: &mut policy::Machines, reading: &mut Reading<'_>) {
@@ -93,11 +109,12 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
 }
 
 fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading: &mut Reading<'_>) {
-    let known = ["by", "short", "medium", "long", "permanentMax", "giveUpBy"];
+    let known = ["by", "short", "medium", "long", "permanentMax", "judged", "giveUpBy"];
     let Some(fields) = Fields::of(section, &known, reading) else { return };
     let periods = &mut document.reconciliation;
     set(&fields, "by", &mut document.retries.by, retry_by, reading);
     set(&fields, "permanentMax", &mut document.retries.permanent_max, Field::number, reading);
+    set(&fields, "judged", &mut document.retries.judged, judged, reading);
     set(&fields, "giveUpBy", &mut document.retries.give_up_by, give_up_by, reading);
     set(&fields, "short", &mut periods.retry_short_ms, positive_period, reading);
     set(&fields, "medium", &mut periods.retry_medium_ms, positive_period, reading);
@@ -121,6 +138,17 @@ fn give_up_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<GiveUpBy> 
         "age" => Some(GiveUpBy::Age),
         other => {
             let message = format!("expected `attempts` or `age`, found {:?}", cut(other, 40));
+            field.refuse(reading, Code::WrongType, message, "")
+        }
+    }
+}
+
+fn judged(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Judged> {
+    match field.text(reading)? {
+        "each" => Some(Judged::Each),
+        "first" => Some(Judged::First),
+        other => {
+            let message = format!("expected `each` or `first`, found {:?}", cut(other, 40));
             field.refuse(reading, Code::WrongType, message, "")
         }
     }

@@ -58,7 +58,8 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 32] = [
+const DECLARED: [&str; 33] = [
+    "Judged",
     "Retries",
     "RetryBy",
     "Spec",

@@ -19,7 +19,7 @@ use crate::{
             token::TokenId,
         },
     },
-    policy::Reconciliation,
+    policy::{Document, Reconciliation},
     vocab::{FaultCode, MachinePhase, Timestamp},
 };
 
@@ -323,7 +323,7 @@ fn a_node_label_is_a_proof_or_a_hint() {
     import.record.labels.insert(State::NODE_LABEL.to_owned(), "node-1".to_owned());
     for (policy, expected) in [("default", Reason::Waiting), ("gardener-0.49", Reason::Labelled)] {
         let mut machine = Machine::new(import.clone());
-        machine.policy = Reconciliation::named(policy).expect("a policy of ours");
+        machine.policy = Document::named(policy).expect("a policy of ours").reconciliation;
         machine.reconcile(Seen { has_token: true, ..seen("0a0a0a") });
         assert_eq!(machine.report(Report::Status(Err(error(FaultCode::NotFound)))), expected, "{policy}");
     }

@@ -11,7 +11,7 @@ mod rules;
 mod sets;
 mod world;
 
-use bailiwick::actors::policy::Reconciliation;
+use bailiwick::actors::policy::{self, Reconciliation};
 use serde_json::Value;
 
 use super::{Group, Plan, by_field};
@@ -105,7 +105,7 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
 /// The policy that a case is asserted under.
 fn policy(given: &Given) -> Reconciliation {
     let name = if given.defect { "default" } else { "gardener-0.49" };
-    let mut policy = Reconciliation::named(name).expect("a policy of ours");
+    let mut policy = policy::Document::named(name).expect("a policy of ours").reconciliation;
     if let Some(seconds) = given.flags.drain_timeout_s {
         policy.drain.timeout_ms = seconds * 1000;
     }

@@ -1,0 +1,89 @@
+//! Policies by name: the choices of the systems that our behaviour comes from, without their defects.
+//!
+//! A manifest takes one over with `spec.like`, and what it says beside that is laid over it; a rehearsal reads the same
+//! manifest. So a node can be put under what another system did, and a journal can be decided again under it.
+
+use super::{Document, GiveUpBy, Harvest, Judged, Machines, Reconciliation, Retries, RetryBy, WhenLost};
+use crate::vocab::HarvestMode;
+
+/// All policies that have a name, with what they say.
+const NAMED: [(&str, fn() -> Document); 3] =
+    [("default", Document::default), ("juju-2016", juju_2016), ("gardener-0.49", gardener_0_49)];
+
+impl Document {
+    /// The policy of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let (_, document) = NAMED.iter().find(|(known, _)| *known == name)?;
+        Some(document())
+    }
+
+    /// The names there are.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|(name, _)| *name)
+    }
+}
+
+/// Juju's provisioner of April 2016: one try and three retries at a fixed distance, the first failure decides whether there
+/// are any, and an instance that nobody knows goes at first sight where the mode says so. One that has gone is not replaced.
+fn juju_2016() -> Document {
+    let delay_ms = 10_000;
+    let machines = Machines {
+        attempts_max: 4,
+        retry_first_ms: delay_ms,
+        retry_max_ms: delay_ms,
+        when_lost: WhenLost::Keep,
+        ..Machines::default()
+    };
+    let harvest = Harvest { mode: HarvestMode::Destroyed, sightings_min: 1, grace_ms: 0 };
+    let retries = Retries { judged: Judged::First, ..Retries::default() };
+    Document { machines, harvest, retries, ..Document::default() }
+}
+
+/// Gardener's machine controller 0.49: what follows a failure depends on its code, nothing is given up for its code or for
+/// the number of attempts, but for the time that it has taken, and an instance that nobody knows goes when it is found. It looks for those every half hour.
+fn gardener_0_49() -> Document {
+    Document {
+        machines: Machines { attempts_max: 0, poll_ms: 1_800_000, ..Machines::default() },
+        harvest: Harvest { mode: HarvestMode::All, sightings_min: 1, grace_ms: 0 },
+        reconciliation: Reconciliation::gardener_0_49(),
+        retries: Retries {
+            by: RetryBy::FaultCode,
+            permanent_max: 0,
+            judged: Judged::Each,
+            give_up_by: GiveUpBy::Age,
+        },
+        ..Document::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        contract::given::{after, answer},
+        policy,
+        vocab::Timestamp,
+    };
+
+    #[test]
+    fn every_named_policy_can_be_put_in_force() {
+        let stream = "policy/default".parse().expect("a stream");
+        for name in Document::names() {
+            let document = Document::named(name).expect("it is in the table");
+            let revise = policy::Command::Revise(Box::new(document));
+            let verdict = answer(&stream, &after::<policy::State>(&[]), &revise, Timestamp(1), &Document::default());
+            assert!(verdict.is_ok(), "{name}: {verdict:?}");
+        }
+        assert_eq!(Document::named("default"), Some(Document::default()));
+    }
+
+    #[test]
+    fn no_two_of_them_are_alike_and_what_has_no_name_is_none() {
+        let documents: Vec<Document> = Document::names().filter_map(Document::named).collect();
+        for (place, document) in documents.iter().enumerate() {
+            assert!(documents[..place].iter().all(|other| other != document), "{:?}", NAMED[place].0);
+        }
+        assert_eq!(Document::named("Default"), None);
+        assert_eq!(Document::named(""), None);
+    }
+}
