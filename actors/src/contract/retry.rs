@@ -80,10 +80,7 @@ impl RetryRule {
             RetryBy::FaultCode => Some(WaitsByFault { soon_ms: periods.retry_short_ms, late_ms }),
         };
         Self {
-            attempts_max: match policy.retries.give_up_by {
-                GiveUpBy::Attempts => policy.machines.attempts_max,
-                GiveUpBy::Age => 0,
-            },
+            attempts_max: policy.machines.attempts_max,
             first_ms: policy.machines.retry_first_ms,
             max_ms: policy.machines.retry_max_ms,
             alike_max: 0,
@@ -412,6 +409,7 @@ mod tests {
     fn making_ends_by_age_where_the_policy_says_so() {
         let mut policy = Document::default();
         policy.retries.give_up_by = GiveUpBy::Age;
+        policy.machines.attempts_max = 0;
         let fault = Fault::new(FaultCode::Unavailable, "no");
         let making = |now| {
             let effort = Effort::begun(Version(1), Timestamp(5));

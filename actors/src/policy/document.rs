@@ -91,7 +91,7 @@ pub enum GiveUpBy {
     /// Their number: `attempts_max` of [`Machines`].
     #[default]
     Attempts,
-    /// The time that they have taken: an attempt that fails after `creation_timeout_ms` of [`Reconciliation`], or of the
+    /// The time that they have taken, too: an attempt that fails after `creation_timeout_ms` of [`Reconciliation`], or of the
     /// machine, is the last one. Source: Gardener's machine controller, 0.49.
     Age,
 }

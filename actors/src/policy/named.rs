@@ -40,7 +40,8 @@ fn juju_2016() -> Document {
 }
 
 /// Gardener's machine controller 0.49: what follows a failure depends on its code, nothing is given up for its code or for
-/// the number of attempts, but for the time that it has taken, and an instance that nobody knows goes when it is found. It looks for those every half hour.
+/// the number of attempts, but for the time that it has taken. An instance that nobody knows goes when it is found; it looks
+/// for those every half hour.
 fn gardener_0_49() -> Document {
     Document {
         machines: Machines { attempts_max: 0, poll_ms: 1_800_000, ..Machines::default() },

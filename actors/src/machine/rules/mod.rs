@@ -26,5 +26,5 @@ pub mod wake;
 mod tests;
 
 pub use crate::vocab::{Taint, TaintEffect};
-pub use condition::{ConditionStatus, READY, NodeCondition, changed, has_critical_taint, is_healthy};
+pub use condition::{CRITICAL_TAINT, ConditionStatus, READY, NodeCondition, changed, has_critical_taint, is_healthy};
 pub use timeouts::{InForce, Overrides};

@@ -55,7 +55,7 @@ fn a_node_that_tells_nothing_about_being_ready_is_not() {
     };
     let pressure = told("DiskPressure", ConditionStatus::False);
     let ready = told(NodeCondition::READY, ConditionStatus::True);
-    let watched = ["DiskPressure".to_owned()];
+    let watched = ["DiskPressure".to_owned()].into();
     assert!(is_healthy(std::slice::from_ref(&pressure), &watched, ReadinessReading::IfTold));
     assert!(!is_healthy(std::slice::from_ref(&pressure), &watched, ReadinessReading::Required));
     assert!(is_healthy(&[pressure, ready], &watched, ReadinessReading::Required));
