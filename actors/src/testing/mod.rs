@@ -6,5 +6,5 @@ mod memory_journal;
 #[cfg(feature = "shell")]
 pub use crate::shell::{Plant, plant};
 pub use crate::vocab::guard::{Out, take_out};
-pub use desk::{Desk, name};
+pub use desk::{Answer, Asked, Call, Desk, Provider, name};
 pub use memory_journal::MemoryJournal;

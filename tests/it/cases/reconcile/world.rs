@@ -238,7 +238,7 @@ impl World {
             "call": "CreateMachine",
             "machine": self.state.record.name,
             "provider_id": self.state.record.provider_id,
-            "userData": token::placed(template, token, &"*".repeat(16)),
+            "userData": token::placed(template, &format!("{}.{}", token.0, "*".repeat(16))),
         }));
         let created = Created {
             provider_id: self.driver.provider_id.clone(),

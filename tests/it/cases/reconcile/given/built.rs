@@ -45,7 +45,7 @@ impl Machine {
         ago(self.created_age_s)
     }
 
-    pub(crate) fn overrides(&self, policy: &Reconciliation) -> Overrides {
+    pub(crate) fn overrides(&self) -> Overrides {
         let ms = |seconds: Option<u64>| seconds.map(|seconds| seconds * 1000);
         let watched = self.config.node_conditions.as_deref();
         Overrides {
@@ -53,7 +53,7 @@ impl Machine {
             health_timeout_ms: ms(self.config.health_timeout_s),
             drain_timeout_ms: ms(self.config.drain_timeout_s),
             evictions_max: self.config.max_evict_retries,
-            node_conditions: watched.map(|text| names(text, policy.readings.condition_names)),
+            node_conditions: watched.map(|text| text.split(',').map(|name| name.trim().to_owned()).collect()),
         }
     }
 
@@ -75,7 +75,7 @@ impl Machine {
             annotations: self.annotations.clone().unwrap_or_default(),
             provider_id: self.provider_id.clone(),
             template: self.template(),
-            overrides: self.overrides(policy),
+            overrides: self.overrides(),
             conditions: self.conditions(),
             last_known_state: self.last_known_state.clone(),
             token: None,
