@@ -109,6 +109,7 @@ fn an_agent_that_floods_is_recorded_from_time_to_time_and_the_node_goes_on() {
             workloads: Vec::new(),
             nonce: None,
             devices: Vec::new(),
+            node: None,
         };
         let told = client.send_json::<_, Value>(Method::POST, "/v1/agents/a/report", &report, Some(bearer.trim()));
         runtime.block_on(told).expect("it is heard all the same");

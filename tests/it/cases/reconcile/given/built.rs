@@ -6,7 +6,6 @@ use bailiwick::actors::{
         rules::{
             NodeCondition, Overrides, Taint,
             class::{ClassSeen, MachineClass, NodeCapacity},
-            names,
             removal::{Removal, RemovalReason},
             template::{LastWritten, NodeTemplate, RECORD},
         },
