@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, hint::black_box, time::Instant};
 
 use bailiwick_actors::{
     supervisor::peer_group::{
-        Address, EngineRules, MACHINE_TAG, Machine, Member, MemberId, MemberState, MemberStatus, Policy, Priority,
+        Address, EngineRules, MACHINE_TAG, Machine, Member, MemberId, MemberState, MemberStatus, PeerRules, Priority,
         Scope, Snapshot, Tags, decide,
     },
     vocab::Life,
@@ -65,7 +65,7 @@ fn member(at: usize, machine: &Machine) -> Member {
 }
 
 /// The time of one decision in nanoseconds: the mean of one round.
-fn round_ns(snapshot: &Snapshot, policy: Policy, rules: &EngineRules) -> u128 {
+fn round_ns(snapshot: &Snapshot, policy: PeerRules, rules: &EngineRules) -> u128 {
     let (begun, mut decisions) = (Instant::now(), 0);
     while begun.elapsed().as_millis() < ROUND_MS || decisions == 0 {
         black_box(decide(black_box(snapshot), policy, rules)).expect("a target");
@@ -75,7 +75,7 @@ fn round_ns(snapshot: &Snapshot, policy: Policy, rules: &EngineRules) -> u128 {
 }
 
 /// The fastest round.
-fn cost_ns(snapshot: &Snapshot, policy: Policy, rules: &EngineRules) -> u128 {
+fn cost_ns(snapshot: &Snapshot, policy: PeerRules, rules: &EngineRules) -> u128 {
     (0..ROUNDS).map(|_| round_ns(snapshot, policy, rules)).min().expect("a round")
 }
 
@@ -85,15 +85,15 @@ fn main() {
     let no_limits = EngineRules { members_max: usize::MAX, member_id_max: u64::MAX, ..EngineRules::mongodb() };
     let mut arguments = std::env::args().skip_while(|argument| argument != "once");
     if let Some(count) = arguments.nth(1).and_then(|count| count.parse().ok()) {
-        let desired = decide(&set(count, count * 4 / 5), Policy::Default, &no_limits).expect("a target");
+        let desired = decide(&set(count, count * 4 / 5), PeerRules::Default, &no_limits).expect("a target");
         println!("{count} machines: {} members, {} steps", desired.members.len(), desired.steps.len());
         return;
     }
     let fifty = set(50, 40);
-    let desired = decide(&fifty, Policy::Default, &rules).expect("a target");
+    let desired = decide(&fifty, PeerRules::Default, &rules).expect("a target");
     println!("50 machines: {} members, {} steps, held: {:?}", desired.members.len(), desired.steps.len(), desired.held);
     // In turn, so that both have the same quiet moments.
-    let policies = [("default", Policy::Default), ("juju-2019", Policy::Juju2019)];
+    let policies = [("default", PeerRules::Default), ("juju-2019", PeerRules::Juju2019)];
     let rounds: Vec<[u128; 2]> =
         (0..ROUNDS_OF_FIFTY).map(|_| policies.map(|(_, policy)| round_ns(&fifty, policy, &rules))).collect();
     for (at, (name, _)) in policies.iter().enumerate() {
@@ -106,14 +106,14 @@ fn main() {
         return;
     }
     // The set itself grows; and with the engine's limits only the machines do.
-    growth("default, four of five members", |count| set(count, count * 4 / 5), Policy::Default, &no_limits);
-    growth("default, 40 members", |count| set(count, 40), Policy::Default, &rules);
-    growth("juju-2019, four of five members", |count| set(count, count * 4 / 5), Policy::Juju2019, &rules);
+    growth("default, four of five members", |count| set(count, count * 4 / 5), PeerRules::Default, &no_limits);
+    growth("default, 40 members", |count| set(count, 40), PeerRules::Default, &rules);
+    growth("juju-2019, four of five members", |count| set(count, count * 4 / 5), PeerRules::Juju2019, &rules);
 }
 
 /// Prints the cost for twice as many machines again and again, and how much more each is. Twice as much is linear; n log n
 /// is 2.2 at first and 2.15 in the end.
-fn growth(name: &str, set: impl Fn(usize) -> Snapshot, policy: Policy, rules: &EngineRules) {
+fn growth(name: &str, set: impl Fn(usize) -> Snapshot, policy: PeerRules, rules: &EngineRules) {
     println!("{name}:");
     let (mut last, mut ratios): (Option<u128>, Vec<f64>) = (None, Vec::new());
     for count in [79, 157, 313, 625, 1_250, 2_500, 5_000, 10_000] {

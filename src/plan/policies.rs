@@ -26,7 +26,7 @@ pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
 
 /// All that a manifest can say, by its name there.
 fn settings(document: &Document) -> Vec<(&'static str, String)> {
-    let Document { machines, storage, harvest, reconciliation: health, retries } = document;
+    let Document { machines, storage, harvest, reconciliation: health, retries, replica_sets } = document;
     vec![
         ("machines.attemptsMax", machines.attempts_max.to_string()),
         ("machines.retryFirst", period(machines.retry_first_ms)),
@@ -60,6 +60,7 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("retries.short", period(health.retry_short_ms)),
         ("retries.medium", period(health.retry_medium_ms)),
         ("retries.long", period(health.retry_long_ms)),
+        ("replicaSets.rules", replica_sets.rules.to_string()),
     ]
 }
 
@@ -134,6 +135,7 @@ mod tests {
                 "machines.whenLost" => "keep".to_owned(),
                 "harvest.mode" => "all".to_owned(),
                 "retries.by" => "fault-code".to_owned(),
+                "replicaSets.rules" => "juju-2019".to_owned(),
                 "retries.judged" => "first".to_owned(),
                 "health.nodeConditions" => "[Odd]".to_owned(),
                 _ if value.parse::<u32>().is_ok() => format!("{}", value.parse::<u32>().unwrap() + 1),

@@ -7,7 +7,7 @@ use bailiwick_actors::{
     ports::replica_set::MemberState,
     replica_set::{Endpoint, Phase, Spec, State, addresses::AddressFault},
     supervisor::{
-        peer_group::{Finding, NotChosen},
+        peer_group::{Finding, NotChosen, StatusNote},
         replica_sets::{Plan, plan},
     },
     vocab::{Life, Name},
@@ -89,13 +89,17 @@ pub(super) struct Planned {
 pub(super) fn planned(fleet: &Fleet, name: &str, state: &State) -> Planned {
     let Ok(set) = name.parse::<Name>() else { return Planned::default() };
     let in_words = |step: &_| format!("{}, because {}", step_in_words(step), reason_in_words(step).1);
-    match plan(&fleet.machines, &set, state) {
+    match plan(&fleet.machines, &set, state, fleet.policy().replica_sets.rules) {
         None | Some(Plan::Later) => Planned::default(),
         Some(Plan::Begin(step)) => {
             Planned { steps: step.iter().map(|step| in_words(step)).collect(), ..Planned::default() }
         }
         Some(Plan::Desired(verdict)) => match *verdict {
-            Err(refused) => Planned { held: Some(refused.why.to_string()), ..Planned::default() },
+            Err(refused) => Planned {
+                held: Some(refused.why.to_string()),
+                not_chosen: refused.machine_status.iter().map(|(who, note)| (who.to_string(), noted(note))).collect(),
+                ..Planned::default()
+            },
             Ok(desired) => Planned {
                 steps: desired.steps.iter().map(in_words).collect(),
                 held: desired.held.map(|held| held.to_string()),
@@ -211,6 +215,15 @@ fn finding(finding: &Finding) -> String {
         Finding::SeveralPrimaries { members } => format!("{members} members claim to be primary"),
         Finding::IdUsedAgain { member } => format!("member id {member} was reused"),
     }
+}
+
+/// What stands in the way of a machine's address, in our words.
+fn noted(note: &StatusNote) -> String {
+    bad_address(match note {
+        StatusNote::SeveralAddresses => AddressFault::SeveralUsable,
+        StatusNote::NoneInSpace { .. } => AddressFault::NoneInSpace,
+    })
+    .into()
 }
 
 fn bad_address(fault: AddressFault) -> &'static str {

@@ -4,15 +4,18 @@
 //!     BAILIWICK_CASES=some/folder cargo test --release --test it cases -- --nocapture
 //!
 //! The files in `tests/cases/` are copies and are not edited. With `BAILIWICK_CASES` the files of the same names in that
-//! folder are run as well. For every group there is a line with how many of its cases passed, or why it was not run. A
-//! field that a case has and the runner does not understand is a failure, and so is a group that nobody has heard of.
+//! folder are run as well. For every group there is a line with how many of its cases passed, or why it was not run, and
+//! one for each reason why some of them do not apply (`differences.rs`). A field that a case has and the runner does not
+//! understand is a failure, and so is a group that nobody has heard of.
 
+mod differences;
 mod provisioner;
 mod reconcile;
 mod replica_set;
 mod storage;
 
 use std::{
+    collections::BTreeMap,
     fmt, fs,
     path::{Path, PathBuf},
 };
@@ -61,6 +64,7 @@ const FILES: [File; 6] = [
 enum Outcome {
     Ran { total: usize, failures: Vec<(String, String)> },
     Skipped(String),
+    NotApplicable { total: usize, reason: &'static str },
     Unknown,
 }
 
@@ -75,7 +79,7 @@ impl Line {
     fn is_good(&self) -> bool {
         match &self.outcome {
             Outcome::Ran { failures, .. } => failures.is_empty(),
-            Outcome::Skipped(_) => true,
+            Outcome::Skipped(_) | Outcome::NotApplicable { .. } => true,
             Outcome::Unknown => false,
         }
     }
@@ -86,6 +90,7 @@ impl fmt::Display for Line {
         write!(f, "cases {}/{}: ", self.file, self.group)?;
         match &self.outcome {
             Outcome::Skipped(reason) => write!(f, "skipped ({reason})"),
+            Outcome::NotApplicable { total, reason } => write!(f, "{total} not applicable ({reason})"),
             Outcome::Unknown => f.write_str("0/0\n  the runner does not know this group"),
             Outcome::Ran { total, failures } => {
                 write!(f, "{}/{total}", total - failures.len())?;
@@ -96,20 +101,37 @@ impl fmt::Display for Line {
 }
 
 fn run(file: &File, content: &Value) -> Vec<Line> {
-    let line = |(group, cases): Group| {
+    let lines = |(group, cases): Group| {
+        let (cases, mut lines) = without_differences(file.name, &group, cases);
         let outcome = match (file.plan)(&group) {
             None => Outcome::Unknown,
             Some(Plan::Skip(reason)) => Outcome::Skipped(reason.to_owned()),
-            Some(Plan::NotApplicable(reason)) => Outcome::Skipped(format!("{} not applicable: {reason}", cases.len())),
+            Some(Plan::NotApplicable(reason)) => Outcome::NotApplicable { total: cases.len(), reason },
             Some(Plan::Run(check)) => {
                 let total = cases.len();
                 let failure = |(name, case): Case| check(&case).err().map(|difference| (name, difference));
                 Outcome::Ran { total, failures: cases.into_iter().filter_map(failure).collect() }
             }
         };
-        Line { file: file.name, group, outcome }
+        lines.insert(0, Line { file: file.name, group, outcome });
+        lines
     };
-    (file.groups)(content).into_iter().map(line).collect()
+    (file.groups)(content).into_iter().flat_map(lines).collect()
+}
+
+/// The cases that are put to the product, and a line for each reason why others are not.
+fn without_differences(file: &'static str, group: &str, cases: Vec<Case>) -> (Vec<Case>, Vec<Line>) {
+    let mut reasons: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut rest = Vec::new();
+    for (name, case) in cases {
+        match differences::of(file, group, &case) {
+            Some(it) => *reasons.entry(it.reason).or_default() += 1,
+            None => rest.push((name, case)),
+        }
+    }
+    let outcome = |(reason, total)| Outcome::NotApplicable { total, reason };
+    let line = |reason| Line { file, group: group.to_owned(), outcome: outcome(reason) };
+    (rest, reasons.into_iter().map(line).collect())
 }
 
 fn run_folder(folder: &Path) -> Vec<Line> {

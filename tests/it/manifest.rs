@@ -426,6 +426,8 @@ fn a_replica_set_has_seats_on_machines() {
     let spaced = parse(&spaced).unwrap_or_else(|error| panic!("{error}"));
     let Wish::ReplicaSet { spec, .. } = &spaced.documents[0].wish else { panic!("a replica set") };
     assert_eq!(spec.seats[0].peer(spec.space.as_ref(), false), Ok("[fd00::1]:7".into()));
+    let nameless = parse(&text.replace("servers: 3", "servers: 3\n  space: ''")).expect_err("a space has a name");
+    assert!(nameless.to_string().contains("spec.space"), "{nameless}");
     let engines = ["etcd", "mongodb"].map(|name| name.parse().expect("a name")).into();
     let on_a_node = Known { engines: Some(engines), ..known.clone() };
     let text_of = |engine: &str| {

@@ -9,6 +9,7 @@ use bailiwick::{
 use bailiwick_actors::{
     contract::{Decider, View as _},
     machine,
+    policy::PeerRules,
     ports::{Clock, Condition, Healthy, ReplicaSetEngine},
     replica_set::{self, Rhythm, Seat, Spec},
     shell::{AgentReport, Answer, AnyCommand, Ask, AskError, Limits, Origin, Providers, Running, assemble},
@@ -76,7 +77,7 @@ impl Seen {
     }
 
     fn plan(&self) -> Option<Plan> {
-        plan(&self.view.machines, &name("db"), self.set()?)
+        plan(&self.view.machines, &name("db"), self.set()?, PeerRules::Default)
     }
 
     /// Whether there is nothing left to be done, and nobody is missed.

@@ -1,5 +1,7 @@
 //! The settings that decisions depend on.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::Reconciliation;
@@ -16,6 +18,8 @@ pub struct Document {
     pub reconciliation: Reconciliation,
     #[serde(default)]
     pub retries: Retries,
+    #[serde(default)]
+    pub replica_sets: ReplicaSets,
 }
 
 /// Settings for instances that nobody needs, or nobody knows.
@@ -32,6 +36,51 @@ pub struct Harvest {
 impl Default for Harvest {
     fn default() -> Self {
         Self { mode: HarvestMode::Destroyed, sightings_min: 2, grace_ms: 300_000 }
+    }
+}
+
+/// Settings for replica sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplicaSets {
+    /// Who becomes a member, who votes, and by which steps. Default ours.
+    pub rules: PeerRules,
+}
+
+/// By whose rules a replica set is decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PeerRules {
+    /// Ours: safe on today's servers.
+    #[default]
+    Default,
+    /// What Juju's peer grouper answered in February 2019, its loss of ids in sorting mended.
+    #[serde(rename = "juju-2019")]
+    Juju2019,
+    /// As in 2019, but members of machines that are gone leave even if they vote.
+    #[serde(rename = "juju-2.9")]
+    Juju29,
+    /// As in 2.9, and a dead machine counts as gone.
+    #[serde(rename = "juju-3.x")]
+    Juju3,
+}
+
+impl PeerRules {
+    pub const ALL: [Self; 4] = [Self::Default, Self::Juju2019, Self::Juju29, Self::Juju3];
+
+    /// As a manifest names them.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Juju2019 => "juju-2019",
+            Self::Juju29 => "juju-2.9",
+            Self::Juju3 => "juju-3.x",
+        }
+    }
+}
+
+impl fmt::Display for PeerRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

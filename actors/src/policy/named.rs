@@ -3,12 +3,20 @@
 //! A manifest takes one over with `spec.like`, and what it says beside that is laid over it; a rehearsal reads the same
 //! manifest. So a node can be put under what another system did, and a journal can be decided again under it.
 
-use super::{Document, GiveUpBy, Harvest, Judged, Machines, Reconciliation, Retries, RetryBy, WhenLost};
+use super::{
+    Document, GiveUpBy, Harvest, Judged, Machines, PeerRules, Reconciliation, ReplicaSets, Retries, RetryBy, WhenLost,
+};
 use crate::vocab::HarvestMode;
 
 /// All policies that have a name, with what they say.
-const NAMED: [(&str, fn() -> Document); 3] =
-    [("default", Document::default), ("juju-2016", juju_2016), ("gardener-0.49", gardener_0_49)];
+const NAMED: [(&str, fn() -> Document); 6] = [
+    ("default", Document::default),
+    ("juju-2016", juju_2016),
+    ("juju-2019", || replica_sets_by(PeerRules::Juju2019)),
+    ("juju-2.9", || replica_sets_by(PeerRules::Juju29)),
+    ("juju-3.x", || replica_sets_by(PeerRules::Juju3)),
+    ("gardener-0.49", gardener_0_49),
+];
 
 impl Document {
     /// The policy of this name.
@@ -37,6 +45,11 @@ fn juju_2016() -> Document {
     let harvest = Harvest { mode: HarvestMode::Destroyed, sightings_min: 1, grace_ms: 0 };
     let retries = Retries { judged: Judged::First, ..Retries::default() };
     Document { machines, harvest, retries, ..Document::default() }
+}
+
+/// Juju of a later time, as far as replica sets go. How often its provisioner tries is what we took for our own default.
+fn replica_sets_by(rules: PeerRules) -> Document {
+    Document { replica_sets: ReplicaSets { rules }, ..Document::default() }
 }
 
 /// Gardener's machine controller 0.49: what follows a failure depends on its code, nothing is given up for its code or for

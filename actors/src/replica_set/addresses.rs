@@ -18,15 +18,6 @@ pub enum AddressFault {
     NoneInSpace,
 }
 
-/// Why a space gives no address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum SpaceError {
-    #[error("empty space supplied")]
-    EmptySpace,
-    #[error("address in the space not found")]
-    NotFound,
-}
-
 /// The classes of addresses between members, best first. Source: Juju's choice of internal addresses.
 fn class_of(scope: Scope, is_v4: bool) -> Option<usize> {
     let by_scope = match scope {
@@ -50,23 +41,6 @@ pub fn internal(addresses: &[Address], port: u16) -> Vec<String> {
     of_best.map(|(address, _)| address.host_port(port)).collect()
 }
 
-/// The first address in a space, whatever its scope.
-///
-/// # Errors
-/// If the space has no name, or there is no address in it.
-pub fn in_space(addresses: &[Address], port: u16, space: &str) -> Result<String, SpaceError> {
-    if space.is_empty() {
-        return Err(SpaceError::EmptySpace);
-    }
-    let found = addresses.iter().find(|address| address.space.as_deref() == Some(space));
-    found.map(|address| address.host_port(port)).ok_or(SpaceError::NotFound)
-}
-
-/// Every address, whatever its scope.
-pub fn all_host_ports(addresses: &[Address], port: u16) -> Vec<String> {
-    addresses.iter().map(|address| address.host_port(port)).collect()
-}
-
 /// The space that is set; an empty name sets none.
 pub(crate) fn space_set(space: Option<&str>) -> Option<&str> {
     space.filter(|name| !name.is_empty())
@@ -83,7 +57,9 @@ pub(crate) fn as_juju(
     present: Option<&str>,
 ) -> Result<String, AddressFault> {
     if let Some(space) = space_set(space) {
-        return in_space(addresses, port, space).map_err(|_| AddressFault::NoneInSpace);
+        // The first address in the space, whatever its scope.
+        let found = addresses.iter().find(|address| address.space.as_deref() == Some(space));
+        return found.map(|address| address.host_port(port)).ok_or(AddressFault::NoneInSpace);
     }
     one_of(internal(addresses, port), present)
 }

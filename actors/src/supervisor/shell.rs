@@ -100,6 +100,12 @@ impl<S: Supervise> SupervisorActor<S> {
         self.step(ctx);
     }
 
+    /// Has these looked at once more, in their turn.
+    pub(crate) fn look_again(&mut self, about: impl IntoIterator<Item = StreamId>, ctx: &mut Context<Self>) {
+        self.changed.extend(about);
+        self.step(ctx);
+    }
+
     /// How many decisions wait.
     pub(crate) fn backlog(&self) -> usize {
         self.queue.len()

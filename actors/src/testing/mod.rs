@@ -2,9 +2,11 @@
 
 mod desk;
 mod memory_journal;
+mod past;
 
 #[cfg(feature = "shell")]
 pub use crate::shell::{Plant, plant};
 pub use crate::vocab::guard::{Out, take_out};
 pub use desk::{Answer, Asked, Call, Desk, Provider, name};
 pub use memory_journal::MemoryJournal;
+pub use past::Past;

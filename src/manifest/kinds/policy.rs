@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, GiveUpBy, Judged, RetryBy, WhenLost},
+    policy::{self, GiveUpBy, Judged, PeerRules, RetryBy, WhenLost},
     vocab::HarvestMode,
 };
 
@@ -17,7 +17,8 @@ use crate::{
 };
 
 pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
-    let fields = Fields::of(spec, &["like", "machines", "storage", "harvest", "health", "retries"], reading)?;
+    let known = ["like", "machines", "storage", "harvest", "health", "retries", "replicaSets"];
+    let fields = Fields::of(spec, &known, reading)?;
     // What is said beside it is laid over it, and read even if nobody knows it: all problems are told at once.
     let base = fields.get("like").map_or_else(|| Some(policy::Document::default()), |field| like(&field, reading));
     let is_known = base.is_some();
@@ -36,6 +37,9 @@ pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<poli
     }
     if let Some(section) = fields.get("retries") {
         retry_settings(&section, &mut document, reading);
+    }
+    if let Some(fields) = fields.get("replicaSets").and_then(|section| Fields::of(&section, &["rules"], reading)) {
+        set(&fields, "rules", &mut document.replica_sets.rules, peer_rules, reading);
     }
     is_known.then_some(document)
 }
@@ -141,6 +145,16 @@ fn give_up_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<GiveUpBy> 
             field.refuse(reading, Code::WrongType, message, "")
         }
     }
+}
+
+fn peer_rules(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PeerRules> {
+    let text = field.text(reading)?;
+    let known = PeerRules::ALL.into_iter().find(|rules| rules.name() == text);
+    if known.is_none() {
+        let message = format!("expected `default`, `juju-2019`, `juju-2.9` or `juju-3.x`, found {:?}", cut(text, 40));
+        return field.refuse(reading, Code::WrongType, message, "");
+    }
+    known
 }
 
 fn judged(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Judged> {

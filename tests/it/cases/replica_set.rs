@@ -1,21 +1,23 @@
 //! The cases about replica sets: who is a member, who votes, and at which address.
 //!
-//! Every case is run under the policy it names. Those in which Juju's answer is safe are run once more under policy
+//! What a case has is what a set and its machines have been through; the replica sets supervisor looks at it under the
+//! policy that the case names. Those in which Juju's answer is safe are run once more under policy
 //! `default`, in a group of that name; there members are told apart by their machine, not by their number.
+
+mod given;
+mod node;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick::actors::{
-    supervisor::peer_group::{
-        self, Address, Desired, EngineRules, MACHINE_TAG, Machine, MachineId, Member, MemberId, MemberState,
-        MemberStatus, Policy, Priority, Refused, Scope, Snapshot, StatusNote, addresses, decide,
-    },
-    vocab::Life,
+use bailiwick::actors::supervisor::peer_group::{
+    Address, Desired, MACHINE_TAG, MachineId, Member, Priority, Refusal, Refused, StatusNote, addresses,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{Case, Group, Plan, by_field, cases_of};
+use given::{Alone, Input, MemberText, address, member};
+use node::Node;
 
 const DEFAULT: &str = "default";
 
@@ -72,54 +74,6 @@ struct Whole<Input, Expect> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Input {
-    machines: Vec<MachineText>,
-    members: Vec<MemberText>,
-    statuses: Vec<StatusText>,
-    mongo_port: u16,
-    ha_space: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MachineText {
-    id: String,
-    wants_vote: bool,
-    addresses: Vec<AddressText>,
-    life: Option<String>,
-}
-
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AddressText {
-    value: String,
-    scope: Scope,
-    space: Option<String>,
-    port: Option<u16>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MemberText {
-    id: u64,
-    address: String,
-    tags: Option<BTreeMap<String, String>>,
-    votes: Option<u32>,
-    priority: Option<f64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "an address in a status means nothing, but it is there")]
-struct StatusText {
-    id: u64,
-    address: Option<String>,
-    healthy: bool,
-    state: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Expect {
     error: Option<String>,
     error_regex: Option<String>,
@@ -141,68 +95,22 @@ fn read<T: DeserializeOwned>(case: &Value) -> Result<T, String> {
     serde_json::from_value(case.clone()).map_err(|error| format!("the runner does not understand the case: {error}"))
 }
 
-fn snapshot(input: Input) -> Result<Snapshot, String> {
-    let status = |text: StatusText| {
-        let state = MemberState::named(&text.state).ok_or(format!("there is no state {:?}", text.state))?;
-        Ok(MemberStatus { id: MemberId(text.id), healthy: text.healthy, state, lag_ms: None })
-    };
-    Ok(Snapshot {
-        machines: input.machines.into_iter().map(machine).collect::<Result<_, String>>()?,
-        members: input.members.into_iter().map(member).collect::<Result<_, String>>()?,
-        statuses: input.statuses.into_iter().map(status).collect::<Result<_, String>>()?,
-        port: input.mongo_port,
-        space: input.ha_space,
-        one_host: false,
-    })
-}
-
-fn machine(text: MachineText) -> Result<Machine, String> {
-    let life = match text.life.as_deref() {
-        None | Some("alive") => Life::Alive,
-        Some("dying") => Life::Dying,
-        Some("dead") => Life::Dead,
-        Some(life) => return Err(format!("there is no life {life:?}")),
-    };
-    let addresses = text.addresses.into_iter().map(address).collect();
-    Ok(Machine { id: text.id.into(), wants_vote: text.wants_vote, life, addresses })
-}
-
-fn address(text: AddressText) -> Address {
-    Address { value: text.value, scope: text.scope, space: text.space, port: text.port }
-}
-
-fn member(text: MemberText) -> Result<Member, String> {
-    let priority = text.priority.map(|value| Priority::new(value).ok_or(format!("{value} is no priority")));
-    Ok(Member {
-        id: MemberId(text.id),
-        address: text.address.into(),
-        tags: text.tags.unwrap_or_default().into(),
-        votes: text.votes,
-        priority: priority.transpose()?,
-        other: BTreeMap::new(),
-    })
-}
-
 /// How members are told apart.
 type Key = fn(&Member) -> Option<String>;
 
 fn desired(case: &Value) -> Result<(), String> {
     let whole: Whole<Input, Expect> = read(case)?;
-    let policy = match whole.policy.as_deref() {
-        None => Policy::Juju2019,
-        Some(name) => name.parse().map_err(|error: peer_group::UnknownPolicy| error.to_string())?,
-    };
-    compare(whole, policy, |member| Some(member.id.to_string()))
+    let policy = whole.policy.clone().unwrap_or_else(|| "juju-2019".to_owned());
+    compare(whole, &policy, |member| Some(member.id.to_string()))
 }
 
 fn desired_by_default(case: &Value) -> Result<(), String> {
-    compare(read(case)?, Policy::Default, |member| member.machine_tag().map(str::to_owned))
+    compare(read(case)?, DEFAULT, |member| member.machine_tag().map(str::to_owned))
 }
 
-fn compare(whole: Whole<Input, Expect>, policy: Policy, key: Key) -> Result<(), String> {
-    let (snapshot, expect) = (snapshot(whole.input)?, whole.expect);
-    let rules = EngineRules::mongodb();
-    match decide(&snapshot, policy, &rules) {
+fn compare(whole: Whole<Input, Expect>, policy: &str, key: Key) -> Result<(), String> {
+    let (node, expect) = (Node::of(whole.input, policy)?, whole.expect);
+    match node.verdict()? {
         Ok(desired) => {
             if let Some(error) = expect.error {
                 return Err(format!("expected the error {error:?}, got {desired:?}"));
@@ -210,9 +118,8 @@ fn compare(whole: Whole<Input, Expect>, policy: Policy, key: Key) -> Result<(), 
             same_set(&expect, &desired, key)?;
             same_notes(expect.machine_status, &desired.machine_status)?;
             let Some(settles) = whole.settles else { return Ok(()) };
-            let then = Snapshot { members: desired.members, ..snapshot };
-            let again =
-                decide(&then, policy, &rules).map_err(|refused| format!("its answer fails: {}", refused.why))?;
+            let again = node.after(desired.members).verdict()?;
+            let again = again.map_err(|refused| format!("its answer fails: {}", refused.why))?;
             same("settles", settles, !again.changed && !again.step_down_primary)
         }
         Err(Refused { why, machine_status }) => {
@@ -301,14 +208,6 @@ fn sort_as_ints(case: &Value) -> Result<(), String> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Addresses {
-    addresses: Vec<AddressText>,
-    mongo_port: u16,
-    ha_space: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct HostPorts {
     addresses: Vec<String>,
 }
@@ -321,31 +220,32 @@ struct InSpace {
 }
 
 fn select_internal(case: &Value) -> Result<(), String> {
-    let whole: Whole<Addresses, HostPorts> = read(case)?;
+    let whole: Whole<Alone, HostPorts> = read(case)?;
     let given: Vec<Address> = whole.input.addresses.into_iter().map(address).collect();
     same("addresses", whole.expect.addresses, addresses::internal(&given, whole.input.mongo_port))
 }
 
+/// One machine whose member has yet to be given an address, in a set with that space.
 fn select_space(case: &Value) -> Result<(), String> {
-    let whole: Whole<Addresses, InSpace> = read(case)?;
-    let given: Vec<Address> = whole.input.addresses.into_iter().map(address).collect();
-    let space = whole.input.ha_space.ok_or("a case of this kind names a space")?;
-    match (addresses::in_space(&given, whole.input.mongo_port, &space), whole.expect.error) {
-        (Ok(found), None) => same("address", whole.expect.address, Some(found)),
-        (Err(error), Some(text)) if error.to_string().contains(&text) => same("address", whole.expect.address, None),
+    let whole: Whole<Alone, InSpace> = read(case)?;
+    let node = Node::of(Input::from(whole.input), "juju-2019")?;
+    match (node.verdict()?, whole.expect.error) {
+        (Ok(desired), None) => {
+            let found = desired.members.first().map(|member| member.address.to_string());
+            same("address", whole.expect.address, found)
+        }
+        (Err(Refused { why: Refusal::NoneInSpace { .. }, .. }), Some(error)) if error == "not found" => {
+            same("address", whole.expect.address, None)
+        }
         (got, error) => Err(format!("error: expected {error:?}, got {got:?}")),
     }
 }
 
+/// One machine whose member is there: where it is published to be found.
 fn all_host_ports(case: &Value) -> Result<(), String> {
-    let whole: Whole<Addresses, HostPorts> = read(case)?;
-    let given: Vec<Address> = whole.input.addresses.into_iter().map(address).collect();
-    let sorted = |mut hosts: Vec<String>| {
-        hosts.sort();
-        hosts
-    };
-    let got = addresses::all_host_ports(&given, whole.input.mongo_port);
-    same("addresses", sorted(whole.expect.addresses), sorted(got))
+    let whole: Whole<Alone, HostPorts> = read(case)?;
+    let published = Node::of(Input::from(whole.input), DEFAULT)?.published();
+    same("addresses", whole.expect.addresses.into_iter().collect(), published)
 }
 
 #[test]

@@ -58,7 +58,7 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 33] = [
+const DECLARED: [&str; 35] = [
     "Judged",
     "Retries",
     "RetryBy",
@@ -73,6 +73,8 @@ const DECLARED: [&str; 33] = [
     "Machines",
     "Storage",
     "WhenLost",
+    "ReplicaSets",
+    "PeerRules",
     "document",
     "Reconciliation",
     "Drain",

@@ -6,12 +6,12 @@ use std::{
 };
 
 use super::{
+    EngineRules,
     addresses::{self, AddressFault, HostPort},
     draft::{Goal, Newcomer},
     hosts::{self, Claim, Hosts, Numbers},
     juju, plan,
     roll::{Owner, Roll, Seat},
-    rules::EngineRules,
     snapshot::{Machine, Member, MemberId, Priority, Snapshot},
     verdict::{Desired, Finding, NotChosen, Refusal, Refused, StepReason, Verdict},
     votes::{self, Voters},

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
+    EngineRules,
     lawful::Tally,
     roll::{Owner, Roll, Seat},
-    rules::EngineRules,
     snapshot::{Member, MemberId, MemberState, Priority},
     verdict::{Held, StepReason},
 };

@@ -1,15 +1,20 @@
 //! Juju's answers: what its peer grouper decided, rule by rule and weakness by weakness.
 //!
-//! Kept for comparison and for rehearsing: policy `default` is what we stand behind. Differences to the original: ids keep
-//! their spelling and their place in the order, where the original re-rendered numbers while sorting.
+//! A node is put under these rules by a policy (`replicaSets.rules`), and what they would have done is rehearsed with such
+//! a policy; `default` is what we stand behind. They are a function of their own and no readings of ours: the original
+//! counts votes, marks changes and writes everything at once in a way that only makes sense as a whole, and a choice of
+//! ours that could be switched off for it (a limit, a majority, an address that nobody else has) would be no guard.
+//!
+//! Differences to the original: ids keep their spelling and their place in the order, where the original re-rendered
+//! numbers while sorting.
 
 use std::collections::BTreeMap;
 
 use super::{
+    PeerRules,
     addresses::{self, AddressFault},
     plan,
     roll::{Statuses, in_order, place},
-    rules::Policy,
     snapshot::{Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Priority, Snapshot},
     verdict::{Action, Desired, Refusal, Refused, StatusNote, Step, StepReason, Verdict},
 };
@@ -47,12 +52,12 @@ struct Votes {
     step_down: bool,
 }
 
-pub(super) fn desired(snapshot: &Snapshot, policy: Policy) -> Verdict {
+pub(super) fn desired(snapshot: &Snapshot, policy: PeerRules) -> Verdict {
     let refuse = |why| Err(Refused { why, machine_status: BTreeMap::new() });
     if snapshot.members.is_empty() {
         return refuse(Refusal::NoMembers);
     }
-    let is_there = |machine: &&Machine| policy != Policy::Juju3 || machine.life != Life::Dead;
+    let is_there = |machine: &&Machine| policy != PeerRules::Juju3 || machine.life != Life::Dead;
     let machines = in_order(snapshot.machines.iter().filter(is_there));
     let mut peers: Vec<Peer<'_>> = machines.iter().map(|_| Peer::default()).collect();
     let statuses = Statuses::of(&snapshot.statuses);
@@ -85,14 +90,14 @@ pub(super) fn desired(snapshot: &Snapshot, policy: Policy) -> Verdict {
     Ok(desired)
 }
 
-fn refusal_of_extra(member: &Member, policy: Policy) -> Option<Refusal> {
+fn refusal_of_extra(member: &Member, policy: PeerRules) -> Option<Refusal> {
     if !member.is_voter() {
         return None;
     }
     match policy {
-        Policy::Juju2019 | Policy::Default => Some(Refusal::VotingOrphan { member: member.id }),
-        Policy::Juju29 | Policy::Juju3 if member.machine_tag().is_some() => None,
-        Policy::Juju29 | Policy::Juju3 => Some(Refusal::VotingStranger { member: member.id }),
+        PeerRules::Juju2019 | PeerRules::Default => Some(Refusal::VotingOrphan { member: member.id }),
+        PeerRules::Juju29 | PeerRules::Juju3 if member.machine_tag().is_some() => None,
+        PeerRules::Juju29 | PeerRules::Juju3 => Some(Refusal::VotingStranger { member: member.id }),
     }
 }
 

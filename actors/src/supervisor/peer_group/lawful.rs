@@ -1,6 +1,6 @@
 //! What a step must never do, whoever asks for it. Source: the checks MongoDB makes before it takes a configuration.
 
-use super::{rules::EngineRules, verdict::Held};
+use super::{EngineRules, verdict::Held};
 
 /// A configuration in figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

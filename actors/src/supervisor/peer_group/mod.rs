@@ -1,16 +1,16 @@
 //! Replica sets: who shall be a member, who shall vote, and by which steps.
 //!
-//! [`decide`] is a pure function of a [`Snapshot`], a [`Policy`] and the [`EngineRules`]; all three are data, so a decision
-//! can be recorded, explained and made again. Under policy `default` the verdict holds a *target* and *steps* towards it,
+//! [`decide`] is a pure function of a [`Snapshot`], the [`PeerRules`] of the policy and the [`EngineRules`]; all three are
+//! data, so a decision can be recorded, explained and made again. Under the rules `default` the verdict holds a *target* and *steps* towards it,
 //! each legal on its own. Whoever carries them out takes the first, reads the configuration back, and asks again.
 //!
 //! ```text
 //! snapshot ─▶ roll (who stands for whom) ─▶ addresses, hosts (who is reached where) ─▶ votes ─▶ target ─▶ plan ─▶ steps
 //! ```
 //!
-//! Under the policies named after Juju the answer is the original's, weaknesses included: see [`Policy`].
+//! Under the rules named after Juju the answer is the original's, weaknesses included: see [`PeerRules`].
 //!
-//! What policy `default` guards, where the guard stands, and which test fails without it (`tests/guards.rs`, `tests/reached.rs`):
+//! What `default` guards, where the guard stands, and which test fails without it (`tests/guards.rs`, `tests/reached.rs`):
 //!
 //! | guard | where | test |
 //! |---|---|---|
@@ -54,8 +54,6 @@
 
 mod snapshot;
 
-mod rules;
-
 mod verdict;
 
 mod roll;
@@ -76,8 +74,9 @@ pub mod metrics;
 #[cfg(test)]
 mod tests;
 
-pub use crate::replica_set::addresses;
-pub use rules::{EngineRules, Policy, UnknownPolicy};
+use std::collections::BTreeMap;
+
+pub use crate::{policy::PeerRules, ports::replica_set::EngineRules, replica_set::addresses};
 pub use snapshot::{
     Address, MACHINE_TAG, Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Priority, Scope, Snapshot,
     Tags,
@@ -88,7 +87,8 @@ pub use verdict::{
 
 /// What a replica set shall become, and by which steps.
 ///
-/// The rules of the engine bind policy `default` only: Juju knew none.
+/// The rules of the engine bind `default` only: Juju knew one engine, and does not answer for one whose voters cannot lose
+/// their vote and stay.
 ///
 /// # Errors
 /// If there is no target; the refusal says why, and what the machines' status should say nevertheless.
@@ -120,14 +120,17 @@ pub use verdict::{
 ///     space: None,
 ///     one_host: false,
 /// };
-/// let desired = decide(&snapshot, Policy::Default, &EngineRules::mongodb()).expect("a target");
+/// let desired = decide(&snapshot, PeerRules::Default, &EngineRules::mongodb()).expect("a target");
 /// assert_eq!(desired.members.len(), 2);
 /// assert_eq!(desired.voting, [("0".into(), true), ("1".into(), false)].into());
 /// assert_eq!(desired.steps.len(), 1, "the second joins, and gets its vote when it is ready and a third one is there");
 /// ```
-pub fn decide(snapshot: &Snapshot, policy: Policy, rules: &EngineRules) -> Verdict {
-    match policy {
-        Policy::Default => desired::desired(snapshot, rules),
-        Policy::Juju2019 | Policy::Juju29 | Policy::Juju3 => juju::desired(snapshot, policy),
+pub fn decide(snapshot: &Snapshot, by: PeerRules, rules: &EngineRules) -> Verdict {
+    match by {
+        PeerRules::Default => desired::desired(snapshot, rules),
+        PeerRules::Juju2019 | PeerRules::Juju29 | PeerRules::Juju3 if !rules.can_demote => {
+            Err(Refused { why: Refusal::OtherEngine { rules: by }, machine_status: BTreeMap::new() })
+        }
+        PeerRules::Juju2019 | PeerRules::Juju29 | PeerRules::Juju3 => juju::desired(snapshot, by),
     }
 }

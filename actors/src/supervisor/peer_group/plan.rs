@@ -9,9 +9,9 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{
+    EngineRules,
     draft::{Draft, Goal, Newcomer, Slot, State},
     roll::Roll,
-    rules::EngineRules,
     snapshot::{Member, MemberId},
     verdict::{Action, Change, Held, Step, StepReason},
 };

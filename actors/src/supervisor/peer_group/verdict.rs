@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    PeerRules,
     addresses::AddressFault,
     snapshot::{MachineId, Member, MemberId},
 };
@@ -68,6 +69,10 @@ pub enum Refusal {
     MemberTwice { member: MemberId },
     #[error("no member of the configuration can be reached at any address")]
     NobodyReachable,
+    #[error(
+        "the rules {rules} leave who loses its vote in the set, which this engine cannot; its policy needs the rules default"
+    )]
+    OtherEngine { rules: PeerRules },
 }
 
 fn list(machines: &[MachineId]) -> String {

@@ -3,8 +3,8 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{
+    EngineRules,
     roll::{Owner, Roll, Seat},
-    rules::EngineRules,
     verdict::NotChosen,
 };
 use crate::vocab::guard::{self, Guard};

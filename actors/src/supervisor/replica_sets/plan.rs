@@ -8,7 +8,7 @@ use crate::{
     ports::Healthy,
     ports::replica_set::{Action, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Step, StepReason},
     replica_set::{Seat, Spec, State as ReplicaSet},
-    supervisor::peer_group::{Address, Machine, Policy, Snapshot, Verdict, decide},
+    supervisor::peer_group::{Address, Machine, PeerRules, Snapshot, Verdict, decide},
     vocab::{
         Life, Name,
         guard::{self, Guard},
@@ -42,8 +42,8 @@ pub fn data_lost_condition(set: &Name) -> String {
     format!("ReplicaSetDataLost/{set}")
 }
 
-/// What follows for a set, from what it knows and how the machines are; none if it is not looked after.
-pub fn plan(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet) -> Option<Plan> {
+/// What follows for a set by these rules, from what it knows and how the machines are; none if it is not looked after.
+pub fn plan(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet, by: PeerRules) -> Option<Plan> {
     let spec = state.spec.as_ref().filter(|_| state.life == Life::Alive)?;
     if !state.is_settled() {
         return Some(Plan::Later);
@@ -51,7 +51,7 @@ pub fn plan(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet) -> 
     let Some(seen) = &state.seen else {
         return Some(Plan::Begin(first(machines, spec).map(Box::new)));
     };
-    Some(Plan::Desired(Box::new(decide(&snapshot(machines, set, state), Policy::Default, &seen.rules))))
+    Some(Plan::Desired(Box::new(decide(&snapshot(machines, set, state), by, &seen.rules))))
 }
 
 /// The set begins on its first seat, once the machine there runs; on the next one when that machine is gone for good.

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::{Command, State, View};
 use crate::{
     contract::{Decider, Folded},
+    policy::PeerRules,
     ports::replica_set::Observation,
     replica_set::{self, Report, Rhythm, State as ReplicaSet},
     schedule::backoff_ms,
@@ -38,6 +39,8 @@ pub struct Watch {
     /// By set: what its engine watches for, as of which round, and how that is ended.
     watching: BTreeMap<Name, (Version, SpawnHandle)>,
     reports: u64,
+    /// The rules by which the sets were looked at last.
+    rules: Option<PeerRules>,
 }
 
 /// When a set was asked last, and how often in vain since it changed last.
@@ -85,6 +88,7 @@ impl Handler<Poll> for SupervisorActor<State> {
 
     fn handle(&mut self, _: Poll, ctx: &mut Self::Context) {
         let sets: Vec<Name> = self.view.sets.iter().filter_map(|(name, _)| name.parse().ok()).collect();
+        self.follow_the_policy(&sets, ctx);
         self.watch.polled.retain(|name, _| sets.contains(name));
         self.stop_watching(|name| !sets.contains(name), ctx);
         for set in sets {
@@ -115,6 +119,15 @@ impl Handler<Poll> for SupervisorActor<State> {
 }
 
 impl SupervisorActor<State> {
+    /// Under other rules other steps may be due, though nothing has changed about any set.
+    fn follow_the_policy(&mut self, sets: &[Name], ctx: &mut Context<Self>) {
+        let rules = self.services.policy().document.replica_sets.rules;
+        if self.watch.rules.replace(rules).is_some_and(|before| before != rules) {
+            let stream = |set: &Name| StreamId::new(ReplicaSet::KIND, set.as_str()).expect("names are checked");
+            self.look_again(sets.iter().map(stream), ctx);
+        }
+    }
+
     /// Has the engine of a settled set say by itself that something is not as it was seen last.
     fn keep_watching(&mut self, set: Name, state: &ReplicaSet, ctx: &mut Context<Self>) {
         let round = state.phase_at;

@@ -10,6 +10,7 @@ use super::{View, engagements::engagements, members::tidings, plan::plan, public
 use crate::{
     contract::{Code, Decider, Decision, Facts, Stored, Touches, Verdict, reasons},
     machine, member,
+    policy::PeerRules,
     ports::replica_set::Step,
     replica_set,
     supervisor::Order,
@@ -83,7 +84,7 @@ impl Decider for State {
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         let orders = match command {
-            Command::Look { about } => orders(facts.view, about),
+            Command::Look { about } => orders(facts.view, about, facts.policy.replica_sets.rules),
         };
         if orders.is_empty() {
             return Ok(Decision::nothing(Reason::NothingFollows));
@@ -123,8 +124,8 @@ fn concerned(view: &View, about: &[StreamId]) -> BTreeSet<Name> {
 }
 
 /// The next step of a set.
-fn next_step(view: &View, set: &Name) -> Option<Step> {
-    plan(&view.machines, set, view.sets.get(set.as_str())?)?.next_step()
+fn next_step(view: &View, set: &Name, by: PeerRules) -> Option<Step> {
+    plan(&view.machines, set, view.sets.get(set.as_str())?, by)?.next_step()
 }
 
 fn take(view: &View, set: &Name, step: Step) -> Option<Order> {
@@ -135,11 +136,11 @@ fn take(view: &View, set: &Name, step: Step) -> Option<Order> {
 }
 
 /// For every set that is concerned: who hears what of it, and its next step, unless that waits for a machine.
-fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
+fn orders(view: &View, about: &[StreamId], by: PeerRules) -> Vec<Order> {
     let mut orders = Vec::new();
     for set in concerned(view, about) {
         let Some(folded) = view.sets.folded(set.as_str()) else { continue };
-        let next = next_step(view, &set);
+        let next = next_step(view, &set, by);
         let engagements = engagements(view, &set, folded, next.as_ref());
         orders.extend(tidings(view, &set, folded));
         orders.extend(engagements.orders);

@@ -4,14 +4,13 @@ mod members;
 
 use std::collections::BTreeMap;
 
-use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
-use uuid::Uuid;
+use bailiwick_journal::{StreamId, Version};
 
 use super::{Command, Event, Plan, State, View, data_lost_condition, plan};
 use crate::{
-    contract::{Decider, Facts, Stored, View as _, given::JOURNAL},
+    contract::{Decider, Facts, Stored, given::JOURNAL},
     machine,
-    policy::Document,
+    policy::{Document, PeerRules, ReplicaSets},
     ports::{
         Condition, Healthy, InstanceStatus, MachineInstance,
         replica_set::{
@@ -21,15 +20,12 @@ use crate::{
     },
     replica_set::{self, Rhythm, Seat, Spec},
     supervisor::Order,
+    testing::Past,
     vocab::{EffectId, InstanceId, Name, Timestamp},
 };
 
 #[derive(Default)]
-struct Seen {
-    view: View,
-    position: Position,
-    versions: BTreeMap<StreamId, Version>,
-}
+struct Seen(Past<View>);
 
 fn name(text: &str) -> Name {
     text.parse().expect("a name")
@@ -37,28 +33,7 @@ fn name(text: &str) -> Name {
 
 impl Seen {
     fn then<E: Stored>(mut self, stream: &str, events: impl IntoIterator<Item = E>) -> Self {
-        let stream: StreamId = stream.parse().expect("a stream");
-        let events: Vec<Body> = events.into_iter().map(|event| event.store().expect("small")).collect();
-        let meta = Meta {
-            kind: EntryKind::Decision,
-            outcome: Outcome::Done,
-            code: String::new(),
-            time_ms: 0,
-            command_id: Uuid::nil(),
-            command_hash: [0; 16],
-            cause: None,
-            principal: String::new(),
-            policy: None,
-            view: None,
-            cites: Vec::new(),
-        };
-        self.position = self.position.next();
-        let version = self.versions.entry(stream.clone()).or_default();
-        let count = u32::try_from(events.len()).expect("few");
-        let header = Header { position: self.position, stream, first_version: version.next(), events: count, meta };
-        *version = header.last_version();
-        let (command, facts, verdict) = (Body::default(), Body::default(), Body::default());
-        self.view.apply(&Entry { header, command, facts, verdict, events }).expect("readable");
+        self.0.happened(&stream.parse().expect("a stream"), events);
         self
     }
 
@@ -101,10 +76,14 @@ impl Seen {
     }
 
     fn decide(&self, command: Command) -> Vec<Order> {
+        self.decide_by(PeerRules::Default, command)
+    }
+
+    fn decide_by(&self, rules: PeerRules, command: Command) -> Vec<Order> {
         let own = "supervisor/replica-sets".parse().expect("a stream");
-        let policy = Document::default();
+        let policy = Document { replica_sets: ReplicaSets { rules }, ..Document::default() };
         let (now, journal) = (Timestamp(9), JOURNAL);
-        let facts = Facts { stream: &own, next: Version(1), now, policy: &policy, view: &self.view, journal };
+        let facts = Facts { stream: &own, next: Version(1), now, policy: &policy, view: &self.0.view, journal };
         let decision = State.decide(&command, &facts).expect("it refuses nothing");
         decision.events.into_iter().map(|Event::Issued { order, .. }| order).collect()
     }
@@ -200,7 +179,10 @@ fn nothing_is_planned_while_something_is_under_way() {
     let step = Step { action: write(Change::Promote { member: MemberId(2) }), because: StepReason::ReadyToVote };
     let begun = replica_set::Event::StepBegun { step, base: Stamp::default(), at: Timestamp(1) };
     let seen = with(3, &[member(1, true), member(2, false)], &[]).then("replica-set/db", [begun]);
-    assert_eq!(plan(&seen.view.machines, &name("db"), seen.view.sets.get("db").expect("a set")), Some(Plan::Later));
+    assert_eq!(
+        plan(&seen.0.view.machines, &name("db"), seen.0.view.sets.get("db").expect("a set"), PeerRules::Default),
+        Some(Plan::Later)
+    );
     assert_eq!(seen.step("replica-set/db"), None);
 }
 
@@ -259,4 +241,31 @@ fn nobody_joins_etcd_while_a_voter_is_sick() {
     assert!(well.step("replica-set/db").is_some());
     let sick = with(3, &members, &[3]).machine("m4").engaged(&["m4"]).then("replica-set/db", changed());
     assert_eq!(sick.step("replica-set/db"), None);
+}
+
+#[test]
+fn the_policy_says_by_whose_rules_a_set_is_planned() {
+    // Given a set on MongoDB that has lost two of its three machines' votes, all of them well
+    let seen =
+        |rules| Observation { rules, ..observation(&[member(1, true), member(2, false), member(3, false)], &[]) };
+    let set = |rules| {
+        let events =
+            [replica_set::Event::Declared { spec: spec(3) }, replica_set::Event::Seen { observation: seen(rules) }];
+        let set = Seen::default().machine("m1").machine("m2").machine("m3").then("replica-set/db", events);
+        set.engaged(&["m2", "m3"])
+    };
+    let steps = |rules, engine| -> Vec<Action> {
+        let look = Command::Look { about: vec!["replica-set/db".parse().expect("a stream")] };
+        let action = |order| match order {
+            Order::ReplicaSet { command: replica_set::Command::TakeStep { step, .. }, .. } => Some(step.action),
+            _ => None,
+        };
+        set(engine).decide_by(rules, look).into_iter().filter_map(action).collect()
+    };
+    let promote = |number| Change::Promote { member: MemberId(number) };
+    // Then ours gives one vote at a time, Juju's both at once, and none where a vote cannot be taken again
+    assert_eq!(steps(PeerRules::Default, EngineRules::mongodb()), [write(promote(2))]);
+    let both = Action::Write { changes: vec![promote(2), promote(3)] };
+    assert_eq!(steps(PeerRules::Juju2019, EngineRules::mongodb()), [both]);
+    assert_eq!(steps(PeerRules::Juju2019, EngineRules::etcd()), []);
 }

@@ -23,7 +23,7 @@ fn snapshots_and_verdicts_can_be_recorded() {
         let seen = dice::roll(seed);
         let bytes = bincode::serialize(&seen).expect("a stored form");
         assert_eq!(bincode::deserialize::<Snapshot>(&bytes).expect("the same"), seen);
-        let verdict = decide(&seen, Policy::Default, &EngineRules::mongodb());
+        let verdict = decide(&seen, PeerRules::Default, &EngineRules::mongodb());
         let bytes = bincode::serialize(&verdict).expect("a stored form");
         assert_eq!(bincode::deserialize::<Verdict>(&bytes).expect("the same"), verdict);
     }

@@ -340,7 +340,7 @@ fn ids_stay_in_range() {
 #[test]
 fn a_member_that_is_there_twice_is_refused() {
     let twice = healthy(&[machine(1)], &[voter(1), Member { address: "10.0.0.9:7".into(), ..voter(1) }]);
-    let refused = decide(&twice, Policy::Default, &EngineRules::mongodb()).map_err(|refused| refused.why);
+    let refused = decide(&twice, PeerRules::Default, &EngineRules::mongodb()).map_err(|refused| refused.why);
     assert_eq!(refused, Err(Refusal::MemberTwice { member: MemberId(1) }));
 }
 

@@ -50,8 +50,8 @@ fn without_new_ids(steps: &[Step]) -> Vec<Step> {
 /// # Panics
 /// If anything does not hold.
 pub(super) fn check(snapshot: &Snapshot, rules: &EngineRules) -> Verdict {
-    let desired = decide(snapshot, Policy::Default, rules);
-    assert_eq!(desired, decide(snapshot, Policy::Default, rules), "the same inputs give the same verdict");
+    let desired = decide(snapshot, PeerRules::Default, rules);
+    assert_eq!(desired, decide(snapshot, PeerRules::Default, rules), "the same inputs give the same verdict");
     let Ok(desired) = desired else { return desired };
     target_is_sound(snapshot, &desired, rules);
     steps_are_sound(snapshot, &desired, rules);
@@ -110,12 +110,12 @@ fn steps_are_sound(snapshot: &Snapshot, desired: &Desired, rules: &EngineRules) 
         if let Err(why) = server.take(&step.action, rules) {
             panic!("step {at} of {:#?}: {why}", desired.steps);
         }
-        let again = decide(&server.seen(snapshot), Policy::Default, rules).expect("there is still a target");
+        let again = decide(&server.seen(snapshot), PeerRules::Default, rules).expect("there is still a target");
         assert_eq!(picture(&again), picture(desired), "another target after step {at}");
         assert_eq!(without_new_ids(&again.steps), without_new_ids(&desired.steps[at + 1..]), "after step {at}");
         assert_eq!(again.held, desired.held, "after step {at}");
     }
-    let rest = decide(&server.seen(snapshot), Policy::Default, rules).expect("there is still a target");
+    let rest = decide(&server.seen(snapshot), PeerRules::Default, rules).expect("there is still a target");
     assert_eq!(rest.changed, desired.held.is_some(), "{:?}", desired.held);
     assert!(rest.steps.is_empty());
     assert!(!rest.step_down_primary || desired.held.is_some());
@@ -159,7 +159,7 @@ fn the_order_of_the_inputs_makes_no_difference() {
         turned.machines.reverse();
         turned.members.reverse();
         let rules = EngineRules::mongodb();
-        let (one, other) = (decide(snapshot, Policy::Default, &rules), decide(&turned, Policy::Default, &rules));
+        let (one, other) = (decide(snapshot, PeerRules::Default, &rules), decide(&turned, PeerRules::Default, &rules));
         let (Ok(one), Ok(other)) = (one, other) else { return };
         assert_eq!((one.members, one.steps, one.held), (other.members, other.steps, other.held));
     });
@@ -169,7 +169,7 @@ fn the_order_of_the_inputs_makes_no_difference() {
 fn an_orphan_voter_and_a_machine_without_address_change_nothing_for_others() {
     for_each_snapshot(|_, snapshot| {
         let rules = EngineRules::mongodb();
-        let Ok(without) = decide(snapshot, Policy::Default, &rules) else { return };
+        let Ok(without) = decide(snapshot, PeerRules::Default, &rules) else { return };
         if without.findings.iter().any(|finding| matches!(finding, Finding::LastVoterStays { .. })) {
             return;
         }
@@ -180,7 +180,7 @@ fn an_orphan_voter_and_a_machine_without_address_change_nothing_for_others() {
         }
         with.members.push(orphan);
         with.machines.push(Machine { addresses: Vec::new(), id: "no-address".into(), ..machine(1) });
-        let with = decide(&with, Policy::Default, &rules).expect("a target");
+        let with = decide(&with, PeerRules::Default, &rules).expect("a target");
         assert_eq!(with.voting, without.voting);
         assert_eq!(picture(&with), picture(&without));
     });

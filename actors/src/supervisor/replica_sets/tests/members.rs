@@ -8,8 +8,8 @@ impl Seen {
     fn told(mut self) -> Self {
         for order in self.look_after("replica-set/db") {
             let (Order::Member { command, .. }, stream) = (&order, order.target()) else { continue };
-            let version = self.versions.get(&stream).copied().unwrap_or_default();
-            let state = self.view.members.get(stream.name()).cloned().unwrap_or_default();
+            let version = self.0.version(&stream);
+            let state = self.0.view.members.get(stream.name()).cloned().unwrap_or_default();
             let policy = Document::default();
             let facts = Facts {
                 stream: &stream,
@@ -75,7 +75,7 @@ fn everybody_with_a_seat_or_a_place_hears_of_it_once() {
     assert_eq!((&picture(heard[2].1).seat, &picture(heard[2].1).seen), (&Some("10.0.0.3:7".into()), &None));
     let told = seen.told();
     assert_eq!(commands(&told.look_after("replica-set/db")), [], "and not again");
-    assert_eq!(told.view.members.get("db:m2").map(|member| member.status()), Some("learner"));
+    assert_eq!(told.0.view.members.get("db:m2").map(|member| member.status()), Some("learner"));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn members_of_a_set_that_is_not_looked_after_are_forgotten_and_then_the_set_is()
     assert_eq!(commands(&orders).len(), 3);
     assert_eq!(engagements(&orders), ["-m1"], "its machine may go");
     let over = removed.told();
-    assert_eq!((over.view.sets.get("db"), over.view.members.iter().count()), (None, 0));
+    assert_eq!((over.0.view.sets.get("db"), over.0.view.members.iter().count()), (None, 0));
 }
 
 #[test]
