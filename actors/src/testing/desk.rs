@@ -196,6 +196,11 @@ impl Desk {
         Some(self.shelves.sets.get(&stream::<machine_set::State>(set))?.state())
     }
 
+    /// What is true of a machine class now.
+    pub fn machine_class_state(&self, class: &str) -> Option<&machine_class::State> {
+        Some(self.shelves.classes.get(&stream::<machine_class::State>(class))?.state())
+    }
+
     /// What the machines supervisor has seen.
     pub fn machines_seen(&self) -> &machines::State {
         self.seats.machines.entity.state()

@@ -6,6 +6,7 @@
 mod drain;
 mod expect;
 mod given;
+mod living;
 mod passes;
 mod rules;
 mod sets;
@@ -50,21 +51,21 @@ const STORE: &str = "(store only)";
 pub(super) fn plan(group: &str) -> Option<Plan> {
     let (flow, why) = group.split_once(' ').unwrap_or((group, ""));
     let plan = match flow {
-        "create" | "delete" | "health" | "sync" | "reconcile" => Plan::Run(passes::pass),
+        "create" => Plan::Run(living::create),
+        "health" => Plan::Run(living::health),
+        "delete" | "sync" | "reconcile" => Plan::Run(passes::pass),
         "sequence" => Plan::Run(passes::sequence),
-        "healthy" => Plan::Run(rules::healthy),
-        "conditions_changed" => Plan::Run(rules::conditions_changed),
-        "critical_taint" => Plan::Run(rules::critical_taint),
-        "termination_reason" => Plan::Run(rules::termination_reason),
-        "timeouts" => Plan::Run(rules::timeouts),
-        "create_failure_phase" => Plan::Run(passes::create_failure_phase),
-        "token" => Plan::Run(rules::token),
+        "healthy" => Plan::Run(living::healthy),
+        "conditions_changed" => Plan::Run(living::conditions_changed),
+        "critical_taint" => Plan::Run(living::critical_taint),
+        "termination_reason" => Plan::Run(living::termination_reason),
+        "timeouts" => Plan::Run(living::timeouts),
+        "create_failure_phase" => Plan::Run(living::create_failure_phase),
         "sync_labels" | "sync_annotations" | "sync_taints" => Plan::Run(rules::sync),
         "can_fail" => Plan::Run(rules::can_fail),
-        "permits" => Plan::Run(rules::permits),
-        "validate_class" => Plan::Run(rules::validate_class),
-        "class" => Plan::Run(rules::class),
-        "node_event" => Plan::Run(rules::node_event),
+        "validate_class" => Plan::Run(living::validate_class),
+        "class" => Plan::Run(living::class),
+        "node_event" => Plan::Run(living::node_event),
         "unmanaged" => Plan::Run(rules::unmanaged),
         "orphans" => Plan::Run(rules::orphans),
         "drain" => Plan::Run(drain::drain),
@@ -76,6 +77,8 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "slow_start" => Plan::Run(sets::slow_start),
         "replicas" => Plan::Run(sets::replicas),
         "set_status" => Plan::Run(sets::status),
+        "token" => Plan::NotApplicable("an id is drawn for every instance; none follows from a name"),
+        "permits" => Plan::NotApplicable("orders that are not answered yet are the permits: none is taken or given back"),
         "fenceposts"
         | "bounds"
         | "new_replicas"

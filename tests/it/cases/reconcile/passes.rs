@@ -289,14 +289,3 @@ fn enter_phase_at(state: &mut State, at: Timestamp) {
         Removing::None => (),
     }
 }
-
-/// What a failed creation makes of a machine of this age: any failed call will do.
-pub(super) fn create_failure_phase(case: &Value) -> Result<(), String> {
-    let mut case = case.clone();
-    case["driver"] = json!({"errors": {"CreateMachine": {"code": "Internal"}}});
-    let (given, mut expect) = read(&case)?;
-    let mut world = World::new(&given, policy(&given))?;
-    world.pass(Scope::Creation)?;
-    expect.same("phase", phase(&world.state).as_str())?;
-    expect.done()
-}

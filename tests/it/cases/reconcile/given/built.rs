@@ -36,6 +36,14 @@ impl Machine {
         self.node_template.clone().unwrap_or_default().template()
     }
 
+    pub(crate) fn created_age_s(&self) -> u64 {
+        self.created_age_s
+    }
+
+    pub(crate) fn phase_age_s(&self) -> u64 {
+        self.phase_age_s
+    }
+
     pub(crate) fn is_going(&self) -> bool {
         self.deleted_age_s.is_some()
     }
@@ -57,7 +65,7 @@ impl Machine {
     }
 
     /// The machine's record, as one would be taken over from a Gardener control plane.
-    pub(crate) fn import(&self, given: &Given, policy: &Reconciliation) -> Result<Import, String> {
+    pub(crate) fn import(&self, given: &Given) -> Result<Import, String> {
         let named = |text: &Option<String>, absent: &str| match text.as_deref() {
             None => absent.to_owned(),
             Some("-") => String::new(),
@@ -178,6 +186,11 @@ impl Driver {
         }
     }
 
+    /// Whether it answers a call with an error.
+    pub(crate) fn fails(&self, call: &str) -> bool {
+        self.errors.contains_key(call)
+    }
+
     /// Whether it has an instance.
     pub(crate) fn is_there(&self) -> CallResult {
         let missing = || CallError::new(Some(FaultCode::NotFound), "no instance");
@@ -230,6 +243,16 @@ impl Class {
         }
     }
 
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.deleting
+    }
+
+    /// The parts of its node template: capacity, instance type, region and zone.
+    pub(crate) fn capacity(&self) -> Option<(Map, String, String, String)> {
+        let template = self.node_template.clone()?;
+        Some((template.capacity, template.instance_type, template.region, template.zone))
+    }
+
     /// What is seen of the class of this name.
     pub(crate) fn seen(&self, name: &str) -> ClassSeen {
         if self.missing || name != CLASS { ClassSeen::Missing } else { ClassSeen::Found(Box::new(self.class())) }
@@ -249,7 +272,7 @@ pub(crate) fn state(given: &Given, policy: &Reconciliation) -> Result<State, Str
         journal::Version,
     };
     let machine = given.machine.as_ref().ok_or("it gives no machine")?;
-    let import = Command::Import(Box::new(machine.import(given, policy)?));
+    let import = Command::Import(Box::new(machine.import(given)?));
     let facts = Facts { now: NOW, policy, next: Version(1) };
     let decision = decide(&State::default(), &import, &facts).map_err(|rejection| rejection.to_string())?;
     let mut state = State::default();
