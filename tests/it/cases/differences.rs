@@ -16,7 +16,7 @@ pub(super) struct Difference {
 }
 
 /// All of them.
-pub(super) const DIFFERENCES: [Difference; 15] = [
+pub(super) const DIFFERENCES: [Difference; 32] = [
     Difference {
         file: "peer-group-random",
         group: "desired",
@@ -135,6 +135,125 @@ pub(super) const DIFFERENCES: [Difference; 15] = [
         is_about: |case| case["control_errors"]["create secrets"].is_string() || case["machine_class"]["secret_missing"] == true,
         reason: "a token is the node's own and written to its disk; a secret that is missing fails its machines alone",
         shown_by: Some("who_lacks_a_secret_fails_alone_and_nothing_was_asked_for_it"),
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "delete",
+        is_about: |case| case["machine"]["phase"] == "Available",
+        reason: "every machine has an agent, so that none is ever just available",
+        shown_by: Some("the_table_of_phases_holds"),
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "delete",
+        is_about: |case| case["machine"]["finalizer"] == false,
+        reason: "a record is never taken away by somebody else: nothing has to hold it",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "delete",
+        is_about: |case| case["machine"]["phase"] == "Terminating" && case["machine"]["last_operation"]["next_step"].is_null() && case["better_given"].is_null(),
+        reason: "the step of a removal is a state of its own: none gets lost in a text",
+        shown_by: Some("every_reason_and_rejection_has_its_case"),
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "delete",
+        is_about: |case| case["machine"]["last_operation"]["next_step"] == "get_vm_status",
+        reason: "an instance is deleted without asking first whether it is there; that it is absent is believed only from a lookup",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "delete",
+        is_about: |case| case["machine"]["last_operation"]["next_step"] == "delete_node" || case["machine"]["last_operation"]["next_step"] == "remove_finalizer",
+        reason: "there are no node objects and no finalizers: with the instance the machine is gone",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "delete",
+        is_about: |case| case["control_errors"].is_object(),
+        reason: "nothing is written to a node by the control plane: the agent ends the workloads, and no write can fail",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "delete",
+        is_about: |case| case["driver"]["errors"]["DeleteMachine"]["raw"].is_string(),
+        reason: "a provider answers in codes; what is none is unknown, and asked for by its id",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "delete",
+        is_about: |case| case["node"]["conditions"].as_array().is_some_and(|all| all.iter().any(|it| it["type"] == "Terminating")),
+        reason: "why a machine goes is said by whoever orders it, and nothing that stands on a node overrules that",
+        shown_by: Some("why_it_goes_is_known_before_its_drain_and_until_it_is_gone"),
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "sync",
+        is_about: |case| case["node"]["annotations"].is_null() && case["machine"]["node_template"].is_null(),
+        reason: "a file that says what is declared already is not written again",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "reconcile",
+        is_about: |case| case["machine"]["node_template"].is_object(),
+        reason: "the agent follows what is declared for its node, as group sync asserts",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "reconcile",
+        is_about: |case| case["frozen"] == true && case["machine"]["deleted_age_s"].is_null(),
+        reason: "the freeze and outage loops are not built yet",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "reconcile",
+        is_about: |case| case["machine_class"]["missing"] == true && case["machine"]["deleted_age_s"].is_null(),
+        reason: "a machine has a copy of what its class said: nothing of it asks for the class again",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "reconcile",
+        is_about: |case| case["machine_class"]["no_finalizer"] == true,
+        reason: "a class knows its users and is kept while it has some: no mark has to be on it before",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "reconcile",
+        is_about: |case| case["machine_class"]["node_template"].is_object(),
+        reason: "an incomplete class is refused when it is declared, as group validate_class asserts",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "reconcile",
+        is_about: |case| case["machine"]["class"] == "-" || case["machine"]["class_kind"] == "",
+        reason: "a class is named or not; an empty name is refused at apply",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "reconcile",
+        is_about: |case| case["machine"]["finalizer"] == false,
+        reason: "a record is never taken away by somebody else: nothing has to hold it",
+        shown_by: None,
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "reconcile",
+        is_about: |case| case["machine"]["phase"] == "CrashLoopBackOff" && case["node"].is_object(),
+        reason: "an agent reports from inside an instance: without one there is nobody who could",
+        shown_by: Some("the_table_of_phases_holds"),
     },
 ];
 

@@ -29,6 +29,11 @@ impl Expect {
         self.left.remove(key)
     }
 
+    /// Puts back what is compared further on.
+    pub(super) fn put(&mut self, key: &str, value: Value) {
+        self.left.insert(key.to_owned(), value);
+    }
+
     /// Compares a value as it stands.
     pub(super) fn same(&mut self, key: &str, got: impl Into<Value>) -> Result<(), String> {
         let Some(expected) = self.take(key) else { return Ok(()) };

@@ -166,7 +166,7 @@ struct LastOperation {
     state: String,
     description: String,
     age_s: u64,
-    next_step: Option<RemovalStep>,
+    next_step: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -53,8 +53,10 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
     let plan = match flow {
         "create" => Plan::Run(living::create),
         "health" => Plan::Run(living::health),
-        "delete" | "sync" | "reconcile" => Plan::Run(passes::pass),
-        "sequence" => Plan::Run(passes::sequence),
+        "delete" => Plan::Run(living::delete),
+        "sync" => Plan::Run(living::sync),
+        "reconcile" => Plan::Run(living::reconcile),
+        "sequence" => Plan::Run(living::sequence),
         "healthy" => Plan::Run(living::healthy),
         "conditions_changed" => Plan::Run(living::conditions_changed),
         "critical_taint" => Plan::Run(living::critical_taint),

@@ -44,6 +44,11 @@ impl Machine {
         self.phase_age_s
     }
 
+    /// The step of its removal that comes next, as the case says it.
+    pub(crate) fn next_step(&self) -> Option<&str> {
+        self.last_operation.next_step.as_deref()
+    }
+
     pub(crate) fn is_going(&self) -> bool {
         self.deleted_age_s.is_some()
     }
@@ -152,6 +157,11 @@ fn conditions(given: Option<&[Condition]>) -> Vec<NodeCondition> {
 }
 
 impl Node {
+    /// What was applied to it last.
+    pub(crate) fn last_applied(&self) -> NodeTemplate {
+        self.last_applied.clone().unwrap_or_default().template()
+    }
+
     /// The node as it would be seen; and the text of a record that nobody can read.
     pub(crate) fn seen(&self) -> (NodeSeen, Option<String>) {
         let mut annotations = self.annotations.clone().unwrap_or_default();

@@ -7,14 +7,17 @@
 //! stands in `words.rs`, as data.
 
 mod passes;
+mod removal;
 mod rules;
+mod sequence;
+mod sync;
 mod words;
 
 use std::{cmp::Reverse, sync::Arc};
 
 use bailiwick::actors::{
     contract::{Decider, Stored},
-    machine::{self, NodeFacts, Spec, State},
+    machine::{self, NodeFacts, Spec, State, Workload},
     policy::Document,
     ports::{self, Healthy, Operation},
     testing::{Answer, Asked, Call, Desk, MemoryJournal, name},
@@ -23,7 +26,10 @@ use bailiwick::actors::{
 use bailiwick::journal::StreamId;
 use serde_json::Value;
 
-pub(super) use passes::{create, health};
+pub(super) use passes::{create, health, reconcile};
+pub(super) use removal::delete;
+pub(super) use sequence::sequence;
+pub(super) use sync::sync;
 pub(super) use rules::{
     class, conditions_changed, create_failure_phase, critical_taint, healthy, node_event, termination_reason, timeouts,
     validate_class,
@@ -254,6 +260,12 @@ impl Machine {
         let labels = self.labels.clone().unwrap_or_default();
         let labels = labels.into_iter().filter(|(key, _)| key != words::NODE_LABEL).collect();
         Spec { labels, patience: self.overrides(), ..Spec::with_provider(name("desk")) }
+    }
+
+    /// The same with something that runs on it.
+    fn busy(&self) -> Arc<Spec> {
+        let workload = Workload { name: name("w"), command: vec!["w".into()], env: [].into(), volumes: [].into() };
+        Arc::new(Spec { workloads: vec![workload], ..self.spec() })
     }
 
     fn told(&self) -> Vec<ports::Condition> {

@@ -14,7 +14,7 @@ use super::{
         expect::{Expect, bare, differ},
         given::{CallResult, Given, Machine, ago, spelled},
     },
-    Living, SILENT_S, document, read, seconds_from_now, stream, tried_once, words,
+    Living, SILENT_S, document, read, removal, seconds_from_now, stream, tried_once, words,
 };
 
 fn machine(given: &Given) -> Result<&Machine, String> {
@@ -23,8 +23,27 @@ fn machine(given: &Given) -> Result<&Machine, String> {
 
 pub(in super::super) fn health(case: &Value) -> Result<(), String> {
     let (given, expect) = read(case)?;
+    health_pass(&given, machine(&given)?, expect)
+}
+
+pub(in super::super) fn create(case: &Value) -> Result<(), String> {
+    let (given, expect) = read(case)?;
+    create_pass(&given, machine(&given)?, expect)
+}
+
+/// A whole pass: the one that the machine's state calls for.
+pub(in super::super) fn reconcile(case: &Value) -> Result<(), String> {
+    let (given, expect) = read(case)?;
     let machine = machine(&given)?;
-    let mut living = Living::under(&given);
+    match machine.phase.as_str() {
+        _ if machine.is_going() => removal::pass(&given, machine, expect),
+        "" | "CrashLoopBackOff" => create_pass(&given, machine, expect),
+        _ => health_pass(&given, machine, expect),
+    }
+}
+
+fn health_pass(given: &Given, machine: &Machine, expect: Expect) -> Result<(), String> {
+    let mut living = Living::under(given);
     let node = given.node.as_ref().filter(|node| machine.label(words::NODE_LABEL) == node.name);
     let others = given.others.iter().map(|other| (other, None));
     living.enter(&others.chain([(machine, node)]).collect::<Vec<_>>())?;
@@ -46,13 +65,11 @@ pub(in super::super) fn health(case: &Value) -> Result<(), String> {
     }
     living.wake(machine);
     living.supervise();
-    compare(expect, &given, &living, node.is_some())
+    compare(expect, given, &living, node.is_some())
 }
 
-pub(in super::super) fn create(case: &Value) -> Result<(), String> {
-    let (given, expect) = read(case)?;
-    let machine = machine(&given)?;
-    let mut living = Living::under(&given);
+fn create_pass(given: &Given, machine: &Machine, expect: Expect) -> Result<(), String> {
+    let mut living = Living::under(given);
     // Whether something is there is asked only after an attempt that may have begun: so one has.
     let is_asked = given.driver.exists || given.driver.fails("GetMachineStatus");
     match is_asked && machine.phase.is_empty() {
@@ -69,17 +86,17 @@ pub(in super::super) fn create(case: &Value) -> Result<(), String> {
     let made = fault(given.driver.error("CreateMachine")?).map_or(Answer::Done, Answer::Fails);
     living.answered(machine, Operation::CreateMachine, made);
     living.supervise();
-    compare(expect, &given, &living, false)
+    compare(expect, given, &living, false)
 }
 
-fn fault(called: CallResult) -> Option<Fault> {
+pub(super) fn fault(called: CallResult) -> Option<Fault> {
     let error = called.err()?;
     Some(Fault::new(error.code?, error.text.as_str()))
 }
 
 impl Living {
     /// The provider has what an earlier attempt has made.
-    fn exists(&mut self, machine: &Machine) -> Result<(), String> {
+    pub(super) fn exists(&mut self, machine: &Machine) -> Result<(), String> {
         let own = stream(machine);
         let Some(effect) = self.state(machine)?.own(self.desk.journal().id(), &own) else { return Ok(()) };
         let instance = MachineInstance {
@@ -95,7 +112,7 @@ impl Living {
 }
 
 /// Compares all that a pass of the original says with what became of ours.
-fn compare(mut expect: Expect, given: &Given, living: &Living, has_reported: bool) -> Result<(), String> {
+pub(super) fn compare(mut expect: Expect, given: &Given, living: &Living, has_reported: bool) -> Result<(), String> {
     let machine = machine(given)?;
     let (state, happened) = (living.state(machine)?, living.happened(machine));
     compare_phase(&mut expect, state, &happened)?;

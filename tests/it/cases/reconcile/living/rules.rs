@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bailiwick::actors::{
-    machine::{self, BudgetSeen, Command, Health, RemovalReason, Spec, Workload},
+    machine::{self, BudgetSeen, Command, Health, RemovalReason, Spec},
     machine_set,
     ports::{Condition, Healthy, Operation},
     testing::{Answer, name},
@@ -120,10 +120,8 @@ pub(in super::super) fn create_failure_phase(case: &Value) -> Result<(), String>
 /// A machine with one workload, that has run for a while.
 fn busy(given: &Given, given_machine: &Machine) -> Living {
     let mut living = Living::under(given);
-    let workload = Workload { name: name("w"), command: vec!["w".into()], env: [].into(), volumes: [].into() };
-    let spec = Spec { workloads: vec![workload], ..given_machine.spec() };
     living.desk.now = ago(500);
-    living.desk.machine(&given_machine.name, Command::Declare(Arc::new(spec)));
+    living.desk.machine(&given_machine.name, Command::Declare(given_machine.busy()));
     living.desk.perform();
     living.report(given_machine, words::all_well());
     living.begin_pass(given_machine);

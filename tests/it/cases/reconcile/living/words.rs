@@ -33,6 +33,21 @@ const CALLS: [(Asked, &str); 4] = [
     (Asked::Operation(Operation::DeleteMachine), "DeleteMachine"),
 ];
 
+/// The original's next step of a removal, and what comes next here. Whether the instance is there is asked only in doubt, a
+/// node object and a finalizer are not there.
+pub(super) const STEPS: [(&str, &[&str]); 5] = [
+    ("get_vm_status", &["drain", "delete_vm"]),
+    ("drain", &["drain"]),
+    ("delete_vm", &["delete_vm"]),
+    ("delete_node", &["gone"]),
+    ("remove_finalizer", &["gone"]),
+];
+
+/// The call that removes an instance.
+pub(super) fn deletes() -> Asked {
+    Asked::Operation(Operation::DeleteMachine)
+}
+
 /// The conditions that are watched by themselves, beside readiness.
 const TROUBLES: [&str; 4] = ["KernelDeadlock", "ReadonlyFilesystem", "DiskPressure", "NetworkUnavailable"];
 
@@ -124,4 +139,11 @@ pub(super) fn user_data(told: &Value) -> Value {
     let last = parts.len() - 1;
     let without_id = |(at, part): (usize, &&str)| if at < last { format!("{}TOKEN", &part[..part.len() - 6]) } else { (*part).to_owned() };
     json!(parts.iter().enumerate().map(without_id).collect::<String>())
+}
+
+/// Phases that follow one another: each once, without the blank one, which has nothing to show.
+pub(super) fn in_turn(mut phases: Vec<String>) -> Vec<String> {
+    phases.retain(|phase| !phase.is_empty());
+    phases.dedup();
+    phases
 }
