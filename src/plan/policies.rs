@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use bailiwick_actors::policy::{Document, GiveUpBy, Judged, RetryBy, WhenLost};
+use bailiwick_actors::policy::{Document, GiveUpBy, Judged, LastRound, NextZone, NoZone, RetryBy, WhenLost, ZoneBlame};
 
 /// The settings that differ, each with what it is and what it becomes: `spec.machines.poll: 1s -> 5s (the default)`.
 pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
@@ -26,7 +26,7 @@ pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
 
 /// All that a manifest can say, by its name there.
 fn settings(document: &Document) -> Vec<(&'static str, String)> {
-    let Document { machines, storage, harvest, reconciliation: health, retries, replica_sets } = document;
+    let Document { machines, storage, harvest, reconciliation: health, retries, zones, replica_sets } = document;
     vec![
         ("machines.attemptsMax", machines.attempts_max.to_string()),
         ("machines.retryFirst", period(machines.retry_first_ms)),
@@ -60,6 +60,10 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("retries.short", period(health.retry_short_ms)),
         ("retries.medium", period(health.retry_medium_ms)),
         ("retries.long", period(health.retry_long_ms)),
+        ("zones.blame", zone_blame(zones.blame).to_owned()),
+        ("zones.next", next_zone(zones.next).to_owned()),
+        ("zones.lastRound", last_round(zones.last_round).to_owned()),
+        ("zones.whenNone", no_zone(zones.when_none).to_owned()),
         ("replicaSets.rules", replica_sets.rules.to_string()),
     ]
 }
@@ -74,6 +78,7 @@ fn when_lost(when: WhenLost) -> &'static str {
     match when {
         WhenLost::Replace => "replace",
         WhenLost::Keep => "keep",
+        WhenLost::Ignore => "ignore",
     }
 }
 
@@ -95,6 +100,34 @@ fn judged(which: Judged) -> &'static str {
     match which {
         Judged::Each => "each",
         Judged::First => "first",
+    }
+}
+
+fn zone_blame(blame: ZoneBlame) -> &'static str {
+    match blame {
+        ZoneBlame::Capacity => "capacity",
+        ZoneBlame::Any => "any",
+    }
+}
+
+fn next_zone(next: NextZone) -> &'static str {
+    match next {
+        NextZone::AtOnce => "at-once",
+        NextZone::AfterWait => "after-wait",
+    }
+}
+
+fn last_round(round: LastRound) -> &'static str {
+    match round {
+        LastRound::All => "all",
+        LastRound::One => "one",
+    }
+}
+
+fn no_zone(none: NoZone) -> &'static str {
+    match none {
+        NoZone::Wait => "wait",
+        NoZone::GiveUp => "give-up",
     }
 }
 
@@ -137,6 +170,10 @@ mod tests {
                 "retries.by" => "fault-code".to_owned(),
                 "replicaSets.rules" => "juju-2019".to_owned(),
                 "retries.judged" => "first".to_owned(),
+                "zones.blame" => "any".to_owned(),
+                "zones.next" => "after-wait".to_owned(),
+                "zones.lastRound" => "one".to_owned(),
+                "zones.whenNone" => "give-up".to_owned(),
                 "health.nodeConditions" => "[Odd]".to_owned(),
                 _ if value.parse::<u32>().is_ok() => format!("{}", value.parse::<u32>().unwrap() + 1),
                 _ => "1h17m3s5ms".to_owned(),

@@ -2,8 +2,8 @@
 
 use bailiwick_actors::{
     machine::{
-        BudgetSeen, Cause, Command, DrainOutcome, Event, NodeFacts, Removal, RemovalReason, Report, Siting, Skipped, Spec, StartParameters,
-        State, Step, TurnOutcome,
+        BudgetSeen, Cause, Command, DrainOutcome, Event, NodeFacts, Removal, RemovalReason, Report, Siting, Skipped,
+        Spec, StartParameters, State, Step, TurnOutcome,
     },
     ports::{Condition, Healthy},
     vocab::{Cited, Name, Timestamp, Zone},
@@ -16,6 +16,7 @@ impl Words for State {
         match command {
             Command::Declare(spec) => format!("declare {}", declared(spec)),
             Command::Site { zone, .. } => format!("create {}", site(zone.as_ref())),
+            Command::RefuseSite { .. } => "give up: no zone is allowed".into(),
             Command::TakeClass { copy, .. } => format!("use class {copy}"),
             Command::Prepare { parameters, cited, .. } => format!("start with {}", started_with(parameters, cited)),
             Command::AllowEviction { .. } => "evict its workloads".into(),
@@ -68,7 +69,10 @@ impl Words for State {
             Event::ContainerReserved { container } => format!("hosts machine {container}"),
             Event::ContainerReleased { container } => format!("no longer hosts machine {container}"),
             Event::Skipped { what } => skipped(what),
-            Event::ZoneBlamed { zone, fault } => format!("creating it in zone {zone} failed ({fault})"),
+            Event::ZoneBlamed { zone, fault, until } => {
+                let later = until.map(|until| format!("; the next zone is tried at {until}")).unwrap_or_default();
+                format!("creating it in zone {zone} failed ({fault}){later}")
+            }
             Event::SpecChanged { spec } => format!("declaration changed: {}", declared(spec)),
             Event::CreateRequested { .. } => "requested a new instance".into(),
             Event::Created { instance, .. } => format!("provider created instance {}", instance.instance),

@@ -1,14 +1,16 @@
-//! The conformance cases: facts about the systems that our behaviour comes from, run against our public functions.
+//! The conformance cases: facts about the systems that our behaviour comes from, put to what the node runs.
 //!
 //!     cargo test --release --test it cases -- --nocapture
 //!     BAILIWICK_CASES=some/folder cargo test --release --test it cases -- --nocapture
 //!
 //! The files in `tests/cases/` are copies and are not edited. With `BAILIWICK_CASES` the files of the same names in that
 //! folder are run as well. For every group there is a line with how many of its cases passed, or why it was not run, and
-//! one for each reason why some of them do not apply (`differences.rs`). A field that a case has and the runner does not
-//! understand is a failure, and so is a group that nobody has heard of.
+//! one for each reason why some of them do not apply (`differences.rs`); those that were put to entities and supervisors as
+//! the node runs them are counted. A field that a case has and the runner does not understand is a failure, and so is a group
+//! that nobody has heard of.
 
 mod differences;
+mod lab;
 mod provisioner;
 mod reconcile;
 mod replica_set;
@@ -33,6 +35,8 @@ type Group = (String, Vec<Case>);
 enum Plan {
     /// Each is run by this function, which answers with the first difference.
     Run(fn(&Value) -> Result<(), String>),
+    /// As above; the function puts the case to entities and supervisors as the node runs them.
+    Living(fn(&Value) -> Result<(), String>),
     /// None is run yet, and this is why.
     Skip(&'static str),
     /// They are about something that we do not have by design, and this is what.
@@ -62,7 +66,7 @@ const FILES: [File; 6] = [
 /// What came of one group.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    Ran { total: usize, failures: Vec<(String, String)> },
+    Ran { total: usize, living: usize, failures: Vec<(String, String)> },
     Skipped(String),
     NotApplicable { total: usize, reason: &'static str },
     Unknown,
@@ -92,9 +96,10 @@ impl fmt::Display for Line {
             Outcome::Skipped(reason) => write!(f, "skipped ({reason})"),
             Outcome::NotApplicable { total, reason } => write!(f, "{total} not applicable ({reason})"),
             Outcome::Unknown => f.write_str("0/0\n  the runner does not know this group"),
-            Outcome::Ran { total, failures } => {
+            Outcome::Ran { total, living, failures } => {
                 write!(f, "{}/{total}", total - failures.len())?;
-                failures.iter().try_for_each(|(name, difference)| write!(f, "\n  {name}: {difference}"))
+                failures.iter().try_for_each(|(name, difference)| write!(f, "\n  {name}: {difference}"))?;
+                if *living == 0 { Ok(()) } else { write!(f, "\n  put to the living node: {living}") }
             }
         }
     }
@@ -107,11 +112,8 @@ fn run(file: &File, content: &Value) -> Vec<Line> {
             None => Outcome::Unknown,
             Some(Plan::Skip(reason)) => Outcome::Skipped(reason.to_owned()),
             Some(Plan::NotApplicable(reason)) => Outcome::NotApplicable { total: cases.len(), reason },
-            Some(Plan::Run(check)) => {
-                let total = cases.len();
-                let failure = |(name, case): Case| check(&case).err().map(|difference| (name, difference));
-                Outcome::Ran { total, failures: cases.into_iter().filter_map(failure).collect() }
-            }
+            Some(Plan::Run(check)) => checked(cases, check, false),
+            Some(Plan::Living(check)) => checked(cases, check, true),
         };
         lines.insert(0, Line { file: file.name, group, outcome });
         lines
@@ -132,6 +134,14 @@ fn without_differences(file: &'static str, group: &str, cases: Vec<Case>) -> (Ve
     let outcome = |(reason, total)| Outcome::NotApplicable { total, reason };
     let line = |reason| Line { file, group: group.to_owned(), outcome: outcome(reason) };
     (rest, reasons.into_iter().map(line).collect())
+}
+
+/// Runs the cases of a group.
+fn checked(cases: Vec<Case>, check: fn(&Value) -> Result<(), String>, is_living: bool) -> Outcome {
+    let total = cases.len();
+    let failure = |(name, case): Case| check(&case).err().map(|difference| (name, difference));
+    let failures = cases.into_iter().filter_map(failure).collect();
+    Outcome::Ran { total, living: if is_living { total } else { 0 }, failures }
 }
 
 fn run_folder(folder: &Path) -> Vec<Line> {

@@ -114,7 +114,7 @@ impl RetryRule {
     }
 
     /// How long is waited after this fault.
-    fn wait_ms(self, effort: &Effort, fault: &Fault) -> u64 {
+    pub fn wait_ms(self, effort: &Effort, fault: &Fault) -> u64 {
         use FaultCode::{Aborted, DeadlineExceeded, Unavailable, Unknown};
         match self.by_fault {
             None => backoff_ms(effort.in_series().saturating_add(1), self.first_ms, self.max_ms),

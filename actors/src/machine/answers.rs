@@ -44,11 +44,13 @@ pub(super) fn create_failed(state: &State, attempt: u32, fault: &Fault, facts: &
     let Instance::Creating(effort) = &state.instance else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
-    if let Some(blamed) = siting::blame(state, effort, attempt, fault) {
+    if let Some(blamed) = siting::blame(state, effort, attempt, fault, facts) {
         return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
     }
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
-    after_failure((effort, making(state, effort, facts)), attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
+    after_failure((effort, making(state, effort, facts)), attempt, fault, facts, retry, |fault| Event::CreateGivenUp {
+        fault,
+    })
 }
 
 pub(super) fn deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {

@@ -88,6 +88,8 @@ pub enum Command {
     NoteDetached { effect: EffectId, volume: Name },
     /// This instance was deleted, as its provider said, and the provider still shows it: it shall go. A supervisor's order.
     RemoveReturned { provider: Name, instance: MachineInstance },
+    /// The instance of this intent may be in none of its provider's zones, and is not to wait for one. A supervisor's order.
+    RefuseSite { effect: EffectId },
 }
 
 /// In which way a machine goes, and why.

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, RemovalReason, Report, Skipped, Spec,
-    State, Step, answers, containers, draining, eviction, foreign, hanging, health, hold, is_overdue, joining,
-    made_from, membership, of_other, progress, siting, start, turns, volume_zones,
+    Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, RemovalReason, Report,
+    Skipped, Spec, State, Step, answers, containers, draining, eviction, foreign, hanging, health, hold, is_overdue,
+    joining, made_from, membership, of_other, progress, siting, start, turns, volume_zones,
 };
 use crate::{
     contract::{self, Decision},
@@ -23,6 +23,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Site { effect, zone, round_is_new } => {
             siting::site(state, *effect, zone.as_ref(), *round_is_new, facts)
         }
+        Command::RefuseSite { effect } => siting::refuse(state, *effect, facts),
         Command::TakeClass { effect, copy } => made_from::take(state, *effect, copy, facts),
         Command::Prepare { asked, parameters, config, cited } => {
             start::prepare(state, *asked, (parameters, config.as_deref()), cited, facts)
@@ -198,6 +199,7 @@ pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
             let effect = state.effect_of(facts.journal, facts.stream, effort.intent);
             vec![Event::Died, Event::InstanceLeft { effect, why: Leaving::OfOther }, Event::Removed]
         }
+        (Instance::Creating(effort), _) if was_never_asked_for(state, effort) => vec![Event::Died, Event::Removed],
         // What was never finished is nobody's, whatever is to become of instances.
         (Instance::Creating(_), _) | (Instance::Running { .. } | Instance::Lost { .. }, None) => {
             vec![Event::Died, Event::DeleteRequested { at: facts.now }]
@@ -207,6 +209,11 @@ pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
             vec![Event::Died, Event::InstanceLeft { effect, why }, Event::Removed]
         }
     }
+}
+
+/// It waits for its zone, its class or what it is started with, and no attempt before that may have left something.
+fn was_never_asked_for(state: &State, effort: &Effort) -> bool {
+    effort.outlook == Outlook::Trying && !state.is_called() && !effort.in_doubt
 }
 
 fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {

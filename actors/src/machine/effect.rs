@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick_journal::Version;
 
 use super::{Instance, State, Step, draining, eviction, health, turns};
-use crate::vocab::{EffectId, Effort, Outlook, Timestamp};
+use crate::vocab::{EffectId, Effort, Life, Outlook, Timestamp};
 
 /// Work in the outside world.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +23,8 @@ pub enum Effect {
 /// At most one call at a time: its own instance comes first, strays wait until nothing else is wanted.
 pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
     let own = match &state.instance {
+        // It goes as soon as nothing hangs on it: nothing is begun for it any more.
+        Instance::Creating(Effort { outlook: Outlook::Trying, .. }) if state.life != Life::Alive => None,
         // Who prepares the start, hands over what the class says, or chooses the zone, looks at the machine by itself.
         Instance::Creating(_) if state.awaits_start() || state.awaits_site() => None,
         Instance::Creating(effort) if state.awaits_class().is_some() && effort.outlook == Outlook::Trying => None,

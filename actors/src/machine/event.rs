@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, RemovalReason, Spec, StartParameters, Step, TurnOutcome, TurnPlan,
-    Unstartable,
+    BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, RemovalReason, Spec, StartParameters, Step,
+    TurnOutcome, TurnPlan, Unstartable,
 };
 use crate::{
     contract::{Stored, Touches},
@@ -180,10 +180,11 @@ pub enum Event {
         zone: Option<Zone>,
         at: Timestamp,
     },
-    /// It could not be made in this zone, and may be in another one.
+    /// It could not be made in this zone, and may be in another one: at once, or from then on.
     ZoneBlamed {
         zone: Zone,
         fault: Fault,
+        until: Option<Timestamp>,
     },
     /// Its provider tells how far the call is that is under way.
     Progressed {
@@ -329,9 +330,10 @@ impl Event {
             | Self::AttemptBegun
             | Self::InstanceLost { .. }
             | Self::InstanceLeft { .. } => &[Effect],
-            Self::NodeReported { .. } | Self::NodeWentStale { .. } | Self::AgentJoined { .. } | Self::NodeChanged { .. } => {
-                &[Agent]
-            }
+            Self::NodeReported { .. }
+            | Self::NodeWentStale { .. }
+            | Self::AgentJoined { .. }
+            | Self::NodeChanged { .. } => &[Agent],
             Self::AttachmentReserved { .. }
             | Self::AttachmentReleased { .. }
             | Self::Engaged { .. }

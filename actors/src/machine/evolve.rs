@@ -247,10 +247,10 @@ fn change(state: &mut State, at: Version, event: &Event) {
         }
         Event::Sited { zone, .. } => state.site.chosen(zone.clone()),
         Event::ClassTaken { copy } => state.made_from = MadeFrom::Taken { copy: copy.clone() },
-        Event::ZoneBlamed { zone, fault } => {
+        Event::ZoneBlamed { zone, fault, until } => {
             state.site.blame(zone.clone(), fault.clone());
             if let Some(effort) = effort_mut(state) {
-                effort.elsewhere(fault);
+                effort.elsewhere(fault, *until);
             }
             state.is_prepared_anew(at);
         }

@@ -29,8 +29,7 @@ pub enum RemovalReason {
 
 impl RemovalReason {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Deleted, Self::Unhealthy, Self::ScaleDown, Self::SetDeleted, Self::HostDeleted];
+    pub const ALL: [Self; 5] = [Self::Deleted, Self::Unhealthy, Self::ScaleDown, Self::SetDeleted, Self::HostDeleted];
 
     /// As programs read it.
     pub fn as_str(self) -> &'static str {

@@ -65,12 +65,6 @@
 //!
 //! Gardener's phase Failed of a machine whose time is over lasts no longer than the decision about it: it is given up and
 //! its instance's removal begins in one step. Its phase Available has no counterpart: every machine has an agent.
-//!
-//! # Files that are decisions of the originals
-//!
-//! `provisioning/` and `reconcile/` decide like Juju and Gardener, pass by pass, and are asserted by the executed cases of
-//! both. The running machine shares their rules (`rules/`: which nodes are healthy, which time-outs are in force, whether
-//! the budget has room), not their passes: it moves by events, and waits for nobody.
 
 mod answers;
 mod command;
@@ -92,7 +86,6 @@ mod membership;
 mod of_other;
 mod phase;
 mod progress;
-pub mod provisioning;
 mod siting;
 mod spec;
 mod start;
@@ -102,8 +95,6 @@ mod verdict;
 mod volume_zones;
 
 pub mod drain;
-pub mod loops;
-pub mod reconcile;
 pub mod rules;
 
 #[cfg(feature = "shell")]

@@ -8,6 +8,7 @@
 //!                           begins after the usual wait
 //! ```
 //!
+//! Which failures are a zone's, and whether the next one is tried at once, says the policy ([`crate::policy::Zones`]).
 //! Source: Juju's provisioner, which tries the other zones before it uses up a retry.
 
 use std::collections::BTreeMap;
@@ -15,13 +16,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Instance, Reason, Siting, Spec, State,
-    answers,
+    Event, Instance, Reason, Siting, Spec, State, answers,
     decide::{Facts, Verdict},
 };
 use crate::{
     contract::{Decision, Next},
-    vocab::{EffectId, Effort, Fault, FaultCode, Outlook, Zone},
+    policy::{LastRound, NextZone},
+    vocab::{EffectId, Effort, Fault, FaultCode, Life, Outlook, Zone},
 };
 
 /// Where the next instance is made.
@@ -102,13 +103,23 @@ impl State {
 }
 
 /// A create failed: if the zone may be the reason, and another one could do, no attempt is used up yet.
-pub(super) fn blame(state: &State, effort: &Effort, attempt: u32, fault: &Fault) -> Option<Event> {
+pub(super) fn blame(state: &State, effort: &Effort, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Option<Event> {
     let SiteChoice::Chosen { zone: Some(zone) } = &state.site.choice else {
         return None;
     };
-    let is_the_zones = matches!(fault.code, FaultCode::ResourceExhausted | FaultCode::Unavailable);
-    let blamed = is_the_zones && effort.is_trying(attempt) && state.hold.is_none();
-    blamed.then(|| Event::ZoneBlamed { zone: zone.clone(), fault: fault.clone() })
+    let (zones, rule) = (facts.policy.zones, answers::making(state, effort, facts));
+    if !zones.blame.is_the_zones(fault.code) || !effort.is_trying(attempt) || state.hold.is_some() {
+        return None;
+    }
+    match (rule.after(effort, fault, facts.now), zones.last_round) {
+        (Next::Exhausted, LastRound::One) | (Next::TooLate | Next::Hopeless, _) => return None,
+        (Next::Exhausted, LastRound::All) | (Next::Retry { .. } | Next::Ask { .. }, _) => (),
+    }
+    let until = match zones.next {
+        NextZone::AtOnce => None,
+        NextZone::AfterWait => Some(facts.now.after(rule.wait_ms(effort, fault))),
+    };
+    Some(Event::ZoneBlamed { zone: zone.clone(), fault: fault.clone(), until })
 }
 
 /// The machines supervisor has chosen.
@@ -119,20 +130,38 @@ pub(super) fn site(
     round_is_new: bool,
     facts: &Facts<'_>,
 ) -> Verdict {
-    let (Instance::Creating(effort), true) = (&state.instance, state.awaits_site()) else {
+    let Some(effort) = awaiting(state, effect, facts) else {
         return Ok(Decision::nothing(Reason::SiteNotAwaited));
     };
-    if state.own(facts.journal, facts.stream) != Some(effect) {
-        return Ok(Decision::nothing(Reason::SiteNotAwaited));
-    }
     let sited = Event::Sited { zone: zone.cloned(), at: facts.now };
     let last = zone.and_then(|zone| state.site.blamed.get(zone)).filter(|_| round_is_new);
     let Some(fault) = last.cloned() else {
         return Ok(Decision::because(Reason::SiteChosen, [sited]));
     };
     let next = match answers::making(state, effort, facts).after(effort, &fault, facts.now) {
-        Next::Retry { until } | Next::Ask { until } => Event::CreateRetryScheduled { until, fault },
+        Next::Retry { until } | Next::Ask { until } => {
+            // Whoever waits after every zone has waited already.
+            let is_over = facts.policy.zones.next == NextZone::AfterWait;
+            Event::CreateRetryScheduled { until: if is_over { facts.now } else { until }, fault }
+        }
         Next::Exhausted | Next::TooLate | Next::Hopeless => Event::CreateGivenUp { fault },
     };
     Ok(Decision::because(Reason::AllZonesFailed, [sited, next]))
+}
+
+/// It may be in none of the zones that there are, and the policy says not to wait for one.
+pub(super) fn refuse(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
+    if awaiting(state, effect, facts).is_none() {
+        return Ok(Decision::nothing(Reason::SiteNotAwaited));
+    }
+    let fault = Fault::new(FaultCode::FailedPrecondition, "none of the zones it may be in exists");
+    Ok(Decision::because(Reason::NoZoneAllowed, [Event::CreateGivenUp { fault }]))
+}
+
+/// The effort that waits for a zone under this id.
+fn awaiting<'s>(state: &'s State, effect: EffectId, facts: &Facts<'_>) -> Option<&'s Effort> {
+    let Instance::Creating(effort) = &state.instance else { return None };
+    let is_awaited =
+        state.life == Life::Alive && state.awaits_site() && state.own(facts.journal, facts.stream) == Some(effect);
+    is_awaited.then_some(effort)
 }

@@ -18,7 +18,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Command, Effect, Event, Instance, Node, NodeFacts, Reason, Rejection, Removal, RemovalReason, Report, Spec, State};
+use super::{
+    Command, Effect, Event, Instance, Node, NodeFacts, Reason, Rejection, Removal, RemovalReason, Report, Spec, State,
+};
 use crate::{
     contract::{
         Decider, NoView,

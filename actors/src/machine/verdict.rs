@@ -101,6 +101,7 @@ reasons! {
         TurnTimedOut = "turn-timed-out", "the workload or its volumes took too long";
         TurnUnderWay = "turn-under-way", "its workloads stop one after the other, and one is still stopping";
         StrayReturned = "stray-returned", "the provider still lists an instance that was deleted";
+        NoZoneAllowed = "no-zone-allowed", "none of the zones that it may be in exists";
     }
 }
 

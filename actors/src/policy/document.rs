@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Reconciliation;
+use super::{Reconciliation, Zones};
 use crate::vocab::{HarvestMode, Name};
 
 /// Every setting, with its unit in its name. All periods are data, never constants in code.
@@ -18,6 +18,8 @@ pub struct Document {
     pub reconciliation: Reconciliation,
     #[serde(default)]
     pub retries: Retries,
+    #[serde(default)]
+    pub zones: Zones,
     #[serde(default)]
     pub replica_sets: ReplicaSets,
 }
@@ -175,6 +177,9 @@ pub enum WhenLost {
     Replace,
     /// It stays lost until an operator says `retry-provisioning`.
     Keep,
+    /// Nothing, as far as a list says so: its node falls silent, and it is given up in time. Source: Gardener's machine
+    /// controller.
+    Ignore,
 }
 
 /// Settings for volumes and attachments.

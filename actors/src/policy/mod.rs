@@ -7,7 +7,9 @@ mod entity;
 mod named;
 mod pools;
 mod reconciliation;
+mod zones;
 
 pub use document::*;
 pub use entity::{Command, Event, Reason, Rejection, State};
 pub use reconciliation::*;
+pub use zones::*;

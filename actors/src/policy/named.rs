@@ -4,7 +4,8 @@
 //! manifest. So a node can be put under what another system did, and a journal can be decided again under it.
 
 use super::{
-    Document, GiveUpBy, Harvest, Judged, Machines, PeerRules, Reconciliation, ReplicaSets, Retries, RetryBy, WhenLost,
+    Document, GiveUpBy, Harvest, Judged, LastRound, Machines, NextZone, NoZone, PeerRules, Reconciliation, ReplicaSets,
+    Retries, RetryBy, WhenLost, ZoneBlame, Zones,
 };
 use crate::vocab::HarvestMode;
 
@@ -33,6 +34,7 @@ impl Document {
 
 /// Juju's provisioner of April 2016: one try and three retries at a fixed distance, the first failure decides whether there
 /// are any, and an instance that nobody knows goes at first sight where the mode says so. One that has gone is not replaced.
+/// Its zones are those of the provisioner since 2.3, which had none before.
 fn juju_2016() -> Document {
     let delay_ms = 10_000;
     let machines = Machines {
@@ -44,7 +46,13 @@ fn juju_2016() -> Document {
     };
     let harvest = Harvest { mode: HarvestMode::Destroyed, sightings_min: 1, grace_ms: 0 };
     let retries = Retries { judged: Judged::First, ..Retries::default() };
-    Document { machines, harvest, retries, ..Document::default() }
+    let zones = Zones {
+        blame: ZoneBlame::Any,
+        next: NextZone::AfterWait,
+        last_round: LastRound::One,
+        when_none: NoZone::GiveUp,
+    };
+    Document { machines, harvest, retries, zones, ..Document::default() }
 }
 
 /// Juju of a later time, as far as replica sets go. How often its provisioner tries is what we took for our own default.
@@ -53,19 +61,14 @@ fn replica_sets_by(rules: PeerRules) -> Document {
 }
 
 /// Gardener's machine controller 0.49: what follows a failure depends on its code, nothing is given up for its code or for
-/// the number of attempts, but for the time that it has taken. An instance that nobody knows goes when it is found; it looks
-/// for those every half hour.
+/// the number of attempts, but for the time that it has taken. An instance that nobody knows goes when it is found; whose own
+/// instance is not found is told by its node.
 fn gardener_0_49() -> Document {
     Document {
-        machines: Machines { attempts_max: 0, poll_ms: 1_800_000, ..Machines::default() },
+        machines: Machines { attempts_max: 0, poll_ms: 600_000, when_lost: WhenLost::Ignore, ..Machines::default() },
         harvest: Harvest { mode: HarvestMode::All, sightings_min: 1, grace_ms: 0 },
         reconciliation: Reconciliation::gardener_0_49(),
-        retries: Retries {
-            by: RetryBy::FaultCode,
-            permanent_max: 0,
-            judged: Judged::Each,
-            give_up_by: GiveUpBy::Age,
-        },
+        retries: Retries { by: RetryBy::FaultCode, permanent_max: 0, judged: Judged::Each, give_up_by: GiveUpBy::Age },
         ..Document::default()
     }
 }

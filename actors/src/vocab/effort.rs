@@ -115,12 +115,16 @@ impl Effort {
         self.outlook = Outlook::Waiting { until, fault };
     }
 
-    /// Takes in that the attempt failed where it was made and another begins elsewhere, which uses up none of the series.
-    pub fn elsewhere(&mut self, fault: &Fault) {
+    /// Takes in that the attempt failed where it was made and another begins elsewhere, at once or later, which uses up none
+    /// of the series.
+    pub fn elsewhere(&mut self, fault: &Fault, until: Option<Timestamp>) {
         self.attempt = self.attempt.saturating_add(1);
         self.spent = self.spent.saturating_add(1);
         self.in_doubt |= !fault.code.leaves_nothing();
-        self.outlook = Outlook::Trying;
+        self.outlook = match until {
+            None => Outlook::Trying,
+            Some(until) => Outlook::Waiting { until, fault: fault.clone() },
+        };
     }
 
     /// Takes in that the attempt failed and no other follows by itself.

@@ -39,16 +39,6 @@ impl HarvestMode {
         matches!(self, Self::Unknown | Self::All)
     }
 
-    /// Whether the records of dead machines are removed: always.
-    pub fn removes_dead_machines(self) -> bool {
-        true
-    }
-
-    /// The older switch: `provisioner-safe-mode`, which counts only where no mode is set.
-    pub fn from_safe_mode(is_safe: bool) -> Self {
-        if is_safe { Self::Destroyed } else { Self::All }
-    }
-
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",

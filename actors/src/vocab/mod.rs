@@ -27,7 +27,7 @@ pub use fact::Fact;
 pub use fault::{Fault, FaultClass, FaultCode, InvalidFaultCode};
 pub use guard::Guard;
 pub use harvest::{HarvestMode, InvalidHarvestMode};
-pub use ids::{EffectId, InstanceId, InvalidName, MachineId, Name, Uid, Zone, derived_uuid};
+pub use ids::{EffectId, InstanceId, InvalidName, Name, Uid, Zone, derived_uuid};
 pub use life::Life;
 pub use nonce::Nonce;
 pub use phase::MachinePhase;

@@ -48,6 +48,7 @@ pub(crate) fn machine() -> Forms {
             Command::Engage { set: name("db") },
             Command::Disengage { set: name("db") },
             Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
+            Command::RefuseSite { effect: effect(1) },
             Command::Report(Report::StrayDeleted { effect: effect(1), attempt: 5 }),
             Command::Report(Report::StrayDeleteFailed {
                 effect: effect(1),
@@ -156,7 +157,7 @@ pub(crate) fn machine() -> Forms {
             Event::Skipped { what: Skipped::Mount { filesystem: name("files") } },
             Event::Sited { zone: Some(zone()), at: AT },
             Event::Progressed { text: "booting".into(), percent: Some(40), at: AT },
-            Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted) },
+            Event::ZoneBlamed { zone: zone(), fault: fault(FaultCode::ResourceExhausted), until: Some(AT) },
             Event::ClassTaken { copy: copy() },
             Event::StartPrepared { parameters: parameters(), config: None, cited: cited(), at: AT },
             Event::UnitAssigned { application: name("shop") },

@@ -93,8 +93,14 @@ pub(super) fn policy() -> Forms {
         judged: policy::Judged::First,
         give_up_by: policy::GiveUpBy::Age,
     };
+    let zones = policy::Zones {
+        blame: policy::ZoneBlame::Any,
+        next: policy::NextZone::AfterWait,
+        last_round: policy::LastRound::One,
+        when_none: policy::NoZone::GiveUp,
+    };
     let replica_sets = policy::ReplicaSets { rules: policy::PeerRules::Juju29 };
-    let document = Document { machines, storage, harvest, reconciliation, retries, replica_sets };
+    let document = Document { machines, storage, harvest, reconciliation, retries, zones, replica_sets };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));
     let pool: storage_rules::PoolName = "fast".parse().expect("a pool's name");

@@ -20,7 +20,7 @@ use bailiwick_actors::{
     vocab::{ClassContent, Name},
 };
 
-use super::{label_map, machine_class, patience, machine_set::replicas, machine_wishes::taint};
+use super::{label_map, machine_class, machine_set::replicas, machine_wishes::taint, patience};
 use crate::{
     manifest::{
         check::{Provider, Read, Reference},

@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, GiveUpBy, Judged, PeerRules, RetryBy, WhenLost},
+    policy::{self, GiveUpBy, Judged, LastRound, NextZone, NoZone, PeerRules, RetryBy, WhenLost, ZoneBlame},
     vocab::HarvestMode,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
-    let known = ["like", "machines", "storage", "harvest", "health", "retries", "replicaSets"];
+    let known = ["like", "machines", "storage", "harvest", "health", "retries", "zones", "replicaSets"];
     let fields = Fields::of(spec, &known, reading)?;
     // What is said beside it is laid over it, and read even if nobody knows it: all problems are told at once.
     let base = fields.get("like").map_or_else(|| Some(policy::Document::default()), |field| like(&field, reading));
@@ -37,6 +37,9 @@ pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<poli
     }
     if let Some(section) = fields.get("retries") {
         retry_settings(&section, &mut document, reading);
+    }
+    if let Some(section) = fields.get("zones") {
+        zone_settings(&section, &mut document.zones, reading);
     }
     if let Some(fields) = fields.get("replicaSets").and_then(|section| Fields::of(&section, &["rules"], reading)) {
         set(&fields, "rules", &mut document.replica_sets.rules, peer_rules, reading);
@@ -125,26 +128,24 @@ fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading:
     set(&fields, "long", &mut periods.retry_long_ms, positive_period, reading);
 }
 
+fn zone_settings(section: &Field<'_>, settings: &mut policy::Zones, reading: &mut Reading<'_>) {
+    let Some(fields) = Fields::of(section, &["blame", "next", "lastRound", "whenNone"], reading) else { return };
+    let blame = [("capacity", ZoneBlame::Capacity), ("any", ZoneBlame::Any)];
+    set(&fields, "blame", &mut settings.blame, |field, reading| one_of(field, blame, reading), reading);
+    let next = [("at-once", NextZone::AtOnce), ("after-wait", NextZone::AfterWait)];
+    set(&fields, "next", &mut settings.next, |field, reading| one_of(field, next, reading), reading);
+    let last = [("all", LastRound::All), ("one", LastRound::One)];
+    set(&fields, "lastRound", &mut settings.last_round, |field, reading| one_of(field, last, reading), reading);
+    let none = [("wait", NoZone::Wait), ("give-up", NoZone::GiveUp)];
+    set(&fields, "whenNone", &mut settings.when_none, |field, reading| one_of(field, none, reading), reading);
+}
+
 fn retry_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<RetryBy> {
-    match field.text(reading)? {
-        "backoff" => Some(RetryBy::Backoff),
-        "fault-code" => Some(RetryBy::FaultCode),
-        other => {
-            let message = format!("expected `backoff` or `fault-code`, found {:?}", cut(other, 40));
-            field.refuse(reading, Code::WrongType, message, "")
-        }
-    }
+    one_of(field, [("backoff", RetryBy::Backoff), ("fault-code", RetryBy::FaultCode)], reading)
 }
 
 fn give_up_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<GiveUpBy> {
-    match field.text(reading)? {
-        "attempts" => Some(GiveUpBy::Attempts),
-        "age" => Some(GiveUpBy::Age),
-        other => {
-            let message = format!("expected `attempts` or `age`, found {:?}", cut(other, 40));
-            field.refuse(reading, Code::WrongType, message, "")
-        }
-    }
+    one_of(field, [("attempts", GiveUpBy::Attempts), ("age", GiveUpBy::Age)], reading)
 }
 
 fn peer_rules(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PeerRules> {
@@ -158,14 +159,19 @@ fn peer_rules(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PeerRules>
 }
 
 fn judged(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Judged> {
-    match field.text(reading)? {
-        "each" => Some(Judged::Each),
-        "first" => Some(Judged::First),
-        other => {
-            let message = format!("expected `each` or `first`, found {:?}", cut(other, 40));
-            field.refuse(reading, Code::WrongType, message, "")
-        }
+    one_of(field, [("each", Judged::Each), ("first", Judged::First)], reading)
+}
+
+/// The one that the field names.
+fn one_of<T, const N: usize>(field: &Field<'_>, choices: [(&str, T); N], reading: &mut Reading<'_>) -> Option<T> {
+    let text = field.text(reading)?;
+    let names = choices.each_ref().map(|(name, _)| format!("`{name}`"));
+    if let Some((_, choice)) = choices.into_iter().find(|(name, _)| *name == text) {
+        return Some(choice);
     }
+    let (last, others) = names.split_last()?;
+    let message = format!("expected {} or {last}, found {:?}", others.join(", "), cut(text, 40));
+    field.refuse(reading, Code::WrongType, message, "")
 }
 
 fn condition_names(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<String>> {
@@ -218,12 +224,5 @@ pub(super) fn positive_period(field: &Field<'_>, reading: &mut Reading<'_>) -> O
 }
 
 fn when_lost(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<WhenLost> {
-    match field.text(reading)? {
-        "replace" => Some(WhenLost::Replace),
-        "keep" => Some(WhenLost::Keep),
-        other => {
-            let message = format!("expected `replace` or `keep`, found {:?}", cut(other, 40));
-            field.refuse(reading, Code::WrongType, message, "")
-        }
-    }
+    one_of(field, [("replace", WhenLost::Replace), ("keep", WhenLost::Keep), ("ignore", WhenLost::Ignore)], reading)
 }

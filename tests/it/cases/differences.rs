@@ -16,7 +16,7 @@ pub(super) struct Difference {
 }
 
 /// All of them.
-pub(super) const DIFFERENCES: [Difference; 32] = [
+const DIFFERENCES: [Difference; 15] = [
     Difference {
         file: "peer-group-random",
         group: "desired",
@@ -39,244 +39,118 @@ pub(super) const DIFFERENCES: [Difference; 32] = [
         shown_by: Some("a_replica_set_has_seats_on_machines"),
     },
     Difference {
-        file: "machine-reconcile",
-        group: "health",
-        is_about: |case| case["machine"]["phase"] == "Available",
-        reason: "every machine has an agent, so that none is ever just available",
-        shown_by: Some("the_table_of_phases_holds"),
+        file: "provisioner",
+        group: "classify",
+        is_about: |case| says(case, "/instance_id", "error:"),
+        reason: "what a machine is stands in its own stream: there is no store that could fail to say it",
+        shown_by: Some("damage_in_a_compressed_segment_is_filled_from_the_store_or_refused"),
     },
     Difference {
-        file: "machine-reconcile",
-        group: "health",
-        is_about: |case| {
-            let comes_back = case["expect"]["phase"] == "Running";
-            case["machine"]["phase"] == "Failed" || case["machine"]["phase"] == "Terminating" && comes_back
-        },
-        reason: "whoever is given up is replaced in the same step; neither it nor who is removed comes back",
-        shown_by: Some("a_new_instance_is_judged_anew"),
+        file: "provisioner",
+        group: "classify",
+        is_about: |case| says(case, "/status", "error:"),
+        reason: "what a machine is stands in its own stream: there is no store that could fail to say it",
+        shown_by: Some("damage_in_a_compressed_segment_is_filled_from_the_store_or_refused"),
     },
     Difference {
-        file: "machine-reconcile",
-        group: "health",
-        is_about: |case| {
-            let has_none = case["machine"]["phase"] == "" || case["machine"]["phase"] == "CrashLoopBackOff";
-            has_none && case["node"].is_object()
-        },
-        reason: "an agent reports from inside an instance: without one there is nobody who could",
-        shown_by: Some("the_table_of_phases_holds"),
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "health",
-        is_about: |case| case["params"]["lock_held"] == true,
-        reason: "one supervisor decides about all machines, one after the other: there is no permit that another could hold",
-        shown_by: Some("one_machine_is_given_up_at_a_time_and_the_rest_waits_for_room"),
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "health",
-        is_about: is_told_something_when_its_time_is_over,
-        reason: "a time that runs is over when it is over: nothing but becoming well puts it off",
-        shown_by: Some("whose_time_runs_is_woken_also_while_it_is_held"),
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "timeouts",
-        is_about: |case| case["machine"]["config"]["drain_timeout_s"].as_u64().is_some_and(|seconds| seconds < 20),
-        reason: "a disruption budget is asked once in any case before workloads end",
-        shown_by: Some("what_a_machine_says_counts_and_the_policy_else"),
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "validate_class",
-        is_about: |case| case["machine_class"]["no_finalizer"] == true,
-        reason: "a class knows its users and is kept while it has some: no mark has to be on it before",
+        file: "provisioner",
+        group: "classify",
+        is_about: |case| case.get("ensure_dead").is_some(),
+        reason: "that a machine is dead is one event with what follows from it: there is no second write that could fail",
         shown_by: None,
     },
     Difference {
-        file: "machine-reconcile",
-        group: "create",
-        is_about: |case| {
-            case["driver"]["errors"].as_object().is_some_and(|all| all.values().any(|error| error["raw"].is_string()))
-        },
-        reason: "a provider answers in codes; what is none is unknown, and asked for by its id",
+        file: "provisioner",
+        group: "classify",
+        is_about: |case| says(case, "/expect/class", "Maintain"),
+        reason: "no provider ever did anything in maintenance, and the original dropped it in 2020",
         shown_by: None,
     },
     Difference {
-        file: "machine-reconcile",
-        group: "create",
-        is_about: |case| {
-            let is_bound = case["machine"]["labels"]["node"].is_string() && case["machine"]["provider_id"] != "";
-            is_bound && case["driver"]["exists"] != true
-        },
-        reason: "an instance is known by the id that it is made under; a label proves nothing, and none is overwritten",
+        file: "provisioner",
+        group: "passes",
+        is_about: |case| mentions(case, "load_error"),
+        reason: "what a machine is stands in its own stream: there is no store that could fail to say it",
+        shown_by: Some("damage_in_a_compressed_segment_is_filled_from_the_store_or_refused"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "passes",
+        is_about: |case| case.pointer("/passes/0/mode").is_some(),
+        reason: "a policy counts from its revision on: nothing is unknown before a complete list was compared with the whole view",
+        shown_by: Some("an_unknown_instance_is_removed_after_two_complete_lists_and_the_grace_period_and_not_before"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "start_retry",
+        is_about: |case| case.get("record").is_some(),
+        reason: "an instance and its record cannot come apart: what a crash left unrecorded is found by its effect id",
+        shown_by: Some("a_crash_after_the_create_and_before_its_record_makes_no_second_instance"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "transient_retry",
+        is_about: |case| says(case, "/api", "error"),
+        reason: "nothing is listed before a retry: who was given up stands in the view",
         shown_by: None,
     },
     Difference {
-        file: "machine-reconcile",
-        group: "create",
-        is_about: |case| case["driver"]["errors"]["GetMachineStatus"]["code"] == "Unimplemented",
-        reason: "every provider can be asked for something by its id",
+        file: "provisioner",
+        group: "transient_retry",
+        is_about: |case| mentions(case, "result_error"),
+        reason: "what a machine is stands in its own stream: there is no store that could fail to say it",
+        shown_by: Some("damage_in_a_compressed_segment_is_filled_from_the_store_or_refused"),
+    },
+    Difference {
+        file: "provisioner",
+        group: "transient_retry",
+        is_about: |case| mentions(case, "set_status_error"),
+        reason: "that a machine is retried is one event: there is no status beside it that could fail to be written",
         shown_by: None,
     },
     Difference {
-        file: "machine-reconcile",
-        group: "create",
-        is_about: |case| {
-            let is_known = case["node"].is_object() && case["node"]["name"] == case["driver"]["node_name"];
-            is_known && case["node"]["name"] != case["machine"]["name"]
-        },
-        reason: "there are no node objects that could be left over from another instance: an agent names its instance",
-        shown_by: Some("who_joined_is_forgotten_with_the_instance"),
+        file: "provisioner",
+        group: "worker_sequences",
+        is_about: |case| lists(case, "/events", "life dead (while starting)"),
+        reason: "what is to go is deleted by its id, whether its create has answered or not: it never counts as running",
+        shown_by: Some("what_is_removed_while_it_is_made_is_deleted_by_its_id"),
     },
     Difference {
-        file: "machine-reconcile",
-        group: "create",
-        is_about: |case| case["control_errors"]["create secrets"].is_string() || case["machine_class"]["secret_missing"] == true,
-        reason: "a token is the node's own and written to its disk; a secret that is missing fails its machines alone",
-        shown_by: Some("who_lacks_a_secret_fails_alone_and_nothing_was_asked_for_it"),
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "delete",
-        is_about: |case| case["machine"]["phase"] == "Available",
-        reason: "every machine has an agent, so that none is ever just available",
-        shown_by: Some("the_table_of_phases_holds"),
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "delete",
-        is_about: |case| case["machine"]["finalizer"] == false,
-        reason: "a record is never taken away by somebody else: nothing has to hold it",
+        file: "provisioner",
+        group: "worker_sequences",
+        is_about: |case| says(case, "/events/0", "life dead") && case.get("given").is_none(),
+        reason: "a machine that nobody has declared does not exist: there is nothing to remove",
         shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "delete",
-        is_about: |case| case["machine"]["phase"] == "Terminating" && case["machine"]["last_operation"]["next_step"].is_null() && case["better_given"].is_null(),
-        reason: "the step of a removal is a state of its own: none gets lost in a text",
-        shown_by: Some("every_reason_and_rejection_has_its_case"),
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "delete",
-        is_about: |case| case["machine"]["last_operation"]["next_step"] == "get_vm_status",
-        reason: "an instance is deleted without asking first whether it is there; that it is absent is believed only from a lookup",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "delete",
-        is_about: |case| case["machine"]["last_operation"]["next_step"] == "delete_node" || case["machine"]["last_operation"]["next_step"] == "remove_finalizer",
-        reason: "there are no node objects and no finalizers: with the instance the machine is gone",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "delete",
-        is_about: |case| case["control_errors"].is_object(),
-        reason: "nothing is written to a node by the control plane: the agent ends the workloads, and no write can fail",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "delete",
-        is_about: |case| case["driver"]["errors"]["DeleteMachine"]["raw"].is_string(),
-        reason: "a provider answers in codes; what is none is unknown, and asked for by its id",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "delete",
-        is_about: |case| case["node"]["conditions"].as_array().is_some_and(|all| all.iter().any(|it| it["type"] == "Terminating")),
-        reason: "why a machine goes is said by whoever orders it, and nothing that stands on a node overrules that",
-        shown_by: Some("why_it_goes_is_known_before_its_drain_and_until_it_is_gone"),
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "sync",
-        is_about: |case| case["node"]["annotations"].is_null() && case["machine"]["node_template"].is_null(),
-        reason: "a file that says what is declared already is not written again",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "reconcile",
-        is_about: |case| case["machine"]["node_template"].is_object(),
-        reason: "the agent follows what is declared for its node, as group sync asserts",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "reconcile",
-        is_about: |case| case["frozen"] == true && case["machine"]["deleted_age_s"].is_null(),
-        reason: "the freeze and outage loops are not built yet",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "reconcile",
-        is_about: |case| case["machine_class"]["missing"] == true && case["machine"]["deleted_age_s"].is_null(),
-        reason: "a machine has a copy of what its class said: nothing of it asks for the class again",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "reconcile",
-        is_about: |case| case["machine_class"]["no_finalizer"] == true,
-        reason: "a class knows its users and is kept while it has some: no mark has to be on it before",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "reconcile",
-        is_about: |case| case["machine_class"]["node_template"].is_object(),
-        reason: "an incomplete class is refused when it is declared, as group validate_class asserts",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "reconcile",
-        is_about: |case| case["machine"]["class"] == "-" || case["machine"]["class_kind"] == "",
-        reason: "a class is named or not; an empty name is refused at apply",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "reconcile",
-        is_about: |case| case["machine"]["finalizer"] == false,
-        reason: "a record is never taken away by somebody else: nothing has to hold it",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "reconcile",
-        is_about: |case| case["machine"]["phase"] == "CrashLoopBackOff" && case["node"].is_object(),
-        reason: "an agent reports from inside an instance: without one there is nobody who could",
-        shown_by: Some("the_table_of_phases_holds"),
     },
 ];
 
-/// The difference that a case is about.
-pub(super) fn of(file: &str, group: &str, case: &Value) -> Option<&'static Difference> {
-    DIFFERENCES.iter().find(|it| it.file == file && it.group == group && (it.is_about)(case))
+/// All of them, with those that stand beside what puts the cases to the node.
+fn rows() -> impl Iterator<Item = &'static Difference> {
+    DIFFERENCES.iter().chain(super::reconcile::DIFFERENCES)
 }
 
-/// Its node says something new in the very pass in which its time is over.
-fn is_told_something_when_its_time_is_over(case: &Value) -> bool {
-    let (machine, node) = (&case["machine"], &case["node"]);
-    let (own, default_s) = match machine["phase"].as_str() {
-        Some("Pending") => ("creation_timeout_s", 1_200),
-        Some("Unknown") => ("health_timeout_s", 600),
-        _ => return false,
-    };
-    let timeout_s = machine["config"][own].as_u64().unwrap_or(default_s);
-    let is_over = machine["phase_age_s"].as_u64().is_some_and(|age_s| timeout_s < age_s);
-    let statuses = |of: &Value| -> Vec<(Value, Value)> {
-        let all = of["conditions"].as_array().into_iter().flatten();
-        all.map(|it| (it["type"].clone(), it["status"].clone())).collect()
-    };
-    is_over && node.is_object() && statuses(machine) != statuses(node)
+/// The difference that a case is about.
+pub(super) fn of(file: &str, group: &str, case: &Value) -> Option<&'static Difference> {
+    rows().find(|it| it.file == file && it.group == group && (it.is_about)(case))
+}
+
+/// Whether the text at this place begins so.
+fn says(case: &Value, place: &str, begins: &str) -> bool {
+    case.pointer(place).and_then(Value::as_str).is_some_and(|text| text.starts_with(begins))
+}
+
+/// Whether this text is in the list at this place.
+fn lists(case: &Value, place: &str, text: &str) -> bool {
+    case.pointer(place).and_then(Value::as_array).is_some_and(|items| items.iter().any(|item| item == text))
+}
+
+/// Whether a field of this name is there, somewhere.
+fn mentions(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Object(fields) => fields.iter().any(|(key, value)| key == name || mentions(value, name)),
+        Value::Array(items) => items.iter().any(|item| mentions(item, name)),
+        _ => false,
+    }
 }
 
 fn has_a_machine_without_a_name_of_ours(case: &Value) -> bool {
@@ -308,10 +182,10 @@ mod tests {
     fn every_difference_is_about_a_case_and_its_test_is_there() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut all = String::new();
-        for folder in ["src", "tests", "actors/src", "actors/tests", "journal/src"] {
+        for folder in ["src", "tests", "actors/src", "actors/tests", "journal/src", "journal/tests"] {
             code(&root.join(folder), &mut all);
         }
-        for it in &DIFFERENCES {
+        for it in rows() {
             let text = fs::read_to_string(root.join(format!("tests/cases/{}.json", it.file))).expect("a file of cases");
             let content: Value = serde_json::from_str(&text).expect("JSON");
             let file = FILES.iter().find(|file| file.name == it.file).expect("a known file");

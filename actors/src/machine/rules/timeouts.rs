@@ -59,7 +59,10 @@ mod tests {
         let policy = Reconciliation::default();
         let nothing = InForce::of(&Overrides::default(), &policy);
         assert_eq!((nothing.creation_timeout_ms, nothing.health_timeout_ms), (1_200_000, 600_000));
-        assert_eq!((nothing.drain_timeout_ms, nothing.evictions_max, nothing.evictions_in_drain), (7_200_000, 360, 360));
+        assert_eq!(
+            (nothing.drain_timeout_ms, nothing.evictions_max, nothing.evictions_in_drain),
+            (7_200_000, 360, 360)
+        );
         assert_eq!(nothing.node_conditions.len(), 4);
         let overrides = Overrides {
             creation_timeout_ms: Some(0),

@@ -99,10 +99,7 @@ pub(super) fn table() -> Vec<Case<State>> {
         case(
             with(well(running()), hasty()),
             Command::Remove,
-            Ok((
-                R::RemovalDrains,
-                vec![Event::RemovalBegan, Event::DrainBegan { at: NOW, until: NOW.after(40_000) }],
-            )),
+            Ok((R::RemovalDrains, vec![Event::RemovalBegan, Event::DrainBegan { at: NOW, until: NOW.after(40_000) }])),
         ),
         // What nobody can tell is as bad as what is bad.
         case(
@@ -113,7 +110,11 @@ pub(super) fn table() -> Vec<Case<State>> {
                 vec![reported(told("DiskPressure", Healthy::Unknown)), suspect(Cause::Unhealthy, 600_000)],
             )),
         ),
-        case(well(running()), reports(vec![]), Ok((R::NodeSeen, vec![reported(vec![]), suspect(Cause::Unhealthy, 600_000)]))),
+        case(
+            well(running()),
+            reports(vec![]),
+            Ok((R::NodeSeen, vec![reported(vec![]), suspect(Cause::Unhealthy, 600_000)])),
+        ),
         // A text alone is no news.
         case(
             well(running()),
@@ -169,10 +170,16 @@ fn why_it_goes_is_known_before_its_drain_and_until_it_is_gone() {
     let scaled = [Event::GoesBecause { why: RemovalReason::ScaleDown }, Event::RemovalBegan];
     let scaled = then(busy.clone(), scaled);
     assert_eq!(why(&scaled), Some(RemovalReason::ScaleDown));
-    assert_eq!(why(&then(scaled.clone(), [Event::Died, Event::DeleteRequested { at: NOW }])), Some(RemovalReason::ScaleDown));
+    assert_eq!(
+        why(&then(scaled.clone(), [Event::Died, Event::DeleteRequested { at: NOW }])),
+        Some(RemovalReason::ScaleDown)
+    );
     assert_eq!(why(&then(scaled, [Event::Died, Event::Removed])), None);
     // Who is given up is drained, and another instance made.
     let drained = Event::DrainBegan { at: NOW, until: NOW.after(9) };
-    assert_eq!(why(&then(busy, [Event::GivenUp { cause: Cause::Silent, at: NOW }, drained])), Some(RemovalReason::Unhealthy));
+    assert_eq!(
+        why(&then(busy, [Event::GivenUp { cause: Cause::Silent, at: NOW }, drained])),
+        Some(RemovalReason::Unhealthy)
+    );
     assert!(RemovalReason::ALL.iter().all(|why| !why.to_string().is_empty() && !why.as_str().is_empty()));
 }

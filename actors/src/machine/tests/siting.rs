@@ -12,7 +12,7 @@ use crate::{
     },
     machine::{Command, Constraints, Effect, Event, Job, Placement, Reason as R, Rejection, Siting, Spec},
     policy::Document,
-    vocab::{FaultCode, Timestamp, Zone},
+    vocab::{Fault, FaultCode, Timestamp, Zone},
 };
 
 fn zone(name: &str) -> Zone {
@@ -31,7 +31,7 @@ fn sited(name: &str) -> Event {
 }
 
 fn blamed(name: &str) -> Event {
-    Event::ZoneBlamed { zone: zone(name), fault: fault(FaultCode::ResourceExhausted) }
+    Event::ZoneBlamed { zone: zone(name), fault: fault(FaultCode::ResourceExhausted), until: None }
 }
 
 fn site(name: &str, round_is_new: bool) -> Command {
@@ -55,7 +55,44 @@ pub(super) fn table() -> Vec<Case<State>> {
         case(then(awaited(), [sited("a")]), site("b", false), Ok((R::SiteNotAwaited, vec![]))),
         case(then(awaited(), [sited("a")]), exhausted(1), Ok((R::ZoneFailed, vec![blamed("a")]))),
         case(all_failed(), site("a", true), Ok((R::AllZonesFailed, vec![sited("a"), later]))),
+        case(awaited(), Command::RefuseSite { effect: effect(2) }, Ok((R::NoZoneAllowed, vec![no_zone()]))),
+        case(then(awaited(), [Event::RemovalBegan]), site("a", false), Ok((R::SiteNotAwaited, vec![]))),
+        case(awaited(), Command::Remove, Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::Removed]))),
     ]
+}
+
+fn no_zone() -> Event {
+    Event::CreateGivenUp { fault: Fault::new(FaultCode::FailedPrecondition, "none of the zones it may be in exists") }
+}
+
+#[test]
+fn under_another_policy_the_next_zone_is_waited_for_and_the_last_attempt_has_one_zone() {
+    let mut policy = Document::named("juju-2016").expect("a policy of ours");
+    policy.machines.attempts_max = 2;
+    let fails = |past: &[Event]| {
+        let attempt = after::<State>(past).0.effort().expect("it is being made").attempt;
+        let command = failed(attempt, FaultCode::Internal);
+        answer(&stream(), &after::<State>(past), &command, NOW, &policy).expect("an answer")
+    };
+    let until = NOW.after(policy.machines.retry_first_ms);
+    let blamed =
+        |name: &str| Event::ZoneBlamed { zone: zone(name), fault: fault(FaultCode::Internal), until: Some(until) };
+    let first = then(awaited(), [sited("a")]);
+    assert_eq!(fails(&first).events, [blamed("a")]);
+    let round = then(first, [blamed("a"), Event::AttemptBegun, sited("b"), blamed("b"), Event::AttemptBegun]);
+    let again = answer(&stream(), &after::<State>(&round), &site("a", true), NOW, &policy).expect("an answer");
+    // Every zone was waited after: the new round begins now.
+    let next = Event::CreateRetryScheduled { until: NOW, fault: fault(FaultCode::Internal) };
+    assert_eq!(again.events, [sited("a"), next.clone()]);
+    let last = fails(&then(round, [sited("a"), next, Event::AttemptBegun]));
+    assert!(matches!(last.events[..], [Event::CreateGivenUp { .. }]), "{last:?}");
+    assert_eq!(last.reason, R::RetriesExhausted);
+}
+
+#[test]
+fn nothing_is_begun_for_a_machine_that_goes() {
+    let going = then(awaited(), [sited("a"), Event::RemovalBegan]);
+    assert_eq!(after::<State>(&going).0.pending(&NoView), [].into());
 }
 
 #[test]

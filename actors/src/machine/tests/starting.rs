@@ -11,8 +11,8 @@ use crate::{
         given::{Case, JOURNAL, after, answer, case},
     },
     machine::{
-        Command, Constraints, Effect, Event, InstanceConfig, Reason as R, Rejection, Removal, Siting, Skipped, Spec,
-        StartHost, StartParameters, Unstartable,
+        Command, Constraints, Effect, Event, InstanceConfig, Reason as R, Rejection, Removal, Report, Siting, Skipped,
+        Spec, StartHost, StartParameters, Unstartable,
     },
     policy::Document,
     vocab::{Cited, FaultCode, InstanceId, Life, Timestamp, Zone},
@@ -239,4 +239,24 @@ fn a_zone_is_chosen_anew_if_it_is_not_allowed_any_more() {
     assert_eq!(after::<State>(&again(&["a", "c"])).0.zone(), Some(zone("a")));
     assert!(after::<State>(&again(&["b", "c"])).0.awaits_site());
     assert_eq!(calls(&again(&[])), [Effect::Create { intent: Version(2), attempt: 2 }], "the provider chooses");
+}
+
+#[test]
+fn what_is_removed_while_it_is_made_is_deleted_by_its_id() {
+    // Given a create that is under way, when the machine goes
+    let decision = answer(&stream(), &after::<State>(&plain()), &Command::Remove, NOW, &Document::default());
+    let events = decision.expect("an answer").events;
+    assert_eq!(events, [Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: NOW }]);
+    // Then it is deleted, once, under the id that the create has
+    let going = then(plain(), events);
+    let (state, _) = after::<State>(&going);
+    let delete = Effect::Delete { of: Version(2), attempt: 1 };
+    assert_eq!(state.pending(&NoView), [delete].into());
+    // And the answer to the create comes too late to count
+    let report = Report::Created { attempt: 1, instance: instance(2) };
+    let late = answer(&stream(), &after::<State>(&going), &Command::Report(report), NOW, &Document::default());
+    assert_eq!(late.expect("an answer").reason, R::StaleReport);
+    // Whoever asks for its removal again asks for nothing new
+    let again = answer(&stream(), &after::<State>(&going), &Command::Remove, NOW, &Document::default());
+    assert_eq!(again.expect("an answer").reason, R::AlreadyGoing);
 }

@@ -3,19 +3,16 @@
 //! Its own stream holds what it has seen of the world, as changes. What it concludes from them are orders to machines.
 //! Nothing is concluded from the absence of an instance unless the list was complete and newer than the instance.
 
-pub mod classify;
 mod decide;
 mod deleted;
 mod evicting;
 pub mod harvest;
 mod observe;
-pub mod pass;
 mod preparing;
 mod remedy;
 mod rests;
 mod seen;
 mod siting;
-pub mod start_volumes;
 pub mod starting;
 mod state;
 mod tally;

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     contract::Folded,
     machine::{self, Health, Instance, Report, Step, rules::budget},
+    policy::WhenLost,
     supervisor::Order,
     vocab::{EffectId, Life, Name, Timestamp, Zone},
 };
@@ -98,7 +99,7 @@ fn patient<'a>(seen: &Seen<'_>, facts: &Facts<'a>, name: &Name) -> Option<Patien
     let Instance::Running { instance, .. } = &folded.state.instance else {
         return None;
     };
-    let is_gone = seen.is_gone(instance.effect);
+    let is_gone = facts.policy.machines.when_lost != WhenLost::Ignore && seen.is_gone(instance.effect);
     let is_noted = folded.state.hold.as_ref().is_some_and(|hold| hold.withheld.contains(&Step::GiveUp));
     let overdue = match folded.state.health {
         Health::Overdue { since, .. } if !is_gone && folded.state.life == Life::Alive && !is_noted => Some(since),
@@ -171,7 +172,7 @@ impl Spent {
         };
         view.in_replacement += self.issued.get(&group_of).copied().unwrap_or_default();
         view.in_replacement += *self.ordered.entry(group_of).or_insert_with_key(|group| ordered(facts, group));
-        budget::room(&view, &rules.throttle).is_ok()
+        budget::has_room(&view, &rules.throttle)
     }
 }
 

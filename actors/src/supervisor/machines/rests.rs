@@ -51,7 +51,7 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
                 application.and_then(|folded| folded.cite("application", budget.application.as_str(), Fact::Spec)),
             )
         }
-        Command::Site { .. } => {
+        Command::Site { .. } | Command::RefuseSite { .. } => {
             let provider = machines.get(name).and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider);
             let listed = provider.and_then(|provider| seen.base.noted.zones.get(provider)).copied();
             own(listed).fold(machines, name, &[Fact::Effect])

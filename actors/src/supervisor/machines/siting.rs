@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     machine::{self, Siting},
+    policy::NoZone,
     supervisor::Order,
     vocab::{Name, Zone},
 };
@@ -51,22 +52,31 @@ pub(super) fn sitings(
             (Err(_), _) if listed.is_empty() && !is_constrained(&folded.state) => {
                 Choice { zone: None, round_is_new: false }
             }
+            (Err(_), _) if facts.policy.zones.when_none == NoZone::GiveUp => {
+                events.extend(order(seen, facts, name, machine::Command::RefuseSite { effect }));
+                continue;
+            }
             (Err(_), _) => {
                 withheld.insert((*name).clone(), Withholding::NoZone);
                 continue;
             }
         };
         let command = machine::Command::Site { effect, zone: choice.zone.clone(), round_is_new: choice.round_is_new };
-        let order = Order::Machine { machine: (*name).clone(), command };
-        if !facts.view.orders.is_news(&order, folded.version) || facts.view.orders.any_open(&order.target()) {
-            continue;
-        }
+        let Some(issued) = order(seen, facts, name, command) else { continue };
         if let Some(zone) = choice.zone {
             *population.entry(zone).or_default() += 1;
         }
-        events.push(issued(seen, facts, order));
+        events.push(issued);
     }
     events
+}
+
+/// The order, unless it was given already.
+fn order(seen: &Seen<'_>, facts: &Facts<'_>, name: &Name, command: machine::Command) -> Option<Event> {
+    let version = facts.view.machines.folded(name.as_str())?.version;
+    let order = Order::Machine { machine: name.clone(), command };
+    let is_new = facts.view.orders.is_news(&order, version) && !facts.view.orders.any_open(&order.target());
+    is_new.then(|| issued(seen, facts, order))
 }
 
 /// Whether zones were asked for by name.

@@ -77,7 +77,7 @@ impl Tally {
         } else {
             self.calling.remove(name);
         }
-        if machine.is_some_and(machine::State::awaits_site) {
+        if machine.is_some_and(|machine| machine.awaits_site() && machine.life == Life::Alive) {
             self.unsited.insert(name.clone());
             // What was chosen for it and is not taken in yet goes on counting.
             mark.site = before.site.clone();
@@ -181,7 +181,9 @@ impl Tally {
 impl Mark {
     fn of(machine: &machine::State) -> Self {
         let zone = machine.zone();
-        let site = zone.clone().zip(owner(machine)).map(|(zone, (provider, group))| Site { provider, group, zone });
+        // What was given up is nowhere, and takes no place from others.
+        let stands = zone.clone().filter(|_| !is_given_up(machine));
+        let site = stands.zip(owner(machine)).map(|(zone, (provider, group))| Site { provider, group, zone });
         let runs = matches!(machine.instance, Instance::Running { .. });
         let is_well = matches!(machine.health, Health::Well { .. });
         let standing = zone.filter(|_| runs).map(|zone| (zone, is_well));
@@ -216,6 +218,9 @@ pub(super) fn group(machine: &machine::State) -> String {
 
 /// Who was given up by everybody is not being replaced, and takes no room for ever.
 fn counts(machine: &machine::State) -> bool {
-    let is_over = machine.effort().is_some_and(|effort| matches!(effort.outlook, Outlook::GivenUp { .. }));
-    machine.life == Life::Alive && !is_over && !matches!(machine.instance, Instance::None)
+    machine.life == Life::Alive && !is_given_up(machine) && !matches!(machine.instance, Instance::None)
+}
+
+fn is_given_up(machine: &machine::State) -> bool {
+    machine.effort().is_some_and(|effort| matches!(effort.outlook, Outlook::GivenUp { .. }))
 }

@@ -33,8 +33,17 @@ struct Owed {
 impl Desk {
     /// What is owed is done, or fails as `faults` and the provider's answers say. Whether anything was owed, and answered.
     pub fn perform(&mut self) -> bool {
+        self.perform_those(|_| true)
+    }
+
+    /// As [`Desk::perform`], for one entity.
+    pub fn perform_for(&mut self, stream: &StreamId) -> bool {
+        self.perform_those(|owing| owing == stream)
+    }
+
+    fn perform_those(&mut self, is_meant: impl Fn(&StreamId) -> bool) -> bool {
         let mut turn: Turn<(StreamId, EffectId), Owed, ()> = Turn::default();
-        for (stream, operation, owed) in self.owed() {
+        for (stream, operation, owed) in self.owed().into_iter().filter(|(stream, ..)| is_meant(stream)) {
             turn.add(operation, (), (stream, owed.effect), owed);
         }
         let mut any = false;

@@ -1,13 +1,21 @@
-//! What a machine is classed as, and what harvesting does with each class.
+//! What is done next for a machine in a certain state, and what harvesting does with its instance.
 
-use bailiwick::actors::supervisor::machines::{
-    HarvestMode,
-    classify::{AgentStatus, Class, HasInstance, Known, classify},
+use bailiwick::actors::{
+    machine::{Command, Removal},
+    policy::WhenLost,
+    testing::{Answer, name},
+    vocab::{FaultCode, HarvestMode, Life},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{super::read, life, machine_id, same};
+use super::{
+    super::{
+        lab::{Lab, fails, is_over, stranger},
+        read,
+    },
+    policy, same,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,7 +25,6 @@ struct ClassCase {
     instance_id: String,
     status: String,
     instance_status: Option<String>,
-    ensure_dead: Option<String>,
     expect: ExpectedClass,
 }
 
@@ -29,35 +36,77 @@ struct ExpectedClass {
     error: Option<String>,
 }
 
+/// What had become of a machine's instance.
+#[derive(Clone, Copy)]
+enum Past {
+    Runs,
+    IsMade,
+    GivenUp,
+    /// It ran, and has gone.
+    Lost,
+}
+
+/// What the original knows (an instance, the agent's status, the instance's status) as a machine's past; blank is any.
+const PASTS: [(&str, &str, &str, Past); 6] = [
+    ("present", "", "", Past::Runs),
+    ("not_provisioned", "pending", "", Past::IsMade),
+    ("not_provisioned", "", "provisioning", Past::IsMade),
+    ("not_provisioned", "error", "", Past::GivenUp),
+    ("not_provisioned", "started", "", Past::Lost),
+    ("not_provisioned", "down", "", Past::Lost),
+];
+
 pub(super) fn class(case: &Value) -> Result<(), String> {
     let case: ClassCase = read(case)?;
-    let machine = machine_id(&case.machine_id)?;
-    let known = Known {
-        machine: &machine,
-        life: life(&case.life)?,
-        instance: match case.instance_id.as_str() {
-            "present" => HasInstance::Yes,
-            "not_provisioned" => HasInstance::NotProvisioned,
-            other => HasInstance::Unknown(other.trim_start_matches("error:").to_owned()),
-        },
-        status: match case.status.as_str() {
-            "pending" => AgentStatus::Pending,
-            status if status.starts_with("error:") => AgentStatus::Unreadable,
-            _ => AgentStatus::Other,
-        },
-        is_being_provisioned: case.instance_status.as_deref() == Some("provisioning"),
-    };
-    let got = match classify(known) {
-        Err(code) => ExpectedClass { class: "None".into(), ensure_dead_called: false, error: Some(code) },
-        Ok(classified) => {
-            let failed = case.ensure_dead.filter(|_| classified.ensure_dead);
-            let error = failed.map(|error| error.trim_start_matches("error:").to_owned());
-            // What cannot be made dead is left alone.
-            let class = if error.is_some() { Class::None } else { classified.class };
-            ExpectedClass { class: format!("{class:?}"), ensure_dead_called: classified.ensure_dead, error }
+    let told = |row: &str, value: &str| row.is_empty() || row == value;
+    let instance_status = case.instance_status.as_deref().unwrap_or_default();
+    let past = PASTS.iter().find(|(instance, status, made, _)| {
+        *instance == case.instance_id && told(status, &case.status) && told(made, instance_status)
+    });
+    let (.., past) = past.ok_or("the runner does not know this past")?;
+    let (mut lab, machine) = (lab_with(*past, &case.machine_id), Lab::name(&case.machine_id));
+    match case.life.as_str() {
+        "alive" => (),
+        // Whoever has an instance and is dying has something inside that has not ended.
+        "dying" => {
+            if lab.state(&machine).running_effect().is_some() {
+                lab.desk.machine(&machine, Command::ReserveAttachment { volume: name("inside") });
+            }
         }
+        "dead" => drop(lab.desk.machine(&machine, Command::Remove)),
+        other => return Err(format!("the runner does not know the life {other:?}")),
+    }
+    let was_over = is_over(&lab.state(&machine));
+    if case.life == "dying" {
+        lab.desk.machine(&machine, Command::Remove);
+    }
+    let state = lab.state(&machine);
+    let class = match state.life {
+        Life::Dead | Life::Removed => "Dead",
+        _ if lab.owes_a_create(&machine) => "Pending",
+        _ => "None",
     };
-    same("class", case.expect, got)
+    let ensure_dead_called = is_over(&state) && !was_over;
+    same("class", case.expect, ExpectedClass { class: class.into(), ensure_dead_called, error: None })
+}
+
+/// A lab in which a machine has this past.
+fn lab_with(past: Past, id: &str) -> Lab {
+    let (mut lab, machine) = (Lab::new(policy(0, 10)), Lab::name(id));
+    let answer = match past {
+        Past::Runs | Past::Lost => Answer::Done,
+        Past::IsMade => Answer::Late,
+        Past::GivenUp => fails(FaultCode::InvalidArgument, "no"),
+    };
+    lab.creates(&machine, [answer]);
+    lab.declare(&machine, |_| ());
+    lab.desk.settle();
+    if matches!(past, Past::Lost) {
+        assert_eq!(lab.desk.policy().machines.when_lost, WhenLost::Keep, "nothing is made in its place");
+        lab.desk.lose(&machine);
+        lab.desk.settle();
+    }
+    lab
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
@@ -75,12 +124,23 @@ pub(super) fn mode(text: &str) -> Result<HarvestMode, String> {
 
 pub(super) fn harvest_mode(case: &Value) -> Result<(), String> {
     let case: ModeRow = read(case)?;
-    let found = mode(&case.mode)?;
+    let mut policy = policy(0, 10);
+    policy.harvest.mode = mode(&case.mode)?;
+    let mut lab = Lab::new(policy);
+    lab.declare("1", |_| ());
+    lab.desk.settle();
+    let own = lab.state("1").running_effect().ok_or("it runs")?;
+    let unknown = stranger("999", "i-999");
+    lab.desk.provider.instances.insert(unknown.effect, unknown.clone());
+    lab.search();
+    let stops_unknown_instances = !lab.desk.provider.instances.contains_key(&unknown.effect);
+    lab.desk.machine("1", Command::RemoveWith(Removal::default()));
+    lab.desk.settle();
     let got = ModeRow {
-        mode: found.to_string(),
-        stops_dead_machines_instances: found.stops_dead(),
-        stops_unknown_instances: found.stops_unknown(),
-        removes_dead_machines: found.removes_dead_machines(),
+        mode: lab.desk.policy().harvest.mode.to_string(),
+        stops_dead_machines_instances: !lab.desk.provider.instances.contains_key(&own),
+        stops_unknown_instances,
+        removes_dead_machines: lab.state("1").life == Life::Removed,
     };
     same("row", case, got)
 }

@@ -1,24 +1,33 @@
-//! Passes over many machines at once.
+//! Passes over many machines at once: what their provider lists, what is asked of them, and what follows.
+//!
+//! A pass of the original is: the provider is asked what it has until that brings nothing new; then what changed in the
+//! store is asked of the machines, and what follows is done.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick::actors::{
-    supervisor::machines::{
-        classify::AgentStatus,
-        pass::{Claim, LoadFault, Loaded, PassFault, Provisioner, Seen},
-    },
-    vocab::{InstanceId, MachineId},
+    machine::{Command, Removal},
+    ports::{MachineInstance, Operation},
+    testing::{Answer, Asked, Call, name},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Life},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{super::read, classes::mode, life, machine_id, same};
+use super::{
+    super::{
+        lab::{Lab, done_for, fails, stranger},
+        read,
+    },
+    classes::mode,
+    policy, same,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PassesCase {
     mode: String,
-    machines: BTreeMap<String, Value>,
+    machines: BTreeMap<String, Record>,
     cloud: BTreeSet<String>,
     #[serde(default)]
     broker_list_error: bool,
@@ -42,7 +51,7 @@ struct PassElement {
 #[serde(deny_unknown_fields)]
 struct PassSet {
     #[serde(default)]
-    machines: BTreeMap<String, Value>,
+    machines: BTreeMap<String, Record>,
 }
 
 #[derive(Debug, Default, Deserialize, PartialEq)]
@@ -56,156 +65,141 @@ struct ExpectedPass {
     stop_call: Option<Vec<String>>,
 }
 
-/// The record of a machine in the store.
+/// What a store says of a machine.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Record {
     life: Option<String>,
     instance: Option<String>,
-    load_error: bool,
-    instance_error: Option<String>,
-    remove_error: bool,
     keep_instance: bool,
 }
 
-/// The world around the provisioner: a store and a cloud.
+/// The lab of one case.
 struct PassWorld {
-    machines: BTreeMap<MachineId, Record>,
-    cloud: BTreeSet<InstanceId>,
-    list_fails: bool,
-    stop_fails: bool,
-    provisioner: Provisioner,
+    lab: Lab,
+    known: BTreeSet<String>,
+    /// The machines that were there before this pass.
+    there: BTreeSet<String>,
 }
 
 pub(super) fn passes(case: &Value) -> Result<(), String> {
     let case: PassesCase = read(case)?;
-    let mut records = case.machines;
-    let mut world = PassWorld {
-        machines: BTreeMap::new(),
-        cloud: case.cloud.into_iter().map(InstanceId).collect(),
-        list_fails: case.broker_list_error,
-        stop_fails: case.stop_error,
-        provisioner: Provisioner::new(mode(&case.mode)?),
-    };
-    world.load(&records)?;
+    let mut world = PassWorld::of(&case)?;
     for (number, element) in case.passes.into_iter().enumerate() {
-        if let Some(set) = element.set {
-            for (id, fields) in set.machines {
-                match fields {
-                    Value::Null => drop((records.remove(&id), world.machines.remove(&machine_id(&id)?))),
-                    fields => {
-                        let id = machine_id(&id)?;
-                        let record = world.machines.entry(id).or_default();
-                        let new: Record = read(&fields)?;
-                        merge(record, new, &fields);
-                    }
-                }
-            }
-        }
-        let got = match (element.ids, element.mode) {
-            (Some(ids), None) => {
-                let ids: BTreeSet<MachineId> = ids.iter().map(|id| machine_id(id)).collect::<Result<_, _>>()?;
-                world.pass(&ids)
-            }
-            (None, Some(text)) if world.provisioner.set_mode(mode(&text)?) => world.pass(&BTreeSet::new()),
-            (None, Some(_)) => ExpectedPass::default(),
-            _ => return Err(format!("element {number} has neither ids nor a mode, or both")),
-        };
+        let got = world.pass(&element)?;
         same(&format!("element {number}"), element.expect, got)?;
     }
     Ok(())
 }
 
-/// Takes over the fields that are named.
-fn merge(record: &mut Record, new: Record, fields: &Value) {
-    for name in fields.as_object().into_iter().flat_map(|fields| fields.keys()) {
-        match name.as_str() {
-            "life" => record.life.clone_from(&new.life),
-            "instance" => record.instance.clone_from(&new.instance),
-            "load_error" => record.load_error = new.load_error,
-            "instance_error" => record.instance_error.clone_from(&new.instance_error),
-            "remove_error" => record.remove_error = new.remove_error,
-            _ => record.keep_instance = new.keep_instance,
-        }
-    }
-}
-
 impl PassWorld {
-    fn load(&mut self, records: &BTreeMap<String, Value>) -> Result<(), String> {
-        for (id, fields) in records {
-            self.machines.insert(machine_id(id)?, read(fields)?);
+    fn of(case: &PassesCase) -> Result<Self, String> {
+        let mut policy = policy(3, 10);
+        policy.harvest.mode = mode(&case.mode)?;
+        let known: BTreeSet<String> = case.machines.keys().cloned().collect();
+        let mut world = Self { lab: Lab::new(policy), there: known.clone(), known };
+        for (id, record) in &case.machines {
+            world.lab.declare(id, |_| ());
+            if let Some(instance) = &record.instance {
+                world.run(id, instance);
+            }
+        }
+        for (id, record) in &case.machines {
+            world.set(id, record)?;
+        }
+        let instances = &mut world.lab.desk.provider.instances;
+        instances.retain(|_, instance| case.cloud.contains(&instance.instance.0));
+        let there: BTreeSet<String> = instances.values().map(|instance| instance.instance.0.clone()).collect();
+        for id in case.cloud.difference(&there) {
+            let unknown = stranger(&format!("of-{id}"), id);
+            instances.insert(unknown.effect, unknown);
+        }
+        let unavailable = || Fault::new(FaultCode::Unavailable, "no answer");
+        world.lab.desk.provider.list_fails = case.broker_list_error.then(unavailable);
+        if case.stop_error {
+            let failing = || fails(FaultCode::Unavailable, "no answer");
+            for id in &world.known {
+                let deletes = Asked::Operation(Operation::DeleteMachine);
+                world.lab.desk.provider.answers(Lab::stream(id), deletes, failing());
+            }
+        }
+        Ok(world)
+    }
+
+    /// The machine has an instance of this name. What else was declared has not been asked for yet.
+    fn run(&mut self, id: &str, instance: &str) {
+        let effect = self.lab.effect(id).expect("it is being made");
+        let made = MachineInstance { effect, instance: InstanceId(instance.to_owned()), ..stranger(id, instance) };
+        self.lab.desk.provider.instances.insert(effect, made.clone());
+        self.lab.creates(id, [Answer::Instance(Box::new(made))]);
+        self.lab.desk.perform_for(&Lab::stream(id));
+    }
+
+    /// What the store says of a machine now.
+    fn set(&mut self, id: &str, record: &Record) -> Result<(), String> {
+        let removal = Removal { keep_instance: record.keep_instance, ..Removal::default() };
+        match record.life.as_deref() {
+            None | Some("alive") => (),
+            Some("dying") => {
+                self.lab.desk.machine(id, Command::ReserveAttachment { volume: name("inside") });
+                self.lab.desk.machine(id, Command::Remove);
+            }
+            Some("dead") => drop(self.lab.desk.machine(id, Command::RemoveWith(removal))),
+            Some(other) => return Err(format!("the runner does not know the life {other:?}")),
         }
         Ok(())
     }
 
-    fn loaded(&self, machine: &MachineId) -> Result<Loaded, LoadFault> {
-        let record = self.machines.get(machine).ok_or(LoadFault::Gone)?;
-        if record.load_error {
-            return Err(LoadFault::Unreadable);
+    fn pass(&mut self, element: &PassElement) -> Result<ExpectedPass, String> {
+        let had = self.lab.desk.provider.instances.clone();
+        let from = self.lab.desk.provider.calls.len();
+        match (&element.ids, &element.mode) {
+            (Some(_), None) => self.lab.search(),
+            (None, Some(wanted)) => {
+                let mut policy = self.lab.desk.policy().clone();
+                policy.harvest.mode = mode(wanted)?;
+                self.lab.desk.revise(policy);
+                self.lab.search();
+            }
+            _ => return Err("a pass has either ids or a mode".into()),
         }
-        Ok(Loaded {
-            life: life(record.life.as_deref().unwrap_or("alive")).map_err(|_| LoadFault::Unreadable)?,
-            status: AgentStatus::Pending,
-            is_being_provisioned: false,
-            keep_instance: record.keep_instance,
-        })
+        for (id, record) in element.set.iter().flat_map(|set| &set.machines) {
+            self.known.insert(id.clone());
+            self.set(id, record)?;
+        }
+        self.lab.desk.settle();
+        let told = self.told(from, &had);
+        self.there = self.there();
+        Ok(told)
     }
 
-    fn claim(&self, machine: &MachineId) -> Claim {
-        let Some(record) = self.machines.get(machine) else { return Claim::Gone("not_found".into()) };
-        match (&record.instance_error, &record.instance) {
-            (Some(code), _) if matches!(code.as_str(), "not_found" | "unauthorized") => Claim::Gone(code.clone()),
-            (Some(code), _) => Claim::Unreadable(code.clone()),
-            (None, Some(instance)) => Claim::Instance(InstanceId(instance.clone())),
-            (None, None) => Claim::NotProvisioned,
-        }
+    /// The machines that are not gone.
+    fn there(&self) -> BTreeSet<String> {
+        self.known.iter().filter(|id| self.lab.state(id).life != Life::Removed).cloned().collect()
     }
 
-    fn pass(&mut self, ids: &BTreeSet<MachineId>) -> ExpectedPass {
-        let asked = ids | self.provisioner.known();
-        let seen = Seen {
-            instances: (!self.list_fails).then(|| self.cloud.clone()),
-            changed: ids.iter().map(|id| (id.clone(), self.loaded(id))).collect(),
-            claims: asked.iter().map(|id| (id.clone(), self.claim(id))).collect(),
+    fn told(&self, from: usize, had: &BTreeMap<EffectId, MachineInstance>) -> ExpectedPass {
+        let provider = &self.lab.desk.provider;
+        // By id it is asked for what may never have been there: stopped is what was.
+        let stops = |asked: Operation| {
+            let calls = provider.calls[from..].iter().filter(move |call: &&Call| call.asked == Asked::Operation(asked));
+            let instances: BTreeSet<(String, EffectId)> =
+                calls.filter_map(|call| Some((had.get(&call.effect?)?.instance.0.clone(), call.effect?))).collect();
+            instances
         };
-        let mut got = ExpectedPass::default();
-        let pass = match self.provisioner.pass(&seen) {
-            Ok(pass) => pass,
-            Err(fault) => {
-                got.error = Some(match fault {
-                    PassFault::List => "broker_list".into(),
-                    PassFault::Load { .. } => "machine_load".into(),
-                    PassFault::Claim { code, .. } => format!("unknown_scan:{code}"),
-                });
-                return got;
-            }
-        };
-        let stop: Vec<String> = pass.stop.iter().map(ToString::to_string).collect();
-        if !stop.is_empty() {
-            got.stop_call = Some(stop.clone());
-            if self.stop_fails {
-                got.error = Some("stop".into());
-                return got;
-            }
-            self.cloud.retain(|instance| !pass.stop.contains(instance));
-            got.stopped = stop;
+        let asked: Vec<(String, EffectId)> =
+            stops(Operation::DeleteMachine).into_iter().chain(stops(Operation::DeleteStray)).collect();
+        let names = |of: Vec<&(String, EffectId)>| of.into_iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let stopped = names(asked.iter().filter(|(_, id)| !provider.instances.contains_key(id)).collect());
+        let started = done_for(&self.lab, Operation::CreateMachine, from);
+        let is_silent = self.lab.desk.machines_seen().failing.contains_key(&name("desk"));
+        ExpectedPass {
+            stop_call: (!asked.is_empty()).then(|| names(asked.iter().collect())),
+            stopped,
+            removed: self.there.difference(&self.there()).cloned().collect(),
+            started,
+            maintained: Vec::new(),
+            error: is_silent.then(|| "broker_list".to_owned()),
         }
-        for machine in &pass.remove {
-            if !self.machines.get(machine).is_some_and(|record| record.remove_error) {
-                self.machines.remove(machine);
-                got.removed.push(machine.to_string());
-            }
-        }
-        self.provisioner.removed(&pass.remove);
-        got.maintained = pass.maintain.iter().map(ToString::to_string).collect();
-        for machine in pass.start {
-            let instance = InstanceId(format!("i-{machine}"));
-            if let Some(record) = self.machines.get_mut(&machine) {
-                record.instance = Some(instance.to_string());
-            }
-            self.cloud.insert(instance);
-            got.started.push(machine.to_string());
-        }
-        got
     }
 }

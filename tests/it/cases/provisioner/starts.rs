@@ -1,75 +1,33 @@
-//! Starts and their retries, one machine or a batch.
+//! Starting machines, one and many, and what is tried again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick::actors::{
-    machine::provisioning::{self, Blame, Command, Effect, Event, Phase, Policy, StartFault, State, WorkerState},
-    supervisor::machines::pass::{Parked, worth_retrying},
-    vocab::{InstanceId, Life, Timestamp},
+    document::{Application, Content, ImageMetadata, Model, Space},
+    machine::{Base, Command, Spec},
+    ports::Operation,
+    testing::{Answer, Asked, name},
+    vocab::{FaultCode, SpaceWish},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{super::read, life, machine_id, same};
-
-/// One machine that is driven by the answers that a case has in store.
-pub(super) struct Driven {
-    pub(super) state: State,
-    pub(super) policy: Policy,
-    pub(super) now: Timestamp,
-    pub(super) entered: Vec<WorkerState>,
-    pub(super) slots: (usize, usize),
-}
-
-impl Driven {
-    pub(super) fn new(policy: Policy) -> Self {
-        Self { state: State::default(), policy, now: Timestamp(0), entered: Vec::new(), slots: (0, 0) }
-    }
-
-    pub(super) fn tell(&mut self, command: &Command) {
-        for event in provisioning::decide(&self.state, command, &self.policy, self.now) {
-            let held = self.state.phase.holds_slot();
-            provisioning::evolve(&mut self.state, &event);
-            if let Event::Entered { phase } = &event {
-                self.entered.push(phase.worker());
-            }
-            match (held, self.state.phase.holds_slot()) {
-                (false, true) => self.slots.0 += 1,
-                (true, false) => self.slots.1 += 1,
-                _ => (),
-            }
-        }
-    }
-
-    pub(super) fn owes(&self, effect: &Effect) -> bool {
-        provisioning::pending(&self.state).contains(effect)
-    }
-
-    /// When the next attempt is due, if it waits for that.
-    pub(super) fn due(&self) -> Option<Timestamp> {
-        provisioning::pending(&self.state).into_iter().find_map(|effect| match effect {
-            Effect::WakeAt(due) => Some(due),
-            _ => None,
-        })
-    }
-}
+use super::{
+    super::{
+        lab::{Lab, Making, fails, making},
+        read,
+    },
+    policy, same,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StartRetryCase {
+struct StartCase {
     retry_count: u32,
     retry_delay: u64,
     outcomes: Vec<String>,
-    #[serde(default = "ok")]
-    record: String,
-    #[serde(default = "ok")]
-    stop: String,
     worker_stops_at: Option<u64>,
     expect: ExpectedStart,
-}
-
-fn ok() -> String {
-    "ok".into()
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
@@ -85,75 +43,58 @@ struct ExpectedStart {
     orphan_journaled: bool,
 }
 
-fn started(outcome: &str, id: &str) -> Result<Command, String> {
-    let failed = |may_pass, text: &str| {
-        Ok(Command::ReportStartFailed(StartFault { may_pass, blame: Blame::Anything, text: text.into() }))
-    };
-    match outcome.split_once(':') {
-        None if outcome == "ok" => Ok(Command::ReportStarted { instance: InstanceId(format!("i-{id}")) }),
-        Some(("retryable", text)) => failed(true, text),
-        Some(("fatal", text)) => failed(false, text),
-        _ => Err(format!("the runner does not know the outcome {outcome:?}")),
+/// The classes of the original's errors, as what a provider answers here.
+const CODES: [(&str, FaultCode); 2] = [("retryable", FaultCode::Internal), ("fatal", FaultCode::InvalidArgument)];
+
+/// How far it is, as the original says it.
+const STATUSES: [(Making, &str); 3] =
+    [(Making::Pending, "pending"), (Making::Started, "started"), (Making::Error, "error")];
+
+fn answer(outcome: &str) -> Result<Answer, String> {
+    if outcome == "ok" {
+        return Ok(Answer::Done);
     }
+    let (class, text) = outcome.split_once(':').unwrap_or((outcome, ""));
+    let code = CODES.iter().find(|(known, _)| *known == class).map(|(_, code)| *code);
+    Ok(fails(code.ok_or_else(|| format!("the runner does not know the outcome {outcome:?}"))?, text))
+}
+
+/// When it was started, in seconds.
+fn starts_at(lab: &Lab, machine: &str) -> Vec<u64> {
+    let (stream, asked) = (Lab::stream(machine), Asked::Operation(Operation::CreateMachine));
+    let calls = lab.desk.provider.calls.iter();
+    let starts = calls.filter(|call| call.asked == asked && call.stream.as_ref() == Some(&stream));
+    starts.map(|call| lab.seconds(call.at)).collect()
 }
 
 pub(super) fn start_retry(case: &Value) -> Result<(), String> {
-    let case: StartRetryCase = read(case)?;
-    let policy =
-        Policy { retries_max: case.retry_count, retry_delay_ms: case.retry_delay * 1_000, ..Policy::juju_2016() };
-    let mut machine = Driven::new(policy);
-    let mut outcomes = case.outcomes.iter();
-    let mut got = ExpectedStart {
-        start_calls_at: Vec::new(),
-        status: String::new(),
-        message: String::new(),
-        instance_recorded: false,
-        stop_calls: Vec::new(),
-        orphan_journaled: false,
-    };
-    let error = |text: &str| text.strip_prefix("error:").map(str::to_owned);
-    machine.tell(&Command::SeeLife(Life::Alive));
-    loop {
-        let command = match machine.state.phase.clone() {
-            Phase::RequestingZone => Command::GrantZone { zone: None, round_is_new: false },
-            Phase::Provisioning { .. } => {
-                got.start_calls_at.push(machine.now.0 / 1_000);
-                started(outcomes.next().ok_or("more starts than outcomes")?, "1")?
-            }
-            Phase::Registering { .. } => match error(&case.record) {
-                None => Command::ReportRecorded,
-                Some(text) => Command::ReportRecordFailed { text },
-            },
-            Phase::RollingBack { instance } => {
-                got.stop_calls.push(instance.to_string());
-                match error(&case.stop) {
-                    None => Command::ReportStopped { instance },
-                    Some(text) => Command::ReportStopFailed { instance, text },
-                }
-            }
-            Phase::Pending { .. } => match machine.due() {
-                Some(due) if case.worker_stops_at.is_none_or(|stop| due.0 < stop * 1_000) => {
-                    machine.now = due;
-                    Command::Wake
-                }
-                _ => break,
-            },
-            _ => break,
-        };
-        machine.tell(&command);
+    let case: StartCase = read(case)?;
+    let mut lab = Lab::new(policy(case.retry_count, case.retry_delay));
+    lab.creates("1", case.outcomes.iter().map(|outcome| answer(outcome)).collect::<Result<Vec<_>, _>>()?);
+    lab.declare("1", |_| ());
+    match case.worker_stops_at {
+        Some(seconds) => lab.run_until(lab.desk.now.after(seconds * 1_000)),
+        None => lab.run_attempts(),
     }
-    got.status = machine.state.status().into();
-    let trouble = machine.state.trouble.as_ref().filter(|_| got.status == "error");
-    got.message = trouble.map(|trouble| trouble.problem.text().to_owned()).unwrap_or_default();
-    got.instance_recorded = machine.state.instance.is_some();
-    got.orphan_journaled = !machine.state.orphans.is_empty();
+    let state = lab.state("1");
+    let fault = state.effort().and_then(|effort| effort.fault()).filter(|_| making(&state) == Making::Error);
+    let status = STATUSES.iter().find(|(known, _)| *known == making(&state)).map(|(_, status)| *status);
+    let got = ExpectedStart {
+        start_calls_at: starts_at(&lab, "1"),
+        status: status.unwrap_or_default().to_owned(),
+        message: fault.map(|fault| fault.text.clone()).unwrap_or_default(),
+        instance_recorded: making(&state) == Making::Started,
+        stop_calls: Vec::new(),
+        orphan_journaled: !state.strays.is_empty(),
+    };
     same("start", case.expect, got)
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TransientCase {
-    api: String,
+    #[serde(rename = "api")]
+    _api: String,
     machines: Vec<TransientMachine>,
     expect: ExpectedTransient,
 }
@@ -166,16 +107,7 @@ struct TransientMachine {
     #[serde(default)]
     transient: bool,
     instance: Option<String>,
-    #[serde(default = "alive")]
-    life: String,
-    #[serde(default)]
-    result_error: bool,
-    #[serde(default)]
-    set_status_error: bool,
-}
-
-fn alive() -> String {
-    "alive".into()
+    life: Option<String>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
@@ -184,43 +116,39 @@ struct ExpectedTransient {
     reset_to_pending_and_started: Vec<String>,
 }
 
+/// An operator asks to try again what is marked so: who is started by that?
 pub(super) fn transient_retry(case: &Value) -> Result<(), String> {
     let case: TransientCase = read(case)?;
-    let mut parked = Vec::new();
-    for machine in case.machines.iter().filter(|machine| case.api == "ok" && !machine.result_error) {
-        parked.push(Parked {
-            machine: machine_id(&machine.id)?,
-            life: life(&machine.life)?,
-            is_in_error: machine.status == "error",
-            may_pass: machine.transient,
-            has_instance: machine.instance.is_some(),
-        });
+    let mut lab = Lab::new(policy(0, 10));
+    for machine in &case.machines {
+        let first = match (&machine.instance, machine.status.as_str()) {
+            (Some(_), _) => Answer::Done,
+            (None, "error") => fails(FaultCode::Internal, "no"),
+            (None, _) => Answer::Late,
+        };
+        lab.creates(&machine.id, [first]);
+        lab.declare(&machine.id, |_| ());
+        lab.desk.settle();
+        if machine.life.as_deref().is_some_and(|life| life != "alive") {
+            lab.desk.machine(&machine.id, Command::Remove);
+            lab.desk.settle();
+        }
     }
-    let refused: BTreeSet<&str> =
-        case.machines.iter().filter(|machine| machine.set_status_error).map(|machine| machine.id.as_str()).collect();
-    // A machine whose reset cannot be recorded stays as it is; the others do not wait for it.
-    let got: Vec<String> = worth_retrying(&parked)
-        .iter()
-        .map(ToString::to_string)
-        .filter(|id| !refused.contains(id.as_str()) && begins_again(id))
-        .collect();
-    same("reset", case.expect, ExpectedTransient { reset_to_pending_and_started: got })
-}
-
-/// A machine that has failed for good starts again when it is told to.
-fn begins_again(_: &str) -> bool {
-    let mut machine = Driven::new(Policy::juju_2016());
-    machine.tell(&Command::SeeLife(Life::Alive));
-    machine.tell(&Command::RefuseZone);
-    let failed = machine.state.phase == Phase::Error;
-    machine.tell(&Command::Retry);
-    failed && machine.owes(&Effect::RequestZone)
+    let from = lab.desk.provider.calls.len();
+    for machine in case.machines.iter().filter(|machine| machine.transient) {
+        lab.desk.machine(&machine.id, Command::RetryProvisioning);
+        lab.desk.settle();
+    }
+    let asked = lab.desk.provider.calls[from..].iter();
+    let starts = asked.filter(|call| call.asked == Asked::Operation(Operation::CreateMachine));
+    let started = starts.filter_map(|call| Some(call.stream.as_ref()?.name().to_owned())).collect();
+    same("transient", case.expect, ExpectedTransient { reset_to_pending_and_started: started })
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BatchCase {
-    pending: BTreeSet<String>,
+    pending: Vec<String>,
     fails: BTreeMap<String, String>,
     then: Option<String>,
     expect: ExpectedBatch,
@@ -229,92 +157,112 @@ struct BatchCase {
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct ExpectedBatch {
-    error_status: Option<BTreeSet<String>>,
-    started: Option<BTreeSet<String>>,
+    error_status: BTreeSet<String>,
+    started: BTreeSet<String>,
     machine_2_start_at: Option<u64>,
 }
 
-/// What is in store for one machine of a batch.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lot {
-    Starts,
-    Unprepared,
-    FailsForGood,
-    /// And what has become of it cannot be recorded either.
-    FailsForGoodUnrecorded,
-    FailsFor30s,
+/// What is missing for a machine, or how its provider answers, where a step of the original fails.
+enum Lack {
+    /// It is declared like this, and what it names is not there.
+    Spec(fn(&mut Spec)),
+    /// It hosts a unit of an application that is bound to a space which is not there.
+    Unit,
+    Answers(&'static [&'static str]),
+}
+
+const LACKS: [(&str, Lack); 7] = [
+    ("provisioning_info", Lack::Spec(no_space)),
+    ("instance_config", Lack::Spec(no_image)),
+    ("find_tools", Lack::Spec(no_agent)),
+    ("start_params", Lack::Spec(excluded_space)),
+    ("distribution_group", Lack::Unit),
+    ("start_fatal", Lack::Answers(&["fatal:no"])),
+    ("start_retryable_for_30s", Lack::Answers(&["retryable:no", "retryable:no", "retryable:no", "retryable:no"])),
+];
+
+fn space(of: &str, is_excluded: bool) -> SpaceWish {
+    SpaceWish { space: name(of), is_excluded }
+}
+
+fn base(channel: &str) -> Option<Base> {
+    Some(Base { os: "ubuntu".into(), channel: channel.into() })
+}
+
+fn no_space(spec: &mut Spec) {
+    spec.constraints.spaces = [space("nowhere", false)].into();
+}
+
+fn excluded_space(spec: &mut Spec) {
+    spec.constraints.spaces = [space("here", false), space("here", true)].into();
+}
+
+fn no_image(spec: &mut Spec) {
+    spec.base = base("none");
+}
+
+/// The base has an image, and no binary of the agent that the model wants.
+fn no_agent(spec: &mut Spec) {
+    spec.base = base("22.04");
+}
+
+/// The documents that there are: what a step lacks is not among them.
+fn documents(lab: &mut Lab) {
+    let image = ImageMetadata {
+        base: base("22.04").expect("a base"),
+        arch: "amd64".into(),
+        region: None,
+        stream: ImageMetadata::STREAM.into(),
+        image: "image-1".into(),
+        priority: 0,
+        root_storage: None,
+        virtualisation: None,
+    };
+    let bindings = [("db".to_owned(), name("nowhere"))].into();
+    lab.desk.declare_document("here", Content::Space(Space::default()));
+    lab.desk.declare_document("jammy", Content::ImageMetadata(image));
+    lab.desk
+        .declare_document("default", Content::Model(Model { agent_version: Some("4.0".into()), ..Model::default() }));
+    lab.desk.declare_document("bound", Content::Application(Application { bindings, ..Application::default() }));
 }
 
 pub(super) fn batch_isolation(case: &Value) -> Result<(), String> {
     let case: BatchCase = read(case)?;
-    let policy = Policy { retries_max: 3, retry_delay_ms: 10_000, ..Policy::juju_2016() };
-    let mut got = ExpectedBatch { error_status: None, started: None, machine_2_start_at: None };
-    let (mut in_error, mut has_started) = (BTreeSet::new(), BTreeSet::new());
+    let mut lab = Lab::new(policy(3, 10));
+    documents(&mut lab);
     for id in &case.pending {
-        let lot = match case.fails.get(id).map(String::as_str) {
-            None => Lot::Starts,
-            Some("provisioning_info" | "instance_config" | "find_tools" | "start_params" | "distribution_group") => {
-                Lot::Unprepared
+        let step = case.fails.get(id).map(String::as_str);
+        let known = |step: &str| LACKS.iter().find(|(known, _)| *known == step).map(|(_, lack)| lack);
+        match step
+            .map(|step| known(step).ok_or_else(|| format!("the runner does not know the step {step:?}")))
+            .transpose()?
+        {
+            None => lab.declare(id, |_| ()),
+            Some(Lack::Spec(change)) => lab.declare(id, change),
+            Some(Lack::Unit) => {
+                lab.declare(id, |_| ());
+                lab.desk.machine(id, Command::Assign { application: name("bound") });
             }
-            Some("start_fatal") => Lot::FailsForGood,
-            Some("start_fatal+set_status") => Lot::FailsForGoodUnrecorded,
-            Some("start_retryable_for_30s") => Lot::FailsFor30s,
-            Some(other) => return Err(format!("the runner does not know the step {other:?}")),
-        };
-        let mut machine = Driven::new(policy.clone());
-        let first_start = run_one(&mut machine, lot);
-        match case.then.as_deref() {
-            None => (),
-            // What it is was written down; a restart reads it and goes on from there.
-            Some("restart") => drop(run_one(&mut machine, lot)),
-            Some(other) => return Err(format!("the runner does not know what {other:?} is")),
-        }
-        if machine.state.status() == "error" {
-            in_error.insert(id.clone());
-        }
-        if machine.state.instance.is_some() {
-            has_started.insert(id.clone());
-        }
-        if id == "2" {
-            got.machine_2_start_at = first_start;
+            Some(Lack::Answers(outcomes)) => {
+                let answers: Vec<Answer> = outcomes.iter().map(|outcome| answer(outcome)).collect::<Result<_, _>>()?;
+                lab.creates(id, answers);
+                lab.declare(id, |_| ());
+            }
         }
     }
-    got.error_status = case.expect.error_status.is_some().then_some(in_error);
-    got.started = case.expect.started.is_some().then_some(has_started);
-    got.machine_2_start_at = got.machine_2_start_at.filter(|_| case.expect.machine_2_start_at.is_some());
-    same("batch", case.expect, got)
-}
-
-/// Runs one machine until it waits for nothing; says when it was started first, in seconds.
-fn run_one(machine: &mut Driven, lot: Lot) -> Option<u64> {
-    let mut first_start = None;
-    machine.tell(&Command::SeeLife(Life::Alive));
-    loop {
-        let command = match machine.state.phase.clone() {
-            Phase::RequestingZone if lot == Lot::Unprepared => Command::ReportUnprepared { text: "no".into() },
-            Phase::RequestingZone => Command::GrantZone { zone: None, round_is_new: false },
-            Phase::Provisioning { .. } => {
-                let now_s = machine.now.0 / 1_000;
-                first_start.get_or_insert(now_s);
-                let fault = |may_pass| StartFault { may_pass, blame: Blame::Anything, text: "no".into() };
-                match lot {
-                    // The report cannot be written, so nothing changes: it stands where it stood.
-                    Lot::FailsForGoodUnrecorded => return first_start,
-                    Lot::FailsForGood => Command::ReportStartFailed(fault(false)),
-                    Lot::FailsFor30s if now_s <= 30 => Command::ReportStartFailed(fault(true)),
-                    _ => Command::ReportStarted { instance: InstanceId("i".into()) },
-                }
-            }
-            Phase::Registering { .. } => Command::ReportRecorded,
-            Phase::Pending { .. } => match machine.due() {
-                Some(due) => {
-                    machine.now = due;
-                    Command::Wake
-                }
-                None => return first_start,
-            },
-            _ => return first_start,
-        };
-        machine.tell(&command);
+    lab.run_attempts();
+    match case.then.as_deref() {
+        None => (),
+        // After a restart everything is looked at once more.
+        Some("restart") => lab.run_attempts(),
+        Some(other) => return Err(format!("the runner does not know what {other:?} is")),
     }
+    let is = |wanted: Making| move |id: &&String, lab: &Lab| making(&lab.state(id)) == wanted;
+    let those = |wanted: Making| {
+        let is = is(wanted);
+        case.pending.iter().filter(|id| is(id, &lab)).cloned().collect::<BTreeSet<_>>()
+    };
+    let second = case.expect.machine_2_start_at.and_then(|_| starts_at(&lab, "2").first().copied());
+    let (error_status, started) = (those(Making::Error), those(Making::Started));
+    same("batch", &case.expect, &ExpectedBatch { error_status, started, machine_2_start_at: second })
 }

@@ -1,60 +1,21 @@
-//! The states of tasks and workers, and what they do in which order.
-
-use std::collections::BTreeSet;
+//! In which order a machine goes through what the original's workers call states.
 
 use bailiwick::actors::{
-    machine::provisioning::{Blame, Command, Phase, Policy, StartFault, State, TaskState, WorkerState},
-    vocab::{InstanceId, Zone},
+    machine::{Command, Instance, Removal, SiteChoice, State},
+    ports::Operation,
+    testing::{Answer, Asked},
+    vocab::{FaultCode, Life, Outlook, Zone},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{super::read, life, same, starts::Driven};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    start: String,
-    terminal: BTreeSet<String>,
-    allowed: BTreeSet<(String, String)>,
-    #[serde(default)]
-    illegal: BTreeSet<(String, String)>,
-    same_state_is_a_no_op: Option<bool>,
-}
-
-pub(super) fn task_states(case: &Value) -> Result<(), String> {
-    let table: Table = read(case)?;
-    let name = TaskState::as_str;
-    same("start", table.start.as_str(), name(State::default().task()))?;
-    let terminal = TaskState::ALL.into_iter().filter(|state| state.is_terminal());
-    same("terminal", table.terminal, terminal.map(|state| name(state).to_owned()).collect())?;
-    let mut pairs = BTreeSet::new();
-    for from in TaskState::ALL {
-        for to in TaskState::ALL {
-            let is_same = from == to;
-            if is_same {
-                same(name(from), table.same_state_is_a_no_op.unwrap_or(false), from.may_become(to))?;
-            } else if from.may_become(to) {
-                pairs.insert((name(from).to_owned(), name(to).to_owned()));
-            }
-        }
-    }
-    same("illegal pairs that are allowed", BTreeSet::new(), &table.illegal & &pairs)?;
-    same("allowed", table.allowed, pairs)
-}
-
-pub(super) fn worker_states(case: &Value) -> Result<(), String> {
-    let table: Table = read(case)?;
-    let name = WorkerState::as_str;
-    same("start", table.start.as_str(), name(State::default().phase.worker()))?;
-    let terminal = WorkerState::ALL.into_iter().filter(|state| state.is_terminal());
-    same("terminal", table.terminal, terminal.map(|state| name(state).to_owned()).collect())?;
-    let pairs = WorkerState::ALL.into_iter().flat_map(|from| {
-        let next = WorkerState::ALL.into_iter().filter(move |to| from.may_become(*to));
-        next.map(move |to| (name(from).to_owned(), name(to).to_owned()))
-    });
-    same("allowed", table.allowed, pairs.collect())
-}
+use super::{
+    super::{
+        lab::{Lab, fails},
+        read,
+    },
+    policy, same,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,8 +29,6 @@ struct SequenceCase {
     stops: Option<usize>,
     removed: Option<bool>,
     status: Option<String>,
-    slots_acquired: Option<usize>,
-    slots_released: Option<usize>,
 }
 
 #[derive(Default, Deserialize)]
@@ -80,94 +39,128 @@ struct SequenceGiven {
     keep_instance: bool,
 }
 
-/// One worker, and what was asked of the world.
+/// One machine, and the states it was seen in.
 struct Sequence {
-    machine: Driven,
-    /// Answers that are to come as events of their own: a call that one of them answers waits for it.
-    to_come: Vec<String>,
-    starts: usize,
-    stops: usize,
-    removed: bool,
+    lab: Lab,
+    keeps: bool,
+    states: Vec<&'static str>,
+}
+
+const MACHINE: &str = "1";
+
+/// What the original calls a state of a machine; those that it goes through in one step of ours, in order.
+fn words(state: &State) -> &'static [&'static str] {
+    match (&state.life, &state.instance) {
+        (Life::Undeclared, _) => &[],
+        (Life::Removed, _) => &["removing", "complete"],
+        (_, Instance::Deleting { .. }) => &["stopping"],
+        (_, Instance::Running { .. }) => &["registering", "running"],
+        (Life::Dying, Instance::Creating(_)) => &["pending"],
+        (_, Instance::Creating(effort)) => match (&effort.outlook, &state.site.choice) {
+            (Outlook::GivenUp { .. }, _) => &["error"],
+            (Outlook::Waiting { .. }, _) => &["pending"],
+            (Outlook::Trying, SiteChoice::Awaited) => &["requesting zone"],
+            (Outlook::Trying, _) => &["provisioning"],
+        },
+        (_, Instance::None | Instance::Lost { .. }) => &["pending"],
+    }
 }
 
 pub(super) fn worker_sequence(case: &Value) -> Result<(), String> {
     let case: SequenceCase = read(case)?;
-    let retries_max = case.max_retries.unwrap_or(3);
     let mut run = Sequence {
-        machine: Driven::new(Policy { retries_max, ..Policy::juju_4_0() }),
-        to_come: case.events.clone(),
-        starts: 0,
-        stops: 0,
-        removed: false,
+        lab: Lab::new(policy(case.max_retries.unwrap_or(3), 10)),
+        keeps: case.given.keep_instance,
+        states: Vec::new(),
     };
-    run.machine.tell(&Command::KeepInstance(case.given.keep_instance));
-    if let Some(instance) = &case.given.instance {
-        run.machine.tell(&Command::Adopt(InstanceId(instance.clone())));
+    if case.given.instance.is_some() {
+        run.lab.declare(MACHINE, |_| ());
+        run.lab.desk.settle();
     }
-    for event in &case.events {
-        run.to_come.remove(0);
-        run.tell(event)?;
-        run.answer();
+    for (number, event) in case.events.iter().enumerate() {
+        run.tell(event, case.events.get(number + 1))?;
     }
-    let states: Vec<String> = run.machine.entered.iter().map(|state| state.as_str().to_owned()).collect();
-    same("states", case.states, states)?;
+    let counted = |asked: Operation| {
+        let calls = run.lab.desk.provider.calls.iter();
+        calls.filter(|call| call.asked == Asked::Operation(asked)).count()
+    };
+    let given = usize::from(case.given.instance.is_some());
+    same("states", case.states, run.states.iter().map(|state| (*state).to_owned()).collect())?;
     let check = |what: &str, expected: Option<usize>, got: usize| same(what, expected.unwrap_or(got), got);
-    check("starts", case.starts, run.starts)?;
-    check("stops", case.stops, run.stops)?;
-    check("slots_acquired", case.slots_acquired, run.machine.slots.0)?;
-    check("slots_released", case.slots_released, run.machine.slots.1)?;
-    same("removed", case.removed.unwrap_or(run.removed), run.removed)?;
-    let status = run.machine.state.instance_status().map(str::to_owned);
+    check("starts", case.starts, counted(Operation::CreateMachine) - given)?;
+    check("stops", case.stops, counted(Operation::DeleteMachine))?;
+    let state = run.lab.state(MACHINE);
+    let is_removed = state.life == Life::Removed;
+    same("removed", case.removed.unwrap_or(is_removed), is_removed)?;
+    let is_given_up = state.effort().is_some_and(|effort| matches!(effort.outlook, Outlook::GivenUp { .. }));
+    let status = is_given_up.then(|| "provisioning error".to_owned());
     same("status", case.status.clone().or_else(|| status.clone()), status)
 }
 
 impl Sequence {
-    fn tell(&mut self, event: &str) -> Result<(), String> {
-        let text = || "as the case says".to_owned();
-        let command = match event.split_once(' ') {
-            Some(("life", rest)) => Command::SeeLife(life(rest.trim_end_matches(" (while starting)"))?),
-            Some(("zone", "failed")) => Command::RefuseZone,
-            Some(("zone", zone)) => Command::GrantZone { zone: Some(Zone(zone.into())), round_is_new: false },
-            Some(("start", "fails")) => {
-                Command::ReportStartFailed(StartFault { may_pass: true, blame: Blame::Anything, text: text() })
+    fn tell(&mut self, event: &str, next: Option<&String>) -> Result<(), String> {
+        let fails_next = next.is_some_and(|next| next == "start fails");
+        match event.split_once(' ') {
+            // The machine can be made in the zone that is to come, and in no other.
+            Some(("life", "alive")) => self.lab.declare(MACHINE, |spec| {
+                spec.constraints.zones = [Zone("zone-a".into())].into();
+            }),
+            Some(("life", "dying")) => {
+                let volume = bailiwick::actors::testing::name("inside");
+                self.lab.desk.machine(MACHINE, Command::ReserveAttachment { volume });
+                self.lab.desk.machine(MACHINE, Command::Remove);
             }
-            Some(("record", "fails")) => Command::ReportRecordFailed { text: text() },
-            None if event == "retry" => {
-                self.machine.now = self.machine.due().unwrap_or(self.machine.now);
-                Command::Wake
+            Some(("life", "dead")) => {
+                let removal = Removal { keep_instance: self.keeps, ..Removal::default() };
+                self.lab.desk.machine(MACHINE, Command::RemoveWith(removal));
             }
+            Some(("zone", zone)) => {
+                let zone = if zone == "failed" { "zone-b" } else { zone };
+                self.lab.creates(MACHINE, fails_next.then_some(Answer::Late));
+                self.lab.desk.provider.zones = [Zone(zone.to_owned())].into();
+                self.lab.desk.list();
+            }
+            Some(("start", "fails")) => self.lab.creates(MACHINE, [fails(FaultCode::Internal, "no")]),
+            None if event == "retry" => self.wake(),
             _ => return Err(format!("the runner does not know the event {event:?}")),
-        };
-        self.starts += usize::from(matches!(command, Command::ReportStartFailed(_)));
-        self.machine.tell(&command);
+        }
+        // A grant that is still to come is an event of its own.
+        self.follow(next.is_none_or(|next| !next.starts_with("zone ")));
         Ok(())
     }
 
-    /// Whether the next event is, or comes during, the answer to the call that is under way.
-    fn waits_for(&self, answers: &[&str]) -> bool {
-        self.to_come.first().is_some_and(|next| answers.contains(&next.as_str()) || next.ends_with("(while starting)"))
+    fn wake(&mut self) {
+        let until = self.lab.state(MACHINE).effort().and_then(|effort| effort.wakes_at(None));
+        if let Some(until) = until {
+            self.lab.desk.now = self.lab.desk.now.max(until);
+            self.lab.desk.wake(&Lab::stream(MACHINE), until);
+            self.note();
+        }
     }
 
-    /// Calls that no event answers succeed at once.
-    fn answer(&mut self) {
+    /// What follows, step by step; what is due now follows, too.
+    fn follow(&mut self, may_be_granted: bool) {
+        self.note();
         loop {
-            let command = match self.machine.state.phase.clone() {
-                Phase::Provisioning { .. } if !self.waits_for(&["start fails"]) => {
-                    self.starts += 1;
-                    Command::ReportStarted { instance: InstanceId("i-1".into()) }
-                }
-                Phase::Registering { .. } if !self.waits_for(&["record fails"]) => Command::ReportRecorded,
-                Phase::RollingBack { instance } | Phase::Stopping { instance } => {
-                    self.stops += 1;
-                    Command::ReportStopped { instance }
-                }
-                Phase::Removing => {
-                    self.removed = true;
-                    Command::ReportRemoved
-                }
-                _ => return,
-            };
-            self.machine.tell(&command);
+            let any = may_be_granted && (self.lab.desk.look() | self.lab.desk.carry_out());
+            let until = self.lab.state(MACHINE).effort().and_then(|effort| effort.wakes_at(None));
+            if until.is_some_and(|until| until <= self.lab.desk.now) {
+                self.wake();
+                continue;
+            }
+            self.note();
+            let done = self.lab.desk.perform();
+            self.note();
+            if !any && !done {
+                return;
+            }
+        }
+    }
+
+    fn note(&mut self) {
+        let words = words(&self.lab.state(MACHINE));
+        if words.last() != self.states.last().filter(|_| !words.is_empty()) {
+            self.states.extend(words);
         }
     }
 }

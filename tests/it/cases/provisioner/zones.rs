@@ -1,16 +1,22 @@
-//! Spreading over zones.
+//! Spreading over zones: whom the machines supervisor sends where, and what becomes of who fails there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick::actors::{
-    machine::provisioning::{Blame, Command, Phase, Policy, StartFault},
-    supervisor::machines::zones::{Wish, Zones},
-    vocab::{InstanceId, Life, MachineId, Zone},
+    ports::Operation,
+    testing::{Answer, Asked},
+    vocab::{FaultCode, Zone},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{super::read, machine_id, same, starts::Driven};
+use super::{
+    super::{
+        lab::{Lab, Making, fails, making},
+        read,
+    },
+    policy, same,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,7 +36,7 @@ struct ZoneMachine {
     outcomes: Vec<String>,
     zones: Option<BTreeSet<Zone>>,
     derived: Option<BTreeSet<Zone>>,
-    group: Option<BTreeSet<MachineId>>,
+    group: Option<BTreeSet<String>>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
@@ -42,71 +48,96 @@ struct ExpectedZones {
     kind: Option<String>,
 }
 
+/// The reasons to give up that the original tells apart.
+const KINDS: [(&str, &str); 2] = [("no-zone-allowed", "no_suitable_zone"), ("retries-exhausted", "start_failed")];
+
+/// The label by which machines are kept apart.
+const APART: &str = "apart";
+
 pub(super) fn zones(case: &Value) -> Result<(), String> {
     let case: ZonesCase = read(case)?;
-    let mut table = BTreeMap::new();
-    for (zone, machines) in &case.zones {
-        let machines = machines.iter().map(|id| machine_id(id)).collect::<Result<BTreeSet<_>, _>>()?;
-        table.insert(Zone(zone.clone()), machines);
+    let mut lab = Lab::new(policy(case.retry_count, 0));
+    lab.desk.provider.zones = case.zones.keys().map(|zone| Zone(zone.clone())).collect();
+    let groups: Vec<&BTreeSet<String>> = case.machines.iter().filter_map(|machine| machine.group.as_ref()).collect();
+    for (zone, ids) in &case.zones {
+        for id in ids {
+            let group = groups.iter().position(|group| group.contains(id));
+            lab.declare(id, |spec| {
+                spec.placement = None;
+                spec.constraints.zones = [Zone(zone.clone())].into();
+                keep_apart(spec, group.map_or_else(|| id.clone(), |group| format!("group-{group}")));
+            });
+        }
     }
-    let mut zones = Zones::new(table);
+    lab.desk.list();
+    lab.run_attempts();
     let mut got = BTreeMap::new();
+    let mut number = 0..;
     for wanted in &case.machines {
-        got.insert(wanted.id.clone(), start_in_zones(wanted, case.retry_count, &mut zones)?);
+        let group = wanted.group.as_ref().and_then(|_| number.next());
+        got.insert(wanted.id.clone(), start(&mut lab, wanted, group)?);
     }
     same("machines", case.expect, got)?;
-    let name = |(zone, machines): (&Zone, &BTreeSet<MachineId>)| {
-        (zone.to_string(), machines.iter().map(ToString::to_string).collect())
+    let all: BTreeSet<&String> = case.zones.values().flatten().chain(case.machines.iter().map(|one| &one.id)).collect();
+    let of = |zone: &String| {
+        let is_there = |id: &&&String| {
+            making(&lab.state(id)) == Making::Started && lab.state(id).zone() == Some(Zone(zone.clone()))
+        };
+        all.iter().filter(is_there).map(|id| (*id).clone()).collect::<BTreeSet<String>>()
     };
-    same("population_after", case.population_after, zones.machines().iter().map(name).collect())
+    same("population_after", case.population_after, case.zones.keys().map(|zone| (zone.clone(), of(zone))).collect())
 }
 
-fn start_in_zones(wanted: &ZoneMachine, retries_max: u32, zones: &mut Zones) -> Result<ExpectedZones, String> {
-    let id = machine_id(&wanted.id)?;
-    let mut machine = Driven::new(Policy { retries_max, retry_delay_ms: 0, ..Policy::juju_4_0() });
-    let mut outcomes = wanted.outcomes.iter();
-    let mut tried = Vec::new();
-    machine.tell(&Command::SeeLife(Life::Alive));
-    loop {
-        let command = match machine.state.phase.clone() {
-            Phase::RequestingZone => {
-                let (constraint, derived, group) =
-                    (wanted.zones.as_ref(), wanted.derived.as_ref(), wanted.group.as_ref());
-                match zones.choose(&Wish { machine: &id, constraint, derived, group }) {
-                    Ok(choice) => {
-                        zones.place(&id, &choice);
-                        Command::GrantZone { zone: choice.zone, round_is_new: choice.round_is_new }
-                    }
-                    Err(_) => Command::RefuseZone,
-                }
-            }
-            Phase::Provisioning { zone } => {
-                tried.push(zone.as_ref().map(ToString::to_string));
-                match outcomes.next().map_or("ok", String::as_str).split_once(':') {
-                    None => Command::ReportStarted { instance: InstanceId(format!("i-{id}")) },
-                    Some(("err", text)) => {
-                        let blame = if text == "zone_independent" { Blame::Anything } else { Blame::Zone };
-                        match &zone {
-                            Some(zone) if blame == Blame::Zone => zones.blame(&id, zone),
-                            _ => zones.leave(&id),
-                        }
-                        Command::ReportStartFailed(StartFault { may_pass: true, blame, text: text.into() })
-                    }
-                    Some(other) => return Err(format!("the runner does not know the outcome {other:?}")),
-                }
-            }
-            Phase::Registering { .. } => Command::ReportRecorded,
-            Phase::Pending { .. } => Command::Wake,
-            Phase::Running => {
-                let zone = tried.last().cloned().flatten();
-                return Ok(ExpectedZones { zones_tried: tried, result: "started".into(), zone, kind: None });
-            }
-            _ => {
-                zones.forget(&id);
-                let kind = machine.state.trouble.as_ref().map(|trouble| trouble.problem.code().to_owned());
-                return Ok(ExpectedZones { zones_tried: tried, result: "error".into(), zone: None, kind });
-            }
-        };
-        machine.tell(&command);
+fn keep_apart(spec: &mut bailiwick::actors::machine::Spec, group: String) {
+    spec.spread = Some(APART.into());
+    spec.labels.insert(APART.into(), group);
+}
+
+/// One machine is made, or is not.
+fn start(lab: &mut Lab, wanted: &ZoneMachine, group: Option<usize>) -> Result<ExpectedZones, String> {
+    let allowed = allowed(wanted, &lab.desk.provider.zones);
+    let outcomes = wanted.outcomes.iter().map(|outcome| answer(outcome)).collect::<Result<Vec<_>, _>>()?;
+    lab.creates(&wanted.id, outcomes);
+    lab.declare(&wanted.id, |spec| {
+        spec.constraints.zones = allowed;
+        if let Some(group) = group {
+            keep_apart(spec, format!("group-{group}"));
+        }
+    });
+    lab.desk.list();
+    lab.run_attempts();
+    let (stream, asked) = (Lab::stream(&wanted.id), Asked::Operation(Operation::CreateMachine));
+    let calls = lab.desk.provider.calls.iter();
+    let starts = calls.filter(|call| call.asked == asked && call.stream.as_ref() == Some(&stream));
+    let zones_tried = starts.map(|call| call.zone.as_ref().map(ToString::to_string)).collect();
+    let state = lab.state(&wanted.id);
+    let last = lab.entries(&wanted.id).last().map(|entry| entry.header.meta.code.clone()).unwrap_or_default();
+    let kind = KINDS.iter().find(|(reason, _)| *reason == last).map(|(_, kind)| (*kind).to_owned());
+    Ok(match making(&state) {
+        Making::Started => {
+            let zone = state.zone().map(|zone| zone.to_string());
+            ExpectedZones { zones_tried, result: "started".into(), zone, kind: None }
+        }
+        _ => ExpectedZones { zones_tried, result: "error".into(), zone: None, kind },
+    })
+}
+
+/// Where a machine may be: what it asks for, and what follows from its placement, subnets and volumes. One of which nothing
+/// is asked may be anywhere.
+fn allowed(wanted: &ZoneMachine, listed: &BTreeSet<Zone>) -> BTreeSet<Zone> {
+    match (&wanted.zones, &wanted.derived) {
+        (Some(asked), Some(derived)) => asked & derived,
+        (Some(zones), None) | (None, Some(zones)) => zones.clone(),
+        (None, None) => listed.clone(),
+    }
+}
+
+/// Whose fault a failure is, as what a provider answers here.
+fn answer(outcome: &str) -> Result<Answer, String> {
+    match outcome.split_once(':') {
+        None if outcome == "ok" => Ok(Answer::Done),
+        Some(("err", "zone_independent")) => Ok(fails(FaultCode::Unauthenticated, "zone_independent")),
+        Some(("err", text)) => Ok(fails(FaultCode::Internal, text)),
+        _ => Err(format!("the runner does not know the outcome {outcome:?}")),
     }
 }

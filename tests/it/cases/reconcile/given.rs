@@ -5,16 +5,13 @@ mod built;
 use std::collections::BTreeMap;
 
 use bailiwick::actors::{
-    machine::{
-        reconcile::RemovalStep,
-        rules::{ConditionStatus, TaintEffect},
-    },
+    machine::rules::TaintEffect,
     vocab::{MachinePhase, Timestamp},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub(super) use self::built::{CallResult, spelled, state};
+pub(super) use self::built::{CallError, CallResult, spelled};
 
 pub(super) type Map = BTreeMap<String, String>;
 
@@ -169,15 +166,23 @@ struct LastOperation {
     next_step: Option<String>,
 }
 
+/// Whether a condition holds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) enum ConditionStatus {
+    True,
+    False,
+    Unknown,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Condition {
-    r#type: String,
-    status: ConditionStatus,
+pub(super) struct Condition {
+    pub(super) r#type: String,
+    pub(super) status: ConditionStatus,
     #[serde(default)]
     age_s: u64,
     #[serde(default)]
-    reason: String,
+    pub(super) reason: String,
     #[serde(default)]
     message: String,
 }
@@ -204,7 +209,8 @@ struct GivenTaint {
 pub(super) struct Node {
     pub(super) name: String,
     #[serde(default)]
-    pub(super) created_age_s: u64,
+    #[expect(dead_code, reason = "how old a node is matters to nobody here")]
+    created_age_s: u64,
     labels: Option<Map>,
     annotations: Option<Map>,
     taints: Option<Vec<GivenTaint>>,

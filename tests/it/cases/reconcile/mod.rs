@@ -7,10 +7,9 @@ mod drain;
 mod expect;
 mod given;
 mod living;
-mod passes;
+mod orphans;
 mod rules;
 mod sets;
-mod world;
 
 use bailiwick::actors::policy::{self, Reconciliation};
 use serde_json::Value;
@@ -18,6 +17,7 @@ use serde_json::Value;
 use super::{Group, Plan, by_field};
 use expect::Expect;
 use given::Given;
+pub(super) use living::DIFFERENCES;
 
 /// Groups are flows; what does not apply to us stands apart, so that it is counted and printed.
 pub(super) fn groups(file: &Value) -> Vec<Group> {
@@ -51,25 +51,27 @@ const STORE: &str = "(store only)";
 pub(super) fn plan(group: &str) -> Option<Plan> {
     let (flow, why) = group.split_once(' ').unwrap_or((group, ""));
     let plan = match flow {
-        "create" => Plan::Run(living::create),
-        "health" => Plan::Run(living::health),
-        "delete" => Plan::Run(living::delete),
-        "sync" => Plan::Run(living::sync),
-        "reconcile" => Plan::Run(living::reconcile),
-        "sequence" => Plan::Run(living::sequence),
-        "healthy" => Plan::Run(living::healthy),
-        "conditions_changed" => Plan::Run(living::conditions_changed),
-        "critical_taint" => Plan::Run(living::critical_taint),
-        "termination_reason" => Plan::Run(living::termination_reason),
-        "timeouts" => Plan::Run(living::timeouts),
-        "create_failure_phase" => Plan::Run(living::create_failure_phase),
-        "sync_labels" | "sync_annotations" | "sync_taints" => Plan::Run(rules::sync),
-        "can_fail" => Plan::Run(rules::can_fail),
-        "validate_class" => Plan::Run(living::validate_class),
-        "class" => Plan::Run(living::class),
-        "node_event" => Plan::Run(living::node_event),
-        "unmanaged" => Plan::Run(rules::unmanaged),
-        "orphans" => Plan::Run(rules::orphans),
+        "create" => Plan::Living(living::create),
+        "health" => Plan::Living(living::health),
+        "delete" => Plan::Living(living::delete),
+        "sync" => Plan::Living(living::sync),
+        "reconcile" => Plan::Living(living::reconcile),
+        "sequence" => Plan::Living(living::sequence),
+        "healthy" => Plan::Living(living::healthy),
+        "conditions_changed" => Plan::Living(living::conditions_changed),
+        "critical_taint" => Plan::Living(living::critical_taint),
+        "termination_reason" => Plan::Living(living::termination_reason),
+        "timeouts" => Plan::Living(living::timeouts),
+        "create_failure_phase" => Plan::Living(living::create_failure_phase),
+        "sync_labels" | "sync_annotations" | "sync_taints" => Plan::Living(rules::sync),
+        "can_fail" => Plan::Living(rules::can_fail),
+        "validate_class" => Plan::Living(living::validate_class),
+        "class" => Plan::Living(living::class),
+        "node_event" => Plan::Living(living::node_event),
+        "unmanaged" => Plan::NotApplicable(
+            "nodes are no objects of their own: an agent that is no machine's is told so, and nothing is written on it",
+        ),
+        "orphans" => Plan::Living(orphans::orphans),
         "drain" => Plan::Run(drain::drain),
         "drain_pdb" => Plan::Run(drain::budget),
         "drain_shared" => Plan::Run(drain::shared),
@@ -80,7 +82,9 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "replicas" => Plan::Run(sets::replicas),
         "set_status" => Plan::Run(sets::status),
         "token" => Plan::NotApplicable("an id is drawn for every instance; none follows from a name"),
-        "permits" => Plan::NotApplicable("orders that are not answered yet are the permits: none is taken or given back"),
+        "permits" => {
+            Plan::NotApplicable("orders that are not answered yet are the permits: none is taken or given back")
+        }
         "fenceposts"
         | "bounds"
         | "new_replicas"
@@ -107,10 +111,14 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
     })
 }
 
-/// The policy that a case is asserted under.
+/// The policy that a case is asserted under, by its name.
+fn policy_name(given: &Given) -> &'static str {
+    if given.defect { "default" } else { "gardener-0.49" }
+}
+
+/// Its settings of a machine's reconciliation.
 fn policy(given: &Given) -> Reconciliation {
-    let name = if given.defect { "default" } else { "gardener-0.49" };
-    let mut policy = policy::Document::named(name).expect("a policy of ours").reconciliation;
+    let mut policy = policy::Document::named(policy_name(given)).expect("a policy of ours").reconciliation;
     if let Some(seconds) = given.flags.drain_timeout_s {
         policy.drain.timeout_ms = seconds * 1000;
     }

@@ -76,7 +76,7 @@ fn a_zone_that_failed_is_tried_again_only_when_all_have() {
     let state = knowing(&["a", "b"]);
     let sited = |zone: &str| machine::Event::Sited { zone: Some(Zone(zone.into())), at: Timestamp(2) };
     let fault = Fault::new(FaultCode::ResourceExhausted, "full");
-    let blamed = |zone: &str| machine::Event::ZoneBlamed { zone: Zone(zone.into()), fault: fault.clone() };
+    let blamed = |zone: &str| machine::Event::ZoneBlamed { zone: Zone(zone.into()), fault: fault.clone(), until: None };
     put(&mut view, 5, "machine/m-00", 3, &[sited("a"), blamed("a")]);
     assert_eq!(chosen(&answer(&state, &view, &look_at(&view)).events), [("m-00".to_owned(), in_zone("b"))]);
     put(&mut view, 6, "machine/m-00", 5, &[sited("b"), blamed("b")]);

@@ -6,6 +6,7 @@
 //! woken, the supervisors look, calls are answered from the case's driver. How the original's words are read off our state
 //! stands in `words.rs`, as data.
 
+mod differences;
 mod passes;
 mod removal;
 mod rules;
@@ -26,14 +27,15 @@ use bailiwick::actors::{
 use bailiwick::journal::StreamId;
 use serde_json::Value;
 
+pub(in crate::cases) use differences::DIFFERENCES;
 pub(super) use passes::{create, health, reconcile};
 pub(super) use removal::delete;
-pub(super) use sequence::sequence;
-pub(super) use sync::sync;
 pub(super) use rules::{
     class, conditions_changed, create_failure_phase, critical_taint, healthy, node_event, termination_reason, timeouts,
     validate_class,
 };
+pub(super) use sequence::sequence;
+pub(super) use sync::sync;
 
 use super::{
     Expect,

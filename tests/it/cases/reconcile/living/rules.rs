@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        expect::{Expect, differ, sorted},
+        expect::{Expect, compare_trace, differ, sorted},
         given::{CLASS, Given, Machine, NOW, Node, ago},
     },
     Living, SILENT_S, Step, read, seconds_from_now, words,
@@ -220,7 +220,7 @@ pub(in super::super) fn node_event(case: &Value) -> Result<(), String> {
 fn nobody_called(expect: &mut Expect) -> Result<(), String> {
     expect.error("error", false)?;
     expect.same("calls", json!([]))?;
-    super::super::passes::compare_trace(expect, &[])?;
+    compare_trace(expect, &[])?;
     std::mem::replace(expect, Expect::new(json!({}))?).done()
 }
 
@@ -256,7 +256,7 @@ pub(in super::super) fn class(case: &Value) -> Result<(), String> {
     // Whoever is refused its removal is told who uses it; nobody has to be woken for that.
     expect.take("machines_enqueued");
     expect.take("enqueued_after_s");
-    super::super::passes::compare_trace(&mut expect, &[])?;
+    compare_trace(&mut expect, &[])?;
     expect.done()
 }
 
@@ -273,4 +273,3 @@ pub(in super::super) fn validate_class(case: &Value) -> Result<(), String> {
     }
     nobody_called(&mut expect)
 }
-

@@ -91,7 +91,9 @@ impl Living {
             (None, _) => (),
         }
         self.wake(machine);
-        for (call, operation) in [("CreateMachine", Operation::CreateMachine), ("DeleteMachine", Operation::DeleteMachine)] {
+        for (call, operation) in
+            [("CreateMachine", Operation::CreateMachine), ("DeleteMachine", Operation::DeleteMachine)]
+        {
             if calls(call) {
                 self.answers(given, machine, (call, operation))?;
             }
@@ -105,7 +107,12 @@ impl Living {
     }
 
     /// The provider answers what the machine has asked it, or asks it now that it is time.
-    fn answers(&mut self, given: &Given, machine: &Machine, (call, operation): (&str, Operation)) -> Result<(), String> {
+    fn answers(
+        &mut self,
+        given: &Given,
+        machine: &Machine,
+        (call, operation): (&str, Operation),
+    ) -> Result<(), String> {
         let waits = self.state(machine)?.effort().and_then(|effort| match effort.outlook {
             Outlook::Waiting { until, .. } => Some(until),
             Outlook::Trying | Outlook::GivenUp { .. } => None,

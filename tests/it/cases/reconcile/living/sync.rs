@@ -8,7 +8,10 @@ use bailiwick::{
 use serde_json::{Value, json};
 
 use super::{
-    super::{expect::{Expect, bare, differ}, given::Node, passes::compare_taints},
+    super::{
+        expect::{Expect, bare, compare_taints, differ},
+        given::Node,
+    },
     read, words,
 };
 
@@ -34,7 +37,8 @@ pub(in super::super) fn sync(case: &Value) -> Result<(), String> {
 /// The agent's file as it would be, had it written what the case's node says was applied last.
 fn write(directory: &MachineDir, node: &Node) -> Result<(), String> {
     let (facts, unreadable) = (node.facts(), node.seen().1);
-    let told = NodeInfo { labels: facts.labels, annotations: facts.annotations, taints: facts.taints, ..NodeInfo::default() };
+    let told =
+        NodeInfo { labels: facts.labels, annotations: facts.annotations, taints: facts.taints, ..NodeInfo::default() };
     let file = NodeFile { told, last_applied: node.last_applied(), going: None };
     let written = files::replace_json(&directory.node(), &file);
     let written = match unreadable {
@@ -54,11 +58,16 @@ fn compare(mut expect: Expect, directory: &MachineDir, outcome: &str) -> Result<
         if node["last_applied"].is_object() {
             let record: NodeTemplate = file.last_applied;
             differ("record.labels", &bare(&node["last_applied"]["labels"]), &bare(&json!(record.labels)))?;
-            differ("record.annotations", &bare(&node["last_applied"]["annotations"]), &bare(&json!(record.annotations)))?;
+            differ(
+                "record.annotations",
+                &bare(&node["last_applied"]["annotations"]),
+                &bare(&json!(record.annotations)),
+            )?;
         }
     }
     // Who cannot write tries again with the next answer; nothing of the machine itself is touched.
-    for key in ["retry_s", "phase", "last_operation", "provider_id", "finalizer", "labels", "annotations", "conditions"] {
+    for key in ["retry_s", "phase", "last_operation", "provider_id", "finalizer", "labels", "annotations", "conditions"]
+    {
         expect.take(key);
     }
     words::NOT_OURS.iter().for_each(|(key, _)| drop(expect.take(key)));

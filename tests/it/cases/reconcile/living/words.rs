@@ -1,12 +1,14 @@
 //! How the original's words are read off our state.
 
 use bailiwick::actors::{
-    machine::{Event, State, phase, rules::{ConditionStatus, NodeCondition, READY}},
+    machine::{Event, State, phase, rules::READY},
     ports::{Condition, Healthy, Operation},
     testing::{Asked, Call},
     vocab::{FaultCode, MachinePhase, Outlook},
 };
 use serde_json::{Value, json};
+
+use super::super::given::{Condition as Told, ConditionStatus};
 
 /// The label that binds a machine to a node there; ours has one agent, which says whose it is.
 pub(super) const NODE_LABEL: &str = "node";
@@ -59,13 +61,13 @@ pub(super) fn all_well() -> Vec<Condition> {
 
 /// A condition as an agent tells it: whether it is as it should be. Readiness is named after the good, all else after a
 /// trouble.
-pub(super) fn condition(told: &NodeCondition) -> Condition {
-    let healthy = match (told.status, told.kind == READY) {
+pub(super) fn condition(told: &Told) -> Condition {
+    let healthy = match (told.status, told.r#type == READY) {
         (ConditionStatus::Unknown, _) => Healthy::Unknown,
         (ConditionStatus::True, true) | (ConditionStatus::False, false) => Healthy::Yes,
         (ConditionStatus::True, false) | (ConditionStatus::False, true) => Healthy::No,
     };
-    Condition { kind: told.kind.clone(), healthy, text: told.reason.clone() }
+    Condition { kind: told.r#type.clone(), healthy, text: told.reason.clone() }
 }
 
 /// The same back: its status.
@@ -104,7 +106,8 @@ pub(super) fn outcome(is_withheld: bool, happened: &[Event]) -> &'static str {
 
 /// The calls of a pass. Whether something is there is asked only after an attempt that may have begun.
 pub(super) fn calls(made: &[Call]) -> Vec<&'static str> {
-    let called = |call: &Call| CALLS.iter().find(|(asked, _)| *asked == call.asked).map_or("another call", |(_, it)| it);
+    let called =
+        |call: &Call| CALLS.iter().find(|(asked, _)| *asked == call.asked).map_or("another call", |(_, it)| it);
     made.iter().map(called).collect()
 }
 
@@ -118,7 +121,10 @@ pub(super) fn expected_calls(expected: &Value, made: &[Call]) -> Value {
 /// Labels and annotations without those that only the original's own machinery reads.
 pub(super) fn of_users(map: &Value) -> Value {
     let fields = map.as_object().into_iter().flatten();
-    fields.filter(|(key, _)| *key != NODE_LABEL && *key != PRIORITY).map(|(key, value)| (key.clone(), value.clone())).collect()
+    fields
+        .filter(|(key, _)| *key != NODE_LABEL && *key != PRIORITY)
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 /// The last operation: whether it failed, and with which code.
@@ -137,7 +143,9 @@ pub(super) fn user_data(told: &Value) -> Value {
     let secret = format!(".{}", "*".repeat(16));
     let parts: Vec<&str> = text.split(&secret).collect();
     let last = parts.len() - 1;
-    let without_id = |(at, part): (usize, &&str)| if at < last { format!("{}TOKEN", &part[..part.len() - 6]) } else { (*part).to_owned() };
+    let without_id = |(at, part): (usize, &&str)| {
+        if at < last { format!("{}TOKEN", &part[..part.len() - 6]) } else { (*part).to_owned() }
+    };
     json!(parts.iter().enumerate().map(without_id).collect::<String>())
 }
 
