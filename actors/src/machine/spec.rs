@@ -7,8 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::Overrides;
-use crate::vocab::{Name, SizeMib, SpaceWish, Taint, Zone};
+use crate::vocab::{Name, Overrides, SizeMib, SpaceWish, Taint, Zone};
 
 type Texts = BTreeMap<String, String>;
 

@@ -58,7 +58,8 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 30] = [
+const DECLARED: [&str; 31] = [
+    "GiveUpBy",
     "Judged",
     "Zones",
     "ZoneBlame",

@@ -16,6 +16,6 @@ pub mod template;
 mod timeouts;
 pub mod token;
 
-pub use crate::vocab::{Taint, TaintEffect};
+pub use crate::vocab::{Overrides, Taint, TaintEffect};
 pub use condition::{CRITICAL_TAINT, READY, has_critical_taint};
-pub use timeouts::{InForce, Overrides};
+pub use timeouts::InForce;

@@ -121,6 +121,10 @@ pub(super) struct Event {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    dead_code,
+    reason = "what the original records of a machine and ours has nothing for; that it is known is what counts"
+)]
 pub(super) struct Machine {
     pub(super) name: String,
     #[serde(default)]
@@ -176,6 +180,7 @@ pub(super) enum ConditionStatus {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "how old a condition is counts for nothing here, and texts are for people")]
 pub(super) struct Condition {
     pub(super) r#type: String,
     pub(super) status: ConditionStatus,
@@ -206,6 +211,7 @@ struct GivenTaint {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "no node of ours is cordoned; that the field is known is what counts")]
 pub(super) struct Node {
     pub(super) name: String,
     #[serde(default)]

@@ -18,7 +18,7 @@ use std::{cmp::Reverse, sync::Arc};
 
 use bailiwick::actors::{
     contract::{Decider, Stored},
-    machine::{self, NodeFacts, Spec, State, Workload},
+    machine::{self, Instance, NodeFacts, Spec, State, Workload},
     policy::Document,
     ports::{self, Healthy, Operation},
     testing::{Answer, Asked, Call, Desk, MemoryJournal, name},
@@ -141,11 +141,22 @@ impl Living {
         self.supervise();
         self.desk.now = self.desk.now.max(NOW);
         self.before = self.journal.entries().len();
-        let attempt = self.desk.machine_state(&machine.name).and_then(State::effort).map(|effort| effort.attempt);
-        let own = stream(machine);
-        let is_under_way = |call: &Call| call.stream.as_ref() == Some(&own) && Some(call.attempt) == attempt;
+        let state = self.desk.machine_state(&machine.name);
+        let (own, attempt) = (stream(machine), state.and_then(State::effort).map(|effort| effort.attempt));
+        let asked = match state.map(|state| &state.instance) {
+            Some(Instance::Deleting { .. }) => [Asked::Operation(Operation::DeleteMachine); 2],
+            _ => [Asked::Lookup, Asked::Operation(Operation::CreateMachine)],
+        };
+        let is_under_way = |call: &Call| {
+            call.stream.as_ref() == Some(&own) && Some(call.attempt) == attempt && asked.contains(&call.asked)
+        };
         let calls = &self.desk.provider.calls;
         self.called = calls.iter().rposition(|call| !is_under_way(call)).map_or(0, |at| at + 1);
+    }
+
+    /// Nothing that is under way is answered in this pass.
+    fn answers_nothing(&mut self) {
+        self.called = self.desk.provider.calls.len();
     }
 
     /// The calls of the pass, and the one that was under way before.

@@ -32,6 +32,7 @@ pub(super) fn pass(given: &Given, machine: &Machine, mut expect: Expect) -> Resu
         None => {
             living.enter(&[(machine, None)])?;
             living.begin_pass(machine);
+            living.answers_nothing();
             living.desk.machine(&machine.name, removal);
         }
         Some("drain") => {

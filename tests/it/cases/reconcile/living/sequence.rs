@@ -72,6 +72,7 @@ impl Living {
         if event.delete.is_some() {
             self.desk.provider.answers(stream(machine), words::deletes(), Answer::Late);
             self.desk.machine(&machine.name, Command::Remove);
+            self.desk.perform();
         }
         Ok(())
     }

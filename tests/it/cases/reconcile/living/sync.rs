@@ -53,15 +53,19 @@ fn compare(mut expect: Expect, directory: &MachineDir, outcome: &str) -> Result<
     let node = expect.take("node").unwrap_or_default();
     if let (true, Ok(Some(file))) = (node["last_applied_raw"].is_null(), NodeFile::read(directory)) {
         differ("node.labels", &bare(&node["labels"]), &bare(&json!(file.told.labels)))?;
-        differ("node.annotations", &bare(&node["annotations"]), &bare(&json!(file.told.annotations)))?;
+        differ(
+            "node.annotations",
+            &bare(&words::of_users(&node["annotations"])),
+            &bare(&words::of_users(&json!(file.told.annotations))),
+        )?;
         compare_taints("node.taints", &node["taints"], &file.told.taints)?;
         if node["last_applied"].is_object() {
             let record: NodeTemplate = file.last_applied;
             differ("record.labels", &bare(&node["last_applied"]["labels"]), &bare(&json!(record.labels)))?;
             differ(
                 "record.annotations",
-                &bare(&node["last_applied"]["annotations"]),
-                &bare(&json!(record.annotations)),
+                &bare(&words::of_users(&node["last_applied"]["annotations"])),
+                &bare(&words::of_users(&json!(record.annotations))),
             )?;
         }
     }

@@ -15,6 +15,9 @@ pub(super) const NODE_LABEL: &str = "node";
 /// The annotation with a machine's rank; ours stands in its set.
 const PRIORITY: &str = "machinepriority.machine.sapcloud.io";
 
+/// The annotation with what was applied last; ours stands beside the annotations.
+const RECORD: &str = "node.machine.sapcloud.io/last-applied-anno-labels-taints";
+
 /// What the original records that ours has nothing for, and where ours says the same.
 pub(super) const NOT_OURS: [(&str, &str); 8] = [
     ("timeout_active", "a time-out is a time of its own: `health.until`"),
@@ -122,7 +125,7 @@ pub(super) fn expected_calls(expected: &Value, made: &[Call]) -> Value {
 pub(super) fn of_users(map: &Value) -> Value {
     let fields = map.as_object().into_iter().flatten();
     fields
-        .filter(|(key, _)| *key != NODE_LABEL && *key != PRIORITY)
+        .filter(|(key, _)| ![NODE_LABEL, PRIORITY, RECORD].contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
 }
