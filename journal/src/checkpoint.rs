@@ -19,13 +19,13 @@
 
 mod grow;
 
-use std::io;
+use std::{io, io::Write};
 
 use uuid::Uuid;
 
 use crate::{
     Head, Position,
-    disk::{self, Access, Disk, Stamp},
+    disk::{self, Access, Disk, DiskFile, Stamp},
     frame,
     index::{Base, Index},
     pack,
@@ -39,6 +39,8 @@ const IN_USE: &str = "index.checkpoint.used";
 const FORMAT: u8 = 2;
 const HEADER_BYTES: usize = 128;
 const SEGMENT_BYTES: usize = 24;
+/// What is written at once.
+const BUFFER_BYTES: usize = 64 * 1024;
 /// Files of the store and segments that are believed.
 const FILES_MAX: u32 = 1 << 20;
 
@@ -109,7 +111,8 @@ impl Checkpoint {
     }
 }
 
-/// Writes the checkpoint so that it is there in full or not at all. False if there is too much for one.
+/// Writes the checkpoint so that it is there in full or not at all. False, and nothing is written, if there is too much for
+/// one.
 pub(crate) fn write(
     disk: &dyn Disk,
     journal: Uuid,
@@ -118,34 +121,62 @@ pub(crate) fn write(
     files: &Files,
     index: &Index,
 ) -> io::Result<bool> {
-    let mut bytes = vec![0; HEADER_BYTES];
-    bytes[..4].copy_from_slice(b"bwix");
-    bytes[4] = FORMAT;
-    bytes[16..32].copy_from_slice(journal.as_bytes());
+    let mut header = [0; HEADER_BYTES];
+    header[..4].copy_from_slice(b"bwix");
+    header[4] = FORMAT;
+    header[16..32].copy_from_slice(journal.as_bytes());
     let numbers = [head.block, head.position.0, head.time_ms, epoch];
-    for (number, to) in numbers.into_iter().zip(bytes[32..64].chunks_exact_mut(8)) {
+    for (number, to) in numbers.into_iter().zip(header[32..64].chunks_exact_mut(8)) {
         to.copy_from_slice(&number.to_le_bytes());
     }
-    bytes[80..112].copy_from_slice(&head.hash);
-    bytes[112..116].copy_from_slice(&(files.segments.len() as u32).to_le_bytes());
-    bytes[116..120].copy_from_slice(&(files.store.len() as u32).to_le_bytes());
+    header[80..112].copy_from_slice(&head.hash);
+    header[112..116].copy_from_slice(&(files.segments.len() as u32).to_le_bytes());
+    header[116..120].copy_from_slice(&(files.store.len() as u32).to_le_bytes());
+    disk::write_whole_by(disk, FILE, |file| {
+        let mut to = Summed { file, at: HEADER_BYTES as u64, sum: crc(&header) };
+        let mut buffered = io::BufWriter::with_capacity(BUFFER_BYTES, &mut to);
+        let fits = write_files(files, &mut buffered)? && index.write(&mut buffered)?;
+        buffered.flush()?;
+        drop(buffered);
+        header[12..16].copy_from_slice(&to.sum.to_le_bytes());
+        file.write_at(&header, 0)?;
+        Ok(fits)
+    })
+}
+
+/// Writes on in a file, and sums up what is written.
+struct Summed<'f> {
+    file: &'f dyn DiskFile,
+    at: u64,
+    sum: u32,
+}
+
+impl Write for Summed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_at(bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        self.sum = crc32c::crc32c_append(self.sum, bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// False if a name is too long for its number.
+fn write_files(files: &Files, to: &mut dyn Write) -> io::Result<bool> {
     for SegmentFile { number, packed, stamp } in &files.segments {
-        bytes.extend_from_slice(&number.to_le_bytes());
-        bytes.extend_from_slice(&u32::from(*packed).to_le_bytes());
-        put_stamp(*stamp, &mut bytes);
+        to.write_all(&number.to_le_bytes())?;
+        to.write_all(&u32::from(*packed).to_le_bytes())?;
+        write_stamp(*stamp, to)?;
     }
     for (name, stamp) in &files.store {
         let Ok(length) = u16::try_from(name.len()) else { return Ok(false) };
-        bytes.extend_from_slice(&length.to_le_bytes());
-        bytes.extend_from_slice(name.as_bytes());
-        put_stamp(*stamp, &mut bytes);
+        to.write_all(&length.to_le_bytes())?;
+        to.write_all(name.as_bytes())?;
+        write_stamp(*stamp, to)?;
     }
-    if index.write(&mut bytes).is_none() {
-        return Ok(false);
-    }
-    let sum = crc(&bytes);
-    bytes[12..16].copy_from_slice(&sum.to_le_bytes());
-    disk::write_whole(disk, FILE, &bytes)?;
     Ok(true)
 }
 
@@ -234,9 +265,9 @@ pub(crate) fn decode(bytes: Vec<u8>) -> Option<Checkpoint> {
     Some(Checkpoint { journal, head: found, epoch, files, base })
 }
 
-fn put_stamp(stamp: Stamp, to: &mut Vec<u8>) {
-    to.extend_from_slice(&stamp.size.to_le_bytes());
-    to.extend_from_slice(&stamp.written.to_le_bytes());
+fn write_stamp(stamp: Stamp, to: &mut dyn Write) -> io::Result<()> {
+    to.write_all(&stamp.size.to_le_bytes())?;
+    to.write_all(&stamp.written.to_le_bytes())
 }
 
 fn stamp(bytes: &[u8]) -> Option<Stamp> {

@@ -141,12 +141,25 @@ pub(crate) fn read_all(file: &dyn DiskFile) -> io::Result<Vec<u8>> {
 
 /// Writes a small file so that it is there in full or not at all: another name, sync, rename, sync of the folder.
 pub(crate) fn write_whole(disk: &dyn Disk, name: &str, bytes: &[u8]) -> io::Result<()> {
+    write_whole_by(disk, name, |file| file.write_at(bytes, 0).map(|()| true)).map(|_| ())
+}
+
+/// As [`write_whole`], of a file that is written piece by piece; if that says false, the file that was there stays.
+pub(crate) fn write_whole_by(
+    disk: &dyn Disk,
+    name: &str,
+    write: impl FnOnce(&dyn DiskFile) -> io::Result<bool>,
+) -> io::Result<bool> {
     let temporary = format!("{name}.tmp");
     let file = disk.create(&temporary)?;
-    file.write_at(bytes, 0)?;
+    if !write(&*file)? {
+        disk.remove(&temporary)?;
+        return Ok(false);
+    }
     file.sync()?;
     disk.rename(&temporary, name)?;
-    disk.sync_dir(folder_of(name))
+    disk.sync_dir(folder_of(name))?;
+    Ok(true)
 }
 
 pub(crate) fn folder_of(name: &str) -> &str {

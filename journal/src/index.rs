@@ -3,8 +3,9 @@
 
 mod answers;
 mod base;
+mod written;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, io};
 
 use uuid::Uuid;
 
@@ -110,22 +111,9 @@ impl Index {
         Self { base: base.of_time(last_time_ms), last_position, last_time_ms, ..Self::default() }
     }
 
-    /// Appends everything for a checkpoint; none if there is too much.
-    pub(crate) fn write(&self, to: &mut Vec<u8>) -> Option<()> {
-        let mut streams = Vec::with_capacity(self.stream_count());
-        for (name, old) in self.base.streams() {
-            let new = self.streams.get(name).map_or(&[][..], Places::items);
-            streams.push((name, old, new));
-        }
-        let only_new = self.streams.iter().filter(|(name, _)| self.base.items(name.as_str()).is_empty());
-        streams.extend(only_new.map(|(name, places)| (name.as_str(), &[][..], places.items())));
-        let oldest_kept = self.oldest_kept();
-        let kept = |answer: &(Uuid, (Answered, u64))| answer.1.1 >= oldest_kept;
-        let old = self.base.answers().filter(|answer| kept(answer) && self.answers.get(&answer.0).is_none());
-        let answers = old.chain(self.answers.iter()).collect();
-        let before = (0..self.base.block_count()).filter_map(|number| self.base.block(number));
-        let blocks = before.chain(self.blocks.iter().copied()).collect();
-        base::write(base::Parts { blocks, streams, answers, time_ms: self.last_time_ms }, to)
+    /// Writes everything for a checkpoint; false if there is too much.
+    pub(crate) fn write(&self, to: &mut dyn io::Write) -> io::Result<bool> {
+        written::write(self, to)
     }
 
     /// Takes in a block that has just become durable.

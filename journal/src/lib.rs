@@ -124,6 +124,7 @@ mod stat;
 mod stopped;
 mod verify;
 mod view;
+mod window;
 mod work;
 
 pub use check::{CheckReport, check, check_on};

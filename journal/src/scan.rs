@@ -6,11 +6,12 @@ use uuid::Uuid;
 
 use crate::{
     Position,
-    disk::{self, Disk},
+    disk::Disk,
     frame::{self, FrameError, FrameHeader, HEADER_BYTES},
     integrity::{Problem, ProblemKind},
     log::{Place, Tip},
     segment::{self, End, MARK_BYTES, Mark},
+    window::Window,
 };
 
 /// No segment that we write is longer; what is, is not read.
@@ -97,10 +98,8 @@ pub(crate) fn read_on(
         scanned.fault(number, ProblemKind::LogDamaged, 0, false);
         return Ok(());
     }
-    let bytes = disk::read_all(&*file)?;
-    let mut one = OneSegment { scanned, journal, number, bytes: &bytes, at: MARK_BYTES, visit };
-    one.read();
-    Ok(())
+    let mut window = Window::new(&*file)?;
+    OneSegment { scanned, journal, number, at: MARK_BYTES as u64, visit }.read(&mut window)
 }
 
 impl Scanned {
@@ -170,8 +169,7 @@ impl Scanned {
         self.segments.last().is_some_and(|segment| segment.sealed)
     }
 
-    fn fault(&mut self, segment: u32, kind: ProblemKind, offset: usize, differs: bool) {
-        let offset = offset as u64;
+    fn fault(&mut self, segment: u32, kind: ProblemKind, offset: u64, differs: bool) {
         let problem = Problem { kind, file: segment::name_of(segment), offset: Some(offset), blocks: None };
         self.faults.push(Fault { problem, segment, offset, differs });
     }
@@ -181,35 +179,36 @@ struct OneSegment<'a, 'v> {
     scanned: &'a mut Scanned,
     journal: Uuid,
     number: u32,
-    bytes: &'a [u8],
-    at: usize,
+    at: u64,
     visit: &'a mut Visit<'v>,
 }
 
 impl OneSegment<'_, '_> {
-    fn read(&mut self) {
+    fn read(&mut self, window: &mut Window<'_>) -> io::Result<()> {
         let begun_at = self.scanned.tip.block;
         let later_before = self.scanned.later.len();
-        self.check_beginning();
+        self.check_beginning(window.at(0, MARK_BYTES)?);
         let sealed = loop {
-            let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-            if let Some(mark) = Mark::decode(rest) {
+            if let Some(mark) = Mark::decode(window.at(self.at, MARK_BYTES)?) {
                 self.check_seal(&mark);
                 break true;
             }
-            match frame::check(rest) {
-                Ok((header, records)) => {
-                    self.take(&header, records);
-                    self.at += HEADER_BYTES + records.len();
+            let found = frame::check(frame_at(window, self.at)?);
+            match found.map(|(header, records)| (header, HEADER_BYTES + records.len())) {
+                Ok((header, frame_bytes)) => {
+                    self.take(&header, window.at(self.at, frame_bytes)?);
+                    self.at += frame_bytes as u64;
                 }
-                Err(FrameError::Blank) if rest.iter().all(|byte| *byte == 0) => break false,
+                Err(FrameError::Blank) if window.is_blank_from(self.at)? => break false,
+                // A node that runs has gone on writing since these bytes were read.
+                Err(FrameError::Blank) if !is_blank_still(window, self.at)? => (),
                 Err(error) => {
                     let kind = match error {
                         FrameError::Newer { format } => ProblemKind::NewerFormat { format },
                         _ => ProblemKind::LogDamaged,
                     };
                     self.scanned.fault(self.number, kind, self.at, false);
-                    let Some(next) = self.next_sound_place() else { break false };
+                    let Some(next) = self.next_sound_place(window)? else { break false };
                     self.at = next;
                 }
             }
@@ -217,11 +216,12 @@ impl OneSegment<'_, '_> {
         let has_blocks = self.scanned.tip.block > begun_at || self.scanned.later.len() > later_before;
         self.check_order_of_segments(has_blocks);
         self.scanned.segments.push(Segment { number: self.number, sealed });
+        Ok(())
     }
 
-    fn check_beginning(&mut self) {
+    fn check_beginning(&mut self, bytes: &[u8]) {
         let tip = self.scanned.tip;
-        let Some(mark) = Mark::decode(self.bytes).filter(|mark| mark.end == End::Begin) else {
+        let Some(mark) = Mark::decode(bytes).filter(|mark| mark.end == End::Begin) else {
             self.scanned.fault(self.number, ProblemKind::SegmentBeginDamaged, 0, false);
             return;
         };
@@ -249,10 +249,11 @@ impl OneSegment<'_, '_> {
         }
     }
 
-    fn take(&mut self, header: &FrameHeader, records: &[u8]) {
+    /// Takes in a frame that is whole.
+    fn take(&mut self, header: &FrameHeader, frame: &[u8]) {
+        let records = &frame[HEADER_BYTES..];
         let tip = self.scanned.tip;
         let place = Place { segment: self.number, offset: self.at as u32 };
-        let frame = &self.bytes[self.at..self.at + HEADER_BYTES + records.len()];
         if header.journal != self.journal {
             self.scanned.fault(self.number, ProblemKind::ForeignBlock, self.at, true);
         } else if header.block <= tip.block {
@@ -276,20 +277,23 @@ impl OneSegment<'_, '_> {
             self.scanned.epoch = self.scanned.epoch.max(header.epoch);
             let last = frame::records(records).last().and_then(Result::ok);
             self.scanned.time_ms = last.map_or(self.scanned.time_ms, |record| record.time_ms());
-            self.scanned.end = Some((self.number, (self.at + frame.len()) as u64));
+            self.scanned.end = Some((self.number, self.at + frame.len() as u64));
         }
     }
 
     /// The next offset at which a whole block or a seal stands.
-    fn next_sound_place(&self) -> Option<usize> {
-        let begin = self.at + 1;
-        let candidates = self.bytes.get(begin..)?.windows(4).enumerate();
-        let starts = candidates.filter(|(_, four)| four.starts_with(b"bw"));
-        starts.map(|(skipped, _)| begin + skipped).find(|at| {
-            let rest = &self.bytes[*at..];
-            frame::check(rest).is_ok_and(|(header, _)| header.journal == self.journal)
-                || Mark::decode(rest).is_some_and(|mark| mark.journal == self.journal && mark.end == End::Seal)
-        })
+    fn next_sound_place(&self, window: &mut Window<'_>) -> io::Result<Option<u64>> {
+        let mut from = self.at + 1;
+        while let Some(at) = window.find(*b"bw", from)? {
+            let sound = frame::check(frame_at(window, at)?).is_ok_and(|(header, _)| header.journal == self.journal)
+                || Mark::decode(window.at(at, MARK_BYTES)?)
+                    .is_some_and(|mark| mark.journal == self.journal && mark.end == End::Seal);
+            if sound {
+                return Ok(Some(at));
+            }
+            from = at + 1;
+        }
+        Ok(None)
     }
 
     /// Every segment but the last one is sealed, except that the last one may have no blocks yet.
@@ -300,4 +304,16 @@ impl OneSegment<'_, '_> {
             self.scanned.fault(before, ProblemKind::SealDamaged, 0, false);
         }
     }
+}
+
+/// The frame at an offset, as far as its header says that it goes; its header's bytes alone if that is no header.
+fn frame_at<'w>(window: &'w mut Window<'_>, at: u64) -> io::Result<&'w [u8]> {
+    let header = frame::peek(window.at(at, HEADER_BYTES)?);
+    window.at(at, header.map_or(HEADER_BYTES, |header| HEADER_BYTES + header.records_bytes as usize))
+}
+
+/// Whether nothing stands at an offset now.
+fn is_blank_still(window: &mut Window<'_>, at: u64) -> io::Result<bool> {
+    window.forget();
+    Ok(frame::peek(window.at(at, HEADER_BYTES)?) == Err(FrameError::Blank))
 }

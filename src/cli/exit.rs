@@ -85,7 +85,7 @@ impl Exit {
             "reversed" => Self::Usage,
             "not-running" | "socket-gone" | "stopping" | "node-ended" => Self::NotRunning,
             "memory-limit" => Self::Limit,
-            "disk" | "disk-nearly-full" | "unwritable" | "output" => Self::Disk,
+            "disk" | "disk-nearly-full" | "journal-removed" | "unwritable" | "output" => Self::Disk,
             "overloaded" | "no-answer" | "not-answered" | "outcome-unknown" => Self::TryAgain,
             "no-permission" => Self::NoPermission,
             "bad-providers" | "foreign-directory" | "no-directory" | "archive-missing" | "socket"

@@ -18,11 +18,11 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) fn main(global: &Global, args: ServeArgs) -> Result<Exit, CliError> {
-    let node = session::block_on(async {
+    let (node, ended) = session::block_on(async {
         let mut signals = up::Signals::new()?;
         let node = up::start(global, &args.providers, &args.log)?;
-        up::stay(&node, &mut signals, None).await;
-        Ok::<_, CliError>(node)
+        let ended = up::stay(global, &node, &mut signals, None).await;
+        Ok::<_, CliError>((node, ended))
     })??;
-    up::stop(node)
+    up::stop_after(node, ended).map(|(stopped, ())| stopped)
 }

@@ -2,7 +2,9 @@
 
 use std::{
     ffi::OsString,
-    path::PathBuf,
+    fs::File,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -149,7 +151,7 @@ pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) ->
 }
 
 /// Stops the node and says how that went.
-pub(super) fn stop(node: Node) -> Result<Exit, CliError> {
+fn stop(node: Node) -> Result<Exit, CliError> {
     node.stop()?;
     say("stopped; machines keep running, and the next start finds them again");
     Ok(Exit::Ok)
@@ -172,11 +174,22 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
         let ended = run(global, &node, &args, &sources, signals).await;
         Ok::<_, CliError>((node, ended))
     })??;
-    let stopped = stop(node);
+    match stop_after(node, ended)? {
+        (stopped, Exit::Ok) => Ok(stopped),
+        (_, exit) => Ok(exit),
+    }
+}
+
+/// Stops the node; why it is stopped comes before whatever stopping it brings.
+pub(super) fn stop_after<T>(node: Node, ended: Result<T, CliError>) -> Result<(Exit, T), CliError> {
     match ended {
-        Ok(Exit::Ok) => stopped,
-        Ok(exit) => stopped.map(|_| exit),
-        Err(error) => Err(error),
+        Ok(ended) => Ok((stop(node)?, ended)),
+        Err(error) => {
+            if let Err(also) = node.stop() {
+                tracing::debug!(error = %also, "the node did not stop cleanly");
+            }
+            Err(error)
+        }
     }
 }
 
@@ -241,8 +254,7 @@ async fn run(
     }
     let objects = handle.look(|fleet| view::status(fleet).total)?;
     progress.say(&format!("{}; Ctrl-C stops the node, machines keep running", all_ready(objects)));
-    stay(node, &mut signals, Some(progress)).await;
-    Ok(Exit::Ok)
+    stay(global, node, &mut signals, Some(progress)).await.map(|()| Exit::Ok)
 }
 
 /// "all 7 objects are ready".
@@ -281,21 +293,55 @@ fn unfinished(exit: Exit, code: &'static str, message: &str, pending: &[view::Pe
 }
 
 /// Stays until a signal comes or the node ends, and tells what changes.
-pub(super) async fn stay(node: &Node, signals: &mut Signals, progress: Option<Progress>) {
-    let mut progress = progress;
+///
+/// # Errors
+/// If somebody has removed the journal's directory: nothing is durable any more.
+pub(super) async fn stay(
+    global: &Global,
+    node: &Node,
+    signals: &mut Signals,
+    mut progress: Option<Progress>,
+) -> Result<(), CliError> {
     let handle = node.handle();
+    let directory = JournalDirectory::open(&session::data_dir(global)?);
     let mut looks = interval(LOOK);
     while node.is_running() {
         tokio::select! {
             biased;
-            () = signals.any() => return,
+            () = signals.any() => return Ok(()),
             _ = looks.tick() => (),
         }
+        directory.is_there()?;
         if let Some(progress) = &mut progress
             && let Err(error) = handle.look(|fleet: &Fleet| progress.update(fleet))
         {
             tracing::error!(%error, "cannot read the journal");
         }
+    }
+    Ok(())
+}
+
+/// The directory that the node writes into, held open.
+struct JournalDirectory {
+    path: PathBuf,
+    opened: Option<File>,
+}
+
+impl JournalDirectory {
+    fn open(data_dir: &Path) -> Self {
+        let path = journal_dir(data_dir);
+        Self { opened: File::open(&path).ok(), path }
+    }
+
+    /// What was removed has no name any more, whatever is at its path by now.
+    fn is_there(&self) -> Result<(), CliError> {
+        let removed = |opened: &File| opened.metadata().is_ok_and(|found| found.nlink() == 0);
+        if !self.opened.as_ref().is_some_and(removed) {
+            return Ok(());
+        }
+        let message = format!("the journal's directory {} was removed, so the node ended", self.path.display());
+        let next = "nothing was recorded since: restore a backup, or start a node anew and adopt what still runs";
+        Err(CliError::new(Exit::Disk, "journal-removed", message).next(next))
     }
 }
 

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::Folded,
-    machine_set::State,
-    vocab::{Life, Name},
+    machine,
+    machine_set::{FailureReason, Member, Spec, State, Status, status},
+    supervisor::machine_sets::member,
+    vocab::{Life, Name, Timestamp},
 };
 use serde::Serialize;
 
@@ -26,6 +28,13 @@ pub struct MachineSetRow {
     pub replicas: u32,
     pub machines: usize,
     pub ready_machines: usize,
+    /// How many can be used, and how many have all labels of the template as it is now.
+    pub available_machines: usize,
+    pub labelled_machines: usize,
+    /// Those that were given up.
+    pub failed_machines: Vec<String>,
+    /// What keeps it from its number: `FailedCreate` or `FailedDelete`.
+    pub failure: Option<&'static str>,
     pub age_ms: u64,
     pub next_try_ms: Option<u64>,
     pub detail: Option<String>,
@@ -34,51 +43,55 @@ pub struct MachineSetRow {
     pub changed_ms: u64,
 }
 
-/// What there is of one set.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counted<'a> {
-    machines: usize,
-    ready: usize,
-    /// The first that is not ready, and how it is.
-    unready: Option<(&'a str, &'static str)>,
-}
-
 /// The machine sets that exist, by name.
 pub fn machine_sets(fleet: &Fleet) -> Vec<MachineSetRow> {
-    let counted = counted(fleet);
+    let machines = machines(fleet);
     let existing = fleet.machine_sets.iter().filter(|(_, folded)| folded.state.life.exists());
-    existing.map(|(name, folded)| row(fleet, name, folded, &counted)).collect()
+    existing.map(|(name, folded)| row(fleet, name, folded, &machines)).collect()
 }
 
 pub(super) fn machine_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>) -> MachineSetRow {
-    row(fleet, name, folded, &counted(fleet))
+    row(fleet, name, folded, &machines(fleet))
 }
 
-fn counted(fleet: &Fleet) -> BTreeMap<&Name, Counted<'_>> {
-    let mut sets: BTreeMap<&Name, Counted<'_>> = BTreeMap::new();
+/// The machines that exist and belong to a set, by set.
+type Machines<'a> = BTreeMap<&'a Name, Vec<(&'a str, &'a machine::State)>>;
+
+fn machines(fleet: &Fleet) -> Machines<'_> {
+    let mut machines = Machines::new();
     for (name, machine) in fleet.machines.iter().map(|(name, folded)| (name, &folded.state)) {
         let set = machine.spec.as_ref().and_then(|spec| spec.set.as_ref());
-        let Some(set) = set.filter(|_| machine.life.exists()) else { continue };
-        let counted = sets.entry(set).or_default();
-        counted.machines += 1;
-        if machine.is_ready() {
-            counted.ready += 1;
-        } else {
-            counted.unready.get_or_insert((name, machine.status()));
+        if let Some(set) = set.filter(|_| machine.life.exists()) {
+            machines.entry(set).or_default().push((name, machine));
         }
     }
-    sets
+    machines
 }
 
-fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, counted: &BTreeMap<&Name, Counted<'_>>) -> MachineSetRow {
+/// What the set tells about itself, and the first of its machines that is not ready.
+fn told(set: &State, machines: &[(&str, &machine::State)]) -> (Status, Option<String>) {
+    let spec = set.spec.iter();
+    let member = |spec: &Spec, name: &str, machine| Some(member(spec, &name.parse().ok()?, Timestamp(0), machine));
+    let members: Vec<Member> =
+        spec.flat_map(|spec| machines.iter().filter_map(move |(name, machine)| member(spec, name, machine))).collect();
+    let unready = members.iter().position(|member| !member.is_ready()).map(|at| machines[at]);
+    let unready = unready.map(|(name, machine)| format!("machine/{name} is {}", machine.status()));
+    (status(set, &members), unready)
+}
+
+fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, machines: &Machines<'_>) -> MachineSetRow {
     let (state, stream) = (&folded.state, stream::<State>(name));
-    let counted = name.parse::<Name>().ok().and_then(|name| counted.get(&name).copied()).unwrap_or_default();
+    let machines = name.parse::<Name>().ok().and_then(|name| machines.get(&name)).map_or(&[][..], Vec::as_slice);
+    let (status, unready) = told(state, machines);
     let replicas = state.spec.as_ref().map_or(0, |spec| spec.replicas);
     let wanted = usize::try_from(replicas).unwrap_or(usize::MAX);
-    let is_full = counted.machines == wanted && counted.ready == wanted;
-    let rest = state.rests_until.map(|until| format!("a machine was refused; next try {}", due(fleet.time, until)));
-    let unready = counted.unready.map(|(machine, status)| format!("machine/{machine} is {status}"));
-    let missing = (counted.machines != wanted).then(|| format!("{} of {wanted} machines exist", counted.machines));
+    let is_full = status.replicas == wanted && status.ready == wanted;
+    let refused = match status.failure {
+        Some(FailureReason::FailedDelete) => "the removal of a machine was refused",
+        Some(FailureReason::FailedCreate) | None => "a machine was refused",
+    };
+    let rest = state.rests_until.map(|until| format!("{refused}; next try {}", due(fleet.time, until)));
+    let missing = (status.replicas != wanted).then(|| format!("{} of {wanted} machines exist", status.replicas));
     MachineSetRow {
         name: name.to_owned(),
         status: state.status(),
@@ -86,8 +99,12 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, counted: &BTreeMap<&Na
         ready: state.life == Life::Alive && state.is_at_rest() && state.rests_until.is_none() && is_full,
         provider: state.spec.as_ref().map(|spec| spec.template.provider.to_string()).unwrap_or_default(),
         replicas,
-        machines: counted.machines,
-        ready_machines: counted.ready,
+        machines: status.replicas,
+        ready_machines: status.ready,
+        available_machines: status.available,
+        labelled_machines: status.fully_labelled,
+        failed_machines: status.failed,
+        failure: status.failure.map(FailureReason::as_str),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.rests_until.map(|until| until.0),
         detail: rest.or(missing).or(unready),

@@ -85,10 +85,8 @@ impl Words for storage::State {
     fn happened(event: &storage::Event) -> String {
         match event {
             storage::Event::Issued { order, .. } => ordered(order),
-            storage::Event::SessionBegan { .. } => "began a new session".into(),
+            storage::Event::SessionBegan => "began a new session".into(),
             storage::Event::Observed { changes } => format!("agents reported: {}", devices_in_words(changes)),
-            storage::Event::PutOff { about } => format!("postponed {} until there is a policy", entities(about)),
-            storage::Event::TakenUp => "resumed what was postponed".into(),
             storage::Event::VolumesObserved { changes } => format!("providers reported: {}", volumes_in_words(changes)),
         }
     }

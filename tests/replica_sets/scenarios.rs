@@ -5,6 +5,7 @@ use bailiwick::providers::replica_model::Flavor;
 use bailiwick_actors::{
     contract::Stored,
     machine,
+    policy::PeerRules,
     ports::replica_set::{Action, Change, MemberId},
     replay::assert_replays,
     replica_set::{Phase, State},
@@ -191,6 +192,24 @@ pub fn a_voting_stranger_is_removed_and_stops_nothing() {
         assert!(place(&steps, "-2") < steps.iter().position(|step| step.contains("x2")).expect("it goes"), "{steps:?}");
         assert_eq!(voting(&run), ["m1", "m3", "m4"]);
     }
+}
+
+/// Under Juju's rules the same stranger blocks every change, until a policy says otherwise; then the set is looked at though
+/// nothing about it has changed.
+#[test]
+fn a_policy_that_changes_is_followed_at_once() {
+    let (since, until) = (400, 900);
+    let script = [
+        (300, Trouble::Rules(PeerRules::Juju2019)),
+        (since, Trouble::RemoveByForce(2)),
+        (until, Trouble::Rules(PeerRules::Default)),
+    ];
+    let run = settled(Kept::Model(Flavor::Mongodb), &script);
+    let is_step = |(at, state, _): &(u64, State, _)| matches!(state.phase, Phase::Stepping { .. }).then_some(*at);
+    let steps: Vec<u64> = history(&run.bench.journal).iter().filter_map(is_step).collect();
+    assert!(!steps.iter().any(|at| (since * 1_000..until * 1_000).contains(at)), "{steps:?}");
+    assert!(steps.iter().any(|at| *at >= until * 1_000), "{steps:?}");
+    assert_eq!(voting(&run), ["m1", "m3", "m4"]);
 }
 
 /// Juju removes no machine that has a vote; where that is not so, the set misses a voter, and of two neither can do

@@ -13,6 +13,7 @@ use bailiwick::providers::{
 };
 use bailiwick_actors::{
     machine,
+    policy::{self, Document, PeerRules, ReplicaSets},
     ports::{Clock, ReplicaSetEngine, replica_set::MemberId},
     replay::assert_replays,
     replica_set::{Command, Rhythm, Seat},
@@ -113,6 +114,8 @@ pub enum Trouble {
     StrangerTakesVote(u16),
     /// The same, between a plan of ours and its write.
     StrangerComesBetween(u16),
+    /// Another policy comes into force.
+    Rules(PeerRules),
 }
 
 fn script(dice: &mut Dice) -> Vec<(u64, Trouble)> {
@@ -326,6 +329,11 @@ impl Run {
                 self.world.take_vote_before_the_next_write(&name("db"), &machine(number));
             }
             Trouble::StrangerTakesVote(number) => self.world.take_vote(&name("db"), &machine(number), now),
+            Trouble::Rules(rules) => {
+                let document = Document { replica_sets: ReplicaSets { rules }, ..Document::default() };
+                let revise = AnyCommand::Policy(policy::Command::Revise(Box::new(document)));
+                ask(running, "policy/default", revise, &id).await.expect("it is recorded");
+            }
             Trouble::NodeCrashes => (),
         }
     }

@@ -54,7 +54,7 @@ pub use rank::{pick, ranked};
 pub use slow_start::SlowStart;
 pub use spec::Spec;
 pub use state::{Effect, State};
-pub use status::{Failure, FailureReason, Status, status};
+pub use status::{FailureReason, Status, status};
 pub use verdict::{Reason, Rejection};
 
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Member, Plan, SetSeen, SlowStart, plan};
+use super::{Change, Plan, SlowStart};
 
 /// Where a pass stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +31,6 @@ pub enum State {
 /// A command to a set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
-    /// Bring it to its number, having seen these machines.
-    Reconcile { set: SetSeen, members: Vec<Member> },
     /// Do this, which was planned on the machines that there are.
     Begin(Plan),
     /// How telling a machine to go went.
@@ -82,7 +80,6 @@ pub fn decide(state: &State, command: &Command) -> Vec<Event> {
         after.clone()
     };
     let mut now = match (state, command) {
-        (State::Idle | State::Over, Command::Reconcile { set, members }) => emit(Event::PassBegan(plan(set, members))),
         (State::Idle | State::Over, Command::Begin(plan)) => emit(Event::PassBegan(plan.clone())),
         (
             State::RemovingStale { left, .. } | State::Removing { left, .. },

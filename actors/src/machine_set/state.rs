@@ -6,7 +6,7 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Event, Spec, pass};
+use super::{Event, FailureReason, Spec, pass};
 use crate::vocab::{Life, Name, Timestamp, Uid};
 
 /// A machine set.
@@ -24,6 +24,8 @@ pub struct State {
     pub named: u64,
     /// Whether something of the pass under way was refused.
     pub was_refused: bool,
+    /// Which half of its work was refused first, until a pass succeeds.
+    pub failure: Option<FailureReason>,
     /// Nothing is tried before then.
     pub rests_until: Option<Timestamp>,
 }
@@ -95,17 +97,16 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::Pass(event) => {
             let made = state.batch().len();
-            state.was_refused |= match event {
-                pass::Event::PassBegan(_) => {
-                    state.was_refused = false;
-                    false
-                }
-                pass::Event::RemovalFailed { .. } => true,
-                pass::Event::BatchMade { failed } => *failed > 0,
-                pass::Event::RemovalAccepted { .. } | pass::Event::ChangeBegan(_) | pass::Event::PassEnded { .. } => {
-                    false
-                }
-            };
+            match event {
+                pass::Event::PassBegan(_) => state.was_refused = false,
+                pass::Event::RemovalFailed { .. } => fail(state, FailureReason::FailedDelete),
+                pass::Event::BatchMade { failed } if *failed > 0 => fail(state, FailureReason::FailedCreate),
+                pass::Event::PassEnded { .. } if !state.was_refused => state.failure = None,
+                pass::Event::BatchMade { .. }
+                | pass::Event::RemovalAccepted { .. }
+                | pass::Event::ChangeBegan(_)
+                | pass::Event::PassEnded { .. } => (),
+            }
             state.pass.evolve(event);
             match event {
                 pass::Event::BatchMade { .. } => drop(state.names.drain(..made)),
@@ -116,4 +117,10 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Resting { until } => state.rests_until = Some(*until),
         Event::Rested => state.rests_until = None,
     }
+}
+
+/// What failed first is told until a pass succeeds: another failure meanwhile is no news.
+fn fail(state: &mut State, reason: FailureReason) {
+    state.was_refused = true;
+    state.failure.get_or_insert(reason);
 }

@@ -1,52 +1,43 @@
-//! What a set tells about itself.
+//! What a set tells about itself: the one count of its machines, for people and for whoever waits for it.
 
 use serde::{Deserialize, Serialize};
 
-use super::Member;
+use super::{Member, State};
 
 /// What a set tells about itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     pub replicas: usize,
     /// Those with all labels of the template.
     pub fully_labelled: usize,
     pub ready: usize,
     pub available: usize,
-    /// Those whose latest operation failed.
+    /// Those that were given up.
     pub failed: Vec<String>,
-    /// What keeps it from its number, since when it first did.
-    pub failure: Option<Failure>,
+    /// What keeps it from its number.
+    pub failure: Option<FailureReason>,
 }
 
-/// What keeps a set from its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// None if it had its number and something failed all the same.
-    pub reason: Option<FailureReason>,
-}
-
-/// Which half of its work fails.
+/// Which half of a set's work fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FailureReason {
     FailedCreate,
     FailedDelete,
 }
 
-/// What a set tells about itself after a pass. A failure that stands keeps its reason until a pass succeeds.
-pub fn status(wanted: usize, members: &[Member], has_failed: bool, before: Option<Failure>) -> Status {
+/// What a set with these machines tells about itself. A failure stands while the set rests for it, or has not the number of
+/// machines that it shall have.
+pub fn status(state: &State, members: &[Member]) -> Status {
     let count = |counts: fn(&Member) -> bool| members.iter().filter(|member| counts(member)).count();
-    let reason = match wanted.cmp(&members.len()) {
-        std::cmp::Ordering::Greater => Some(FailureReason::FailedCreate),
-        std::cmp::Ordering::Less => Some(FailureReason::FailedDelete),
-        std::cmp::Ordering::Equal => None,
-    };
+    let wanted = state.spec.as_ref().map_or(0, |spec| usize::try_from(spec.replicas).unwrap_or(usize::MAX));
+    let stands = state.rests_until.is_some() || members.len() != wanted;
     Status {
         replicas: members.len(),
         fully_labelled: count(|member| member.has_template_labels),
         ready: count(Member::is_ready),
         available: count(Member::is_available),
         failed: members.iter().filter(|member| member.has_failed_operation).map(|member| member.name.clone()).collect(),
-        failure: has_failed.then(|| before.unwrap_or(Failure { reason })),
+        failure: state.failure.filter(|_| stands),
     }
 }
 

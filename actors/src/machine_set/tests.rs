@@ -5,6 +5,7 @@ mod entity;
 use super::{
     Member, SetSeen,
     pass::{Command, Effect, Event, State, decide},
+    plan,
 };
 use crate::vocab::{MachinePhase, Timestamp};
 
@@ -27,7 +28,7 @@ fn run(state: &mut State, command: &Command) -> Vec<Event> {
 }
 
 fn reconcile(replicas: usize, members: &[Member]) -> Command {
-    Command::Reconcile { set: SetSeen { replicas, is_frozen: false, is_going: false }, members: members.to_vec() }
+    Command::Begin(plan(&SetSeen { replicas, is_frozen: false, is_going: false }, members))
 }
 
 #[test]

@@ -193,6 +193,10 @@ pub struct Storage {
     pub retry_max_ms: u64,
     /// A provider call that takes longer is unknown: asked for by id, not repeated. Default 2 min.
     pub call_timeout_ms: u64,
+    /// Where a filesystem is mounted that names no path: under this directory of its machine, by its name. None leaves that to
+    /// its provider, and is the default. Source: the storage directory of Juju's machines.
+    #[serde(default)]
+    pub mount_dir: Option<String>,
 }
 
 impl Default for Machines {
@@ -212,7 +216,13 @@ impl Default for Machines {
 
 impl Default for Storage {
     fn default() -> Self {
-        Self { attempts_max: 0, retry_first_ms: 30_000, retry_max_ms: 1_800_000, call_timeout_ms: 120_000 }
+        Self {
+            attempts_max: 0,
+            retry_first_ms: 30_000,
+            retry_max_ms: 1_800_000,
+            call_timeout_ms: 120_000,
+            mount_dir: None,
+        }
     }
 }
 

@@ -355,17 +355,13 @@ impl Supervise for storage::State {
     fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
         if actor.view.has_attached() {
             actor.watch.begins_after = Some(actor.view_at);
-            actor.decide_later(storage::Command::Begin { session: storage::Session::default() }, ctx);
+            actor.decide_later(storage::Command::Begin, ctx);
         }
         storage::shell::begin_asking(ctx);
     }
 
     fn look(about: &BTreeSet<StreamId>) -> Option<storage::Command> {
-        // A policy alone is looked at for what waits for one; beside others it says nothing of its own.
-        let is_policy = |stream: &&StreamId| stream.kind() == crate::policy::State::KIND;
-        let others: Vec<StreamId> = about.iter().filter(|stream| !is_policy(stream)).cloned().collect();
-        let about = if others.is_empty() { about.iter().cloned().collect() } else { others };
-        (!about.is_empty()).then_some(storage::Command::Look { about })
+        (!about.is_empty()).then(|| storage::Command::Look { about: about.iter().cloned().collect() })
     }
 
     fn followed_by(event: &storage::Event) -> Vec<StreamId> {

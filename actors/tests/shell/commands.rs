@@ -6,7 +6,7 @@ use bailiwick_actors::{
     vocab::derived_uuid,
     volume,
 };
-use bailiwick_journal::{AppendError, Room, StreamId, Version, digest};
+use bailiwick_journal::{AppendError, Journal, Room, StreamId, Version, digest};
 
 use crate::support::{Bench, after_ms, ask, attachment, codes, machine_of, on_a_system, stream, told};
 
@@ -38,6 +38,18 @@ fn the_same_id_gets_the_first_answer_also_after_a_restart() {
         let again = told(&node, ask("machine/m", machine_of("a"), "one")).await.unwrap();
         assert!(again.repeated);
         assert_eq!(codes(&bench.journal, "machine/m").iter().filter(|code| *code == "newly-declared").count(), 1);
+    });
+}
+
+#[test]
+fn the_first_start_records_the_policy_before_anything_else() {
+    on_a_system(async {
+        // Given a node that was never started, when it starts
+        let bench = Bench::new();
+        let _node = bench.start().await;
+        // Then the settings are in the journal before anybody decides by them
+        assert_eq!(codes(&bench.journal, "policy/default"), ["revised"]);
+        assert!(bench.journal.streams("").iter().all(|stream| stream.kind() == "policy"), "nothing else was decided");
     });
 }
 

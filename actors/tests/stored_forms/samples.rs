@@ -75,7 +75,13 @@ pub(super) fn policy() -> Forms {
         restart_grace_ms: 7,
         when_lost: WhenLost::Keep,
     };
-    let storage = policy::Storage { attempts_max: 8, retry_first_ms: 9, retry_max_ms: 10, call_timeout_ms: 11 };
+    let storage = policy::Storage {
+        attempts_max: 8,
+        retry_first_ms: 9,
+        retry_max_ms: 10,
+        call_timeout_ms: 11,
+        mount_dir: Some("/storage".into()),
+    };
     let harvest = policy::Harvest { mode: HarvestMode::Unknown, sightings_min: 12, grace_ms: 13 };
     let reconciliation = policy::Reconciliation {
         retry_short_ms: 14,

@@ -80,16 +80,11 @@ pub(crate) fn supervisor() -> Forms {
         ],
     ));
     let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };
-    let session = storage::Session {
-        static_providers: [name("local")].into(),
-        storage_dir: Some("/storage".into()),
-        waits_for_policy: true,
-    };
     let changes = vec![
         storage::DeviceChange::Seen { machine: name("web"), backing: backing() },
         storage::DeviceChange::Gone { machine: name("web"), volume: name("data") },
     ];
-    let begin = storage::Command::Begin { session: session.clone() };
+    let begin = storage::Command::Begin;
     let volumes = vec![
         storage::VolumeChange::Missing { volume: name("data"), effect: effect(2), as_of: AT },
         storage::VolumeChange::Back { volume: name("data"), effect: effect(2) },
@@ -100,10 +95,8 @@ pub(crate) fn supervisor() -> Forms {
     let observe_returned = storage::Command::ObserveVolumes { changes: returned };
     all.extend(forms("storage.command", [look, begin, observe, observe_volumes, observe_returned]));
     let mut events: Vec<storage::Event> = orders().map(|order| storage::Event::Issued { order, cites: cites() }).into();
-    events.push(storage::Event::SessionBegan { session });
+    events.push(storage::Event::SessionBegan);
     events.push(storage::Event::Observed { changes });
-    events.push(storage::Event::PutOff { about: vec!["volume/data".parse().expect("a stream")] });
-    events.push(storage::Event::TakenUp);
     events.push(storage::Event::VolumesObserved { changes: volumes });
     all.extend(forms("storage.event", events));
     for (number, reason) in machines::Reason::ALL.iter().enumerate() {

@@ -5,9 +5,13 @@
 //!
 //! sled puts a node that is longer than a quarter of a segment into a blob file, which it never syncs: after a power cut
 //! what was durable by its word could be gone. A leaf is split when it is met with more than 16 items, so it holds 17 at
-//! most; with segments of 2 MiB and parts of 28 KiB the longest leaf stays below the quarter. Stores from before have
-//! parts of 32 KiB, of which 16 are too long, and are gone on with as they are: how long a part is, only its own bytes
-//! say. So a checkpoint syncs what blob files there are, before it says anything.
+//! most; with segments of 2 MiB and parts of 4 KiB the longest leaf stays far below the quarter. Stores from before have
+//! parts of 28 or 32 KiB, of which 16 may be too long, and are gone on with as they are: how long a part is, only its own
+//! bytes say. So a checkpoint syncs what blob files there are, before it says anything.
+//!
+//! sled's cache has 256 shards, each of which keeps at least the page that it met last, and looks at what it keeps only
+//! after 64 accesses. Leaves of long parts are written with few accesses: sled would keep all of a journal of 100 MB in
+//! memory. So parts are short, and sled is made to look.
 
 mod folder;
 mod reader;
@@ -27,11 +31,17 @@ use folder::Blobs;
 use reader::SledReader;
 use watch::Watch;
 
-const PART_BYTES: usize = 28 * 1024;
+const PART_BYTES: usize = 4 * 1024;
+/// About what a leaf holds that was filled from front to back.
+const LEAF_BYTES: usize = 4 * PART_BYTES;
 const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
 /// What sled may keep of what it wrote or read last. Everything that is asked often is in memory elsewhere, and what a node
 /// rebuilds is read once, from front to back.
 const CACHE_BYTES: u64 = 8 * 1024 * 1024;
+/// sled looks at what a shard of its cache keeps only after so many accesses to it. Source: sled 0.34, `lru.rs`.
+const ACCESSES_UNTIL_EVICTION: usize = 65;
+/// After so many bytes that were put, sled is made to look.
+const PUT_UNTIL_EVICTION: usize = 1024 * 1024;
 const LOCK_ATTEMPTS_MAX: u32 = 100;
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 const TREE: &str = "blocks";
@@ -69,6 +79,7 @@ impl SledStore {
             is_begun: false,
             is_stuck: false,
             blobs: Blobs::default(),
+            recent: Recent::default(),
         })
     }
 
@@ -191,6 +202,42 @@ struct SledBlocks {
     is_stuck: bool,
     blobs: Blobs,
     part_bytes: usize,
+    recent: Recent,
+}
+
+/// What was put since sled was last made to look at its cache.
+#[derive(Debug, Default)]
+struct Recent {
+    bytes: usize,
+    /// One for about each page that was written.
+    keys: Vec<[u8; 10]>,
+    bytes_since_key: usize,
+}
+
+impl Recent {
+    fn add(&mut self, key: [u8; 10], bytes: usize) {
+        self.bytes += bytes;
+        self.bytes_since_key += bytes;
+        if self.bytes_since_key >= LEAF_BYTES {
+            self.bytes_since_key = 0;
+            self.keys.push(key);
+        }
+    }
+}
+
+impl SledBlocks {
+    /// Makes sled look at what its cache keeps, from time to time.
+    fn let_go_of_pages(&mut self) -> sled::Result<()> {
+        if self.recent.bytes < PUT_UNTIL_EVICTION {
+            return Ok(());
+        }
+        for key in std::mem::take(&mut self.recent).keys {
+            for _ in 0..ACCESSES_UNTIL_EVICTION {
+                self.tree.contains_key(key)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Blocks for SledBlocks {
@@ -198,10 +245,12 @@ impl Blocks for SledBlocks {
         let mut batch = sled::Batch::default();
         for (number, frame) in blocks {
             for (part, bytes) in frame.chunks(self.part_bytes).enumerate() {
-                batch.insert(&key(*number, part as u16), bytes);
+                let key = key(*number, part as u16);
+                batch.insert(&key, bytes);
+                self.recent.add(key, bytes.len());
             }
         }
-        let put = self.watch.during(|| self.tree.apply_batch(batch));
+        let put = self.watch.clone().during(|| self.tree.apply_batch(batch).and_then(|()| self.let_go_of_pages()));
         self.is_stuck |= put.is_err() && self.database.context.global_error().is_ok();
         put.map_err(failed("put"))
     }

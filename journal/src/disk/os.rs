@@ -65,6 +65,8 @@ impl Disk for OsDisk {
         if let Some(folder) = path.parent()
             && !folder.is_dir()
         {
+            // A root that somebody removed is not made again by whoever still writes there.
+            fs::metadata(&self.root)?;
             make_dir(folder)?;
             self.sync_dir(super::folder_of(super::folder_of(name)))?;
         }
@@ -235,8 +237,13 @@ impl DiskFile for OsFile {
         Ok(self.0.metadata()?.len())
     }
 
+    /// What nobody finds any more is not durable: somebody may have removed the folder while a node runs in it.
     fn sync(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.0.sync_data()?;
+        if self.0.metadata()?.nlink() == 0 {
+            return Err(io::Error::new(ErrorKind::NotFound, "the file was removed while it was in use"));
+        }
+        Ok(())
     }
 }
 

@@ -122,14 +122,21 @@ impl Answers {
         }
     }
 
-    /// All, each id once, oldest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Uuid, (Answered, u64))> {
+    /// The answer at a position, if its id has not been used anew since.
+    pub(super) fn at(&self, position: u64) -> Option<(Uuid, (Answered, u64))> {
+        let id = Uuid::from_bytes(self.known(position)?.id);
+        let found = self.get(&id)?;
+        (found.0.position.0 == position).then_some((id, found))
+    }
+
+    /// The positions of all, each id once, with the mixes of their ids, by mix and id.
+    pub(super) fn sorted_by(&self, mix: impl Fn(&Uuid) -> u64) -> Vec<(u64, u64)> {
         let behind = self.first + self.len() as u64;
-        (self.first..behind).filter_map(|position| {
-            let id = Uuid::from_bytes(self.known(position)?.id);
-            let found = self.get(&id)?;
-            (found.0.position.0 == position).then_some((id, found))
-        })
+        let mut found = Vec::with_capacity(self.len());
+        found.extend((self.first..behind).filter_map(|position| Some((mix(&self.at(position)?.0), position))));
+        let id = |position: u64| self.known(position).map(|known| known.id);
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| id(a.1).cmp(&id(b.1))));
+        found
     }
 
     fn len(&self) -> usize {
@@ -223,7 +230,7 @@ mod tests {
             let found = answers.get(&id(position)).map(|(answered, time_ms)| (answered.position.0, time_ms));
             assert_eq!(found, (position >= first + 700).then_some((position, position)));
         }
-        assert_eq!(answers.iter().count(), 1_300);
+        assert_eq!(answers.sorted_by(|_| 0).len(), 1_300);
         assert_eq!(answers.get(&id(5)), None);
     }
 
@@ -236,6 +243,6 @@ mod tests {
         assert_eq!(found(&answers), Some((1_001, [9; 16])));
         answers.forget_before(1_001);
         assert_eq!(found(&answers), Some((1_001, [9; 16])));
-        assert_eq!(answers.iter().count(), 1);
+        assert_eq!(answers.sorted_by(|_| 0).len(), 1);
     }
 }

@@ -25,9 +25,8 @@ const BLOCK: usize = 16;
 const STREAM: usize = 24;
 pub(super) const ITEM: usize = 16;
 const ANSWER: usize = 44;
-/// How many streams or answers share one place of a table.
-const SHARED: usize = 8;
-const BITS_MAX: u32 = 24;
+/// The largest table has so many places, as a power of two.
+pub(super) const BITS_MAX: u32 = 24;
 
 /// What a checkpoint holds of the index.
 #[derive(Default)]
@@ -184,6 +183,7 @@ impl Base {
         ))
     }
 
+    /// In the order in which they are written: by the id's mix, then by the id.
     pub(super) fn answers(&self) -> impl Iterator<Item = (Uuid, (Answered, u64))> {
         (0..self.answers.count).filter_map(|number| self.answer(number))
     }
@@ -203,86 +203,9 @@ impl std::fmt::Debug for Base {
     }
 }
 
-/// Everything that goes into a checkpoint.
-pub(super) struct Parts<'a> {
-    pub blocks: Vec<BlockPlace>,
-    /// The items from an earlier checkpoint, and those since.
-    pub streams: Vec<(&'a str, &'a [u8], &'a [Item])>,
-    /// None is older than [`crate::COMMAND_WINDOW_MS`].
-    pub answers: Vec<(Uuid, (Answered, u64))>,
-    pub time_ms: u64,
-}
-
-/// Appends an index; none if it is too large for its numbers.
-pub(super) fn write(parts: Parts<'_>, to: &mut Vec<u8>) -> Option<()> {
-    let mut streams: Vec<_> =
-        parts.streams.into_iter().map(|stream| (hash::fixed(stream.0.as_bytes()), stream)).collect();
-    streams.sort_unstable_by(|a, b| (a.0, a.1.0).cmp(&(b.0, b.1.0)));
-    let mut answers: Vec<_> =
-        parts.answers.into_iter().map(|answer| (hash::fixed(answer.0.as_bytes()), answer)).collect();
-    answers.sort_unstable_by_key(|answer| (answer.0, answer.1.0));
-    let names: usize = streams.iter().map(|(_, stream)| stream.0.len()).sum();
-    let items: usize = streams.iter().map(|(_, stream)| stream.1.len() / ITEM + stream.2.len()).sum();
-    let (stream_bits, answer_bits) = (bits_for(streams.len()), bits_for(answers.len()));
-    let counts = [parts.blocks.len(), streams.len(), names, items, answers.len()];
-    for count in counts.into_iter().chain([stream_bits as usize, answer_bits as usize, 0]) {
-        to.extend_from_slice(&u32::try_from(count).ok()?.to_le_bytes());
-    }
-    let bytes = counts[0] * BLOCK + counts[1] * STREAM + names + items * ITEM + counts[4] * ANSWER;
-    to.reserve(bytes + 8 * SHARED + (streams.len() + answers.len()));
-    for BlockPlace { first, place } in &parts.blocks {
-        to.extend_from_slice(&first.0.to_le_bytes());
-        to.extend_from_slice(&place.segment.to_le_bytes());
-        to.extend_from_slice(&place.offset.to_le_bytes());
-    }
-    let (mut name_at, mut item_at) = (0u32, 0u32);
-    for (mix, (name, old, new)) in &streams {
-        let count = (old.len() / ITEM + new.len()) as u32;
-        to.extend_from_slice(&mix.to_le_bytes());
-        for number in [name_at, name.len() as u32, item_at, count] {
-            to.extend_from_slice(&number.to_le_bytes());
-        }
-        name_at += name.len() as u32;
-        item_at += count;
-    }
-    streams.iter().for_each(|(_, (name, ..))| to.extend_from_slice(name.as_bytes()));
-    for (_, (_, old, new)) in &streams {
-        to.extend_from_slice(old);
-        for item in *new {
-            to.extend_from_slice(&item.position.0.to_le_bytes());
-            to.extend_from_slice(&item.next_version.0.to_le_bytes());
-        }
-    }
-    for (_, (id, (answered, time_ms))) in &answers {
-        let age = u32::try_from(parts.time_ms.saturating_sub(*time_ms)).ok()?;
-        to.extend_from_slice(id.as_bytes());
-        to.extend_from_slice(&answered.command_hash);
-        to.extend_from_slice(&answered.position.0.to_le_bytes());
-        to.extend_from_slice(&age.to_le_bytes());
-    }
-    write_table(streams.iter().map(|stream| stream.0), stream_bits, to);
-    write_table(answers.iter().map(|answer| answer.0), answer_bits, to);
-    Some(())
-}
-
-fn bits_for(count: usize) -> u32 {
-    (count / SHARED).max(1).ilog2().min(BITS_MAX)
-}
-
-fn slot(mix: u64, bits: u32) -> usize {
+/// Which place of a table of so many bits this belongs to.
+pub(super) fn slot(mix: u64, bits: u32) -> usize {
     mix.checked_shr(64 - bits).unwrap_or(0) as usize
-}
-
-fn write_table(mixes: impl Iterator<Item = u64>, bits: u32, to: &mut Vec<u8>) {
-    let mut begins = vec![0u32; (1 << bits) + 1];
-    for mix in mixes {
-        begins[slot(mix, bits) + 1] += 1;
-    }
-    let mut sum = 0;
-    for begin in begins {
-        sum += begin;
-        to.extend_from_slice(&sum.to_le_bytes());
-    }
 }
 
 /// The item in its stored form.

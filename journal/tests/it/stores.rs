@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use bailiwick_journal::{
-    Config, Journal, LocalJournal, Settings, Threads, blocks::MemoryStore, disk::SimulatedDisk,
-    testing::journal_conformance,
+    Config, Journal, LocalJournal, Settings, Threads, append_blocking,
+    blocks::MemoryStore,
+    disk::SimulatedDisk,
+    testing::{draft, journal_conformance},
 };
 use uuid::Uuid;
+
+use crate::tools;
 
 #[test]
 fn sled_on_a_real_disk_conforms() {
@@ -35,4 +39,18 @@ fn memory_with_threads_conforms() {
         let opened = LocalJournal::open_with(disk, &MemoryStore::durable(), Uuid::from_u128(1), 0, settings);
         Arc::new(opened.unwrap().0) as Arc<dyn Journal>
     });
+}
+
+#[test]
+fn nothing_is_acknowledged_once_somebody_has_removed_the_files() {
+    // given a journal that is written into
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = LocalJournal::open(tools::config(dir.path())).unwrap();
+    tools::write(&journal, 3);
+    // when its files are removed
+    std::fs::remove_dir_all(dir.path()).unwrap();
+    // then it says so instead of writing where nobody will ever read
+    let refused = append_blocking(&journal, vec![draft("machine/0", 0, 9_000, &[1])]).unwrap_err();
+    assert!(format!("{refused:?}").contains("removed while it was in use"), "{refused:?}");
+    assert_eq!(journal.head().position.0, 4, "three and the note of the opening");
 }

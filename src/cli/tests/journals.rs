@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use bailiwick_actors::{
@@ -34,8 +34,30 @@ pub(super) struct Made {
     pub dir: PathBuf,
 }
 
+/// A journal as it is exported, and what it is called.
+type Exported = (String, Vec<u8>);
+
+/// All of them. Simulating them takes far longer than anything that is asked of them, so the tests share them.
+static EXPORTED: LazyLock<Vec<Exported>> = LazyLock::new(|| {
+    let mut all: Vec<Exported> = scripts().iter().map(|script| played(script)).collect();
+    all.push(by_hand());
+    all.push(at_a_desk());
+    all
+});
+
 /// All of them, each in a data directory of its own below `root`.
 pub(super) fn all(root: &Path) -> Vec<Made> {
+    let make = |(name, lines): &Exported| {
+        let dir = root.join(name);
+        fs::create_dir_all(&dir).expect("a new folder");
+        import(&mut lines.as_slice(), &journal_dir(&dir)).expect("imported");
+        Made { name: name.clone(), dir }
+    };
+    EXPORTED.iter().map(make).collect()
+}
+
+/// The scenarios that are simulated.
+fn scripts() -> Vec<PathBuf> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut scripts = Vec::new();
     for folder in ["tests/scripts", "src/cli/tests"] {
@@ -43,23 +65,20 @@ pub(super) fn all(root: &Path) -> Vec<Made> {
         scripts.extend(files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml")));
     }
     scripts.sort();
-    let mut all: Vec<Made> = scripts.iter().map(|script| played(script, root)).collect();
-    all.push(by_hand(root));
-    all.push(at_a_desk(root));
-    all
+    scripts
 }
 
 /// The journal of a scenario that was simulated.
-fn played(script: &Path, root: &Path) -> Made {
+fn played(script: &Path) -> Exported {
     let name = script.file_stem().expect("a name").to_string_lossy().into_owned();
     let scenario = simulation::read(script).unwrap_or_else(|error| panic!("{error:?}"));
     let (_, end) = simulation::simulation(scenario, Options::default()).run_and_keep().expect("it runs to its end");
     let (journal, _) = LocalJournal::simulated(&end.disk, end.journal, 0).expect("the journal opens again");
-    kept(&name, root, &journal)
+    exported(&name, &journal)
 }
 
 /// What no scenario can bring about: a policy, and a replica set with members.
-fn by_hand(root: &Path) -> Made {
+fn by_hand() -> Exported {
     let disk = SimulatedDisk::new();
     let (journal, _) = LocalJournal::simulated(&disk, Uuid::from_u128(7), 1_000).expect("a new journal");
     let mut hand = Hand { journal: Arc::new(journal), asked: 0 };
@@ -68,11 +87,11 @@ fn by_hand(root: &Path) -> Made {
     replica_sets(&mut hand);
     machine_class(&mut hand);
     machine_set(&mut hand);
-    kept("by-hand", root, &hand.journal)
+    exported("by-hand", &hand.journal)
 }
 
 /// Machines that are unhealthy and held, and a volume that is lost for a while.
-fn at_a_desk(root: &Path) -> Made {
+fn at_a_desk() -> Exported {
     use machine::Command::Hold;
     use volume::{Command, Report, Storage};
     let (journal, _) =
@@ -98,17 +117,13 @@ fn at_a_desk(root: &Path) -> Made {
     desk.carry_out();
     desk.machine("web", Hold { reason: "somebody looks at it".into(), until: None });
     desk.settle();
-    kept("at-a-desk", root, &journal)
+    exported("at-a-desk", &journal)
 }
 
-/// A journal, in a data directory of its own.
-fn kept(name: &str, root: &Path, journal: &LocalJournal) -> Made {
-    let dir = root.join(name);
-    fs::create_dir_all(&dir).expect("a new folder");
+fn exported(name: &str, journal: &LocalJournal) -> Exported {
     let mut lines = Vec::new();
     journal.export(&mut lines).expect("exported");
-    import(&mut lines.as_slice(), &journal_dir(&dir)).expect("imported");
-    Made { name: name.to_owned(), dir }
+    (name.to_owned(), lines)
 }
 
 struct Hand {

@@ -2,6 +2,7 @@
 
 use bailiwick_actors::{
     policy::{self, GiveUpBy, Judged, LastRound, NextZone, NoZone, PeerRules, RetryBy, WhenLost, ZoneBlame},
+    storage_rules::check_mount_point,
     vocab::HarvestMode,
 };
 
@@ -74,12 +75,21 @@ fn machine_settings(section: &Field<'_>, settings: &mut policy::Machines, readin
 }
 
 fn storage_settings(section: &Field<'_>, settings: &mut policy::Storage, reading: &mut Reading<'_>) {
-    let known = ["attemptsMax", "retryFirst", "retryMax", "callTimeout"];
+    let known = ["attemptsMax", "retryFirst", "retryMax", "callTimeout", "mountDir"];
     let Some(fields) = Fields::of(section, &known, reading) else { return };
     set(&fields, "attemptsMax", &mut settings.attempts_max, Field::number, reading);
     set(&fields, "retryFirst", &mut settings.retry_first_ms, period, reading);
     set(&fields, "retryMax", &mut settings.retry_max_ms, period, reading);
     set(&fields, "callTimeout", &mut settings.call_timeout_ms, positive_period, reading);
+    set(&fields, "mountDir", &mut settings.mount_dir, mount_dir, reading);
+}
+
+fn mount_dir(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Option<String>> {
+    let text = field.line(reading)?;
+    match check_mount_point(text) {
+        Ok(()) => Some(Some(text.to_owned())),
+        Err(error) => field.refuse(reading, Code::WrongType, format!("{:?}: {error}", cut(text, 40)), ""),
+    }
 }
 
 fn harvest_settings(section: &Field<'_>, settings: &mut policy::Harvest, reading: &mut Reading<'_>) {

@@ -16,7 +16,7 @@ pub(super) struct Difference {
 }
 
 /// All of them.
-const DIFFERENCES: [Difference; 15] = [
+const DIFFERENCES: &[Difference] = &[
     Difference {
         file: "peer-group-random",
         group: "desired",
@@ -122,6 +122,34 @@ const DIFFERENCES: [Difference; 15] = [
         reason: "a machine that nobody has declared does not exist: there is nothing to remove",
         shown_by: None,
     },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: |case| case["given"]["config_at"].as_f64().is_some_and(|at| at > 0.0),
+        reason: "a node records its first policy before its supervisors start",
+        shown_by: Some("the_first_start_records_the_policy_before_anything_else"),
+    },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: has_a_static_provider,
+        reason: "no provider of ours can make storage only while a machine is started",
+        shown_by: None,
+    },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: |case| case["given"]["invalid"].as_object().is_some_and(|invalid| !invalid.is_empty()),
+        reason: "parameters are checked where they are declared; what only the provider knows it answers to the call",
+        shown_by: None,
+    },
+    Difference {
+        file: "storage",
+        group: "timelines",
+        is_about: has_two_attachments_of_one,
+        reason: "of several attachments the one farthest from well says how the storage is, whichever changed last",
+        shown_by: Some("of_several_attachments_the_one_farthest_from_well_says_how_it_is"),
+    },
 ];
 
 /// All of them, with those that stand beside what puts the cases to the node.
@@ -158,6 +186,20 @@ fn has_a_machine_without_a_name_of_ours(case: &Value) -> bool {
     machines
         .filter_map(|machine| machine["id"].as_str())
         .any(|id| id.parse::<bailiwick::actors::vocab::Name>().is_err())
+}
+
+fn has_a_static_provider(case: &Value) -> bool {
+    let providers = case["given"]["providers"].as_object().into_iter().flat_map(|providers| providers.values());
+    providers.into_iter().any(|provider| provider["dynamic"] == false)
+}
+
+fn has_two_attachments_of_one(case: &Value) -> bool {
+    let keys = |kind: &str| {
+        let attachments = case["given"][kind].as_object().into_iter().flat_map(|attachments| attachments.keys());
+        attachments.filter_map(|key| key.split_once(':')).map(|(_, of)| of.to_owned()).collect::<Vec<String>>()
+    };
+    let all = [keys("volume_attachments"), keys("filesystem_attachments")].concat();
+    all.iter().enumerate().any(|(place, of)| all[..place].contains(of))
 }
 
 #[cfg(test)]

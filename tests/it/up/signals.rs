@@ -57,6 +57,18 @@ fn ctrl_c_in_the_middle_stops_in_order_too() {
 }
 
 #[test]
+fn a_node_whose_directory_is_removed_ends_and_says_so() {
+    // given a node that runs
+    let lab = Lab::new();
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    // when somebody removes its data directory, though it may still be writing there
+    eventually("it is removed", || fs::remove_dir_all(lab.data()).is_ok() || !lab.data().exists());
+    // then it ends by itself, and tells what to do next
+    node.ended().code(74).says("was removed, so the node ended").says("restore a backup");
+}
+
+#[test]
 fn a_signal_while_it_starts_is_heard() {
     for args in [&["serve"][..], &["up"], &["up", "--once"], &["down"]] {
         let lab = Lab::new();

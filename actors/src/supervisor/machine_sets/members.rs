@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     contract::Fold,
     machine::{self, Instance, phase},
-    machine_set::{Change, Member, Plan, SetSeen, State as SetState, plan},
+    machine_set::{Change, Member, Plan, SetSeen, Spec, State as SetState, plan},
     vocab::{Life, MachinePhase, Name, Outlook, Timestamp},
 };
 
@@ -28,6 +28,22 @@ pub fn phase_in_set(machine: &machine::State) -> MachinePhase {
         (Life::Alive, Instance::Deleting { .. }, _) if is_over => MachinePhase::Failed,
         (Life::Alive, _, MachinePhase::Terminating) => MachinePhase::Pending,
         (_, _, phase) => phase,
+    }
+}
+
+/// A machine, as its set knows it.
+pub fn member(set: &Spec, name: &Name, since: Timestamp, machine: &machine::State) -> Member {
+    let phase = phase_in_set(machine);
+    let labels = machine.spec.as_ref().map(|spec| &spec.labels);
+    let has = |(key, value): (&String, &String)| labels.is_some_and(|labels| labels.get(key) == Some(value));
+    Member {
+        name: name.to_string(),
+        phase,
+        priority: set.priorities.get(name).map(ToString::to_string),
+        created: since,
+        is_going: phase == MachinePhase::Terminating,
+        has_failed_operation: phase == MachinePhase::Failed,
+        has_template_labels: set.template.labels.iter().all(has),
     }
 }
 
@@ -82,18 +98,8 @@ impl Members {
         if self.failed == 0 && self.active == replicas {
             return None;
         }
-        let member = |(name, since): (&Name, &Timestamp)| {
-            let phase = phase_in_set(machines.get(name.as_str())?);
-            Some(Member {
-                name: name.to_string(),
-                phase,
-                priority: spec.priorities.get(name).map(ToString::to_string),
-                created: *since,
-                is_going: phase == MachinePhase::Terminating,
-                has_failed_operation: phase == MachinePhase::Failed,
-                has_template_labels: true,
-            })
-        };
+        let member =
+            |(name, since): (&Name, &Timestamp)| Some(member(spec, name, *since, machines.get(name.as_str())?));
         let members: Vec<Member> = self.since.iter().filter_map(member).collect();
         let plan = plan(&SetSeen { replicas, is_frozen: false, is_going }, &members);
         let is_something = !plan.stale.is_empty() || plan.change != Change::Nothing;

@@ -18,7 +18,7 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use members::{Members, phase_in_set};
+pub use members::{Members, member, phase_in_set};
 pub use state::{Command, Effect, Event, Reason, Rejection, State};
 pub use uses::ClassUses;
 pub use view::View;

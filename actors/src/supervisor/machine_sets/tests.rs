@@ -289,6 +289,7 @@ fn a_machine_that_is_held_keeps_no_set_spinning() {
 #[test]
 fn a_set_that_goes_takes_its_machines_with_it() {
     let mut room = with(3);
+    ["web-1", "web-2", "web-3"].iter().for_each(|machine| room.run(machine));
     room.ask_set(&machine_set::Command::Remove, Uuid::from_u128(8));
     room.settle();
     assert_eq!(room.alive(), [""; 0]);

@@ -69,9 +69,7 @@ pub enum Refusal {
     MemberTwice { member: MemberId },
     #[error("no member of the configuration can be reached at any address")]
     NobodyReachable,
-    #[error(
-        "the rules {rules} leave who loses its vote in the set, which this engine cannot; its policy needs the rules default"
-    )]
+    #[error("the rules {rules} demote members, and this engine cannot; choose the rules default")]
     OtherEngine { rules: PeerRules },
 }
 

@@ -45,9 +45,6 @@ pub(super) fn filesystem(view: &View, filesystem: &Name) -> Vec<Order> {
 /// It is made once everything that it needs is there: nothing, or the device of the volume beneath.
 fn create(view: &View, state: &filesystem::State) -> Option<filesystem::Command> {
     let spec = state.spec.as_ref()?;
-    if spec.backing.is_none() && view.is_static(&spec.provider) {
-        return None;
-    }
     let backing = match &spec.backing {
         // Inside of a machine that is known it waits for that one's instance.
         None if spec.machine.as_ref().is_some_and(|machine| view.is_without_instance(machine)) => return None,
@@ -72,14 +69,20 @@ fn release(view: &View, filesystem: &Name, state: &filesystem::State) -> Option<
 }
 
 /// What an attachment should be told; if it is gone, what its filesystem is told.
-pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, filesystem: &Name) -> Vec<Order> {
+pub(super) fn attachment(
+    view: &View,
+    stream: &StreamId,
+    machine: &Name,
+    filesystem: &Name,
+    mount_dir: Option<&str>,
+) -> Vec<Order> {
     let Some(folded) = view.filesystem_attachments.folded(stream.name()) else {
         return Vec::new();
     };
     if folded.state.life == Life::Removed {
         return releases(view, machine, filesystem);
     }
-    let command = next(view, &folded.state, stream, machine, filesystem);
+    let command = next(view, &folded.state, stream, machine, filesystem, mount_dir);
     let order = command.map(|command| Order::FilesystemAttachment {
         machine: machine.clone(),
         filesystem: filesystem.clone(),
@@ -91,7 +94,7 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, filesys
 /// Whether it is mounted, and is to be made sure of.
 pub(super) fn is_to_be_reattached(view: &View, stream: &StreamId, machine: &Name, filesystem: &Name) -> bool {
     let state = view.filesystem_attachments.get(stream.name());
-    state.is_some_and(|state| matches!(next(view, state, stream, machine, filesystem), Some(Command::Reattach)))
+    state.is_some_and(|state| matches!(next(view, state, stream, machine, filesystem, None), Some(Command::Reattach)))
 }
 
 /// What an attachment that exists should do next, if anything.
@@ -101,14 +104,11 @@ fn next(
     stream: &StreamId,
     machine: &Name,
     filesystem: &Name,
+    mount_dir: Option<&str>,
 ) -> Option<Command> {
     let state = view.filesystems.get(filesystem.as_str());
-    let source = attachment.target().map(|target| target.provider.clone());
-    let source = source.or_else(|| state.and_then(filesystem::State::source));
-    let is_static = source.is_some_and(|source| view.is_static(&source));
     match attachment.life {
         Life::Alive => (),
-        Life::Dying if is_static && attachment.may_be_attached() => return None,
         // It was told already, unless it came to be dying in another way.
         Life::Dying if !matches!(attachment.link, Link::Detaching { .. }) => return Some(Command::Remove),
         Life::Undeclared | Life::Dying | Life::Dead | Life::Removed => return None,
@@ -122,8 +122,7 @@ fn next(
         }
         // Who is only replaced gets it back.
         if drained.life == Life::Alive {
-            let target =
-                attachment.target().filter(|_| !is_static && !matches!(attachment.link, Link::Detaching { .. }));
+            let target = attachment.target().filter(|_| !matches!(attachment.link, Link::Detaching { .. }));
             return target.map(|target| Command::Detach { machine_effect: target.machine_effect });
         }
     }
@@ -131,11 +130,8 @@ fn next(
     if leaving(machine_state.map(|m| m.life)) || leaving(state.map(|f| f.life)) {
         return Some(Command::Remove);
     }
-    if is_static {
-        return None;
-    }
     let running = view.running(machine);
-    let target = state.and_then(|state| target(view, attachment, state, machine));
+    let target = state.and_then(|state| target(view, attachment, state, machine, mount_dir));
     match &attachment.link {
         Link::Waiting => Some(Command::Attach { target: Box::new(target?) }),
         Link::Attaching { target: then, .. } | Link::Attached { target: then, .. } => {
@@ -165,6 +161,7 @@ fn target(
     attachment: &filesystem_attachment::State,
     state: &filesystem::State,
     machine: &Name,
+    mount_dir: Option<&str>,
 ) -> Option<Target> {
     let spec = attachment.spec.as_ref()?;
     let instance = view.running(machine)?;
@@ -183,7 +180,7 @@ fn target(
         filesystem_effect: provisioned.effect,
         filesystem_id: provisioned.filesystem_id.clone(),
         backing,
-        path: wanted.or_else(|| view.storage_dir().map(|dir| default_mount_point(dir, &spec.filesystem))),
+        path: wanted.or_else(|| mount_dir.map(|dir| default_mount_point(dir, &spec.filesystem))),
     })
 }
 

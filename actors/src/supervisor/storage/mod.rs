@@ -7,8 +7,8 @@
 //! what hangs on it, is looked at, and nothing else.
 //!
 //! A volume that its provider leaves out of two complete lists in a row is told so, and is told when it is shown again;
-//! nothing else follows from that. One that was destroyed, and that two lists show all the same, is destroyed again. What was attached in an earlier session is made sure of once. What a static provider makes is the business of whoever
-//! starts machines.
+//! nothing else follows from that. One that was destroyed, and that two lists show all the same, is destroyed again. What
+//! was attached in an earlier session is made sure of once.
 
 mod filesystems;
 mod gone;
@@ -30,7 +30,7 @@ mod tests;
 pub use gone::{Gone, GoneVolume};
 pub use listing::{Absence, has_volumes, volume_changes};
 pub use sighting::{Sighted, changes};
-pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, Session, State, VolumeChange};
-pub use status::{StorageStatus, Told, of_filesystem, of_filesystem_attachment, of_volume, of_volume_attachment};
+pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, State, VolumeChange};
+pub use status::{Linked, StorageStatus, Told, of_filesystem, of_volume};
 pub use view::View;
 pub use zones::{Elsewhere, elsewhere, zone_of};

@@ -6,12 +6,16 @@ use bailiwick_journal::StreamId;
 
 use super::{View, filesystems, volumes};
 use crate::{
-    contract::Decider, filesystem, filesystem_attachment, supervisor::Order, vocab::Name, volume, volume_attachment,
+    contract::Decider,
+    filesystem, filesystem_attachment,
+    supervisor::{Order, order::ORDERS_MAX},
+    vocab::Name,
+    volume, volume_attachment,
 };
 
 /// The orders that follow for these entities and for those that hang on them, in the order of their streams; the first so
-/// many of them.
-pub(super) fn orders(view: &View, about: &BTreeSet<StreamId>, max: usize) -> Vec<Order> {
+/// many of them. Filesystems that name no path are mounted under `mount_dir`, if there is one.
+pub(super) fn orders(view: &View, about: &BTreeSet<StreamId>, mount_dir: Option<&str>) -> Vec<Order> {
     let mut subjects: BTreeSet<&StreamId> = about.iter().collect();
     let mut open: Vec<&StreamId> = about.iter().collect();
     while let Some(stream) = open.pop() {
@@ -21,10 +25,10 @@ pub(super) fn orders(view: &View, about: &BTreeSet<StreamId>, max: usize) -> Vec
             }
         }
     }
-    subjects.into_iter().flat_map(|stream| orders_for(view, stream)).take(max).collect()
+    subjects.into_iter().flat_map(|stream| orders_for(view, stream, mount_dir)).take(ORDERS_MAX).collect()
 }
 
-fn orders_for(view: &View, stream: &StreamId) -> Vec<Order> {
+fn orders_for(view: &View, stream: &StreamId, mount_dir: Option<&str>) -> Vec<Order> {
     let name = stream.name();
     match stream.kind() {
         volume::State::KIND => name.parse().ok().and_then(|name| volumes::volume(view, name)).into_iter().collect(),
@@ -35,7 +39,7 @@ fn orders_for(view: &View, stream: &StreamId) -> Vec<Order> {
             name.parse().ok().map(|name| filesystems::filesystem(view, &name)).unwrap_or_default()
         }
         filesystem_attachment::State::KIND => pair(name)
-            .map(|(machine, filesystem)| filesystems::attachment(view, stream, &machine, &filesystem))
+            .map(|(machine, filesystem)| filesystems::attachment(view, stream, &machine, &filesystem, mount_dir))
             .unwrap_or_default(),
         _ => Vec::new(),
     }

@@ -10,15 +10,13 @@ use super::{View, listing, prerequisites, rests::rests_on};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Stored, Touches, Verdict, reasons},
     ports::Backing,
-    supervisor::{Order, order::ORDERS_MAX},
+    supervisor::Order,
     vocab::{EffectId, Name, Timestamp},
 };
 
-/// What it put off until there is a policy; everything else is in the journal already.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
-    pub(super) put_off: BTreeSet<StreamId>,
-}
+/// It has no state of its own: everything it knows is in its view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State;
 
 /// What it may be told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,22 +24,11 @@ pub enum Command {
     /// These machines, volumes, filesystems and attachments have changed: look whether something follows.
     Look { about: Vec<StreamId> },
     /// A session begins: what was attached in earlier ones is made sure of, once.
-    Begin { session: Session },
+    Begin,
     /// What machines see of the devices beneath filesystems has changed.
     Observe { changes: Vec<DeviceChange> },
     /// What providers show of the volumes that they have made has changed.
     ObserveVolumes { changes: Vec<VolumeChange> },
-}
-
-/// What holds from one start to the next.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
-    /// Providers that can only work while a machine is started; whoever starts machines uses them, not this supervisor.
-    pub static_providers: BTreeSet<Name>,
-    /// Where filesystems are mounted that name no path; absolute. None leaves it to their providers.
-    pub storage_dir: Option<String>,
-    /// Whether nothing is done before the first revision of a policy.
-    pub waits_for_policy: bool,
 }
 
 /// A device came or went on a machine.
@@ -91,18 +78,10 @@ pub enum Event {
         /// What it rests on.
         cites: Vec<Cite>,
     },
-    SessionBegan {
-        session: Session,
-    },
+    SessionBegan,
     Observed {
         changes: Vec<DeviceChange>,
     },
-    /// There is no policy yet: these are looked at once there is.
-    PutOff {
-        about: Vec<StreamId>,
-    },
-    /// What was put off was looked at.
-    TakenUp,
     VolumesObserved {
         changes: Vec<VolumeChange>,
     },
@@ -122,7 +101,6 @@ reasons! {
         NothingFollows = "nothing-follows", "the observed state requires nothing";
         SessionBegins = "session-begins", "the node started";
         DevicesChanged = "devices-changed", "the devices of machines changed";
-        AwaitsPolicy = "awaits-policy", "there is no policy yet";
         VolumesChanged = "volumes-changed", "the volumes of a provider changed";
     }
 }
@@ -158,25 +136,14 @@ impl Decider for State {
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         Ok(match command {
-            Command::Look { about } => look(self, about, facts.view),
-            Command::Begin { session } => {
-                Decision::because(Reason::SessionBegins, [Event::SessionBegan { session: session.clone() }])
-            }
+            Command::Look { about } => look(about, facts.view, facts.policy.storage.mount_dir.as_deref()),
+            Command::Begin => Decision::because(Reason::SessionBegins, [Event::SessionBegan]),
             Command::Observe { changes } => observe(changes, facts.view),
             Command::ObserveVolumes { changes } => observe_volumes(changes, facts.view),
         })
     }
 
-    fn evolve(&mut self, _at: Version, event: &Event) {
-        match event {
-            Event::PutOff { about } => self.put_off.extend(about.iter().cloned()),
-            Event::TakenUp => self.put_off.clear(),
-            Event::Issued { .. }
-            | Event::SessionBegan { .. }
-            | Event::Observed { .. }
-            | Event::VolumesObserved { .. } => (),
-        }
-    }
+    fn evolve(&mut self, _at: Version, _event: &Event) {}
 
     fn touches(_event: &Event) -> Touches {
         Touches::Some(&[])
@@ -187,28 +154,14 @@ impl Decider for State {
     }
 }
 
-fn look(state: &State, about: &[StreamId], view: &View) -> Decision<State> {
-    if view.awaits_policy() {
-        let about: Vec<StreamId> = about.iter().filter(|stream| !state.put_off.contains(*stream)).cloned().collect();
-        if about.is_empty() {
-            return Decision::nothing(Reason::AwaitsPolicy);
-        }
-        return Decision::because(Reason::AwaitsPolicy, [Event::PutOff { about }]);
-    }
-    let about: BTreeSet<StreamId> = about.iter().chain(&state.put_off).cloned().collect();
-    let mut orders = prerequisites::orders(view, &about, ORDERS_MAX + 1);
-    // What was put off stays so until everything that follows fits into one entry.
-    let are_all = orders.len() <= ORDERS_MAX;
-    orders.truncate(ORDERS_MAX);
-    let taken_up = (are_all && !state.put_off.is_empty()).then_some(Event::TakenUp);
-    let events: Vec<Event> = taken_up
-        .into_iter()
-        .chain(orders.into_iter().map(|order| Event::Issued { cites: rests_on(view, &order), order }))
-        .collect();
-    if events.is_empty() {
+fn look(about: &[StreamId], view: &View, mount_dir: Option<&str>) -> Decision<State> {
+    let about: BTreeSet<StreamId> = about.iter().cloned().collect();
+    let orders = prerequisites::orders(view, &about, mount_dir);
+    if orders.is_empty() {
         return Decision::nothing(Reason::NothingFollows);
     }
-    Decision::because(Reason::OrdersFollow, events)
+    let issued = |order| Event::Issued { cites: rests_on(view, &order), order };
+    Decision::because(Reason::OrdersFollow, orders.into_iter().map(issued))
 }
 
 /// Takes in what is news. What follows from it follows from the next look.

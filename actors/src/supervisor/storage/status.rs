@@ -1,13 +1,18 @@
-//! What people are told of a volume or filesystem: one word, and why it is not better.
+//! What people are told of a volume or filesystem: one word, and the effort that is behind it.
 
 use std::fmt;
 
-use crate::{filesystem, filesystem_attachment, vocab::Fault, volume, volume_attachment};
+use super::Elsewhere;
+use crate::{
+    filesystem, filesystem_attachment,
+    vocab::{Effort, Fault, Life, Name, Outlook},
+    volume, volume_attachment,
+};
 
-/// How the storage is. It belongs to the volume or filesystem, never to an attachment: with several attachments the last
-/// one to change says how it is.
+/// How the storage is. It belongs to the volume or filesystem, never to an attachment: of several attachments the one that
+/// is furthest from being as it shall be says how the storage is, whichever changed last.
 ///
-/// Source: the statuses of Juju's storage provisioner.
+/// Source: the words of Juju's storage provisioner, where the last one to change says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StorageStatus {
     Pending,
@@ -16,7 +21,7 @@ pub enum StorageStatus {
     Detaching,
     Detached,
     Destroying,
-    /// Its parameters make no sense, or nothing more is tried: somebody has to look.
+    /// Its parameters make no sense, nothing more is tried, or it takes longer than it may: somebody has to look.
     Error,
 }
 
@@ -34,68 +39,154 @@ impl fmt::Display for StorageStatus {
     }
 }
 
-/// A status, and the text that goes with it: empty, or what went wrong.
-pub type Told = (StorageStatus, String);
-
-fn fine(status: StorageStatus) -> Option<Told> {
-    Some((status, String::new()))
+/// How one attachment of the storage is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Linked<'a> {
+    pub status: StorageStatus,
+    pub effort: Option<&'a Effort>,
+    /// What keeps it from being attached at all.
+    pub held: Option<Elsewhere>,
 }
 
-fn failed(status: StorageStatus, fault: &Fault) -> Option<Told> {
-    Some((status, fault.text.clone()))
+/// How the storage is, and what says so: what is tried, or what keeps it from being tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told<'a> {
+    pub status: StorageStatus,
+    pub effort: Option<&'a Effort>,
+    pub held: Option<Elsewhere>,
 }
 
-/// What the events of one decision about a volume say of it, if anything.
-pub fn of_volume(events: &[volume::Event]) -> Option<Told> {
-    use volume::Event;
-    events.iter().rev().find_map(|event| match event {
-        Event::Created { .. } => fine(StorageStatus::Attaching),
-        Event::AttachedAtCreation { .. } => fine(StorageStatus::Attached),
-        Event::CreateRetryScheduled { fault, .. } => failed(StorageStatus::Pending, fault),
-        Event::CreateGivenUp { fault } => failed(StorageStatus::Error, fault),
-        Event::DestroyRetryScheduled { fault, .. } => failed(StorageStatus::Destroying, fault),
-        Event::DestroyGivenUp { fault } => failed(StorageStatus::Error, fault),
-        _ => None,
-    })
+impl Told<'_> {
+    /// What it ended in last, if it did not go well.
+    pub fn fault(&self) -> Option<&Fault> {
+        let effort = self.effort?;
+        effort.fault().or_else(|| effort.alike.as_ref().map(|(fault, _)| fault))
+    }
 }
 
-/// What the events of one decision about a filesystem say of it, if anything.
-pub fn of_filesystem(events: &[filesystem::Event]) -> Option<Told> {
-    use filesystem::Event;
-    events.iter().rev().find_map(|event| match event {
-        Event::Created { .. } => fine(StorageStatus::Attaching),
-        Event::CreateRetryScheduled { fault, .. } => failed(StorageStatus::Pending, fault),
-        Event::CreateGivenUp { fault } => failed(StorageStatus::Error, fault),
-        Event::DestroyRetryScheduled { fault, .. } => failed(StorageStatus::Destroying, fault),
-        Event::DestroyGivenUp { fault } => failed(StorageStatus::Error, fault),
-        _ => None,
-    })
+impl<'a> Linked<'a> {
+    /// An attachment of a volume; what was attached when the volume was made is attached.
+    pub fn of_volume(
+        volume: &volume::State,
+        machine: &Name,
+        of: &'a volume_attachment::State,
+        elsewhere: Option<Elsewhere>,
+    ) -> Self {
+        use volume_attachment::Link;
+        let is_made_there = volume.at_creation.as_ref().is_some_and(|made| made.machine == *machine);
+        let (status, held) = match &of.link {
+            Link::Waiting if is_made_there => (StorageStatus::Attached, None),
+            Link::Waiting => (waiting(of.life), elsewhere),
+            Link::Attaching { .. } => (StorageStatus::Attaching, None),
+            Link::Attached { .. } => (StorageStatus::Attached, None),
+            Link::Detaching { .. } => (StorageStatus::Detaching, None),
+        };
+        Self::with(status, of.effort(), held)
+    }
+
+    pub fn of_filesystem(of: &'a filesystem_attachment::State) -> Self {
+        use filesystem_attachment::Link;
+        let status = match &of.link {
+            Link::Waiting => waiting(of.life),
+            Link::Attaching { .. } => StorageStatus::Attaching,
+            Link::Attached { .. } => StorageStatus::Attached,
+            Link::Detaching { .. } => StorageStatus::Detaching,
+        };
+        Self::with(status, of.effort(), None)
+    }
+
+    fn with(status: StorageStatus, effort: Option<&'a Effort>, held: Option<Elsewhere>) -> Self {
+        let status = if held.is_some() || effort.is_some_and(needs_a_look) { StorageStatus::Error } else { status };
+        Self { status, effort, held }
+    }
+
+    /// How far it is from being as it shall be.
+    fn rank(&self) -> u8 {
+        match self.status {
+            StorageStatus::Detached => 0,
+            StorageStatus::Attached => 1,
+            StorageStatus::Pending => 2,
+            StorageStatus::Attaching => 3,
+            StorageStatus::Detaching => 4,
+            StorageStatus::Destroying => 5,
+            StorageStatus::Error => 6,
+        }
+    }
 }
 
-/// What the events of one decision about an attachment say of its volume, if anything.
-pub fn of_volume_attachment(events: &[volume_attachment::Event]) -> Option<Told> {
-    use volume_attachment::Event;
-    events.iter().rev().find_map(|event| match event {
-        Event::Attached { .. } => fine(StorageStatus::Attached),
-        Event::AttachRetryScheduled { fault, .. } => failed(StorageStatus::Attaching, fault),
-        Event::AttachGivenUp { fault } => failed(StorageStatus::Error, fault),
-        Event::Detached => fine(StorageStatus::Detached),
-        Event::DetachRetryScheduled { fault, .. } => failed(StorageStatus::Detaching, fault),
-        Event::DetachGivenUp { fault } => failed(StorageStatus::Error, fault),
-        _ => None,
-    })
+/// An attachment that waits is on its way: to its machine, or away.
+fn waiting(life: Life) -> StorageStatus {
+    if life == Life::Alive { StorageStatus::Attaching } else { StorageStatus::Detached }
 }
 
-/// What the events of one decision about an attachment say of its filesystem, if anything.
-pub fn of_filesystem_attachment(events: &[filesystem_attachment::Event]) -> Option<Told> {
-    use filesystem_attachment::Event;
-    events.iter().rev().find_map(|event| match event {
-        Event::Attached { .. } => fine(StorageStatus::Attached),
-        Event::AttachRetryScheduled { fault, .. } => failed(StorageStatus::Attaching, fault),
-        Event::AttachGivenUp { fault } => failed(StorageStatus::Error, fault),
-        Event::Detached => fine(StorageStatus::Detached),
-        Event::DetachRetryScheduled { fault, .. } => failed(StorageStatus::Detaching, fault),
-        Event::DetachGivenUp { fault } => failed(StorageStatus::Error, fault),
-        _ => None,
-    })
+/// Nobody tries again by himself, or it takes longer than it may: somebody has to look.
+fn needs_a_look(effort: &Effort) -> bool {
+    matches!(&effort.outlook, Outlook::GivenUp { .. }) || effort.overdue.is_some()
+}
+
+/// How a volume with these attachments is. One that is lost is nowhere, whatever was attached.
+pub fn of_volume<'a>(state: &'a volume::State, links: &[Linked<'a>]) -> Told<'a> {
+    use volume::Storage;
+    let own = match &state.storage {
+        _ if state.lost.is_some() => Some(StorageStatus::Error),
+        Storage::None | Storage::Creating(_) => Some(StorageStatus::Pending),
+        Storage::Provisioned { .. } => None,
+        Storage::Destroying { .. } => Some(StorageStatus::Destroying),
+    };
+    told(own, state.life, state.effort(), links)
+}
+
+/// How a filesystem with these attachments is.
+pub fn of_filesystem<'a>(state: &'a filesystem::State, links: &[Linked<'a>]) -> Told<'a> {
+    use filesystem::Storage;
+    let own = match &state.storage {
+        Storage::None | Storage::Creating { .. } => Some(StorageStatus::Pending),
+        Storage::Provisioned { .. } => None,
+        Storage::Destroying { .. } => Some(StorageStatus::Destroying),
+    };
+    told(own, state.life, state.effort(), links)
+}
+
+/// Before it is made and while it goes it says so itself; in between its attachments do.
+fn told<'a>(own: Option<StorageStatus>, life: Life, effort: Option<&'a Effort>, links: &[Linked<'a>]) -> Told<'a> {
+    let farthest = links.iter().max_by_key(|link| link.rank());
+    match (own, farthest) {
+        (Some(own), _) => {
+            let status = if effort.is_some_and(needs_a_look) { StorageStatus::Error } else { own };
+            Told { status, effort, held: None }
+        }
+        (None, Some(link)) => Told { status: link.status, effort: link.effort, held: link.held.clone() },
+        (None, None) if life != Life::Alive => Told { status: StorageStatus::Destroying, effort, held: None },
+        (None, None) => Told { status: StorageStatus::Detached, effort, held: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(status: StorageStatus) -> Linked<'static> {
+        Linked::with(status, None, None)
+    }
+
+    #[test]
+    fn of_several_attachments_the_one_farthest_from_well_says_how_it_is() {
+        use StorageStatus::{Attached, Attaching, Detached, Detaching, Error};
+        let is = |links: &[StorageStatus]| {
+            let links: Vec<Linked<'_>> = links.iter().copied().map(link).collect();
+            told(None, Life::Alive, None, &links).status
+        };
+        // Whichever changed last
+        assert_eq!(is(&[Attached, Attaching]), Attaching);
+        assert_eq!(is(&[Attaching, Attached]), Attaching);
+        assert_eq!(is(&[Error, Attached, Detaching]), Error);
+        assert_eq!(is(&[Attached, Detached]), Attached);
+        assert_eq!(is(&[]), Detached);
+    }
+
+    #[test]
+    fn before_it_is_made_no_attachment_says_how_it_is() {
+        let told = told(Some(StorageStatus::Pending), Life::Alive, None, &[link(StorageStatus::Attaching)]);
+        assert_eq!(told.status, StorageStatus::Pending);
+    }
 }

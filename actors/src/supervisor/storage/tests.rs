@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
-use super::{Command, DeviceChange, Event, Reason, Session, State, View};
+use super::{Command, DeviceChange, Event, Reason, State, View};
 use crate::{
     contract::{
         Decider, Decision, Facts, Stored, View as _,
@@ -88,8 +88,7 @@ impl Seen {
         let policy = Document::default();
         let (now, journal) = (Timestamp(9), JOURNAL);
         let facts = Facts { stream: &own, next: Version(1), now, policy: &policy, view: &self.view, journal };
-        let decision =
-            State::default().decide(&Command::Look { about: vec![stream(about)] }, &facts).expect("it refuses nothing");
+        let decision = State.decide(&Command::Look { about: vec![stream(about)] }, &facts).expect("it refuses nothing");
         let Decision { reason, events } = decision;
         assert_eq!(reason == Reason::NothingFollows, events.is_empty());
         let order = |event| match event {
@@ -412,8 +411,7 @@ fn a_volume_is_told_that_its_filesystem_is_gone_and_then_that_is_forgotten() {
 
 #[test]
 fn what_earlier_sessions_attached_is_made_sure_of_once() {
-    let session = Session::default();
-    let seen = attached().then("supervisor/storage", stored([Event::SessionBegan { session }]));
+    let seen = attached().then("supervisor/storage", stored([Event::SessionBegan]));
     let again = order(volume_attachment::Command::Reattach);
     assert_eq!(seen.look("volume/data"), [again]);
     let info = AttachmentInfo { path: "/vol".into(), read_only: false };
@@ -422,12 +420,4 @@ fn what_earlier_sessions_attached_is_made_sure_of_once() {
         volume_attachment::Event::Attached { info },
     ]);
     assert_eq!(seen.then("volume-attachment/web:data", done).look("volume/data"), []);
-}
-
-#[test]
-fn a_static_provider_is_left_to_whoever_starts_machines() {
-    let session = Session { static_providers: [name("local")].into(), ..Session::default() };
-    let seen = declared().then("supervisor/storage", stored([Event::SessionBegan { session }]));
-    let seen = seen.then("machine/web", machine_runs()).then("volume/data", volume_made());
-    assert_eq!(seen.look("machine/web"), []);
 }

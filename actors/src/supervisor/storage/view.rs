@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Cite, Entry, Position, StreamId, Version};
 
-use super::{Absence, DeviceChange, Event, Gone, Session, VolumeChange, gone::Going, prerequisites};
+use super::{Absence, DeviceChange, Event, Gone, VolumeChange, gone::Going, prerequisites};
 use crate::{
     contract::{self, Decider, Decoded, Fold, Folded, Stored, StoredError},
     filesystem, filesystem_attachment,
     machine::{self, Instance},
-    policy,
     ports::{Backing, MachineInstance},
     supervisor::Orders,
     vocab::{EffectId, Life, Name, Timestamp},
@@ -36,14 +35,13 @@ pub struct View {
     missing: BTreeMap<Name, Absence>,
     /// The volumes that were destroyed.
     pub gone: Gone,
-    session: Option<Session>,
-    session_began: Timestamp,
+    /// When the present session began; none before the first one had anything to make sure of.
+    session_began: Option<Timestamp>,
     /// The entry that says so, and the event.
     session_at: Position,
     session_version: Version,
     /// The attachments that were made, or made sure of, in this session.
     fresh: BTreeSet<StreamId>,
-    has_policy: bool,
     /// Who may have something to do when an entity changes.
     dependents: BTreeMap<StreamId, BTreeSet<StreamId>>,
 }
@@ -74,7 +72,7 @@ impl View {
 
     /// The event that began the session.
     pub(super) fn session_version(&self) -> Option<Version> {
-        self.session.is_some().then_some(self.session_version)
+        self.session_began.is_some().then_some(self.session_version)
     }
 
     /// The event that said that a volume is this device somewhere.
@@ -116,14 +114,9 @@ impl View {
         state.is_some_and(|state| state.mounts.iter().any(|name| name.as_str() == filesystem))
     }
 
-    /// Whether a provider only works while a machine is started.
-    pub(super) fn is_static(&self, provider: &Name) -> bool {
-        self.session.as_ref().is_some_and(|session| session.static_providers.contains(provider))
-    }
-
     /// Whether an attachment that is made was made in an earlier session.
     pub(super) fn is_of_earlier_session(&self, stream: &StreamId) -> bool {
-        self.session.is_some() && !self.fresh.contains(stream)
+        self.session_began.is_some() && !self.fresh.contains(stream)
     }
 
     /// Whether anything is attached that a new session has to make sure of.
@@ -150,27 +143,13 @@ impl View {
         });
         volumes.chain(mounts)
     }
-
-    pub(super) fn storage_dir(&self) -> Option<&str> {
-        self.session.as_ref().and_then(|session| session.storage_dir.as_deref())
-    }
-
-    pub(super) fn awaits_policy(&self) -> bool {
-        !self.has_policy && self.session.as_ref().is_some_and(|session| session.waits_for_policy)
-    }
 }
 
 impl contract::View for View {
     fn wants(kind: &str) -> bool {
         matches!(
             kind,
-            "machine"
-                | "volume"
-                | "volume-attachment"
-                | "filesystem"
-                | "filesystem-attachment"
-                | "policy"
-                | "supervisor"
+            "machine" | "volume" | "volume-attachment" | "filesystem" | "filesystem-attachment" | "supervisor"
         )
     }
 
@@ -180,10 +159,6 @@ impl contract::View for View {
         match stream.kind() {
             "supervisor" if name == Self::NAME => return self.apply_own(entry),
             "supervisor" => return Ok(()),
-            policy::State::KIND => {
-                self.has_policy |= !entry.events.is_empty();
-                return Ok(());
-            }
             _ => (),
         }
         // What an attachment of a volume hangs on is in its name, and noted for as long as it is known.
@@ -252,9 +227,8 @@ impl View {
                 Event::Issued { order, cites } => {
                     self.orders.issued(&entry.header.stream, at, entry.header.position, order, cites);
                 }
-                Event::SessionBegan { session } => {
-                    self.session = Some(session);
-                    self.session_began = Timestamp(entry.header.meta.time_ms);
+                Event::SessionBegan => {
+                    self.session_began = Some(Timestamp(entry.header.meta.time_ms));
                     self.session_at = entry.header.position;
                     self.session_version = at;
                     self.fresh.clear();
@@ -263,7 +237,6 @@ impl View {
                 Event::VolumesObserved { changes } => {
                     changes.into_iter().for_each(|change| self.observe_volume(at, change))
                 }
-                Event::PutOff { .. } | Event::TakenUp => (),
             }
         }
         Ok(())
@@ -296,7 +269,7 @@ impl View {
 
     /// What was attached just now need not be made sure of.
     fn note_attached(&mut self, entry: &Entry) {
-        if self.session.is_some() && self.session_began <= Timestamp(entry.header.meta.time_ms) {
+        if self.session_began.is_some_and(|began| began <= Timestamp(entry.header.meta.time_ms)) {
             self.fresh.insert(entry.header.stream.clone());
         }
     }

@@ -47,9 +47,6 @@ fn returned(view: &View, volume: Name) -> Option<Order> {
 /// A volume that waits for a machine is made once that has an instance: where that is, and in its zone.
 fn create(view: &View, state: &volume::State) -> Option<volume::Command> {
     let machine = state.wanted_on.as_ref()?;
-    if view.is_static(&state.spec.as_ref()?.provider) {
-        return None;
-    }
     let instance = view.running(machine)?;
     let place =
         Place { machine: machine.clone(), machine_effect: instance.effect, instance: instance.instance.clone() };
@@ -70,7 +67,7 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
     let made = view.volumes.get(volume.as_str());
     let zone = made.filter(|_| folded.state.life == Life::Alive);
     let zone = zone.and_then(|made| zone_noted(view, machine, volume, made));
-    let noted = zone.or_else(|| detachment_noted(view, &folded.state, machine, volume, made));
+    let noted = zone.or_else(|| detachment_noted(view, &folded.state, machine, volume));
     let Some(command) = next(view, &folded.state, stream, machine, volume, made) else {
         return noted.into_iter().collect();
     };
@@ -101,20 +98,18 @@ fn zone_noted(view: &View, machine: &Name, volume: &Name, made: &volume::State) 
     (is_here && !is_known && is_news).then_some(order)
 }
 
-/// A machine that waits until a volume has left it is told so. What can only leave with its instance is not waited for.
+/// A machine that waits until a volume has left it is told so.
 fn detachment_noted(
     view: &View,
     attachment: &volume_attachment::State,
     machine: &Name,
     volume: &Name,
-    made: Option<&volume::State>,
 ) -> Option<Order> {
     let folded = view.machines.folded(machine.as_str()).filter(|folded| folded.state.awaits_detachment_of(volume))?;
     let effect = view.running(machine)?.effect;
-    let has_left = !attachment.may_be_attached() || is_static(view, attachment, made);
     let command = machine::Command::NoteDetached { effect, volume: volume.clone() };
     let order = Order::Machine { machine: machine.clone(), command };
-    (has_left && view.orders.is_news(&order, folded.version)).then_some(order)
+    (!attachment.may_be_attached() && view.orders.is_news(&order, folded.version)).then_some(order)
 }
 
 /// Whether a machine is drained, and who used the volume there has ended.
@@ -138,11 +133,9 @@ fn next(
     volume: &Name,
     made: Option<&volume::State>,
 ) -> Option<Command> {
-    let is_static = is_static(view, attachment, made);
     match attachment.life {
         Life::Alive => (),
         // It was told already, unless it came to be dying in another way.
-        Life::Dying if is_static && attachment.may_be_attached() => return None,
         Life::Dying if !matches!(attachment.link, Link::Detaching { .. }) => return Some(Command::Remove),
         Life::Undeclared | Life::Dying | Life::Dead | Life::Removed => return None,
     }
@@ -154,17 +147,13 @@ fn next(
         }
         // Who is only replaced gets it back.
         if drained.life == Life::Alive {
-            let target =
-                attachment.target().filter(|_| !is_static && !matches!(attachment.link, Link::Detaching { .. }));
+            let target = attachment.target().filter(|_| !matches!(attachment.link, Link::Detaching { .. }));
             return target.map(|target| Command::Detach { machine_effect: target.machine_effect });
         }
     }
     let leaving = |life: Option<Life>| life.is_some_and(|life| life != Life::Alive);
     if leaving(machine_state.map(|m| m.life)) || leaving(made.map(|v| v.life)) {
         return Some(Command::Remove);
-    }
-    if is_static {
-        return None;
     }
     if made.is_some_and(|state| is_unmounted(view, state, machine)) {
         return Some(Command::Remove);
@@ -208,13 +197,6 @@ fn next(
         }
         Link::Detaching { .. } => None,
     }
-}
-
-/// Whether its provider only works while a machine is started.
-fn is_static(view: &View, attachment: &volume_attachment::State, made: Option<&volume::State>) -> bool {
-    let declared = || made.and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider);
-    let provider = attachment.target().map(|target| &target.provider).or_else(declared);
-    provider.is_some_and(|provider| view.is_static(provider))
 }
 
 /// Whether it is attached only for the filesystem that it is there for, and that is not to be mounted on this machine.

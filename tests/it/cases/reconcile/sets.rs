@@ -1,15 +1,20 @@
 //! Machine sets.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick::actors::{
+    contract::{Decider, Facts, NoView},
+    machine,
     machine_set::{
-        self, Failure, FailureReason, Member, SetSeen, SlowStart,
+        self, Change, FailureReason, Member, Plan, SetSeen, SlowStart, Spec,
         pass::{Command, Effect, Event, State, decide},
     },
-    vocab::MachinePhase,
+    policy::Document,
+    vocab::{MachinePhase, Timestamp},
 };
+use bailiwick_journal::Version;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
     given::{self, Given, ago},
@@ -105,7 +110,7 @@ pub(super) fn replicas(case: &Value) -> Result<(), String> {
     let mut state = State::default();
     let mut accepted = Vec::new();
     let mut ended = None;
-    let mut command = Command::Reconcile { set, members };
+    let mut command = Command::Begin(machine_set::plan(&set, &members));
     loop {
         for event in decide(&state, &command) {
             state.evolve(&event);
@@ -141,24 +146,64 @@ pub(super) fn replicas(case: &Value) -> Result<(), String> {
     expect.done()
 }
 
+/// The set has been through a pass that failed as the case says, and then through the one that its machines ask for.
 pub(super) fn status(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let [set] = &given.sets[..] else { return Err("it gives no single set".to_owned()) };
-    let reason = match set.replica_failure.as_deref() {
-        None => None,
-        Some("FailedCreate") => Some(FailureReason::FailedCreate),
-        Some("FailedDelete") => Some(FailureReason::FailedDelete),
+    let members = members(&given)?;
+    let mut state = machine_set::State::default();
+    let template = Arc::new(machine::Spec::with_provider("case".parse().map_err(|error| format!("{error}"))?));
+    let spec = Spec {
+        replicas: u32::try_from(set.replicas).map_err(|error| error.to_string())?,
+        template,
+        priorities: BTreeMap::new(),
+    };
+    state.evolve(Version(1), &machine_set::Event::Declared { spec });
+    let failed = match set.replica_failure.as_deref() {
+        None => Change::Nothing,
+        Some("FailedCreate") => Change::Create(1),
+        Some("FailedDelete") => Change::Remove(vec!["x".to_owned()]),
         Some(other) => return Err(format!("there is no reason {other:?}")),
     };
-    let before = reason.map(|reason| Failure { reason: Some(reason) });
-    let status = machine_set::status(set.replicas, &members(&given)?, given.params.error.is_some(), before);
+    go_through(&mut state, Plan { stale: Vec::new(), change: failed }, false);
+    let seen = SetSeen { replicas: set.replicas, is_frozen: false, is_going: false };
+    go_through(&mut state, machine_set::plan(&seen, &members), given.params.error.is_none());
+    let status = machine_set::status(&state, &members);
     expect.same("replicas", status.replicas)?;
     expect.same("fully_labeled", status.fully_labelled)?;
     expect.same("ready", status.ready)?;
     expect.same("available", status.available)?;
     expect.same_set("failed_machines", json!(status.failed))?;
-    let condition =
-        |failure: Failure| format!("ReplicaFailure=True:{}", failure.reason.map_or("", FailureReason::as_str));
+    let condition = |reason: FailureReason| format!("ReplicaFailure=True:{}", reason.as_str());
     expect.same_set("conditions", json!(status.failure.into_iter().map(condition).collect::<Vec<_>>()))?;
     expect.done()
+}
+
+/// A pass from its beginning to its end: everything that it asks for is taken, or nothing is. Then the set rests for as long
+/// as it has to.
+fn go_through(state: &mut machine_set::State, plan: Plan, is_taken: bool) {
+    if let Some(until) = state.rests_until {
+        ask(state, &machine_set::Command::Wake { due: until }, until);
+    }
+    let names = match &plan.change {
+        Change::Create(count) => (1..=*count).map(|number| format!("x-{number}").parse().expect("a name")).collect(),
+        Change::Nothing | Change::HeldByFreeze | Change::Remove(_) => Vec::new(),
+    };
+    ask(state, &machine_set::Command::BeginPass { plan, names }, Timestamp(1));
+    while !state.is_at_rest() {
+        let told = state.to_go().into_iter().map(|name| (name.parse().expect("a name"), is_taken)).collect();
+        let failed = if is_taken { 0 } else { state.batch().len() };
+        let command = match state.batch() {
+            [] => machine_set::Command::ReportRemovals { told },
+            _ => machine_set::Command::ReportBatch { failed: u32::try_from(failed).expect("few") },
+        };
+        ask(state, &command, Timestamp(1));
+    }
+}
+
+fn ask(state: &mut machine_set::State, command: &machine_set::Command, now: Timestamp) {
+    let (stream, policy) = ("machine-set/case".parse().expect("a stream"), Document::default());
+    let facts = Facts { stream: &stream, next: Version(2), now, policy: &policy, view: &NoView, journal: Uuid::nil() };
+    let decision = state.decide(command, &facts).expect("it is not refused");
+    decision.events.iter().for_each(|event| state.evolve(Version(2), event));
 }

@@ -37,21 +37,3 @@ fn the_rest_is_ordered_once_the_first_are() {
     let seen = seen.then("supervisor/storage", stored(issued));
     assert_eq!(seen.look("machine/web"), removals(ORDERS_MAX..more));
 }
-
-#[test]
-fn what_was_put_off_is_taken_up_with_the_last_of_them() {
-    let decide = |count| {
-        let seen = leaving_with(count);
-        let state = State { put_off: [stream("machine/web")].into() };
-        let (own, policy) = (stream("supervisor/storage"), Document::default());
-        let (now, journal) = (Timestamp(9), JOURNAL);
-        let facts = Facts { stream: &own, next: Version(1), now, policy: &policy, view: &seen.view, journal };
-        let command = Command::Look { about: Vec::new() };
-        state.decide(&command, &facts).expect("it refuses nothing").events
-    };
-    let all = decide(ORDERS_MAX);
-    assert_eq!((all.len(), &all[0]), (ORDERS_MAX + 1, &Event::TakenUp));
-    let some = decide(ORDERS_MAX + 1);
-    assert_eq!(some.len(), ORDERS_MAX);
-    assert!(!some.contains(&Event::TakenUp));
-}

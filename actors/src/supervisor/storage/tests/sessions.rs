@@ -7,7 +7,7 @@ use crate::{
 };
 
 fn session() -> Vec<Body> {
-    stored([Event::SessionBegan { session: Session::default() }])
+    stored([Event::SessionBegan])
 }
 
 fn listing(complete: bool, as_of: u64, items: Vec<ProvisionedVolume>) -> Listing<ProvisionedVolume> {

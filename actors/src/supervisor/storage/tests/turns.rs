@@ -87,10 +87,3 @@ fn what_is_mounted_from_a_volume_leaves_before_it() {
         assert!(orders.contains(&order(then.clone())), "{orders:?}");
     }
 }
-
-#[test]
-fn what_only_leaves_with_its_instance_is_not_waited_for() {
-    let session = Session { static_providers: [name("local")].into(), ..Session::default() };
-    let seen = ended(&[]).then("supervisor/storage", stored([Event::SessionBegan { session }]));
-    assert_eq!(seen.look("machine/web"), [noted()]);
-}

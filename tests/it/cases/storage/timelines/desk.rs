@@ -9,16 +9,16 @@ use std::{
 };
 
 use bailiwick::actors::{
-    contract::{Decider, Entity, Known, NoView, PolicyInForce, Stored, StoredFacts, View as _},
+    contract::{Decider, Entity, Fold, Folded, Known, NoView, PolicyInForce, Stored, StoredFacts, View as _},
     filesystem, filesystem_attachment, machine,
-    policy::{self, Document},
+    policy::Document,
     ports::Turn,
     shell::{Call, Kind, Work},
     supervisor::{
         Order, Orders,
-        storage::{self, Session, StorageStatus, View},
+        storage::{self, Linked, StorageStatus, Told, View},
     },
-    vocab::Timestamp,
+    vocab::{Name, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId};
@@ -39,6 +39,15 @@ const JOURNAL: Uuid = Uuid::from_u128(1);
 
 type Entities<D> = BTreeMap<StreamId, Entity<D>>;
 
+/// Our statuses that a case calls otherwise.
+type Words = &'static [(StorageStatus, StorageStatus)];
+
+/// After a report that something was made: `attaching` is said there whether or not anybody is to have it.
+const MADE: Words = &[(StorageStatus::Detached, StorageStatus::Attaching)];
+
+/// After a report about an attachment.
+const LINKED: Words = &[];
+
 /// All that is written, and the supervisor's view of it.
 struct Book {
     view: View,
@@ -52,7 +61,6 @@ struct Book {
 pub(super) struct Desk {
     store: Store,
     scope: String,
-    invalid: BTreeMap<String, String>,
     provider: Provider,
     book: Book,
     supervisor: Entity<storage::State>,
@@ -138,14 +146,10 @@ impl Book {
 impl Desk {
     pub(super) fn new(given: Given) -> Result<Self, String> {
         let store = Store::new(&given);
-        let session = Session {
-            static_providers: given::static_providers(&given)?,
-            storage_dir: given.storage_dir,
-            waits_for_policy: true,
-        };
         // The original believes the first answer of a permanent class.
         let mut document = Document::default();
         document.retries.permanent_max = 1;
+        document.storage.mount_dir = given.storage_dir;
         let policy = PolicyInForce { reference: None, document };
         let book = Book {
             view: View::default(),
@@ -158,7 +162,6 @@ impl Desk {
         let mut desk = Self {
             store,
             scope: given.scope,
-            invalid: given.invalid,
             provider: Provider::new(given.script),
             book,
             supervisor: Entity::new(supervisor),
@@ -169,7 +172,7 @@ impl Desk {
             filesystem_attachments: BTreeMap::new(),
             told: Expect::default(),
         };
-        desk.supervise(&storage::Command::Begin { session })?;
+        desk.supervise(&storage::Command::Begin)?;
         desk.machines_as_stored()?;
         Ok(desk)
     }
@@ -180,16 +183,6 @@ impl Desk {
 
     fn at(&self) -> Value {
         seconds(self.book.now.since(Timestamp(BEGIN)))
-    }
-
-    /// The first revision of the policy comes: what was put off is looked at.
-    pub(super) fn configure(&mut self) -> Result<(), String> {
-        let stream = StreamId::new(policy::State::KIND, policy::default_name().as_str());
-        let mut entity: Entity<policy::State> = Entity::new(stream.map_err(|error| error.to_string())?);
-        let revised = policy::Event::Revised { document: Box::default() };
-        let now = self.book.now;
-        self.book.write(&mut entity, now, Uuid::nil(), Outcome::Done, &[revised])?;
-        self.look(Vec::new())
     }
 
     pub(super) fn set(&mut self, changes: BTreeMap<String, Value>) -> Result<(), String> {
@@ -272,7 +265,9 @@ impl Desk {
         use volume::Event;
         let events = self.book.ask(&mut self.volumes, stream, command, id)?;
         let tag = tag(stream);
-        self.status(&tag, storage::of_volume(&events));
+        if !events.is_empty() && matches!(command, volume::Command::Report(_)) {
+            self.volume_told(&tag, stream.name(), MADE);
+        }
         if let Some(volume) = events.iter().find_map(|event| match event {
             Event::Created { volume } => Some(volume),
             _ => None,
@@ -299,7 +294,13 @@ impl Desk {
         use volume_attachment::Event;
         let events = self.book.ask(&mut self.volume_attachments, stream, command, id)?;
         let key = tag(stream);
-        self.status(key.split_once(':').map_or("", |(_, volume)| volume), storage::of_volume_attachment(&events));
+        if !events.is_empty() && matches!(command, volume_attachment::Command::Report(_)) {
+            let (tag, name) = (key.split_once(':'), stream.name().split_once(':'));
+            if name.is_some_and(|(_, name)| self.book.view.volumes.get(name).is_none()) {
+                self.volume_as_stored(tag.map_or("", |(_, tag)| tag))?;
+            }
+            self.volume_told(tag.map_or("", |(_, tag)| tag), name.map_or("", |(_, name)| name), LINKED);
+        }
         if let Some(info) = events.iter().find_map(|event| match event {
             Event::Attached { info } | Event::TakenOver { info, .. } => Some(info),
             _ => None,
@@ -314,7 +315,9 @@ impl Desk {
         use filesystem::Event;
         let events = self.book.ask(&mut self.filesystems, stream, command, id)?;
         let tag = tag(stream);
-        self.status(&tag, storage::of_filesystem(&events));
+        if !events.is_empty() && matches!(command, filesystem::Command::Report(_)) {
+            self.filesystem_told(&tag, stream.name(), MADE);
+        }
         if let Some(made) = events.iter().find_map(|event| match event {
             Event::Created { filesystem } => Some(filesystem),
             _ => None,
@@ -334,8 +337,10 @@ impl Desk {
         use filesystem_attachment::Event;
         let events = self.book.ask(&mut self.filesystem_attachments, stream, command, id)?;
         let key = tag(stream);
-        let filesystem = key.split_once(':').map_or("", |(_, filesystem)| filesystem);
-        self.status(filesystem, storage::of_filesystem_attachment(&events));
+        if !events.is_empty() && matches!(command, filesystem_attachment::Command::Report(_)) {
+            let (tag, name) = (key.split_once(':'), stream.name().split_once(':'));
+            self.filesystem_told(tag.map_or("", |(_, tag)| tag), name.map_or("", |(_, name)| name), LINKED);
+        }
         if let Some(info) = events.iter().find_map(|event| match event {
             Event::Attached { info } => Some(info),
             _ => None,
@@ -347,10 +352,23 @@ impl Desk {
         Ok(())
     }
 
-    fn status(&mut self, tag: &str, status: Option<(StorageStatus, String)>) {
-        if let Some((status, text)) = status {
-            self.told.statuses.push(json!([self.at(), tag, status.to_string(), text]));
-        }
+    /// After the report of a call: how the volume is.
+    fn volume_told(&mut self, tag: &str, name: &str, words: Words) {
+        let Some(volume) = self.book.view.volumes.get(name).filter(|volume| volume.life.exists()) else { return };
+        let of = attachments_of(&self.book.view.attachments, name);
+        let links: Vec<Linked<'_>> =
+            of.iter().map(|(machine, of)| Linked::of_volume(volume, machine, of, None)).collect();
+        let told = in_their_words(&storage::of_volume(volume, &links), words);
+        self.told.statuses.push(json!([self.at(), tag, told.0, told.1]));
+    }
+
+    /// After the report of a call: how the filesystem is.
+    fn filesystem_told(&mut self, tag: &str, name: &str, words: Words) {
+        let Some(filesystem) = self.book.view.filesystems.get(name).filter(|it| it.life.exists()) else { return };
+        let of = attachments_of(&self.book.view.filesystem_attachments, name);
+        let links: Vec<Linked<'_>> = of.iter().map(|(_, of)| Linked::of_filesystem(of)).collect();
+        let told = in_their_words(&storage::of_filesystem(filesystem, &links), words);
+        self.told.statuses.push(json!([self.at(), tag, told.0, told.1]));
     }
 
     fn record(&mut self, what: &str, id: &str, info: Value) -> Result<(), String> {
@@ -381,9 +399,7 @@ impl Desk {
             }
             let mut turn = Turn::default();
             for call in self.owed() {
-                if !self.refuse_impossible(&call)? {
-                    turn.add(call.operation(), call.provider().cloned(), call.stream().clone(), call);
-                }
+                turn.add(call.operation(), call.provider().cloned(), call.stream().clone(), call);
             }
             if turn.is_empty() {
                 return Ok(());
@@ -462,4 +478,18 @@ fn tag(stream: &StreamId) -> String {
         (_, Some((machine, filesystem))) => format!("machine-{machine}:filesystem-{filesystem}"),
         (kind, None) => format!("{kind}-{}", stream.name()),
     }
+}
+
+/// The attachments that a volume or filesystem has, by machine.
+fn attachments_of<'f, D: Decider>(all: &'f Fold<D>, name: &str) -> Vec<(Name, &'f D)> {
+    let of = |(key, folded): (&str, &'f Folded<D>)| {
+        let (machine, other) = key.split_once(':')?;
+        (other == name).then(|| Some((machine.parse().ok()?, &folded.state)))?
+    };
+    all.iter().filter_map(of).collect()
+}
+
+fn in_their_words(told: &Told<'_>, words: Words) -> (String, String) {
+    let word = words.iter().find(|(ours, _)| *ours == told.status).map_or(told.status, |(_, theirs)| *theirs);
+    (word.to_string(), told.fault().map(|fault| fault.text.clone()).unwrap_or_default())
 }

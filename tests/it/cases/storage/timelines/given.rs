@@ -1,13 +1,15 @@
 //! What a timeline begins with.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bailiwick::actors::vocab::Name;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+/// What decides only whether a case applies is read, so that anything else is noticed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "see above")]
 pub(super) struct Given {
     pub(super) scope: String,
     #[serde(default)]
@@ -36,6 +38,7 @@ pub(super) struct Given {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "as above")]
 pub(super) struct Provider {
     pub(super) dynamic: bool,
 }
@@ -198,9 +201,4 @@ pub(super) fn name(tag: &str) -> Result<Name, String> {
 pub(super) fn pair(key: &str) -> Result<(Name, Name), String> {
     let (machine, other) = key.split_once(':').ok_or_else(|| format!("{key:?} is no key of an attachment"))?;
     Ok((name(machine)?, name(other)?))
-}
-
-pub(super) fn static_providers(given: &Given) -> Result<BTreeSet<Name>, String> {
-    let names = given.providers.iter().filter(|(_, provider)| !provider.dynamic).map(|(name, _)| name);
-    names.map(|name| name.parse().map_err(|error| format!("{error}"))).collect()
 }

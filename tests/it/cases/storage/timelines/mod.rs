@@ -45,17 +45,11 @@ pub(super) fn timeline(case: &Value) -> Result<(), String> {
     }
     let case: Timeline = read(&case)?;
     let until = super::ms(case.until);
-    let config_at = super::ms(case.given.config_at);
     let mut desk = Desk::new(case.given)?;
     let mut happenings = case.events.into_iter().peekable();
-    let mut configured = false;
     let mut now = 0;
     loop {
         desk.go_to(now);
-        if !configured && config_at <= now {
-            configured = true;
-            desk.configure()?;
-        }
         while let Some(happening) = happenings.next_if(|happening| super::ms(happening.at) <= now) {
             desk.set(happening.set)?;
             for (kind, what) in happening.notify {
@@ -64,8 +58,7 @@ pub(super) fn timeline(case: &Value) -> Result<(), String> {
         }
         desk.work()?;
         let next_event = happenings.peek().map(|happening| super::ms(happening.at));
-        let next_config = (!configured).then_some(config_at);
-        let next = [next_event, next_config, desk.next_due()].into_iter().flatten().min();
+        let next = [next_event, desk.next_due()].into_iter().flatten().min();
         match next {
             Some(next) if next <= until => now = next.max(now),
             _ => break,

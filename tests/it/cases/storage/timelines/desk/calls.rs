@@ -3,9 +3,9 @@
 use bailiwick::actors::{
     contract::Decider,
     filesystem, filesystem_attachment,
-    ports::{AttachmentInfo, Batch, FilesystemAttachmentInfo, Operation, ProvisionedFilesystem, ProvisionedVolume},
+    ports::{AttachmentInfo, Batch, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
     shell::{Call, FilesystemCall, VolumeCall},
-    vocab::{Fault, FaultCode, InstanceId},
+    vocab::{Fault, InstanceId},
     volume::{self, AtCreation, VolumeFacts},
     volume_attachment,
 };
@@ -20,18 +20,6 @@ use crate::cases::storage::timelines::{
 };
 
 impl Desk {
-    /// What the provider calls impossible is not asked for.
-    pub(super) fn refuse_impossible(&mut self, call: &Call) -> Result<bool, String> {
-        let tag = tag(call.stream());
-        let creates = matches!(call.operation(), Operation::CreateVolume | Operation::CreateFilesystem);
-        let Some(text) = self.invalid.get(&tag).filter(|_| creates) else {
-            return Ok(false);
-        };
-        let fault = Fault::new(FaultCode::InvalidArgument, text);
-        self.report(call, Outcome::Failed(fault))?;
-        Ok(true)
-    }
-
     /// One bulk call, and then the reports of how it went.
     pub(super) fn perform(&mut self, batch: Batch<StreamId, Call>) -> Result<(), String> {
         let keys: Vec<String> = batch.items.iter().map(|(stream, _)| tag(stream)).collect();
