@@ -344,6 +344,7 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
         ("spec.spread", present.spread != wanted.spread),
         ("spec.class", present.class != wanted.class),
         ("spec.set", present.set != wanted.set),
+        ("spec.patience", present.patience != wanted.patience),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

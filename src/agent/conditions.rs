@@ -94,7 +94,7 @@ impl Conditions {
         let mut conditions = Vec::new();
         for (kind, check) in &mut self.checks {
             let Finding { healthy, text } = check.finding(until).await;
-            conditions.push(Condition { kind: kind.clone(), healthy, text });
+            conditions.push(Condition { kind: kind.clone(), healthy: Some(healthy), text });
         }
         conditions.extend(self.said(until).await);
         conditions

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{bearer::Bearer, directory::MachineTag};
 use crate::{
     api::wire::{
-        agent::{Answer, Condition, Report, WorkloadReport},
+        agent::{Answer, Condition, NodeInfo, Report, WorkloadReport},
         storage::Device,
     },
     client::{Client, ClientError, Limits},
@@ -41,6 +41,8 @@ pub struct Link {
     nonce: Option<Nonce>,
     boot_id: Uuid,
     sequence: u64,
+    /// What the node has heard of this machine's `node.json`.
+    told: Option<NodeInfo>,
     failures: u32,
     /// What was last logged, so that a long absence is logged once.
     trouble: Option<String>,
@@ -66,6 +68,7 @@ impl Link {
             nonce: machine.nonce.clone(),
             boot_id: Uuid::new_v4(),
             sequence: 0,
+            told: None,
             failures: 0,
             trouble: None,
         }
@@ -77,8 +80,10 @@ impl Link {
         conditions: Vec<Condition>,
         workloads: Vec<WorkloadReport>,
         devices: Vec<Device>,
+        node: Option<NodeInfo>,
     ) -> Exchange {
         self.sequence += 1;
+        let news = node.filter(|node| self.told.as_ref() != Some(node));
         let report = Report {
             effect: self.effect,
             boot_id: self.boot_id,
@@ -87,6 +92,7 @@ impl Link {
             workloads,
             nonce: self.nonce.clone(),
             devices,
+            node: news.clone(),
         };
         let sent = self.client.send_json(Method::POST, &self.path, &report, Some(&self.bearer.token())).await;
         match sent.map_err(|error: ClientError| chain(&error)).and_then(sensible) {
@@ -95,6 +101,7 @@ impl Link {
                     info!("connected to the node");
                 }
                 self.failures = 0;
+                self.told = news.or(self.told.take());
                 let pause = Duration::from_millis(answer.interval_ms).clamp(INTERVAL_MIN, INTERVAL_MAX);
                 Exchange { answer: Some(answer), pause }
             }

@@ -33,7 +33,7 @@ mod workloads;
 
 use std::{
     error::Error as _,
-    io,
+    io::{self, ErrorKind},
     path::PathBuf,
     pin::pin,
     sync::Arc,
@@ -157,7 +157,14 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
     // From here on this future is looked at beside whatever the agent does.
     let mut gone = pin!(Hold::of(&directory, &lock).map_err(io("open the machine's directory"))?.gone());
     info!(machine = %tag.machine, effect = %tag.effect, "the machine runs");
-    let node = NodeFile::begin(&directory, &tag.node).map_err(io("write node.json"))?;
+    let node = match NodeFile::begin(&directory, &tag.node) {
+        // Somebody else has written it, and repairs it; until then the machine runs without.
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            warn!(%error, "cannot read node.json; it is left as it is");
+            NodeFile::without_file(&directory)
+        }
+        begun => begun.map_err(io("write node.json"))?,
+    };
     let token = tokio::select! {
         biased;
         _ = terminate.recv() => None,
@@ -246,13 +253,16 @@ async fn follow(
         let devices = tokio::task::spawn_blocking(move || looking.devices()).await.unwrap_or_default();
         let mut found = conditions.report().await;
         found.extend(workloads.conditions());
-        let Exchange { answer, pause } = link.exchange(found, workloads.report(), devices).await;
+        // Who cannot read it says so when it is to be written, and tells the node nothing new.
+        let node = NodeFile::read(directory).ok().flatten().map(|node| node.told);
+        let Exchange { answer, pause } = link.exchange(found, workloads.report(), devices, node).await;
         if let Some(answer) = answer {
             if answer.stop {
                 return "the node asked to end";
             }
+            // Before any workload ends: so it can read there why.
             if let Some(declared) = &answer.node
-                && let Err(error) = NodeFile::follow(directory, declared)
+                && let Err(error) = NodeFile::follow(directory, declared, answer.going.as_deref())
             {
                 warn!(%error, "cannot write node.json; it is tried again with the next answer");
             }

@@ -22,46 +22,74 @@ pub struct NodeFile {
     pub told: NodeInfo,
     /// What of these was declared when it was written last.
     pub last_applied: NodeTemplate,
+    /// Why the machine goes, or is replaced, as the node says it before it ends any workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub going: Option<String>,
 }
 
 impl NodeFile {
-    /// What this machine has, with what is declared for it; written.
+    /// What this machine has, with what is declared for it; written. A file that is there and cannot be understood is left
+    /// alone: others write there too, and what they wrote would be lost.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If it cannot be read or written.
     pub fn begin(directory: &MachineDir, declared: &NodeTemplate) -> io::Result<Self> {
-        let known = files::read_json::<Self>(&directory.node()).ok().flatten().unwrap_or_default();
-        let told = NodeInfo {
-            agent_version: env!("CARGO_PKG_VERSION").to_owned(),
-            arch: std::env::consts::ARCH.to_owned(),
-            cores: available_parallelism().ok().and_then(|cores| u32::try_from(cores.get()).ok()).unwrap_or(0),
-            memory_mib: SizeMib(pressure::memory().map(|(total, _)| total / 1024).unwrap_or(0)),
-            disk_mib: SizeMib(disk_mib(directory.path())),
-            ..known.told
-        };
-        let mut node = Self { told, ..known };
-        node.apply(declared);
+        let known = Self::read(directory)?.unwrap_or_default();
+        let mut node = Self { told: measured(directory, known.told), ..known };
+        node.apply(declared, None);
         files::replace_json(&directory.node(), &node)?;
         Ok(node)
     }
 
-    /// Follows what is declared now. What is in the file counts, for others may have written there.
+    /// What can be said of this machine without the file.
+    pub fn without_file(directory: &MachineDir) -> Self {
+        Self { told: measured(directory, NodeInfo::default()), ..Self::default() }
+    }
+
+    /// What the file says; none if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not what it should be.
+    pub fn read(directory: &MachineDir) -> io::Result<Option<Self>> {
+        files::read_json(&directory.node()).map_err(|error| {
+            let path = directory.node();
+            let text = format!("{} cannot be read ({error}); repair or remove it", path.display());
+            io::Error::new(error.kind(), text)
+        })
+    }
+
+    /// Follows what is declared now, and why the machine goes, if it does. What is in the file counts, for others may have
+    /// written there.
     ///
     /// # Errors
     /// If it cannot be read or written.
-    pub fn follow(directory: &MachineDir, declared: &NodeTemplate) -> io::Result<()> {
-        let Some(mut node) = files::read_json::<Self>(&directory.node())? else { return Ok(()) };
-        let is_changed = node.apply(declared);
+    pub fn follow(directory: &MachineDir, declared: &NodeTemplate, going: Option<&str>) -> io::Result<()> {
+        let Some(mut node) = Self::read(directory)? else { return Ok(()) };
+        let is_changed = node.apply(declared, going);
         if is_changed { files::replace_json(&directory.node(), &node) } else { Ok(()) }
     }
 
-    fn apply(&mut self, declared: &NodeTemplate) -> bool {
+    fn apply(&mut self, declared: &NodeTemplate, going: Option<&str>) -> bool {
         let (record, told, mut changed) = (&self.last_applied, &mut self.told, [false; 3]);
         (changed[0], told.labels) = template::map(&declared.labels, &record.labels, &told.labels);
         (changed[1], told.annotations) = template::map(&declared.annotations, &record.annotations, &told.annotations);
         (changed[2], told.taints) = template::taints(&declared.taints, &record.taints, &told.taints);
         self.last_applied = declared.clone();
-        changed.contains(&true)
+        let is_told = self.going.as_deref() == going;
+        self.going = going.map(str::to_owned);
+        changed.contains(&true) || !is_told
+    }
+}
+
+/// What was told before, with what this machine has now.
+fn measured(directory: &MachineDir, before: NodeInfo) -> NodeInfo {
+    NodeInfo {
+        agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+        arch: std::env::consts::ARCH.to_owned(),
+        cores: available_parallelism().ok().and_then(|cores| u32::try_from(cores.get()).ok()).unwrap_or(0),
+        memory_mib: SizeMib(pressure::memory().map(|(total, _)| total / 1024).unwrap_or(0)),
+        disk_mib: SizeMib(disk_mib(directory.path())),
+        ..before
     }
 }
 
@@ -93,11 +121,28 @@ mod tests {
         let mut by_others = node;
         by_others.told.labels.insert("theirs".into(), "1".into());
         files::replace_json(&directory.node(), &by_others).unwrap();
-        NodeFile::follow(&directory, &template(&[("tier", "back")])).unwrap();
+        NodeFile::follow(&directory, &template(&[("tier", "back")]), Some("scale-down")).unwrap();
         let labels = BTreeMap::from([("theirs", "1"), ("tier", "back")]);
         assert_eq!(
             read().told.labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect::<BTreeMap<_, _>>(),
             labels
         );
+        assert_eq!(read().going.as_deref(), Some("scale-down"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_left_as_it_is() {
+        let scratch = tempfile::tempdir().unwrap();
+        let effect = bailiwick_actors::vocab::EffectId(uuid::Uuid::from_u128(1));
+        let directory = MachineDir::new(scratch.path().to_owned(), effect);
+        for broken in ["{\"labels\": {\"theirs\": ", "{\"last_applied\": 7}", ""] {
+            std::fs::write(directory.node(), broken).unwrap();
+            let begun = NodeFile::begin(&directory, &template(&[("tier", "front")])).unwrap_err();
+            let followed = NodeFile::follow(&directory, &template(&[("tier", "front")]), None).unwrap_err();
+            for error in [begun, followed] {
+                assert!(error.to_string().contains("node.json cannot be read"), "{error}");
+            }
+            assert_eq!(std::fs::read_to_string(directory.node()).unwrap(), broken);
+        }
     }
 }

@@ -51,7 +51,7 @@ fn condition(file: &Path) -> Option<Condition> {
     let line: String = text.lines().next().unwrap_or_default().chars().filter(|letter| !letter.is_control()).collect();
     let text = if line.is_empty() { "the data of its member is gone" } else { &line };
     let Finding { healthy, text } = Finding::unhealthy(text);
-    Some(Condition { kind: data_lost_condition(&set), healthy, text })
+    Some(Condition { kind: data_lost_condition(&set), healthy: Some(healthy), text })
 }
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(said(directory.path()), []);
         fs::write(folder.join("registry"), "no data\nand more").expect("written");
         let condition =
-            Condition { kind: "ReplicaSetDataLost/registry".into(), healthy: false, text: "no data".into() };
+            Condition { kind: "ReplicaSetDataLost/registry".into(), healthy: Some(false), text: "no data".into() };
         assert_eq!(said(directory.path()), [condition]);
         fs::remove_file(folder.join("registry")).expect("removed");
         assert_eq!(said(directory.path()), []);

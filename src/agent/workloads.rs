@@ -91,7 +91,7 @@ impl Workloads {
         let condition = |(name, kept): (&Name, &Kept)| {
             let status = kept.status.lock().unwrap_or_else(PoisonError::into_inner);
             let text = status.trouble(status.since_start())?;
-            Some(Condition { kind: format!("WorkloadRunning/{name}"), healthy: false, text })
+            Some(Condition { kind: format!("WorkloadRunning/{name}"), healthy: Some(false), text })
         };
         self.kept.iter().filter(|(_, kept)| !kept.task.is_finished()).filter_map(condition).collect()
     }

@@ -136,6 +136,9 @@ async fn report(
     match shared.node.agent_report(heartbeat).await? {
         Heartbeat::Welcome | Heartbeat::Drain { .. } => {
             shared.node.devices_seen(&machine, report.effect, report.devices);
+            if let Some(node) = report.node {
+                shared.node.node_told(&machine, report.effect, node_facts(node)?).await;
+            }
             let answer = shared.node.tell_agent(&machine, report.effect)?;
             Ok(web::Json(answer.ok_or_else(denied)?))
         }
@@ -153,7 +156,7 @@ fn condition(condition: &agent::Condition) -> ports::Condition {
     };
     ports::Condition {
         kind: harmless(&condition.kind, 128),
-        healthy: condition.healthy,
+        healthy: condition.healthy.into(),
         text: harmless(&condition.text, 255),
     }
 }

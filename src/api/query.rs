@@ -584,12 +584,7 @@ fn no_entity(fleet: &Fleet, entity: &StreamId) -> Problem {
     let near = view::near_matches(fleet, entity);
     let next_step = match near.as_slice() {
         [] if entity.kind() == "supervisor" => {
-            let names = [
-                machine_sets::View::NAME,
-                machines::View::NAME,
-                replica_sets::View::NAME,
-                storage::View::NAME,
-            ];
+            let names = [machine_sets::View::NAME, machines::View::NAME, replica_sets::View::NAME, storage::View::NAME];
             let names = names.map(|name| format!("supervisor/{name}"));
             format!("one that has ordered nothing yet has no entries; there are {}", names.join(", "))
         }

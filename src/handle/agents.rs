@@ -66,6 +66,27 @@ impl Handle {
         self.shared.registry.send(Ask { stream, command, origin }).await.map_err(|_| AskError::Stopping)?.map(drop)
     }
 
+    /// Records what the agent of this instance says of its node now, where that is something else than it said before. What
+    /// is not taken in now is said again with the next report.
+    pub async fn node_told(&self, machine: &Name, effect: EffectId, node: NodeFacts) {
+        let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
+        let is_news = self.look(|fleet| {
+            let joined = fleet.machines.get(machine.as_str()).and_then(|state| state.joined.as_ref());
+            joined.is_some_and(|joined| joined.node != node)
+        });
+        if !is_news.unwrap_or(false) || !self.may_join(machine, &node) {
+            return;
+        }
+        let report = machine::Report::NodeChanged { effect, node: Box::new(node) };
+        let command = AnyCommand::Machine(machine::Command::Report(report));
+        let principal = format!("agent:machine/{machine}");
+        let origin = Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true };
+        let told = self.shared.registry.send(Ask { stream, command, origin }).await;
+        if !matches!(told, Ok(Ok(_))) {
+            tracing::debug!(%machine, "what the agent says of its node is processed later");
+        }
+    }
+
     /// Whether what an agent says of itself is taken now; it asks again if not.
     fn may_join(&self, machine: &Name, node: &NodeFacts) -> bool {
         let now = self.now();
@@ -178,5 +199,6 @@ pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<
         annotations: spec.annotations.clone(),
         taints: spec.taints.clone(),
     });
-    Some(agent::Answer { workloads, volumes, filesystems, node, interval_ms, stop: false })
+    let going = state.goes_because().map(|why| why.as_str().to_owned());
+    Some(agent::Answer { workloads, volumes, filesystems, node, going, interval_ms, stop: false })
 }

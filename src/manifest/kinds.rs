@@ -7,6 +7,7 @@ mod machine;
 mod machine_class;
 mod machine_set;
 mod machine_wishes;
+mod patience;
 mod policy;
 mod replica_set;
 mod storage;

@@ -45,6 +45,8 @@ pub const CLAIM_COUNT_MAX: u64 = 1_000;
 pub const TAINTS_MAX: usize = 64;
 /// Amounts in the node template of a class.
 pub const CAPACITIES_MAX: usize = 64;
+/// Conditions that are watched.
+pub const CONDITIONS_MAX: usize = 32;
 /// Zones, or spaces, that a machine may be in.
 pub const ZONES_MAX: usize = 64;
 /// The longest name of a zone, in bytes.

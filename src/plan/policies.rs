@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use bailiwick_actors::policy::{Document, Judged, LastRound, NextZone, NoZone, RetryBy, WhenLost, ZoneBlame};
+use bailiwick_actors::policy::{Document, GiveUpBy, Judged, LastRound, NextZone, NoZone, RetryBy, WhenLost, ZoneBlame};
 
 /// The settings that differ, each with what it is and what it becomes: `spec.machines.poll: 1s -> 5s (the default)`.
 pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
@@ -57,6 +57,7 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("retries.by", retry_by(retries.by).to_owned()),
         ("retries.permanentMax", retries.permanent_max.to_string()),
         ("retries.judged", judged(retries.judged).to_owned()),
+        ("retries.giveUpBy", give_up_by(retries.give_up_by).to_owned()),
         ("retries.short", period(health.retry_short_ms)),
         ("retries.medium", period(health.retry_medium_ms)),
         ("retries.long", period(health.retry_long_ms)),
@@ -79,6 +80,13 @@ fn when_lost(when: WhenLost) -> &'static str {
         WhenLost::Replace => "replace",
         WhenLost::Keep => "keep",
         WhenLost::Ignore => "ignore",
+    }
+}
+
+fn give_up_by(by: GiveUpBy) -> &'static str {
+    match by {
+        GiveUpBy::Attempts => "attempts",
+        GiveUpBy::Age => "age",
     }
 }
 

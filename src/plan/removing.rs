@@ -251,7 +251,7 @@ impl Plan {
     }
 
     pub(super) fn remove(&mut self, stream: StreamId, how: Going) {
-        let of_machine = machine::Removal { force: how.force, keep_instance: how.keep_instance };
+        let of_machine = machine::Removal { force: how.force, keep_instance: how.keep_instance, ..Default::default() };
         let command = match stream.kind() {
             machine::State::KIND if of_machine != machine::Removal::default() => {
                 AnyCommand::Machine(machine::Command::RemoveWith(of_machine))

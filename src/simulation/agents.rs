@@ -7,7 +7,7 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{Clock, Condition},
+    ports::{Clock, Condition, Healthy},
     shell::{AgentReport, DevicesSeen, Heartbeat, Supervisors},
     vocab::{EffectId, Name},
 };
@@ -42,7 +42,8 @@ pub(super) async fn report_all(around: Surroundings, clock: Arc<SimulatedClock>,
             let Some(supervisor) = machines.upgrade() else {
                 return;
             };
-            let mut conditions = vec![Condition { kind: "DiskPressure".into(), healthy: true, text: "enough".into() }];
+            let mut conditions =
+                vec![Condition { kind: "DiskPressure".into(), healthy: Healthy::Yes, text: "enough".into() }];
             conditions.extend(around.sets.conditions(&machine));
             let running = left.get(&effect).filter(|_| !world.clings(&machine)).cloned();
             let report = AgentReport { machine: machine.clone(), effect, conditions, running };

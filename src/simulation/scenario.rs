@@ -377,7 +377,8 @@ impl Reader<'_> {
         all.extend(one(&line.adopt, Happening::Adopt)?);
         all.extend(one(&line.cling, Happening::Cling)?);
         if let Some(removal) = &line.remove_with {
-            let how = machine::Removal { force: removal.force, keep_instance: removal.keep_instance };
+            let how =
+                machine::Removal { force: removal.force, keep_instance: removal.keep_instance, ..Default::default() };
             all.push(Happening::RemoveWith { machine: self.name(field, &removal.of)?, how });
         }
         if let Some(stray) = &line.stray {

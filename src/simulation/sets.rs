@@ -7,7 +7,7 @@ use std::{
 
 use bailiwick_actors::{
     ports::{
-        Clock, Condition, ReplicaSetEngine,
+        Clock, Condition, Healthy, ReplicaSetEngine,
         replica_set::{Action, Contact, Observation, Stamp},
     },
     supervisor::replica_sets::data_lost_condition,
@@ -84,7 +84,7 @@ impl Sets {
         let lost = self.models.values().flat_map(|model| model.lost_on(machine));
         let condition = |set: Name| Condition {
             kind: data_lost_condition(&set),
-            healthy: false,
+            healthy: Healthy::No,
             text: "the data of this member is gone".into(),
         };
         lost.map(condition).collect()

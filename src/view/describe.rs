@@ -76,7 +76,8 @@ pub enum Row {
 #[serde(rename_all = "camelCase")]
 pub struct ConditionRow {
     pub kind: String,
-    pub healthy: bool,
+    /// Null where nobody can tell.
+    pub healthy: Option<bool>,
     pub text: String,
 }
 
@@ -249,7 +250,7 @@ fn conditions_of(state: &machine::State) -> Vec<ConditionRow> {
     };
     let row = |condition: &bailiwick_actors::ports::Condition| ConditionRow {
         kind: condition.kind.clone(),
-        healthy: condition.healthy,
+        healthy: condition.healthy.told(),
         text: condition.text.clone(),
     };
     conditions.values().map(row).collect()

@@ -72,7 +72,7 @@ fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
             Some(format!("its agent has been silent since {last_seen}{}", time_left(&state.health, now, REPORTS)))
         }
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
-            let bad = conditions.values().filter(|condition| !condition.healthy);
+            let bad = conditions.values().filter(|condition| !condition.healthy.is_yes());
             let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
             (!bad.is_empty()).then(|| format!("{}{}", bad.join("; "), time_left(&state.health, now, "it becomes well")))
         }

@@ -293,7 +293,7 @@ fn node(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
             Some(Unmet::new("a report of its agent", because, by))
         }
         Node::Reporting { conditions, .. } => {
-            let bad = conditions.values().find(|condition| !condition.healthy)?;
+            let bad = conditions.values().find(|condition| !condition.healthy.is_yes())?;
             let because = format!("{}: {}", bad.kind, bad.text);
             let remove = format!("`bailiwick delete {entity}` to remove the machine");
             let by = or("a report of its agent that all are healthy", Some(if is_overdue { replace } else { remove }));

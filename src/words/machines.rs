@@ -2,10 +2,10 @@
 
 use bailiwick_actors::{
     machine::{
-        BudgetSeen, Cause, Command, DrainOutcome, Event, Removal, Report, Siting, Skipped, Spec, StartParameters,
-        State, Step, TurnOutcome,
+        BudgetSeen, Cause, Command, DrainOutcome, Event, NodeFacts, Removal, RemovalReason, Report, Siting, Skipped,
+        Spec, StartParameters, State, Step, TurnOutcome,
     },
-    ports::Condition,
+    ports::{Condition, Healthy},
     vocab::{Cited, Name, Timestamp, Zone},
 };
 
@@ -94,6 +94,7 @@ impl Words for State {
             Event::AgentJoined { token, node, .. } => {
                 format!("agent {} joined with token {token}", node.agent_version)
             }
+            Event::NodeChanged { node, .. } => format!("agent reported its node: {}", node_in_words(node)),
             Event::NodeWentStale { last_seen } => format!("agent has been silent since {last_seen}"),
             Event::AttachmentReserved { volume } => format!("reserved a place for volume {volume}"),
             Event::AttachmentReleased { volume } => format!("released volume {volume}"),
@@ -102,6 +103,7 @@ impl Words for State {
             }
             Event::MountReserved { filesystem } => format!("reserved a place for filesystem {filesystem}"),
             Event::MountReleased { filesystem } => format!("released filesystem {filesystem}"),
+            Event::GoesBecause { why } => format!("removed because {why}"),
             Event::RemovalBegan => "removal started".into(),
             Event::Died => "nothing depends on it any more".into(),
             Event::Removed => "removed".into(),
@@ -202,7 +204,19 @@ fn until_in_words(until: Option<Timestamp>) -> String {
 fn removal_in_words(removal: Removal) -> String {
     let forced = if removal.force { " without waiting" } else { "" };
     let keeping = if removal.keep_instance { " and keep its instance" } else { "" };
-    format!("remove{forced}{keeping}")
+    let why = if removal.why == RemovalReason::default() { String::new() } else { format!(": {}", removal.why) };
+    format!("remove{forced}{keeping}{why}")
+}
+
+/// What a node has that somebody may have put there: "2 labels, taint dedicated".
+fn node_in_words(node: &NodeFacts) -> String {
+    let taints: Vec<&str> = node.taints.iter().map(|taint| taint.key.as_str()).collect();
+    let tainted = match taints.as_slice() {
+        [] => "no taints".to_owned(),
+        taints => format!("tainted {}", taints.join(", ")),
+    };
+    let (labels, annotations) = (count(node.labels.len(), "label"), count(node.annotations.len(), "annotation"));
+    format!("{labels}, {annotations}, {tainted}")
 }
 
 /// What a hold keeps from happening: "a retry".
@@ -282,6 +296,7 @@ fn reported(report: &Report) -> String {
         Report::NodeSilent { last_seen, .. } => format!("agent has been silent since {last_seen}"),
         Report::Progress { text, percent, .. } => format!("provider reported progress: {}", progress(text, *percent)),
         Report::Joined { token, .. } => format!("agent joined with token {token}"),
+        Report::NodeChanged { node, .. } => format!("agent reported its node: {}", node_in_words(node)),
         Report::StartedByOther { instance, nonce, .. } => {
             format!("another control plane started instance {instance} (nonce {nonce})")
         }
@@ -296,11 +311,19 @@ fn reported(report: &Report) -> String {
     }
 }
 
+fn standing(healthy: Healthy) -> &'static str {
+    match healthy {
+        Healthy::Yes => "healthy",
+        Healthy::No => "unhealthy",
+        Healthy::Unknown => "unknown",
+    }
+}
+
 fn conditions_in_words(conditions: &[Condition]) -> String {
     let bad: Vec<String> = conditions
         .iter()
-        .filter(|condition| !condition.healthy)
-        .map(|condition| format!("{} unhealthy ({})", condition.kind, condition.text))
+        .filter(|condition| !condition.healthy.is_yes())
+        .map(|condition| format!("{} {} ({})", condition.kind, standing(condition.healthy), condition.text))
         .collect();
     match (conditions, bad.as_slice()) {
         ([], _) => "running, no conditions".into(),

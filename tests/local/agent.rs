@@ -22,7 +22,7 @@ fn is_running(report: &Report, name: &str) -> bool {
 }
 
 fn health(report: &Report, kind: &str) -> Option<bool> {
-    report.conditions.iter().find(|condition| condition.kind == kind).map(|condition| condition.healthy)
+    report.conditions.iter().find(|condition| condition.kind == kind)?.healthy
 }
 
 #[tokio::test]

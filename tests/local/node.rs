@@ -75,6 +75,7 @@ impl Node {
             volumes: volumes.iter().map(volume).collect(),
             filesystems: Vec::new(),
             node: None,
+            going: None,
             interval_ms: 50,
             stop: false,
         };

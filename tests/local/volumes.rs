@@ -236,7 +236,10 @@ async fn a_workload_uses_its_volume_and_the_agent_watches_it() {
         let kind = "VolumeWritable/data-1";
         let text = "the image can be opened and the volume can be written";
         move |report: &bailiwick::api::wire::agent::Report| {
-            report.conditions.iter().any(|c| c.kind == kind && c.healthy == healthy && (!healthy || c.text == text))
+            report
+                .conditions
+                .iter()
+                .any(|c| c.kind == kind && c.healthy == Some(healthy) && (!healthy || c.text == text))
         }
     };
     node.hears("the volume is writable", is(true));

@@ -10,7 +10,7 @@ use bailiwick_actors::{
     contract::{Decider, View as _},
     machine,
     policy::PeerRules,
-    ports::{Clock, Condition, ReplicaSetEngine},
+    ports::{Clock, Condition, Healthy, ReplicaSetEngine},
     replica_set::{self, Rhythm, Seat, Spec},
     shell::{AgentReport, Answer, AnyCommand, Ask, AskError, Limits, Origin, Providers, Running, assemble},
     supervisor::replica_sets::{Plan, View, data_lost_condition, plan},
@@ -44,7 +44,7 @@ impl Bench {
         for (machine, effect) in self.machines.reporting(self.clock.now()) {
             let condition = |set: &Name| Condition {
                 kind: data_lost_condition(set),
-                healthy: false,
+                healthy: Healthy::No,
                 text: "the directory of the member is empty".into(),
             };
             let conditions = lost(&machine).iter().map(condition).collect();

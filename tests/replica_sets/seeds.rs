@@ -335,7 +335,7 @@ impl Run {
                 self.declare(running, self.next + 1).await;
             }
             Trouble::RemoveByForce(number) => {
-                let how = machine::Removal { force: true, keep_instance: false };
+                let how = machine::Removal { force: true, ..Default::default() };
                 let remove = AnyCommand::Machine(machine::Command::RemoveWith(how));
                 ask(running, &format!("machine/m{number}"), remove, &id).await.expect("it is recorded");
             }

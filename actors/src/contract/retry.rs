@@ -2,7 +2,7 @@
 
 use super::{Decider, Decision};
 use crate::{
-    policy::{Document, Judged, RetryBy},
+    policy::{Document, GiveUpBy, Judged, RetryBy},
     schedule::backoff_ms,
     vocab::{Effort, Fault, FaultClass, FaultCode, Outlook, Timestamp},
 };
@@ -21,6 +21,8 @@ pub struct RetryRule {
     pub permanent_max: u32,
     /// Which of them are asked.
     pub judged: Judged,
+    /// What fails after that is not tried again; none where only the number of attempts counts.
+    pub ends: Option<Timestamp>,
     /// What is tried. What is to go is never given up.
     pub work: Attempted,
     /// Waits that follow from the fault; none where they follow from the number of attempts.
@@ -59,6 +61,8 @@ pub enum Next {
     Ask { until: Timestamp },
     /// No attempt is left.
     Exhausted,
+    /// It has taken too long.
+    TooLate,
     /// Trying the same again cannot help.
     Hopeless,
 }
@@ -82,9 +86,16 @@ impl RetryRule {
             alike_max: 0,
             permanent_max: policy.retries.permanent_max,
             judged: policy.retries.judged,
+            ends: None,
             work,
             by_fault,
         }
+    }
+
+    /// How the making of an instance is tried again that was asked for then, and may take so long where age counts.
+    pub fn of_making(policy: &Document, asked: Timestamp, timeout_ms: u64) -> Self {
+        let ends = (policy.retries.give_up_by == GiveUpBy::Age).then(|| asked.after(timeout_ms));
+        Self { ends, ..Self::of_machine(policy, Attempted::Making) }
     }
 
     /// How something of a volume, a filesystem or an attachment is tried again.
@@ -96,6 +107,7 @@ impl RetryRule {
             alike_max: STORAGE_ALIKE_MAX,
             permanent_max: policy.retries.permanent_max,
             judged: policy.retries.judged,
+            ends: None,
             work,
             by_fault: None,
         }
@@ -115,11 +127,13 @@ impl RetryRule {
     pub fn after(self, effort: &Effort, fault: &Fault, now: Timestamp) -> Next {
         let until = now.after(self.wait_ms(effort, fault));
         let exhausted = self.attempts_max != 0 && self.attempts_max <= effort.in_series();
-        let ends = self.work == Attempted::Making;
+        let is_late = self.ends.is_some_and(|ends| ends < now);
+        let may_end = self.work == Attempted::Making;
         match fault.code.class() {
-            FaultClass::Permanent if ends && self.believes(effort, fault) => Next::Hopeless,
-            _ if ends && exhausted => Next::Exhausted,
-            FaultClass::Transient if ends && self.is_hopeless(effort, fault) => Next::Hopeless,
+            FaultClass::Permanent if may_end && self.believes(effort, fault) => Next::Hopeless,
+            _ if may_end && exhausted => Next::Exhausted,
+            _ if may_end && is_late => Next::TooLate,
+            FaultClass::Transient if may_end && self.is_hopeless(effort, fault) => Next::Hopeless,
             FaultClass::Permanent | FaultClass::Transient => Next::Retry { until },
             FaultClass::Unknown => Next::Ask { until },
         }
@@ -217,7 +231,7 @@ where
         let (word, event) = match rule.after(self.effort, self.fault, now) {
             Next::Retry { until } => (RetryWord::WorthRetrying, (self.retry)(until, fault)),
             Next::Ask { until } => (RetryWord::OutcomeUnknown, (self.retry)(until, fault)),
-            Next::Exhausted => (RetryWord::RetriesExhausted, (self.give_up)(fault)),
+            Next::Exhausted | Next::TooLate => (RetryWord::RetriesExhausted, (self.give_up)(fault)),
             Next::Hopeless => (RetryWord::NotRetryable, (self.give_up)(fault)),
         };
         Decision::because(D::Reason::of(word), [event])
@@ -379,6 +393,34 @@ mod tests {
                 assert!(until.since(Timestamp(2)) <= rule.max_ms, "{code}: and not more and more rarely");
             }
         }
+    }
+
+    #[test]
+    fn a_permanent_answer_is_tried_on_where_the_policy_says_so() {
+        let mut policy = Document::default();
+        policy.retries.permanent_max = 0;
+        let no = Fault::new(FaultCode::InvalidArgument, "no");
+        let rule = RetryRule::of_machine(&policy, Attempted::Making);
+        assert!(matches!(after_the_same(10, rule, &no), Next::Retry { .. }));
+        assert_eq!(after_the_same(11, rule, &no), Next::Exhausted, "the number of attempts counts all the same");
+    }
+
+    #[test]
+    fn making_ends_by_age_where_the_policy_says_so() {
+        let mut policy = Document::default();
+        policy.retries.give_up_by = GiveUpBy::Age;
+        policy.machines.attempts_max = 0;
+        let fault = Fault::new(FaultCode::Unavailable, "no");
+        let making = |now| {
+            let effort = Effort::begun(Version(1), Timestamp(5));
+            RetryRule::of_making(&policy, effort.since, 100).after(&effort, &fault, Timestamp(now))
+        };
+        assert!(matches!(making(105), Next::Ask { .. } | Next::Retry { .. }), "not before its time is over");
+        assert_eq!(making(106), Next::TooLate);
+        let rule = RetryRule::of_making(&policy, Timestamp(5), 100);
+        assert!(matches!(after_the_same(90, rule, &fault), Next::Retry { .. }), "however often it failed");
+        let removing = RetryRule { ends: Some(Timestamp(0)), ..RetryRule::of_machine(&policy, Attempted::Removing) };
+        assert!(matches!(after_the_same(1, removing, &fault), Next::Retry { .. }), "what is to go is tried on");
     }
 
     #[test]

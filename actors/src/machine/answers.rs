@@ -37,7 +37,7 @@ pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, f
     }
     // A late answer to an earlier attempt at the same intent is as good: it is the same instance.
     let made = Event::Created { instance: instance.clone(), at: facts.now };
-    Ok(Decision::because(Reason::InstanceMade, [made, health::join_awaited(facts)]))
+    Ok(Decision::because(Reason::InstanceMade, [made, health::join_awaited(state, facts)]))
 }
 
 pub(super) fn create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
@@ -48,7 +48,9 @@ pub(super) fn create_failed(state: &State, attempt: u32, fault: &Fault, facts: &
         return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
     }
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
-    after_failure((effort, Attempted::Making), attempt, fault, facts, retry, |fault| Event::CreateGivenUp { fault })
+    after_failure((effort, making(state, effort, facts)), attempt, fault, facts, retry, |fault| Event::CreateGivenUp {
+        fault,
+    })
 }
 
 pub(super) fn deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {
@@ -78,12 +80,18 @@ pub(super) fn delete_failed(state: &State, attempt: u32, fault: &Fault, facts: &
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::DeleteRetryScheduled { until, fault };
-    after_failure((effort, Attempted::Removing), attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
+    let rule = RetryRule::of_machine(facts.policy, Attempted::Removing);
+    after_failure((effort, rule), attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
+}
+
+/// How the making of its instance is tried again.
+pub(super) fn making(state: &State, effort: &Effort, facts: &Facts<'_>) -> RetryRule {
+    RetryRule::of_making(facts.policy, effort.since, state.in_force(facts.policy).creation_timeout_ms)
 }
 
 /// What follows a failed attempt: another one later, or none.
 pub(super) fn after_failure(
-    (effort, work): (&Effort, Attempted),
+    (effort, rule): (&Effort, RetryRule),
     attempt: u32,
     fault: &Fault,
     facts: &Facts<'_>,
@@ -93,12 +101,13 @@ pub(super) fn after_failure(
     if !effort.is_trying(attempt) {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
-    let next = RetryRule::of_machine(facts.policy, work).after(effort, fault, facts.now);
+    let next = rule.after(effort, fault, facts.now);
     let fault = fault.clone();
     Ok(match next {
         Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
         Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
         Next::Exhausted => Decision::because(Reason::RetriesExhausted, [give_up(fault)]),
+        Next::TooLate => Decision::because(Reason::TookTooLong, [give_up(fault)]),
         Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault)]),
     })
 }

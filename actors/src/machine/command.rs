@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetSeen, InstanceConfig, NodeFacts, Spec, StartParameters, Unstartable};
+use super::{BudgetSeen, InstanceConfig, NodeFacts, RemovalReason, Spec, StartParameters, Unstartable};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -92,13 +92,14 @@ pub enum Command {
     RefuseSite { effect: EffectId },
 }
 
-/// In which way a machine goes.
+/// In which way a machine goes, and why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removal {
     /// Nothing is waited for: what blocks the removal is skipped, and what it may leave behind is recorded.
     pub force: bool,
     /// Its instance stays, and is nobody's from then on.
     pub keep_instance: bool,
+    pub why: RemovalReason,
 }
 
 /// A report to a machine.
@@ -160,6 +161,11 @@ pub enum Report {
     Joined {
         effect: EffectId,
         token: String,
+        node: Box<NodeFacts>,
+    },
+    /// The agent of this instance says something else of itself and its node than before.
+    NodeChanged {
+        effect: EffectId,
         node: Box<NodeFacts>,
     },
     /// What the provider shows under this id tells a nonce that is not ours.

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, Report, Skipped, Spec,
-    State, Step, answers, containers, draining, eviction, foreign, hanging, health, hold, is_overdue, joining,
-    made_from, membership, of_other, progress, siting, start, turns, volume_zones,
+    Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, RemovalReason, Report,
+    Skipped, Spec, State, Step, answers, containers, draining, eviction, foreign, hanging, health, hold, is_overdue,
+    joining, made_from, membership, of_other, progress, siting, start, turns, volume_zones,
 };
 use crate::{
     contract::{self, Decision},
@@ -68,6 +68,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
             Report::Joined { effect, token, node } => joining::report(state, *effect, token, node, facts),
+            Report::NodeChanged { effect, node } => joining::report_node(state, *effect, node, facts),
             Report::Drained { effect } => draining::report_drained(state, *effect, facts),
             Report::WorkloadEnded { effect, workload } => turns::report_ended(state, *effect, workload, facts),
             Report::Progress { effect, text, percent } => progress::report(state, *effect, text, *percent, facts),
@@ -125,7 +126,8 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
         after.keeps_instance = true;
     }
     if state.life == Life::Alive {
-        events.push(Event::RemovalBegan);
+        let why = (removal.why != RemovalReason::default()).then_some(Event::GoesBecause { why: removal.why });
+        events.extend(why.into_iter().chain([Event::RemovalBegan]));
     }
     if !removal.force {
         let (reason, rest) = farewell(&after, facts);
@@ -318,7 +320,7 @@ fn report_node(state: &State, effect: EffectId, conditions: &[Condition], facts:
         return Ok(Decision::nothing(Reason::StaleReport));
     }
     let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
-    if matches!(&state.node, Node::Reporting { conditions, .. } if *conditions == seen) {
+    if matches!(&state.node, Node::Reporting { conditions, .. } if !Condition::are_news(conditions, &seen)) {
         return Ok(Decision::nothing(Reason::NodeUnchanged));
     }
     let health = health::told(state, &seen, facts);

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     Event, Eviction, Instance, Node, Reason, State, Turns,
     decide::{Facts, Verdict, death},
-    rules::{InForce, Overrides},
 };
 use crate::{
     contract::Decision,
@@ -56,7 +55,7 @@ impl State {
 pub(super) fn begin(state: &State, facts: &Facts<'_>) -> Option<Event> {
     let has_workloads = state.spec.as_ref().is_some_and(|spec| !spec.workloads.is_empty());
     let is_there = matches!(state.instance, Instance::Running { .. }) && matches!(state.node, Node::Reporting { .. });
-    let timeout_ms = InForce::of(&Overrides::default(), &facts.policy.reconciliation).drain_timeout_ms;
+    let timeout_ms = state.in_force(facts.policy).drain_timeout_ms;
     let is_wanted = has_workloads && is_there && state.drain.is_none() && timeout_ms > 0;
     is_wanted.then(|| Event::DrainBegan { at: facts.now, until: facts.now.after(timeout_ms) })
 }

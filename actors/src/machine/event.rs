@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, Spec, StartParameters, Step, TurnOutcome, TurnPlan,
-    Unstartable,
+    BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, RemovalReason, Spec, StartParameters, Step,
+    TurnOutcome, TurnPlan, Unstartable,
 };
 use crate::{
     contract::{Stored, Touches},
@@ -69,6 +69,10 @@ pub enum Event {
     },
     AttachmentReleased {
         volume: Name,
+    },
+    /// What follows is its removal, for this reason. A removal without one was asked for by somebody.
+    GoesBecause {
+        why: RemovalReason,
     },
     /// It is dying: nothing new hangs on it.
     RemovalBegan,
@@ -231,6 +235,11 @@ pub enum Event {
         node: Box<NodeFacts>,
         at: Timestamp,
     },
+    /// The agent of its instance says this of itself and its node now.
+    NodeChanged {
+        node: Box<NodeFacts>,
+        at: Timestamp,
+    },
     /// Its workloads may end; by force after too many refusals.
     EvictionAllowed {
         is_forced: bool,
@@ -321,7 +330,10 @@ impl Event {
             | Self::AttemptBegun
             | Self::InstanceLost { .. }
             | Self::InstanceLeft { .. } => &[Effect],
-            Self::NodeReported { .. } | Self::NodeWentStale { .. } | Self::AgentJoined { .. } => &[Agent],
+            Self::NodeReported { .. }
+            | Self::NodeWentStale { .. }
+            | Self::AgentJoined { .. }
+            | Self::NodeChanged { .. } => &[Agent],
             Self::AttachmentReserved { .. }
             | Self::AttachmentReleased { .. }
             | Self::Engaged { .. }
@@ -330,7 +342,12 @@ impl Event {
             | Self::MountReleased { .. }
             | Self::ContainerReserved { .. }
             | Self::ContainerReleased { .. } => &[Dependents],
-            Self::RemovalBegan | Self::Died | Self::Removed | Self::InstanceToStay | Self::Skipped { .. } => &[Life],
+            Self::GoesBecause { .. }
+            | Self::RemovalBegan
+            | Self::Died
+            | Self::Removed
+            | Self::InstanceToStay
+            | Self::Skipped { .. } => &[Life],
             Self::Held { .. } | Self::HoldEnded => &[Hold],
             Self::StrayFound { .. }
             | Self::StrayGone { .. }

@@ -85,7 +85,7 @@ pub(super) fn refuse(state: &State, effect: EffectId, budget: &BudgetSeen, facts
         return Ok(Decision::nothing(Reason::EvictionNotAsked));
     }
     let rules = &facts.policy.reconciliation.drain;
-    if rules.evictions_max <= *attempt {
+    if state.in_force(facts.policy).evictions_in_drain <= *attempt {
         return Ok(Decision::because(Reason::EvictionForced, allowed(state, true, facts)));
     }
     let until = facts.now.after(rules.eviction_retry_ms);

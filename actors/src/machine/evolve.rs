@@ -85,6 +85,11 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::AgentJoined { token, node, at: since } => {
             state.joined = Some(Joined { token: token.clone(), node: (**node).clone(), since: *since });
         }
+        Event::NodeChanged { node, .. } => {
+            if let Some(joined) = &mut state.joined {
+                joined.node = (**node).clone();
+            }
+        }
         Event::NodeWentStale { last_seen } => {
             let conditions = match std::mem::take(&mut state.node) {
                 Node::Reporting { conditions, .. } | Node::Stale { conditions, .. } => conditions,
@@ -107,6 +112,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::MountReleased { filesystem } | Event::Skipped { what: Skipped::Mount { filesystem } } => {
             state.mounts.remove(filesystem);
         }
+        Event::GoesBecause { why } => state.going = Some(*why),
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Died => state.life = Life::Dead,
         Event::Removed => {

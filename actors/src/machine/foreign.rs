@@ -10,7 +10,7 @@ use super::{
     health,
 };
 use crate::{
-    contract::{Attempted, Decision},
+    contract::{Attempted, Decision, RetryRule},
     ports::{InstanceStatus, MachineInstance},
     vocab::{EffectId, Fault, Life, Name, Nonce, Outlook},
 };
@@ -53,7 +53,7 @@ pub(super) fn adopt(state: &State, provider: &Name, instance: &MachineInstance, 
                 instance: None,
                 at: facts.now,
             });
-            let joining = health::join_awaited(facts);
+            let joining = health::join_awaited(state, facts);
             Ok(Decision::because(Reason::OperatorAdopts, [adopted, joining].into_iter().chain(left)))
         }
     }
@@ -130,7 +130,7 @@ pub(super) fn report_delete_failed(
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::StrayRetryScheduled { effect, until, fault };
-    let effort = (&stray.effort, Attempted::Removing);
+    let effort = (&stray.effort, RetryRule::of_machine(facts.policy, Attempted::Removing));
     after_failure(effort, attempt, fault, facts, retry, |fault| Event::StrayGivenUp { effect, fault })
 }
 

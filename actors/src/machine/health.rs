@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Instance, Reason, State, Step,
+    Event, Instance, Node, Reason, State, Step,
     decide::{Facts, Verdict},
     draining,
-    rules::{ConditionStatus, InForce, NodeCondition, Overrides, is_healthy},
+    rules::{self, READY},
 };
 use crate::{
     contract::Decision,
-    policy::Document,
+    policy::{Document, TaintReading},
     ports::Condition,
     vocab::{EffectId, Life, Timestamp},
 };
@@ -85,40 +85,49 @@ impl Health {
     }
 }
 
-/// Whether a node that reports these conditions is healthy under the policy. That it reports at all means that it is ready.
-pub fn is_node_healthy(conditions: &BTreeMap<String, Condition>, policy: &Document) -> bool {
-    let rules = &policy.reconciliation;
-    let told = |condition: &Condition| {
-        // What is watched is named after the trouble: it holds when the condition is bad. Readiness is named after the good.
-        let is_trouble = condition.kind != NodeCondition::READY;
-        let holds = condition.healthy != is_trouble;
-        node_condition(&condition.kind, if holds { ConditionStatus::True } else { ConditionStatus::False })
-    };
-    let mut all: Vec<NodeCondition> = conditions.values().map(told).collect();
-    if !conditions.contains_key(NodeCondition::READY) {
-        all.push(node_condition(NodeCondition::READY, ConditionStatus::True));
+impl State {
+    /// Whether its node lacks what every node needs before it can be used, as a taint of it says.
+    pub fn lacks_components(&self) -> bool {
+        self.joined.as_ref().is_some_and(|joined| rules::has_critical_taint(&joined.node.taints))
     }
-    let watched = InForce::of(&Overrides::default(), rules).node_conditions;
-    is_healthy(&all, &watched, rules.readings.readiness)
-}
 
-fn node_condition(kind: &str, status: ConditionStatus) -> NodeCondition {
-    let (reason, message) = (String::new(), String::new());
-    NodeCondition { kind: kind.to_owned(), status, since: Timestamp::default(), reason, message }
+    /// Whether its node, which reports these conditions, is healthy: it says something of itself, nothing else than that it is
+    /// ready, and of what is watched that it is known to be well. That it reports at all means that it is ready.
+    fn is_healthy(&self, conditions: &BTreeMap<String, Condition>, policy: &Document) -> bool {
+        let watched = self.in_force(policy).node_conditions;
+        let counts = |condition: &&Condition| condition.kind == READY || watched.contains(&condition.kind);
+        !conditions.is_empty() && conditions.values().filter(counts).all(|condition| condition.healthy.is_yes())
+    }
+
+    /// Whether it is kept from becoming well by what its node lacks.
+    fn is_held_back_by_taint(&self, policy: &Document) -> bool {
+        let has_joined = !matches!(self.health, Health::Unjudged | Health::Joining { .. });
+        let counts = policy.reconciliation.readings.critical_taint == TaintReading::HoldsAll || !has_joined;
+        counts && self.lacks_components()
+    }
 }
 
 /// Its instance was made, or taken over: it may take so long to become well.
-pub(super) fn join_awaited(facts: &Facts<'_>) -> Event {
-    let until = facts.now.after(facts.policy.reconciliation.creation_timeout_ms);
+pub(super) fn join_awaited(state: &State, facts: &Facts<'_>) -> Event {
+    let until = facts.now.after(state.in_force(facts.policy).creation_timeout_ms);
     Event::JoinAwaited { until, at: facts.now }
 }
 
 /// Its agent reports these conditions.
 pub(super) fn told(state: &State, conditions: &BTreeMap<String, Condition>, facts: &Facts<'_>) -> Option<Event> {
-    match (is_node_healthy(conditions, facts.policy), &state.health) {
+    match (state.is_healthy(conditions, facts.policy), &state.health) {
         (true, Health::Well { .. }) => None,
+        (true, _) if state.is_held_back_by_taint(facts.policy) => None,
         (true, _) => Some(Event::BecameWell { at: facts.now }),
         (false, _) => suspicion(state, Cause::Unhealthy, facts),
+    }
+}
+
+/// Its agent says something else of its node, which may be what it was kept waiting for.
+pub(super) fn node_changed(state: &State, facts: &Facts<'_>) -> Option<Event> {
+    match &state.node {
+        Node::Reporting { conditions, .. } => told(state, conditions, facts),
+        Node::Silent | Node::Stale { .. } => None,
     }
 }
 
@@ -127,7 +136,7 @@ pub(super) fn suspicion(state: &State, cause: Cause, facts: &Facts<'_>) -> Optio
     let (Health::Well { .. }, Life::Alive, None) = (&state.health, state.life, &state.drain) else {
         return None;
     };
-    let until = facts.now.after(facts.policy.reconciliation.health_timeout_ms);
+    let until = facts.now.after(state.in_force(facts.policy).health_timeout_ms);
     Some(Event::BecameSuspect { cause, at: facts.now, until })
 }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Event, Reason, State,
     decide::{Facts, Verdict},
+    health,
 };
 use crate::{
     contract::Decision,
@@ -50,5 +51,25 @@ pub(super) fn report(state: &State, effect: EffectId, token: &str, node: &NodeFa
         return Ok(Decision::nothing(Reason::NodeUnchanged));
     }
     let joined = Event::AgentJoined { token: token.to_owned(), node: Box::new(node.clone()), at: facts.now };
-    Ok(Decision::because(Reason::AgentJoined, [joined]))
+    let health = judged_anew(state, token, node, facts);
+    Ok(Decision::because(Reason::AgentJoined, std::iter::once(joined).chain(health)))
+}
+
+/// The agent of this instance, which has joined, says something else of its node. The same again is no news.
+pub(super) fn report_node(state: &State, effect: EffectId, node: &NodeFacts, facts: &Facts<'_>) -> Verdict {
+    let Some(joined) = state.joined.as_ref().filter(|_| state.running_effect() == Some(effect)) else {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    };
+    if joined.node == *node {
+        return Ok(Decision::nothing(Reason::NodeUnchanged));
+    }
+    let changed = Event::NodeChanged { node: Box::new(node.clone()), at: facts.now };
+    let health = judged_anew(state, &joined.token, node, facts);
+    Ok(Decision::because(Reason::NodeSeen, std::iter::once(changed).chain(health)))
+}
+
+/// What an agent that says this of its node makes of its machine's health.
+fn judged_anew(state: &State, token: &str, node: &NodeFacts, facts: &Facts<'_>) -> Option<Event> {
+    let joined = Joined { token: token.to_owned(), node: node.clone(), since: facts.now };
+    health::node_changed(&State { joined: Some(joined), ..state.clone() }, facts)
 }

@@ -65,12 +65,6 @@
 //!
 //! Gardener's phase Failed of a machine whose time is over lasts no longer than the decision about it: it is given up and
 //! its instance's removal begins in one step. Its phase Available has no counterpart: every machine has an agent.
-//!
-//! # Files that are decisions of the originals
-//!
-//! `provisioning/` and `reconcile/` decide like Juju and Gardener, pass by pass, and are asserted by the executed cases of
-//! both. The running machine shares their rules (`rules/`: which nodes are healthy, which time-outs are in force, whether
-//! the budget has room), not their passes: it moves by events, and waits for nobody.
 
 mod answers;
 mod command;
@@ -86,6 +80,7 @@ mod hanging;
 mod health;
 mod hold;
 mod joining;
+mod leaving;
 mod made_from;
 mod membership;
 mod of_other;
@@ -100,7 +95,6 @@ mod verdict;
 mod volume_zones;
 
 pub mod drain;
-pub mod reconcile;
 pub mod rules;
 
 #[cfg(feature = "shell")]
@@ -113,9 +107,10 @@ pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
 pub use eviction::{BudgetSeen, Eviction};
-pub use health::{Cause, Health, is_node_healthy, is_overdue};
+pub use health::{Cause, Health, is_overdue};
 pub use hold::HOLD_REASON_BYTES_MAX;
 pub use joining::{Joined, NodeFacts};
+pub use leaving::RemovalReason;
 pub use made_from::MadeFrom;
 pub use phase::{juju_status, phase};
 pub use progress::Progress;

@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Instance, Reason, Siting, Spec, State,
+    Event, Instance, Reason, Siting, Spec, State, answers,
     decide::{Facts, Verdict},
 };
 use crate::{
-    contract::{Attempted, Decision, Next, RetryRule},
+    contract::{Decision, Next},
     policy::{LastRound, NextZone},
     vocab::{EffectId, Effort, Fault, FaultCode, Life, Outlook, Zone},
 };
@@ -107,12 +107,12 @@ pub(super) fn blame(state: &State, effort: &Effort, attempt: u32, fault: &Fault,
     let SiteChoice::Chosen { zone: Some(zone) } = &state.site.choice else {
         return None;
     };
-    let (zones, rule) = (facts.policy.zones, RetryRule::of_machine(facts.policy, Attempted::Making));
+    let (zones, rule) = (facts.policy.zones, answers::making(state, effort, facts));
     if !zones.blame.is_the_zones(fault.code) || !effort.is_trying(attempt) || state.hold.is_some() {
         return None;
     }
     match (rule.after(effort, fault, facts.now), zones.last_round) {
-        (Next::Exhausted, LastRound::One) | (Next::Hopeless, _) => return None,
+        (Next::Exhausted, LastRound::One) | (Next::TooLate | Next::Hopeless, _) => return None,
         (Next::Exhausted, LastRound::All) | (Next::Retry { .. } | Next::Ask { .. }, _) => (),
     }
     let until = match zones.next {
@@ -138,13 +138,13 @@ pub(super) fn site(
     let Some(fault) = last.cloned() else {
         return Ok(Decision::because(Reason::SiteChosen, [sited]));
     };
-    let next = match RetryRule::of_machine(facts.policy, Attempted::Making).after(effort, &fault, facts.now) {
+    let next = match answers::making(state, effort, facts).after(effort, &fault, facts.now) {
         Next::Retry { until } | Next::Ask { until } => {
             // Whoever waits after every zone has waited already.
             let is_over = facts.policy.zones.next == NextZone::AfterWait;
             Event::CreateRetryScheduled { until: if is_over { facts.now } else { until }, fault }
         }
-        Next::Exhausted | Next::Hopeless => Event::CreateGivenUp { fault },
+        Next::Exhausted | Next::TooLate | Next::Hopeless => Event::CreateGivenUp { fault },
     };
     Ok(Decision::because(Reason::AllZonesFailed, [sited, next]))
 }

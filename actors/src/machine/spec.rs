@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocab::{Name, SizeMib, SpaceWish, Taint, Zone};
+use crate::vocab::{Name, Overrides, SizeMib, SpaceWish, Taint, Zone};
 
 type Texts = BTreeMap<String, String>;
 
@@ -44,6 +44,8 @@ pub struct Spec {
     pub class: Option<Name>,
     /// The machine set that it belongs to. Cannot change while the machine lives.
     pub set: Option<Name>,
+    /// How patient one is with it, where that is not what the policy says. May change at any time; times that run go on.
+    pub patience: Overrides,
 }
 
 /// What an instance has to have. Source of the words: Juju's constraints.
@@ -158,6 +160,7 @@ impl Spec {
             spread: None,
             class: None,
             set: None,
+            patience: Overrides::default(),
         }
     }
 

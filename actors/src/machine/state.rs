@@ -9,8 +9,12 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Drain, Health, Joined, MadeFrom, Progress, Site, Spec, Start, VolumeZones};
+use super::{
+    Drain, Health, Joined, MadeFrom, Progress, RemovalReason, Site, Spec, Start, VolumeZones,
+    rules::{InForce, Overrides},
+};
 use crate::{
+    policy::Document,
     ports::{Condition, MachineInstance},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid},
 };
@@ -52,6 +56,8 @@ pub struct State {
     pub mounts: BTreeSet<Name>,
     /// The operator's hand on it: nothing happens to it by itself.
     pub hold: Option<Hold>,
+    /// Why it goes, if it does and whoever ordered that has said so.
+    pub going: Option<RemovalReason>,
     /// Its instance stays when it goes.
     pub keeps_instance: bool,
     /// The instance that was taken over at this version: it has the effect id that it was made under, whoever asked for it.
@@ -149,6 +155,12 @@ impl State {
         !self.holds_storage() && self.engaged.is_empty() && self.containers.is_empty()
     }
 
+    /// The time-outs, counts and conditions that are in force for it.
+    pub fn in_force(&self, policy: &Document) -> InForce {
+        let none = Overrides::default();
+        InForce::of(self.spec.as_ref().map_or(&none, |spec| &spec.patience), &policy.reconciliation)
+    }
+
     /// The machine's uid; meaningless before it was declared.
     pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
         Uid::of(journal, stream, self.declared_at)
@@ -198,14 +210,16 @@ impl State {
         self.hold.as_ref().is_some_and(|hold| !hold.withheld.is_empty())
     }
 
-    /// Whether it runs, reports, and every condition is as it should be.
+    /// Whether it runs, reports, every condition is as it should be, and its node lacks nothing.
     pub fn is_ready(&self) -> bool {
         let Node::Reporting { conditions, .. } = &self.node else {
             return false;
         };
         self.life == Life::Alive
             && matches!(self.instance, Instance::Running { .. })
-            && conditions.values().all(|condition| condition.healthy)
+            && !conditions.is_empty()
+            && conditions.values().all(|condition| condition.healthy.is_yes())
+            && !self.lacks_components()
     }
 
     /// The work in the outside world that is under way or waits.
@@ -236,6 +250,7 @@ impl State {
                 Node::Silent => "starting",
                 Node::Stale { .. } => "stale",
                 Node::Reporting { .. } if self.is_ready() => "ready",
+                Node::Reporting { .. } if self.lacks_components() => "starting",
                 Node::Reporting { .. } => "unhealthy",
             },
             (Instance::None, _) if self.is_held_back() => "held",

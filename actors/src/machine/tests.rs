@@ -6,6 +6,7 @@ mod made_from;
 mod membership;
 mod of_other;
 mod operator;
+mod patience;
 mod progress;
 mod siting;
 mod starting;
@@ -17,13 +18,15 @@ use std::{collections::BTreeMap, sync::Arc};
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Command, Effect, Event, Instance, Node, NodeFacts, Reason, Rejection, Removal, Report, Spec, State};
+use super::{
+    Command, Effect, Event, Instance, Node, NodeFacts, Reason, Rejection, Removal, RemovalReason, Report, Spec, State,
+};
 use crate::{
     contract::{
         Decider, NoView,
         given::{Case, JOURNAL, after, answer, case, hold, walk},
     },
-    policy::{Document, WhenLost},
+    policy::{Document, GiveUpBy, WhenLost},
     ports::{Condition, InstanceStatus, MachineInstance},
     vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, Nonce, Outlook, Timestamp},
 };
@@ -61,7 +64,7 @@ fn fault(code: FaultCode) -> Fault {
 }
 
 fn condition(healthy: bool) -> Condition {
-    Condition { kind: "DiskPressure".into(), healthy, text: String::new() }
+    Condition { kind: "DiskPressure".into(), healthy: healthy.into(), text: String::new() }
 }
 
 // The past, one step longer each. Versions: declared 1, create requested 2, then the next.
@@ -277,6 +280,7 @@ fn table() -> Vec<Case<State>> {
     .chain(draining::table())
     .chain(turns::table())
     .chain(membership::table())
+    .chain(patience::table())
     .chain(of_other::table())
     .collect()
 }
@@ -286,6 +290,7 @@ fn every_reason_and_rejection_has_its_case() {
     let mut policy = Document::default();
     policy.machines.attempts_max = 3;
     policy.retries.permanent_max = 1;
+    policy.retries.give_up_by = GiveUpBy::Age;
     let rejections = [
         "not-declared",
         "leaving",
@@ -392,7 +397,8 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
     let stranger =
         if state.own(JOURNAL, &stream()).is_some() && value.is_multiple_of(2) { made.clone() } else { instance(1_000) };
     let set = name(if value.is_multiple_of(2) { "db" } else { "files" });
-    match kind % 29 {
+    match kind % 30 {
+        29 => Command::Report(Report::NodeChanged { effect, node: node() }),
         28 => {
             let nonce = if value.is_multiple_of(5) { Nonce::of(JOURNAL, effect).0 } else { "other:1".into() };
             Command::Report(Report::StartedByOther { effect, instance: made.instance, nonce })
@@ -404,7 +410,11 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
         14 => Command::Hold { reason: "wait".into(), until: value.is_multiple_of(2).then_some(Timestamp(u64::MAX)) },
         15 => Command::Hold { reason: "soon".into(), until: Some(Timestamp(1_100_000 + u64::from(value) * 10_000)) },
         16 | 17 => Command::Unhold,
-        18 => Command::RemoveWith(Removal { force: value.is_multiple_of(2), keep_instance: value.is_multiple_of(3) }),
+        18 => Command::RemoveWith(Removal {
+            force: value.is_multiple_of(2),
+            keep_instance: value.is_multiple_of(3),
+            why: RemovalReason::ALL[value as usize % 5],
+        }),
         19 => Command::Disown,
         20 | 21 => Command::Adopt { provider: name("local"), instance: made },
         22 => Command::RemoveStray { provider: name("local"), instance: stranger },

@@ -17,6 +17,7 @@ reasons! {
         WorthRetrying = "worth-retrying", "the failure may be transient";
         OutcomeUnknown = "outcome-unknown", "the outcome of the call is unknown, and the provider is asked again later";
         RetriesExhausted = "retries-exhausted", "no attempt is left";
+        TookTooLong = "took-too-long", "its instance could not be created in time";
         NotRetryable = "not-retryable", "a retry cannot help";
         RetryDue = "retry-due", "the next attempt is due";
         NotDueYet = "not-due-yet", "nothing is due yet";

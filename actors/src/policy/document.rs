@@ -100,11 +100,13 @@ pub struct Retries {
     pub permanent_max: u32,
     /// Which failures of a permanent class end the trying. Default each.
     pub judged: Judged,
+    /// What ends the attempts at making an instance. Default attempts.
+    pub give_up_by: GiveUpBy,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { by: RetryBy::default(), permanent_max: 3, judged: Judged::default() }
+        Self { by: RetryBy::default(), permanent_max: 3, judged: Judged::default(), give_up_by: GiveUpBy::default() }
     }
 }
 
@@ -131,6 +133,18 @@ pub enum RetryBy {
     /// after any other failure to make an instance, long after any other failure to remove one. Source: Gardener's machine
     /// controller, 0.49.
     FaultCode,
+}
+
+/// What ends the attempts at making an instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GiveUpBy {
+    /// Their number: `attempts_max` of [`Machines`].
+    #[default]
+    Attempts,
+    /// The time that they have taken, too: an attempt that fails after `creation_timeout_ms` of [`Reconciliation`], or of the
+    /// machine, is the last one. Source: Gardener's machine controller, 0.49.
+    Age,
 }
 
 /// Settings for machines.

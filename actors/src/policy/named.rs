@@ -4,8 +4,8 @@
 //! manifest. So a node can be put under what another system did, and a journal can be decided again under it.
 
 use super::{
-    Document, Harvest, Judged, LastRound, Machines, NextZone, NoZone, PeerRules, Reconciliation, ReplicaSets, Retries,
-    RetryBy, WhenLost, ZoneBlame, Zones,
+    Document, GiveUpBy, Harvest, Judged, LastRound, Machines, NextZone, NoZone, PeerRules, Reconciliation, ReplicaSets,
+    Retries, RetryBy, WhenLost, ZoneBlame, Zones,
 };
 use crate::vocab::HarvestMode;
 
@@ -64,14 +64,14 @@ fn replica_sets_by(rules: PeerRules) -> Document {
 }
 
 /// Gardener's machine controller 0.49: what follows a failure depends on its code, nothing is given up for its code or for
-/// the number of attempts, and an instance that nobody knows goes when it is found; whose own instance is not found is told
-/// by its node.
+/// the number of attempts, but for the time that it has taken. An instance that nobody knows goes when it is found; whose own
+/// instance is not found is told by its node.
 fn gardener_0_49() -> Document {
     Document {
         machines: Machines { attempts_max: 0, poll_ms: 600_000, when_lost: WhenLost::Ignore, ..Machines::default() },
         harvest: Harvest { mode: HarvestMode::All, sightings_min: 1, grace_ms: 0 },
         reconciliation: Reconciliation::gardener_0_49(),
-        retries: Retries { by: RetryBy::FaultCode, permanent_max: 0, judged: Judged::Each },
+        retries: Retries { by: RetryBy::FaultCode, permanent_max: 0, judged: Judged::Each, give_up_by: GiveUpBy::Age },
         ..Document::default()
     }
 }

@@ -61,54 +61,14 @@ pub struct Throttle {
     /// A zone with at least so many machines, all of which are silent or gone at once, is held: none of them is replaced
     /// before one comes back or an operator says so. 0 means that no zone is held. Default 3. Ours.
     pub zone_silent_min: u32,
-    /// How long a permit that nobody uses is remembered. Default 1 h.
-    pub permit_stale_ms: u64,
 }
 
 /// How a rule is read where it can be read in two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Readings {
-    pub conditions: ConditionReading,
-    pub condition_names: NameReading,
-    pub readiness: ReadinessReading,
     pub critical_taint: TaintReading,
-    pub missing_node: MissingNodeReading,
-    pub node_label: LabelReading,
-    pub failed_cleanup: CleanupReading,
-    pub missing_class: ClassReading,
-    pub removal: RemovalReading,
     pub undeployed: UndeployedReading,
     pub drain_deadline: DeadlineReading,
-    pub token: TokenReading,
-}
-
-/// How the conditions of a node are compared with those that are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ConditionReading {
-    /// Place by place, whatever stands there.
-    ByPlace,
-    /// Kind by kind.
-    ByKind,
-}
-
-/// How the names in a machine's own list of node conditions are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NameReading {
-    Verbatim,
-    /// Without the blanks around them.
-    Trimmed,
-}
-
-/// What a node is that says nothing about being ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReadinessReading {
-    /// Ready, if it says anything at all.
-    IfTold,
-    /// Not ready.
-    Required,
 }
 
 /// Which machines a node without its critical components keeps from running.
@@ -118,54 +78,6 @@ pub enum TaintReading {
     /// Those that have never joined.
     HoldsJoining,
     HoldsAll,
-}
-
-/// What a running machine becomes whose node is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MissingNodeReading {
-    /// Unknown if its node has ever told something; else it runs on for ever.
-    UnknownIfSeen,
-    Unknown,
-}
-
-/// What a machine's node label says about its instance when the provider has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LabelReading {
-    /// That it has one; its id may then be overwritten by nothing.
-    Proof,
-    /// Nothing without an id, and an id is never overwritten by nothing.
-    Hint,
-}
-
-/// What becomes of an instance that could not be removed after its node turned out to be another's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CleanupReading {
-    /// Nothing: whoever collects orphans may find it.
-    TriedOnce,
-    /// Its removal stays open until the provider confirms it.
-    UntilConfirmed,
-}
-
-/// Whether a machine can be removed whose class is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClassReading {
-    Blocks,
-    /// With the class that was recorded when its instance was made.
-    UsesRecorded,
-}
-
-/// Where the reason of a removal, and its force, come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RemovalReading {
-    /// The phase at the time of the drain, and a label with exactly the text `True`.
-    FromRecord,
-    /// The command that asked for it; the label counts too.
-    FromCommand,
 }
 
 /// Which budget a machine without a deployment draws from.
@@ -188,32 +100,13 @@ pub enum DeadlineReading {
     TimedOut,
 }
 
-/// How the id of a bootstrap token comes about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TokenReading {
-    /// From the machine's name, so that two machines may share one.
-    FromName,
-    /// Drawn, offered with the pass, and kept with the machine.
-    Drawn,
-}
-
 impl Reconciliation {
     /// The choices of Gardener's machine controller 0.49, without its crashes and hangs.
     pub fn gardener_0_49() -> Self {
         let readings = Readings {
-            conditions: ConditionReading::ByPlace,
-            condition_names: NameReading::Verbatim,
-            readiness: ReadinessReading::IfTold,
             critical_taint: TaintReading::HoldsJoining,
-            missing_node: MissingNodeReading::UnknownIfSeen,
-            node_label: LabelReading::Proof,
-            failed_cleanup: CleanupReading::TriedOnce,
-            missing_class: ClassReading::Blocks,
-            removal: RemovalReading::FromRecord,
             undeployed: UndeployedReading::Unlimited,
             drain_deadline: DeadlineReading::Done,
-            token: TokenReading::FromName,
         };
         Self { readings, ..Self::default() }
     }
@@ -254,25 +147,16 @@ impl Default for Drain {
 
 impl Default for Throttle {
     fn default() -> Self {
-        Self { replacements_max: 1, zone_silent_min: 3, permit_stale_ms: 3_600_000 }
+        Self { replacements_max: 1, zone_silent_min: 3 }
     }
 }
 
 impl Default for Readings {
     fn default() -> Self {
         Self {
-            conditions: ConditionReading::ByKind,
-            condition_names: NameReading::Trimmed,
-            readiness: ReadinessReading::Required,
             critical_taint: TaintReading::HoldsAll,
-            missing_node: MissingNodeReading::Unknown,
-            node_label: LabelReading::Hint,
-            failed_cleanup: CleanupReading::UntilConfirmed,
-            missing_class: ClassReading::UsesRecorded,
-            removal: RemovalReading::FromCommand,
             undeployed: UndeployedReading::Everyone,
             drain_deadline: DeadlineReading::TimedOut,
-            token: TokenReading::Drawn,
         }
     }
 }

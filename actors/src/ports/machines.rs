@@ -95,10 +95,56 @@ pub struct Listing<T> {
 pub struct Condition {
     /// What is told, in the field's words; at most 128 bytes.
     pub kind: String,
-    /// Whether it is as it should be.
-    pub healthy: bool,
-    /// For people, at most 255 bytes; must not change while nothing of note changes (no gauges).
+    pub healthy: Healthy,
+    /// For people, at most 255 bytes; a change of this alone is no news.
     pub text: String,
+}
+
+/// Whether something is as it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Healthy {
+    Yes,
+    No,
+    /// Nobody can tell; counts as no.
+    Unknown,
+}
+
+impl Healthy {
+    /// Whether it is known to be as it should be.
+    pub fn is_yes(self) -> bool {
+        self == Self::Yes
+    }
+
+    /// As it is told outside: yes, no, or nothing.
+    pub fn told(self) -> Option<bool> {
+        match self {
+            Self::Yes => Some(true),
+            Self::No => Some(false),
+            Self::Unknown => None,
+        }
+    }
+}
+
+impl From<bool> for Healthy {
+    fn from(is_so: bool) -> Self {
+        if is_so { Self::Yes } else { Self::No }
+    }
+}
+
+impl From<Option<bool>> for Healthy {
+    fn from(told: Option<bool>) -> Self {
+        told.map_or(Self::Unknown, Self::from)
+    }
+}
+
+impl Condition {
+    /// Whether one of these was not told before, is not told any more, or is otherwise than it was. Texts are no news: they
+    /// may hold a time or a figure, and would fill the journal.
+    pub fn are_news(known: &BTreeMap<String, Self>, told: &BTreeMap<String, Self>) -> bool {
+        let differs = |(known, told): (&Self, &Self)| (&known.kind, known.healthy) != (&told.kind, told.healthy);
+        known.len() != told.len() || known.values().zip(told.values()).any(differs)
+    }
 }
 
 /// Makes and removes machines.

@@ -24,7 +24,7 @@ pub use filesystems::{
     FilesystemProvider, ProvisionedFilesystem,
 };
 pub use import::{ImportVolume, VolumeImporter};
-pub use machines::{Condition, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider};
+pub use machines::{Condition, CreateMachine, Healthy, InstanceStatus, Listing, MachineInstance, MachineProvider};
 pub use operation::{Batch, Operation, Turn};
 pub use replica_set::ReplicaSetEngine;
 pub use scope::MachineScope;

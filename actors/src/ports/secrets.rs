@@ -25,6 +25,13 @@ impl SecretData {
         &self.0
     }
 
+    /// Puts something into the text of a key, if there is one.
+    pub fn place(&mut self, key: &str, into: impl FnOnce(&str) -> String) {
+        if let Some(text) = self.0.get_mut(key) {
+            *text = into(text);
+        }
+    }
+
     /// Looks for what it holds in the texts of others.
     pub fn blot(&self) -> Blot {
         let mut blot = Blot::default();

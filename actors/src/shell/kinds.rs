@@ -71,7 +71,9 @@ impl AnyCommand {
     pub fn intake(&self) -> Intake {
         use machine::{Command, Report};
         let is_urgent = match self {
-            Self::Machine(Command::Report(Report::Node { .. } | Report::Joined { .. })) => false,
+            Self::Machine(Command::Report(
+                Report::Node { .. } | Report::Joined { .. } | Report::NodeChanged { .. },
+            )) => false,
             Self::Machine(
                 Command::Hold { .. } | Command::Unhold | Command::Remove | Command::RemoveWith(_) | Command::Disown,
             ) => true,

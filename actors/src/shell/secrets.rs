@@ -1,23 +1,27 @@
 //! What machines are made with that stands in no journal entry: what secrets hold, read right before the call and kept by
 //! nobody; the token that its agent joins with, drawn right before the call; and the nonce, which follows from the journal.
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::Services;
 use crate::{
+    contract::PolicyInForce,
+    machine::rules::{InForce, token},
     ports::{Blot, BulkAnswer, CreateMachine, Enrolment, MachineInstance, MachineProvider, SecretData, Secrets},
     vocab::{ClassCopy, Fault, FaultCode, Name, Nonce, Timestamp},
 };
 
 /// Where what is added to a wish right before the call comes from.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Outfit<'a> {
     pub secrets: Option<&'a dyn Secrets>,
     pub enrolment: Option<&'a dyn Enrolment>,
     pub journal: Uuid,
     pub now: Timestamp,
-    /// How long an agent may take to join.
-    pub joins_within_ms: u64,
+    /// How long an agent may take to join, where its machine says nothing else.
+    pub policy: Arc<PolicyInForce>,
 }
 
 impl<'a> Outfit<'a> {
@@ -27,21 +31,28 @@ impl<'a> Outfit<'a> {
             enrolment: services.providers.enrolment.as_deref(),
             journal: services.journal_id(),
             now: services.now(),
-            joins_within_ms: services.policy().document.reconciliation.creation_timeout_ms,
+            policy: services.policy(),
         }
     }
 
-    fn fit(self, machine: CreateMachine) -> Result<CreateMachine, Fault> {
-        let secrets = match &machine.class {
+    fn fit(&self, machine: CreateMachine) -> Result<CreateMachine, Fault> {
+        let mut secrets = match &machine.class {
             Some(class) => held(self.secrets, class)?,
             None => SecretData::default(),
         };
-        let issue = |enrolment: &dyn Enrolment| enrolment.issue(machine.id, self.now, self.joins_within_ms);
+        let in_force = InForce::of(&machine.spec.patience, &self.policy.document.reconciliation);
+        let issue = |enrolment: &dyn Enrolment| enrolment.issue(machine.id, self.now, in_force.creation_timeout_ms);
         let join = self.enrolment.map(issue).transpose()?;
+        if let Some(join) = &join {
+            secrets.place(USER_DATA, |text| token::placed(text, join.reveal()));
+        }
         let nonce = Some(Nonce::of(self.journal, machine.id));
         Ok(CreateMachine { secrets, nonce, join, ..machine })
     }
 }
+
+/// The key under which a class's secret has what an instance does at its first start.
+const USER_DATA: &str = "userData";
 
 /// All that a provider is told of one machine and must not tell on.
 fn told_to(machine: &CreateMachine) -> Blot {
@@ -141,13 +152,14 @@ mod tests {
         collections::BTreeMap,
         future::{Future, ready},
         pin::pin,
-        sync::{Arc, Mutex},
+        sync::Mutex,
         task::{Context, Poll, Waker},
     };
 
     use super::*;
     use crate::{
-        machine::Spec,
+        machine::{Spec, rules::Overrides},
+        policy::Document,
         ports::{Answer, InstanceStatus, JoinToken, Listing},
         vocab::{ClassContent, EffectId, InstanceId, Uid},
     };
@@ -199,6 +211,10 @@ mod tests {
         fn read(&self, name: &Name) -> Result<SecretData, Fault> {
             match name.as_str() {
                 "there" => Ok(SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into())),
+                "boot" => {
+                    let text = "join <<BOOTSTRAP_TOKEN>>, or <<BOOTSTRAP_TOKEN>>; not %3C%3CBOOTSTRAP_TOKEN%3E%3E";
+                    Ok(SecretData::new([("userData".to_owned(), text.to_owned())].into()))
+                }
                 "other" => Ok(SecretData::new([("userData".to_owned(), "sesame-too".to_owned())].into())),
                 _ => Err(Fault::new(FaultCode::FailedPrecondition, format!("secret {name} does not exist"))),
             }
@@ -232,8 +248,10 @@ mod tests {
         secrets: Option<&dyn Secrets>,
         machines: Vec<CreateMachine>,
     ) -> Vec<Result<MachineInstance, Fault>> {
-        let (journal, now, joins_within_ms) = (Uuid::nil(), Timestamp(5), 60);
-        let outfit = Outfit { secrets, enrolment: Some(&Tokens), journal, now, joins_within_ms };
+        let mut document = Document::default();
+        document.reconciliation.creation_timeout_ms = 60;
+        let policy = Arc::new(PolicyInForce { reference: None, document });
+        let outfit = Outfit { secrets, enrolment: Some(&Tokens), journal: Uuid::nil(), now: Timestamp(5), policy };
         let mut answer = pin!(create(provider, outfit, machines));
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(answer) => answer.expect("an answer"),
@@ -253,6 +271,27 @@ mod tests {
         let asked: Vec<Name> = provider.0.lock().unwrap().iter().map(|wish| wish.machine.clone()).collect();
         assert_eq!(asked, [name("web-2"), name("web-3")]);
         assert!(created(&provider, None, vec![wish(4, Some("there"))])[0].is_err());
+    }
+
+    #[test]
+    fn the_token_to_join_with_stands_wherever_the_user_data_wants_it() {
+        let provider = Talkative::default();
+        let answers = created(&provider, Some(&One), vec![wish(1, Some("boot"))]);
+        let asked = provider.0.lock().unwrap();
+        let text = "join id.sesame, or id.sesame; not %3C%3CBOOTSTRAP_TOKEN%3E%3E";
+        assert_eq!(asked[0].secrets.reveal()["userData"], text);
+        // Whoever tells the user data on tells neither it nor the token.
+        assert_eq!(answers[0].as_ref().unwrap_err().text, "no luck with *** and ***");
+    }
+
+    #[test]
+    fn a_machine_may_have_longer_to_join_than_others() {
+        let patience = Overrides { creation_timeout_ms: Some(1_000), ..Overrides::default() };
+        let patient = Spec { patience, ..Spec::with_provider(name("cloud")) };
+        let provider = Talkative::default();
+        created(&provider, None, vec![CreateMachine { spec: Arc::new(patient), ..wish(1, None) }]);
+        let asked = provider.0.lock().unwrap();
+        assert_eq!(asked[0].join.as_ref().map(|join| join.until), Some(Timestamp(1_005)));
     }
 
     #[test]

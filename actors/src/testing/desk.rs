@@ -152,7 +152,7 @@ impl Desk {
 
     /// An agent reports one condition.
     pub fn report_node(&mut self, machine: &str, healthy: bool) -> Option<Arc<Entry>> {
-        let condition = Condition { kind: "DiskPressure".into(), healthy, text: "as it is".into() };
+        let condition = Condition { kind: "DiskPressure".into(), healthy: healthy.into(), text: "as it is".into() };
         self.report_conditions(machine, vec![condition])
     }
 
@@ -195,6 +195,11 @@ impl Desk {
     /// What is true of a machine set now.
     pub fn machine_set_state(&self, set: &str) -> Option<&machine_set::State> {
         Some(self.shelves.sets.get(&stream::<machine_set::State>(set))?.state())
+    }
+
+    /// What is true of a machine class now.
+    pub fn machine_class_state(&self, class: &str) -> Option<&machine_class::State> {
+        Some(self.shelves.classes.get(&stream::<machine_class::State>(class))?.state())
     }
 
     /// What the machines supervisor has seen.

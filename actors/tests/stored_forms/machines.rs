@@ -39,7 +39,7 @@ pub(crate) fn machine() -> Forms {
             Command::Report(Report::NodeSilent { effect: effect(1), last_seen: AT }),
             Command::Hold { reason: "looking at it".into(), until: Some(AT) },
             Command::Unhold,
-            Command::RemoveWith(Removal { force: true, keep_instance: false }),
+            Command::RemoveWith(Removal { force: true, keep_instance: false, why: machine::RemovalReason::ScaleDown }),
             Command::Adopt { provider: name("local"), instance: instance(InstanceStatus::Running) },
             Command::Disown,
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
@@ -60,6 +60,7 @@ pub(crate) fn machine() -> Forms {
             Command::ReleaseMount { filesystem: name("files") },
             Command::Report(Report::Progress { effect: effect(1), text: "booting".into(), percent: Some(40) }),
             Command::Report(Report::Joined { effect: effect(1), token: "1f".into(), node: node() }),
+            Command::Report(Report::NodeChanged { effect: effect(1), node: node() }),
             Command::Report(Report::StartedByOther {
                 effect: effect(1),
                 instance: InstanceId("i-9".into()),
@@ -100,6 +101,8 @@ pub(crate) fn machine() -> Forms {
             Event::NodeWentStale { last_seen: AT },
             Event::AttachmentReserved { volume: volume() },
             Event::AttachmentReleased { volume: volume() },
+            Event::NodeChanged { node: node(), at: AT },
+            Event::GoesBecause { why: machine::RemovalReason::Unhealthy },
             Event::RemovalBegan,
             Event::Died,
             Event::Removed,
@@ -320,6 +323,13 @@ fn machine_spec() -> machine::Spec {
         spread: Some("tier".into()),
         class: Some(name("small")),
         set: Some(name("fleet")),
+        patience: rules::Overrides {
+            creation_timeout_ms: Some(1),
+            health_timeout_ms: Some(2),
+            drain_timeout_ms: Some(3),
+            evictions_max: Some(4),
+            node_conditions: Some(["DiskPressure".to_owned()].into()),
+        },
         ..Spec::with_provider(name("local"))
     }
 }

@@ -11,7 +11,7 @@ pub(super) mod supervisors;
 use bailiwick_actors::{
     contract::{Recorded, Stored, StoredFacts},
     policy,
-    ports::{Condition, InstanceStatus, MachineInstance},
+    ports::{Condition, Healthy, InstanceStatus, MachineInstance},
     storage_rules,
     vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Name, Timestamp},
 };
@@ -44,7 +44,9 @@ fn instance(status: InstanceStatus) -> MachineInstance {
 }
 
 fn conditions() -> Vec<Condition> {
-    vec![Condition { kind: "DiskPressure".into(), healthy: true, text: "fine".into() }]
+    [Healthy::Yes, Healthy::No, Healthy::Unknown]
+        .map(|healthy| Condition { kind: "DiskPressure".into(), healthy, text: "fine".into() })
+        .to_vec()
 }
 
 /// Reasons and rejections stand in a verdict, and are pinned in it.
@@ -91,7 +93,12 @@ pub(super) fn policy() -> Forms {
         node_conditions: vec!["DiskPressure".into()],
         ..policy::Reconciliation::gardener_0_49()
     };
-    let retries = policy::Retries { by: policy::RetryBy::FaultCode, permanent_max: 1, judged: policy::Judged::First };
+    let retries = policy::Retries {
+        by: policy::RetryBy::FaultCode,
+        permanent_max: 1,
+        judged: policy::Judged::First,
+        give_up_by: policy::GiveUpBy::Age,
+    };
     let zones = policy::Zones {
         blame: policy::ZoneBlame::Any,
         next: policy::NextZone::AfterWait,

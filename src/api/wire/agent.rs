@@ -34,6 +34,9 @@ pub struct Report {
     /// The block devices that it sees.
     #[serde(default)]
     pub devices: Vec<Device>,
+    /// What it says of its node, if that is something else than the last node that answered was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeInfo>,
 }
 
 /// What an agent joins with, once: `POST /v1/agents/{machine}/join`.
@@ -90,7 +93,9 @@ pub struct Condition {
     /// `HostDiskPressure`, `HostMemoryPressure`, `VolumeWritable/data`, `VolumeReadable/data`, `WorkloadRunning/web`,
     /// `ReplicaSetDataLost/db`.
     pub kind: String,
-    pub healthy: bool,
+    /// Null where that cannot be told.
+    #[serde(default)]
+    pub healthy: Option<bool>,
     /// For people; stays the same while nothing of note changes.
     pub text: String,
 }
@@ -140,6 +145,10 @@ pub struct Answer {
     /// What is declared for its `node.json`; nodes of earlier releases say nothing of it.
     #[serde(default)]
     pub node: Option<NodeTemplate>,
+    /// Why the machine goes, or its instance is replaced: `deleted`, `unhealthy`, `scale-down`, `set-deleted`,
+    /// `host-deleted`. None as long as it stays. Told before any workload has to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub going: Option<String>,
     /// When to report next; the agent keeps it within its own bounds.
     #[serde(default = "default_interval_ms")]
     pub interval_ms: u64,

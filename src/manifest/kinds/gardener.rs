@@ -8,6 +8,7 @@
 //! | `MachineClass`, and the older kinds for each cloud | a class; the provider is what `provider` says, in small letters |
 //! | `secretRef`, `credentialsSecretRef` | the names of secrets; their values are looked up by the node, for every call |
 //! | `Machine`: `class`, `nodeTemplate` | a machine; its labels, annotations and taints are those of the node template, too |
+//! | its time-outs, eviction retries and node conditions | its `patience` |
 //! | `MachineSet`: `replicas`, `template` | a set; its machines belong to it by its name, not by labels |
 //! | `Secret` | nothing: what it holds has no place in a manifest that is kept |
 
@@ -19,7 +20,7 @@ use bailiwick_actors::{
     vocab::{ClassContent, Name},
 };
 
-use super::{label_map, machine_class, machine_set::replicas, machine_wishes::taint};
+use super::{label_map, machine_class, machine_set::replicas, machine_wishes::taint, patience};
 use crate::{
     manifest::{
         check::{Provider, Read, Reference},
@@ -176,14 +177,15 @@ fn machine_spec(
 ) -> Option<(Spec, Name)> {
     let why = |key: &str| match key {
         "providerID" => Some("ignored: use `bailiwick adopt` for an existing instance"),
-        "drainTimeout" | "healthTimeout" | "creationTimeout" | "maxEvictRetries" | "nodeConditions" => {
-            Some("ignored: the policy sets this for all machines")
-        }
         _ => None,
     };
-    leave_out(fields, &["class", "nodeTemplate"], why, reading);
+    let patience = ["drainTimeout", "healthTimeout", "creationTimeout", "maxEvictRetries", "nodeConditions"];
+    let known: Vec<&str> = ["class", "nodeTemplate"].into_iter().chain(patience).collect();
+    leave_out(fields, &known, why, reading);
     let class = class_of(fields, references, reading)?;
-    let mut spec = Spec { labels, annotations, class: Some(class.clone()), ..Spec::with_provider(class.clone()) };
+    let patience = patience::of_gardener(fields, reading)?;
+    let mut spec =
+        Spec { labels, annotations, class: Some(class.clone()), patience, ..Spec::with_provider(class.clone()) };
     if let Some(template) = fields.get("nodeTemplate") {
         node_template(&template, &mut spec, reading)?;
     }

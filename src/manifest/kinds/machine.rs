@@ -19,7 +19,7 @@ use crate::{
 pub(super) use bailiwick_actors::machine::Spec;
 
 /// The fields of a machine, also of one that a set makes.
-pub(super) const FIELDS: [&str; 13] = [
+pub(super) const FIELDS: [&str; 14] = [
     "provider",
     "workloads",
     "taints",
@@ -33,6 +33,7 @@ pub(super) const FIELDS: [&str; 13] = [
     "spread",
     "class",
     "storage",
+    "patience",
 ];
 
 pub(super) fn machine(

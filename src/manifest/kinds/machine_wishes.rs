@@ -10,7 +10,7 @@ use bailiwick_actors::{
     vocab::{Name, SpaceWish, Zone},
 };
 
-use super::{label_map, label_name, storage::size};
+use super::{label_map, label_name, patience::patience, storage::size};
 use crate::{
     manifest::{
         check::Reference,
@@ -61,6 +61,9 @@ pub(super) fn wishes(
     }
     if let Some(field) = fields.get("spread") {
         note(spread(&field, &spec, reading).map(|label| spec.spread = Some(label)));
+    }
+    if let Some(field) = fields.get("patience") {
+        note(patience(&field, reading).map(|patience| spec.patience = patience));
     }
     note(agree(fields, &spec, reading));
     is_whole.then_some(spec)

@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, Judged, LastRound, NextZone, NoZone, PeerRules, RetryBy, WhenLost, ZoneBlame},
+    policy::{self, GiveUpBy, Judged, LastRound, NextZone, NoZone, PeerRules, RetryBy, WhenLost, ZoneBlame},
     storage_rules::check_mount_point,
     vocab::HarvestMode,
 };
@@ -11,6 +11,7 @@ use crate::{
         duration,
         fields::{Field, Fields, Reading},
         hint::nearest,
+        limits,
         problem::Code,
     },
     text::cut,
@@ -125,14 +126,13 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
 }
 
 fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading: &mut Reading<'_>) {
-    let Some(fields) = Fields::of(section, &["by", "short", "medium", "long", "permanentMax", "judged"], reading)
-    else {
-        return;
-    };
+    let known = ["by", "short", "medium", "long", "permanentMax", "judged", "giveUpBy"];
+    let Some(fields) = Fields::of(section, &known, reading) else { return };
     let periods = &mut document.reconciliation;
     set(&fields, "by", &mut document.retries.by, retry_by, reading);
     set(&fields, "permanentMax", &mut document.retries.permanent_max, Field::number, reading);
     set(&fields, "judged", &mut document.retries.judged, judged, reading);
+    set(&fields, "giveUpBy", &mut document.retries.give_up_by, give_up_by, reading);
     set(&fields, "short", &mut periods.retry_short_ms, positive_period, reading);
     set(&fields, "medium", &mut periods.retry_medium_ms, positive_period, reading);
     set(&fields, "long", &mut periods.retry_long_ms, positive_period, reading);
@@ -152,6 +152,10 @@ fn zone_settings(section: &Field<'_>, settings: &mut policy::Zones, reading: &mu
 
 fn retry_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<RetryBy> {
     one_of(field, [("backoff", RetryBy::Backoff), ("fault-code", RetryBy::FaultCode)], reading)
+}
+
+fn give_up_by(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<GiveUpBy> {
+    one_of(field, [("attempts", GiveUpBy::Attempts), ("age", GiveUpBy::Age)], reading)
 }
 
 fn peer_rules(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PeerRules> {
@@ -180,11 +184,8 @@ fn one_of<T, const N: usize>(field: &Field<'_>, choices: [(&str, T); N], reading
     field.refuse(reading, Code::WrongType, message, "")
 }
 
-/// The most conditions that are watched.
-const CONDITIONS_MAX: usize = 32;
-
 fn condition_names(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<String>> {
-    let items = field.items(CONDITIONS_MAX, reading)?;
+    let items = field.items(limits::CONDITIONS_MAX, reading)?;
     items.iter().map(|item| item.line(reading).map(str::to_owned)).collect()
 }
 
@@ -212,7 +213,7 @@ fn set<'n, T>(
     }
 }
 
-fn period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
+pub(super) fn period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
     let text = field.text(reading)?;
     let fault = match duration::parse_ms(text) {
         Ok(ms) => return Some(ms),
@@ -225,7 +226,7 @@ fn period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
     field.refuse(reading, Code::BadDuration, format!("{:?} {fault}", cut(text, 40)), next)
 }
 
-fn positive_period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
+pub(super) fn positive_period(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u64> {
     match period(field, reading)? {
         0 => field.refuse(reading, Code::BadDuration, "must be longer than 0", "write at least 1ms"),
         ms => Some(ms),

@@ -76,7 +76,7 @@ fn condition(told: ToldCondition) -> Condition {
     let harmless = |text: &str, bytes_max: usize| bounded(&harmless(text), bytes_max);
     Condition {
         kind: harmless(&told.kind, KIND_BYTES_MAX),
-        healthy: told.healthy,
+        healthy: told.healthy.into(),
         text: harmless(&told.text, TEXT_BYTES_MAX),
     }
 }
@@ -264,6 +264,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use bailiwick_actors::ports::Healthy;
 
     const ID: &str = "00000000-0000-0000-0000-000000000007";
 
@@ -355,7 +356,7 @@ mod tests {
     fn conditions_are_bounded_and_harmless() {
         let told = json!([{"kind": "Ready", "healthy": true}, {"kind": "k".repeat(300), "healthy": false, "text": "a\u{1b}b"}]);
         let (_, conditions) = listed(with("conditions", told)).unwrap();
-        assert_eq!((conditions[0].kind.as_str(), conditions[0].healthy), ("Ready", true));
+        assert_eq!((conditions[0].kind.as_str(), conditions[0].healthy), ("Ready", Healthy::Yes));
         assert_eq!((conditions[1].kind.len(), conditions[1].text.as_str()), (128, "a\\u{1b}b"));
     }
 

@@ -252,7 +252,8 @@ pub(super) struct ToldMachine {
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ToldCondition {
     pub kind: String,
-    pub healthy: bool,
+    #[serde(default)]
+    pub healthy: Option<bool>,
     #[serde(default)]
     pub text: String,
 }

@@ -166,7 +166,7 @@ fn machine_trouble(state: &machine::State) -> Vec<String> {
         Node::Reporting { conditions, .. } | Node::Stale { conditions, .. } => Some(conditions),
         Node::Silent => None,
     };
-    let bad = conditions.into_iter().flat_map(BTreeMap::values).filter(|condition| !condition.healthy);
+    let bad = conditions.into_iter().flat_map(BTreeMap::values).filter(|condition| !condition.healthy.is_yes());
     let bad = bad.map(|condition| format!("{}: {}", condition.kind, condition.text));
     let strays = state.strays.values().filter_map(|stray| stray.effort.fault()).map(|fault| format!("stray: {fault}"));
     of_effort.into_iter().chain(of_start).chain(bad).chain(strays).collect()

@@ -16,7 +16,7 @@ pub(super) struct Difference {
 }
 
 /// All of them.
-pub(super) const DIFFERENCES: &[Difference] = &[
+const DIFFERENCES: &[Difference] = &[
     Difference {
         file: "peer-group-random",
         group: "desired",
@@ -160,7 +160,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
 ];
 
 /// Those that none of the cases here is about, and others from the same tables are.
-pub(super) const ELSEWHERE: &[Difference] = &[
+const ELSEWHERE: &[Difference] = &[
     Difference {
         file: "provisioner",
         group: "passes",
@@ -197,9 +197,14 @@ pub(super) const ELSEWHERE: &[Difference] = &[
     },
 ];
 
+/// All of them, with those that stand beside what puts the cases to the node.
+fn rows() -> impl Iterator<Item = &'static Difference> {
+    DIFFERENCES.iter().chain(super::reconcile::DIFFERENCES)
+}
+
 /// The difference that a case is about.
 pub(super) fn of(file: &str, group: &str, case: &Value) -> Option<&'static Difference> {
-    DIFFERENCES.iter().chain(ELSEWHERE).find(|it| it.file == file && it.group == group && (it.is_about)(case))
+    rows().chain(ELSEWHERE).find(|it| it.file == file && it.group == group && (it.is_about)(case))
 }
 
 /// Whether the text at this place begins so.
@@ -267,7 +272,7 @@ mod tests {
         for folder in ["src", "tests", "actors/src", "actors/tests", "journal/src", "journal/tests"] {
             code(&root.join(folder), &mut all);
         }
-        for it in DIFFERENCES {
+        for it in rows() {
             let text = fs::read_to_string(root.join(format!("tests/cases/{}.json", it.file))).expect("a file of cases");
             let content: Value = serde_json::from_str(&text).expect("JSON");
             let file = FILES.iter().find(|file| file.name == it.file).expect("a known file");
@@ -276,7 +281,7 @@ mod tests {
             let about = cases.filter(|(_, case)| (it.is_about)(case)).count();
             assert!(about > 0, "{}/{}: no case is about this: {}", it.file, it.group, it.reason);
         }
-        for it in DIFFERENCES.iter().chain(ELSEWHERE) {
+        for it in rows().chain(ELSEWHERE) {
             let is_there = |test: &str| all.contains(&format!("fn {test}("));
             assert!(it.shown_by.is_none_or(is_there), "there is no test {:?}", it.shown_by);
         }

@@ -26,6 +26,8 @@ spec:
     spec:
       class: {kind: AWSMachineClass, name: test-mc}
       drainTimeout: 10m
+      maxEvictRetries: 30
+      nodeConditions: 'DiskPressure, MemoryPressure,DiskPressure'
       nodeTemplate:
         metadata: {labels: {tier: front}, annotations: {owner: clerk}}
         spec: {taints: [{key: gpu, effect: NoSchedule}], podCIDR: 10.0.0.0/24}
@@ -51,15 +53,19 @@ fn classes_and_sets_are_read_and_what_is_left_out_is_named() {
     assert_eq!((spec.replicas, spec.template.provider.as_str()), (3, "cloud"));
     assert_eq!(spec.template.labels.keys().collect::<Vec<_>>(), ["test-label", "tier"]);
     assert_eq!(spec.template.taints[0].to_string(), "gpu=:NoSchedule");
+    let patience = &spec.template.patience;
+    assert_eq!((patience.drain_timeout_ms, patience.evictions_max), (Some(600_000), Some(30)));
+    assert_eq!((patience.creation_timeout_ms, patience.health_timeout_ms), (None, None));
+    let watched = ["DiskPressure".to_owned(), "MemoryPressure".to_owned()].into();
+    assert_eq!(patience.node_conditions, Some(watched), "each once, without blanks");
     let expected = [
         "3:27 metadata.namespace",
         "6:13 secretRef.namespace",
         "10:18 metadata.labels",
         "13:3 spec.minReadySeconds",
         "14:3 spec.selector",
-        "19:7 spec.template.spec.drainTimeout",
         "18:21 spec.template.spec.class.kind",
-        "22:58 spec.template.spec.nodeTemplate.spec.podCIDR",
+        "24:58 spec.template.spec.nodeTemplate.spec.podCIDR",
     ];
     assert_eq!(notes(&text), expected);
 }

@@ -75,6 +75,15 @@ fn a_machine_says_what_it_wishes_for() {
 }
 
 #[test]
+fn a_machine_may_be_waited_for_longer_than_others() {
+    let patience = "patience: {creationTimeout: 1h, drainTimeout: 0, evictionsMax: 3, nodeConditions: []}";
+    let patience = spec(&WHOLE.replace("spread: tier", patience)).patience;
+    assert_eq!((patience.creation_timeout_ms, patience.health_timeout_ms), (Some(3_600_000), None));
+    assert_eq!((patience.drain_timeout_ms, patience.evictions_max), (Some(0), Some(3)));
+    assert_eq!(patience.node_conditions, Some([].into()), "only readiness counts");
+}
+
+#[test]
 fn what_makes_no_sense_is_named_with_its_place() {
     let with = |line: &str| {
         format!("apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {{name: m}}\nspec:\n  provider: x\n  {line}\n")
@@ -92,6 +101,10 @@ fn what_makes_no_sense_is_named_with_its_place() {
         ("spread: tier", "dangling-reference 6:11 spec.spread"),
         ("parent: nobody", "dangling-reference 6:11 spec.parent"),
         ("tags: {'a b': c}", "bad-name 6:10 spec.tags.a b"),
+        ("patience: {drainTimeout: 10}", "bad-duration 6:28 spec.patience.drainTimeout"),
+        ("patience: {healthTimeout: 0}", "bad-duration 6:29 spec.patience.healthTimeout"),
+        ("patience: {retries: 3}", "unknown-field 6:14 spec.patience.retries"),
+        ("patience: {nodeConditions: [A, A]}", "duplicate 6:34 spec.patience.nodeConditions[1]"),
     ];
     for (line, expected) in cases {
         assert_eq!(problems(with(line)), [expected], "{line}");

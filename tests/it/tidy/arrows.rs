@@ -58,7 +58,8 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 39] = [
+const DECLARED: [&str; 31] = [
+    "GiveUpBy",
     "Judged",
     "Zones",
     "ZoneBlame",
@@ -85,18 +86,9 @@ const DECLARED: [&str; 39] = [
     "Drain",
     "Throttle",
     "Readings",
-    "ConditionReading",
-    "NameReading",
-    "ReadinessReading",
     "TaintReading",
-    "MissingNodeReading",
-    "LabelReading",
-    "CleanupReading",
-    "ClassReading",
-    "RemovalReading",
     "UndeployedReading",
     "DeadlineReading",
-    "TokenReading",
     "reconciliation",
 ];
 

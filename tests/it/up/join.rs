@@ -98,7 +98,7 @@ fn an_agent_that_floods_is_recorded_from_time_to_time_and_the_node_goes_on() {
     for sequence in 1..=200 {
         let condition = |number| Condition {
             kind: format!("WorkloadRunning/w{number}"),
-            healthy: sequence % 2 == 0,
+            healthy: Some(sequence % 2 == 0),
             text: format!("{sequence} {}", "x".repeat(200)),
         };
         let report = Report {
@@ -109,6 +109,7 @@ fn an_agent_that_floods_is_recorded_from_time_to_time_and_the_node_goes_on() {
             workloads: Vec::new(),
             nonce: None,
             devices: Vec::new(),
+            node: None,
         };
         let told = client.send_json::<_, Value>(Method::POST, "/v1/agents/a/report", &report, Some(bearer.trim()));
         runtime.block_on(told).expect("it is heard all the same");

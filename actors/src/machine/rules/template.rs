@@ -9,9 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Taint;
 
-/// The annotation that holds the record.
-pub const RECORD: &str = "node.machine.sapcloud.io/last-applied-anno-labels-taints";
-
 type Map = BTreeMap<String, String>;
 
 /// Labels, annotations and taints that a node shall have.
@@ -20,29 +17,6 @@ pub struct NodeTemplate {
     pub labels: Map,
     pub annotations: Map,
     pub taints: Vec<Taint>,
-}
-
-/// What a node says about what was written to it last.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum LastWritten {
-    /// Nothing was written yet.
-    #[default]
-    Nothing,
-    Known(NodeTemplate),
-    /// There is a record and nobody can read it.
-    Unreadable,
-}
-
-/// What is to be written to a node, whole.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct NodeWrite {
-    pub node: String,
-    pub labels: Map,
-    /// Without the record.
-    pub annotations: Map,
-    pub taints: Vec<Taint>,
-    /// What is recorded as written.
-    pub record: NodeTemplate,
 }
 
 /// The map of a node after the template was applied, and whether that is a change. A key that was recorded and is not

@@ -1,19 +1,8 @@
 //! Which time-outs and counts are in force for one machine.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
-use crate::policy::{NameReading, Reconciliation};
-
-/// What one machine says otherwise than the policy. Zero is a value: it is honoured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overrides {
-    pub creation_timeout_ms: Option<u64>,
-    pub health_timeout_ms: Option<u64>,
-    pub drain_timeout_ms: Option<u64>,
-    pub evictions_max: Option<u32>,
-    /// An empty list means that only readiness counts.
-    pub node_conditions: Option<Vec<String>>,
-}
+use crate::{policy::Reconciliation, vocab::Overrides};
 
 /// What is in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,9 +11,9 @@ pub struct InForce {
     pub health_timeout_ms: u64,
     pub drain_timeout_ms: u64,
     pub evictions_max: u32,
-    pub node_conditions: Vec<String>,
-    /// Refused evictions of one pod that fit into the drain, at most `evictions_max`. May be 0: then pods are deleted
-    /// without asking first.
+    /// Each once, however often it is named.
+    pub node_conditions: BTreeSet<String>,
+    /// Refused evictions that fit into the drain, at most `evictions_max`. May be 0: then workloads end in any case.
     pub evictions_in_drain: u32,
 }
 
@@ -39,17 +28,46 @@ impl InForce {
             health_timeout_ms: overrides.health_timeout_ms.unwrap_or(policy.health_timeout_ms),
             drain_timeout_ms,
             evictions_max,
-            node_conditions: overrides.node_conditions.clone().unwrap_or_else(|| policy.node_conditions.clone()),
+            node_conditions: match &overrides.node_conditions {
+                Some(own) => own.clone(),
+                None => policy.node_conditions.iter().cloned().collect(),
+            },
             evictions_in_drain: evictions_max.min(u32::try_from(fitting).unwrap_or(u32::MAX)),
         }
     }
 }
 
-/// The names of a list that is written with commas: `DiskPressure, MemoryPressure`.
-pub fn names(text: &str, reading: NameReading) -> Vec<String> {
-    let name = |name: &str| match reading {
-        NameReading::Verbatim => name.to_owned(),
-        NameReading::Trimmed => name.trim().to_owned(),
-    };
-    text.split(',').map(name).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_machine_says_counts_and_the_policy_else() {
+        let policy = Reconciliation::default();
+        let nothing = InForce::of(&Overrides::default(), &policy);
+        assert_eq!((nothing.creation_timeout_ms, nothing.health_timeout_ms), (1_200_000, 600_000));
+        assert_eq!(
+            (nothing.drain_timeout_ms, nothing.evictions_max, nothing.evictions_in_drain),
+            (7_200_000, 360, 360)
+        );
+        assert_eq!(nothing.node_conditions.len(), 4);
+        let overrides = Overrides {
+            creation_timeout_ms: Some(0),
+            health_timeout_ms: Some(7),
+            drain_timeout_ms: Some(100_000),
+            evictions_max: Some(30),
+            node_conditions: Some(BTreeSet::new()),
+        };
+        let own = InForce::of(&overrides, &policy);
+        assert_eq!((own.creation_timeout_ms, own.health_timeout_ms, own.drain_timeout_ms), (0, 7, 100_000));
+        assert_eq!((own.evictions_max, own.evictions_in_drain), (30, 5), "the drain is over before there are more");
+        assert!(own.node_conditions.is_empty(), "only readiness counts");
+    }
+
+    #[test]
+    fn a_condition_that_is_named_twice_is_watched_once() {
+        let twice = ["DiskPressure", "DiskPressure"].map(str::to_owned).to_vec();
+        let policy = Reconciliation { node_conditions: twice, ..Reconciliation::default() };
+        assert_eq!(InForce::of(&Overrides::default(), &policy).node_conditions.len(), 1);
+    }
 }

@@ -78,7 +78,7 @@ pub(super) fn table() -> Vec<Case<State>> {
     let lost = || Command::Report(Report::Lost { effect: effect(2) });
     let begins = Event::DrainBegan { at: NOW, until: NOW.after(7_200_000) };
     let stale = Event::NodeWentStale { last_seen: Timestamp(50_000) };
-    let forced = Command::RemoveWith(Removal { force: true, keep_instance: false });
+    let forced = Command::RemoveWith(Removal { force: true, ..Removal::default() });
     let release = Command::ReleaseAttachment { volume: name("data") };
     let released = || Event::AttachmentReleased { volume: name("data") };
     let wake = || Command::Wake { due: NOW };
@@ -171,7 +171,7 @@ fn whoever_was_refused_is_woken_to_ask_again() {
 #[test]
 fn who_keeps_its_instance_keeps_what_runs_in_it() {
     let mut policy = Document::default();
-    let keeping = Command::RemoveWith(Removal { force: false, keep_instance: true });
+    let keeping = Command::RemoveWith(Removal { keep_instance: true, ..Removal::default() });
     let drains = |command: &Command, policy: &Document| {
         let decision = answer(&stream(), &after::<State>(&busy()), command, NOW, policy).expect("an answer");
         decision.events.iter().any(|event| matches!(event, Event::DrainBegan { .. }))

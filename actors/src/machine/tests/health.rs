@@ -106,8 +106,8 @@ pub(super) fn table() -> Vec<Case<State>> {
 #[test]
 fn only_what_is_watched_makes_a_node_unhealthy() {
     let policy = Document::default();
-    let told = |kind: &str, healthy| {
-        let condition = Condition { kind: kind.into(), healthy, text: String::new() };
+    let told = |kind: &str, healthy: bool| {
+        let condition = Condition { kind: kind.into(), healthy: healthy.into(), text: String::new() };
         let given = after::<State>(&joined_until(900_000));
         let decision = answer(&stream(), &given, &tell(vec![condition]), NOW, &policy).expect("an answer");
         decision.events.contains(&Event::BecameWell { at: NOW })

@@ -48,7 +48,7 @@ pub(super) fn table() -> Vec<Case<State>> {
     let dies = || [Event::Died, Event::DeleteRequested { at: NOW }];
     let drains = || Event::DrainBegan { at: NOW, until: NOW.after(7_200_000) };
     let dying = |past| then(past, [Event::RemovalBegan]);
-    let forced = Command::RemoveWith(Removal { force: true, keep_instance: false });
+    let forced = Command::RemoveWith(Removal { force: true, ..Removal::default() });
     let skipped = || Event::Skipped { what: Skipped::Membership { set: name("db") } };
     let reserved = || Event::AttachmentReserved { volume: name("data") };
     let released = || Event::AttachmentReleased { volume: name("data") };

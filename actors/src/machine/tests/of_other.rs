@@ -50,7 +50,7 @@ fn going() -> Vec<Event> {
 pub(super) fn table() -> Vec<Case<State>> {
     let left = Event::InstanceLeft { effect: effect(2), why: Leaving::OfOther };
     let gone = || vec![Event::RemovalBegan, Event::Died, left.clone(), Event::Removed];
-    let forced = || Command::RemoveWith(Removal { force: true, keep_instance: false });
+    let forced = || Command::RemoveWith(Removal { force: true, ..Removal::default() });
     let remove_stray = Command::RemoveStray { provider: name("local"), instance: with_nonce(instance(2), THEIRS) };
     vec![
         case(declared(), told(effect(2)), Ok((R::StartedByOther, vec![seen(effect(2)), refused()]))),

@@ -34,7 +34,7 @@ fn withheld(step: Step) -> Event {
 }
 
 fn with(force: bool, keep_instance: bool) -> Command {
-    Command::RemoveWith(Removal { force, keep_instance })
+    Command::RemoveWith(Removal { force, keep_instance, ..Removal::default() })
 }
 
 /// An instance of this name that was made under an id of nobody's.

@@ -89,7 +89,7 @@ pub(super) fn table() -> Vec<Case<State>> {
     let unassigned = Event::UnitUnassigned { application: name("shop") };
     let reserve = |of: &str| Command::ReserveContainer { container: name(of) };
     let release = |of: &str| Command::ReleaseContainer { container: name(of) };
-    let forced = Command::RemoveWith(Removal { force: true, keep_instance: false });
+    let forced = Command::RemoveWith(Removal { force: true, ..Removal::default() });
     let skipped = Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } };
     let dies = || [Event::Died, Event::DeleteRequested { at: NOW }];
     let host = || then(running(), [contains()]);

@@ -19,7 +19,7 @@ pub(super) fn rests_on(view: &View, order: &Order) -> Vec<Cite> {
             Some(set) if view.set_of(machine) != Some(set) => cites.fold(&view.sets, set.as_str(), &[Fact::Pass]),
             _ => cites,
         },
-        Order::Machine { machine, command: machine::Command::Remove } => match view.set_of(machine) {
+        Order::Machine { machine, command: machine::Command::RemoveWith(_) } => match view.set_of(machine) {
             Some(set) => cites.fold(&view.sets, set.as_str(), &[Fact::Pass]),
             None => cites,
         },

@@ -9,10 +9,10 @@ use uuid::Uuid;
 use super::{View, classes, rests::rests_on};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Folded, Stored, Touches, Verdict, reasons},
-    machine,
+    machine::{self, Removal, RemovalReason},
     machine_set::{self, Change, Plan},
     supervisor::{Order, order::ORDERS_MAX},
-    vocab::{Life, Name},
+    vocab::{Life, MachinePhase, Name},
 };
 
 /// The supervisor has no state of its own: everything it knows is in its view.
@@ -216,7 +216,8 @@ impl Set<'_> {
                 told.push((name, true));
                 continue;
             }
-            match self.standing(&name, machine::Command::Remove) {
+            let removal = Removal { why: self.why(&name), ..Removal::default() };
+            match self.standing(&name, machine::Command::RemoveWith(removal)) {
                 Standing::New(order) => orders.push(order),
                 Standing::UnderWay => (),
                 Standing::Refused => told.push((name, false)),
@@ -226,6 +227,16 @@ impl Set<'_> {
             orders.push(self.order(machine_set::Command::ReportRemovals { told }));
         }
         orders
+    }
+
+    /// Why one of its machines goes.
+    fn why(&self, machine: &Name) -> RemovalReason {
+        let is_failed = |state: &machine::State| machine::phase(state) == MachinePhase::Failed;
+        match self.folded.state.life {
+            Life::Alive if self.view.machines.get(machine.as_str()).is_some_and(is_failed) => RemovalReason::Unhealthy,
+            Life::Alive => RemovalReason::ScaleDown,
+            _ => RemovalReason::SetDeleted,
+        }
     }
 
     fn standing(&self, machine: &Name, command: machine::Command) -> Standing {

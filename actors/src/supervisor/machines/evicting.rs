@@ -81,6 +81,6 @@ fn is_available(view: &View, name: &Name) -> bool {
         .any(|order| matches!(order, Order::Machine { command: Command::AllowEviction { .. }, .. }));
     let keeps = state.drain.is_none() || waits_for_eviction(state, &view.documents);
     let is_well = matches!(&state.node, machine::Node::Reporting { conditions, .. }
-        if conditions.values().all(|condition| condition.healthy));
+        if conditions.values().all(|condition| condition.healthy.is_yes()));
     matches!(state.instance, Instance::Running { .. }) && is_well && keeps && !is_told
 }

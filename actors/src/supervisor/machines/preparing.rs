@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     contract::Folded,
-    machine::{self, Command, Instance, Node, Report, StartHost, Unstartable},
+    machine::{self, Command, Instance, Node, Removal, RemovalReason, Report, StartHost, Unstartable},
     supervisor::Order,
     vocab::{EffectId, Life, Name},
 };
@@ -112,7 +112,7 @@ fn follows(host: Option<&Folded<machine::State>>, container: &Folded<machine::St
     let host = host.map(|folded| &folded.state);
     let is_leaving = host.is_some_and(|host| matches!(host.life, Life::Dying | Life::Dead));
     if is_leaving && container.state.life == Life::Alive {
-        return Some(Command::Remove);
+        return Some(Command::RemoveWith(Removal { why: RemovalReason::HostDeleted, ..Removal::default() }));
     }
     let made_in = container.state.parameters()?.host.as_ref()?.effect;
     let effect = container.state.running_effect()?;

@@ -172,7 +172,7 @@ impl Spent {
         };
         view.in_replacement += self.issued.get(&group_of).copied().unwrap_or_default();
         view.in_replacement += *self.ordered.entry(group_of).or_insert_with_key(|group| ordered(facts, group));
-        budget::room(&view, &rules.throttle).is_ok()
+        budget::has_room(&view, &rules.throttle)
     }
 }
 

@@ -72,7 +72,7 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
             Cites::default().cite(view.leaving.get(&(machine.clone(), container.clone())).cloned().flatten())
         }
         // Machines that stand in one go with it.
-        Command::Remove => Cites::default().fold(machines, parent(), &[Fact::Life]),
+        Command::RemoveWith(_) => Cites::default().fold(machines, parent(), &[Fact::Life]),
         Command::RemoveStray { instance, .. } | Command::RemoveReturned { instance, .. } => {
             own(seen.seen_at(instance.effect))
         }

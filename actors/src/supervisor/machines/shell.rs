@@ -328,7 +328,8 @@ impl Handler<AgentReport> for SupervisorActor<State> {
         self.watch.last_seen.insert(effect, seen);
         self.watch.shown.insert(effect);
         let seen: BTreeMap<String, Condition> = conditions.iter().map(|c| (c.kind.clone(), c.clone())).collect();
-        let known = matches!(&folded.state.node, Node::Reporting { conditions, .. } if *conditions == seen);
+        let known =
+            matches!(&folded.state.node, Node::Reporting { conditions, .. } if !Condition::are_news(conditions, &seen));
         // Until somebody has said that it may end, what runs inside goes on.
         let waits = waits_for_eviction(&folded.state, &self.view.documents);
         let is_draining = folded.state.is_draining() && !waits;

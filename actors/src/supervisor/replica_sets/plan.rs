@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     contract::Fold,
     machine::{self, Instance, Node},
+    ports::Healthy,
     ports::replica_set::{Action, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Step, StepReason},
     replica_set::{Seat, Spec, State as ReplicaSet},
     supervisor::peer_group::{Address, Machine, PeerRules, Snapshot, Verdict, decide},
@@ -121,6 +122,6 @@ fn has_lost_its_data(machines: &Fold<machine::State>, set: &Name, member: &Membe
     let is_spared = status.is_some_and(|status| status.is_ready() || status.state == MemberState::Startup);
     let machine = member.machine_tag().and_then(|machine| machines.get(machine));
     let Some(Node::Reporting { conditions, .. }) = machine.map(|machine| &machine.node) else { return false };
-    let says_so = conditions.get(&data_lost_condition(set)).is_some_and(|condition| !condition.healthy);
+    let says_so = conditions.get(&data_lost_condition(set)).is_some_and(|condition| condition.healthy == Healthy::No);
     says_so && !is_spared && guard::holds(Guard::LostDataJoinsAnew)
 }

@@ -12,7 +12,7 @@ use crate::{
     machine,
     policy::{Document, PeerRules, ReplicaSets},
     ports::{
-        Condition, InstanceStatus, MachineInstance,
+        Condition, Healthy, InstanceStatus, MachineInstance,
         replica_set::{
             Action, Change, Configuration, EngineRules, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus,
             Observation, Priority, Stamp, Step, StepReason,
@@ -188,7 +188,7 @@ fn nothing_is_planned_while_something_is_under_way() {
 
 #[test]
 fn a_member_that_lost_its_data_goes_and_its_machine_joins_anew() {
-    let lost = || Condition { kind: data_lost_condition(&name("db")), healthy: false, text: "no data".into() };
+    let lost = || Condition { kind: data_lost_condition(&name("db")), healthy: Healthy::No, text: "no data".into() };
     let says_so = |seen: Seen| {
         seen.then("machine/m3", [machine::Event::NodeReported { conditions: vec![lost()], at: Timestamp(5) }])
     };

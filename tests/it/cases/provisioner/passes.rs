@@ -135,7 +135,7 @@ impl PassWorld {
 
     /// What the store says of a machine now.
     fn set(&mut self, id: &str, record: &Record) -> Result<(), String> {
-        let removal = Removal { force: false, keep_instance: record.keep_instance };
+        let removal = Removal { keep_instance: record.keep_instance, ..Removal::default() };
         match record.life.as_deref() {
             None | Some("alive") => (),
             Some("dying") => {

@@ -115,7 +115,7 @@ impl Sequence {
                 self.lab.desk.machine(MACHINE, Command::Remove);
             }
             Some(("life", "dead")) => {
-                let removal = Removal { force: false, keep_instance: self.keeps };
+                let removal = Removal { keep_instance: self.keeps, ..Removal::default() };
                 self.lab.desk.machine(MACHINE, Command::RemoveWith(removal));
             }
             Some(("zone", zone)) => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use bailiwick::actors::machine::rules::{Taint, TaintEffect};
 use serde_json::{Map, Value, json};
 
 /// The keys that are still to be compared.
@@ -27,6 +28,11 @@ impl Expect {
     /// What is expected of this key, which is compared now.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
         self.left.remove(key)
+    }
+
+    /// Puts back what is compared further on.
+    pub(super) fn put(&mut self, key: &str, value: Value) {
+        self.left.insert(key.to_owned(), value);
     }
 
     /// Compares a value as it stands.
@@ -79,4 +85,33 @@ pub(super) fn sorted(value: &Value) -> Value {
     let items: BTreeSet<String> = value.as_array().into_iter().flatten().map(|item| bare(item).to_string()).collect();
     let count = value.as_array().map_or(0, Vec::len);
     json!({"items": items, "count": count})
+}
+
+pub(super) fn compare_taints(what: &str, expected: &Value, got: &[Taint]) -> Result<(), String> {
+    let got: Value = got.iter().map(taint).collect();
+    differ(what, &sorted(&whole_taints(expected)), &sorted(&got))
+}
+
+/// Of a trace, calls to the provider and writes of nodes and secrets; writes of a machine are its journal.
+pub(super) fn compare_trace(expect: &mut Expect, got: &[String]) -> Result<(), String> {
+    let Some(expected) = expect.take("trace") else { return Ok(()) };
+    let own = ["update machines", "update machines/status", "update machineclasses"];
+    let counts = |entry: &&Value| !own.iter().any(|own| *entry == own);
+    let expected: Vec<&Value> = expected.as_array().ok_or("trace is no list")?.iter().filter(counts).collect();
+    differ("trace", &json!(expected), &json!(got))
+}
+
+/// A taint with the value that is left out when it is blank.
+fn whole_taints(expected: &Value) -> Value {
+    let whole = |taint: &Value| json!({"key": taint["key"], "value": taint["value"].as_str().unwrap_or_default(), "effect": taint["effect"]});
+    expected.as_array().into_iter().flatten().map(whole).collect()
+}
+
+pub(super) fn taint(taint: &Taint) -> Value {
+    let effect = match taint.effect {
+        TaintEffect::NoSchedule => "NoSchedule",
+        TaintEffect::PreferNoSchedule => "PreferNoSchedule",
+        TaintEffect::NoExecute => "NoExecute",
+    };
+    json!({"key": taint.key, "value": taint.value, "effect": effect})
 }

@@ -5,16 +5,13 @@ mod built;
 use std::collections::BTreeMap;
 
 use bailiwick::actors::{
-    machine::{
-        reconcile::RemovalStep,
-        rules::{ConditionStatus, TaintEffect},
-    },
+    machine::rules::TaintEffect,
     vocab::{MachinePhase, Timestamp},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub(super) use self::built::{CallResult, spelled, state};
+pub(super) use self::built::{CallError, CallResult, spelled};
 
 pub(super) type Map = BTreeMap<String, String>;
 
@@ -124,6 +121,10 @@ pub(super) struct Event {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    dead_code,
+    reason = "what the original records of a machine and ours has nothing for; that it is known is what counts"
+)]
 pub(super) struct Machine {
     pub(super) name: String,
     #[serde(default)]
@@ -166,18 +167,27 @@ struct LastOperation {
     state: String,
     description: String,
     age_s: u64,
-    next_step: Option<RemovalStep>,
+    next_step: Option<String>,
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) enum ConditionStatus {
+    True,
+    False,
+    Unknown,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Condition {
-    r#type: String,
-    status: ConditionStatus,
+#[expect(dead_code, reason = "how old a condition is counts for nothing here, and texts are for people")]
+pub(super) struct Condition {
+    pub(super) r#type: String,
+    pub(super) status: ConditionStatus,
     #[serde(default)]
     age_s: u64,
     #[serde(default)]
-    reason: String,
+    pub(super) reason: String,
     #[serde(default)]
     message: String,
 }
@@ -201,6 +211,7 @@ struct GivenTaint {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "no node of ours is cordoned; that the field is known is what counts")]
 pub(super) struct Node {
     pub(super) name: String,
     #[serde(default)]

@@ -6,11 +6,10 @@
 mod drain;
 mod expect;
 mod given;
+mod living;
 mod orphans;
-mod passes;
 mod rules;
 mod sets;
-mod world;
 
 use bailiwick::actors::policy::{self, Reconciliation};
 use serde_json::Value;
@@ -18,6 +17,7 @@ use serde_json::Value;
 use super::{Group, Plan, by_field};
 use expect::Expect;
 use given::Given;
+pub(super) use living::DIFFERENCES;
 
 /// Groups are flows; what does not apply to us stands apart, so that it is counted and printed.
 pub(super) fn groups(file: &Value) -> Vec<Group> {
@@ -51,21 +51,23 @@ const STORE: &str = "(store only)";
 pub(super) fn plan(group: &str) -> Option<Plan> {
     let (flow, why) = group.split_once(' ').unwrap_or((group, ""));
     let plan = match flow {
-        "create" | "delete" | "health" | "sync" | "reconcile" => Plan::Run(passes::pass),
-        "sequence" => Plan::Run(passes::sequence),
-        "healthy" => Plan::Run(rules::healthy),
-        "conditions_changed" => Plan::Run(rules::conditions_changed),
-        "critical_taint" => Plan::Run(rules::critical_taint),
-        "termination_reason" => Plan::Run(rules::termination_reason),
-        "timeouts" => Plan::Run(rules::timeouts),
-        "create_failure_phase" => Plan::Run(passes::create_failure_phase),
-        "token" => Plan::Run(rules::token),
-        "sync_labels" | "sync_annotations" | "sync_taints" => Plan::Run(rules::sync),
-        "can_fail" => Plan::Run(rules::can_fail),
-        "permits" => Plan::Run(rules::permits),
-        "validate_class" => Plan::Run(rules::validate_class),
-        "class" => Plan::Run(rules::class),
-        "node_event" => Plan::Run(rules::node_event),
+        "create" => Plan::Living(living::create),
+        "health" => Plan::Living(living::health),
+        "delete" => Plan::Living(living::delete),
+        "sync" => Plan::Living(living::sync),
+        "reconcile" => Plan::Living(living::reconcile),
+        "sequence" => Plan::Living(living::sequence),
+        "healthy" => Plan::Living(living::healthy),
+        "conditions_changed" => Plan::Living(living::conditions_changed),
+        "critical_taint" => Plan::Living(living::critical_taint),
+        "termination_reason" => Plan::Living(living::termination_reason),
+        "timeouts" => Plan::Living(living::timeouts),
+        "create_failure_phase" => Plan::Living(living::create_failure_phase),
+        "sync_labels" | "sync_annotations" | "sync_taints" => Plan::Living(rules::sync),
+        "can_fail" => Plan::Living(rules::can_fail),
+        "validate_class" => Plan::Living(living::validate_class),
+        "class" => Plan::Living(living::class),
+        "node_event" => Plan::Living(living::node_event),
         "unmanaged" => Plan::NotApplicable(
             "nodes are no objects of their own: an agent that is no machine's is told so, and nothing is written on it",
         ),
@@ -79,6 +81,10 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "slow_start" => Plan::Run(sets::slow_start),
         "replicas" => Plan::Run(sets::replicas),
         "set_status" => Plan::Run(sets::status),
+        "token" => Plan::NotApplicable("an id is drawn for every instance; none follows from a name"),
+        "permits" => {
+            Plan::NotApplicable("orders that are not answered yet are the permits: none is taken or given back")
+        }
         "fenceposts"
         | "bounds"
         | "new_replicas"

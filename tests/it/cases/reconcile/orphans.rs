@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::lab::{Lab, fails, stranger},
-    given::{Machine, phase},
+    given::{CallError, Machine, phase},
     policy_name, read,
 };
 
@@ -84,7 +84,7 @@ pub(super) fn orphans(case: &Value) -> Result<(), String> {
     expect.done()
 }
 
-fn fault(error: bailiwick::actors::machine::reconcile::CallError) -> Fault {
+fn fault(error: CallError) -> Fault {
     Fault::new(error.code.unwrap_or(FaultCode::Unknown), "provider says no")
 }
 

@@ -1,84 +1,24 @@
-//! The rules, one by one.
+//! Rules that the node and the agent share with the cases as they are.
 
 use std::collections::BTreeMap;
 
-use bailiwick::actors::machine::{
-    reconcile::{Scope, State},
-    rules::{
-        self, InForce,
-        budget::{BudgetView, PermitSeen, Permits, Refusal, room},
-        class::{self, ClassSeen},
-        removal::RemovalReason,
-        template::{self, LastWritten, NodeTemplate},
-        token::TokenId,
-        wake::{self, NodeChange, NodesMachine},
-    },
+use bailiwick::actors::machine::rules::{
+    budget::{BudgetView, has_room, weight},
+    template,
 };
 use serde_json::{Value, json};
 
 use super::{
-    expect::differ,
-    given::{CLASS, Given, Machine, NOW, phase},
-    passes::{compare_passed, compare_taints, compare_trace},
+    expect::{Expect, compare_taints, differ},
+    given::{Given, Machine, phase},
     policy, read,
-    world::World,
 };
+
+/// The label that names the deployment whose machines share a budget.
+const DEPLOYMENT: &str = "name";
 
 fn machine(given: &Given) -> Result<&Machine, String> {
     given.machine.as_ref().ok_or_else(|| "it gives no machine".to_owned())
-}
-
-pub(super) fn healthy(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let (machine, policy) = (machine(&given)?, policy(&given));
-    let in_force = InForce::of(&machine.overrides(&policy), &policy);
-    let healthy = rules::is_healthy(&machine.conditions(), &in_force.node_conditions, policy.readings.readiness);
-    expect.same("healthy", healthy)?;
-    expect.done()
-}
-
-pub(super) fn conditions_changed(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let node = given.node.as_ref().ok_or("it gives no node")?.seen().0;
-    let known = machine(&given)?.conditions();
-    expect.same("changed", rules::changed(&known, &node.conditions, policy(&given).readings.conditions))?;
-    expect.done()
-}
-
-pub(super) fn critical_taint(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let node = given.node.as_ref().ok_or("it gives no node")?.seen().0;
-    expect.same("present", rules::has_critical_taint(&node.taints))?;
-    expect.done()
-}
-
-pub(super) fn termination_reason(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let before = phase(given.params.phase.as_deref().ok_or("it gives no phase")?)?;
-    expect.same("reason", RemovalReason::of_phase(before).as_str())?;
-    expect.done()
-}
-
-pub(super) fn timeouts(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let policy = policy(&given);
-    let in_force = InForce::of(&machine(&given)?.overrides(&policy), &policy);
-    expect.same("creation_timeout_s", in_force.creation_timeout_ms / 1000)?;
-    expect.same("health_timeout_s", in_force.health_timeout_ms / 1000)?;
-    expect.same("drain_timeout_s", in_force.drain_timeout_ms / 1000)?;
-    expect.same("max_evict_retries", in_force.evictions_max)?;
-    expect.same("evict_retries_used_in_drain", in_force.evictions_in_drain)?;
-    expect.same("node_conditions", in_force.node_conditions.join(","))?;
-    expect.done()
-}
-
-pub(super) fn token(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let id = TokenId::of_name(given.params.machine_name.as_deref().ok_or("it gives no name")?);
-    expect.same("secret_name", id.secret_name())?;
-    expect.same("token_id", id.0)?;
-    expect.returned()?;
-    expect.done()
 }
 
 /// One of the three parts of a template; the other two stay as they are.
@@ -86,10 +26,7 @@ pub(super) fn sync(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let wanted = machine(&given)?.template();
     let mut node = given.node.as_ref().ok_or("it gives no node")?.seen().0;
-    let last = match &node.last_written {
-        LastWritten::Known(last) => last.clone(),
-        LastWritten::Nothing | LastWritten::Unreadable => NodeTemplate::default(),
-    };
+    let last = given.node.as_ref().map(super::given::Node::last_applied).unwrap_or_default();
     let changed;
     match given.flow.as_str() {
         "sync_labels" => (changed, node.labels) = template::map(&wanted.labels, &last.labels, &node.labels),
@@ -118,110 +55,17 @@ pub(super) fn can_fail(case: &Value) -> Result<(), String> {
     let deployment = given.params.deployment.as_deref().unwrap_or_default();
     let all = given.machine.iter().chain(&given.others);
     let all: Vec<_> = all
-        .map(|machine| Ok((machine.label(State::DEPLOYMENT_LABEL), phase(&machine.phase)?)))
+        .map(|machine| Ok((machine.label(DEPLOYMENT), 1, weight(phase(&machine.phase)?))))
         .collect::<Result<_, String>>()?;
-    let view = BudgetView::of(deployment, all, PermitSeen::Free, policy.readings.undeployed);
-    let may = match room(&view, &policy.throttle) {
-        Ok(()) => true,
-        Err(Refusal::Spent) => false,
-        Err(Refusal::PermitTaken) => return Err("nobody takes the permit".to_owned()),
-    };
-    expect.same("can_mark_failed", may)?;
+    let view = BudgetView::counted(deployment, all, policy.readings.undeployed);
+    expect.same("can_mark_failed", has_room(&view, &policy.throttle))?;
     nothing_else(&mut expect)
 }
 
 /// A rule calls nobody.
-fn nothing_else(expect: &mut super::Expect) -> Result<(), String> {
+fn nothing_else(expect: &mut Expect) -> Result<(), String> {
     expect.error("error", false)?;
     expect.same("calls", json!([]))?;
     expect.same("trace", json!([]))?;
-    std::mem::replace(expect, super::Expect::new(json!({}))?).done()
-}
-
-pub(super) fn permits(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let mut permits = Permits::default();
-    let mut results = Vec::new();
-    for operation in &given.params.ops {
-        let text = |at: usize| operation.get(at).and_then(Value::as_str).unwrap_or_default();
-        results.push(match text(0) {
-            "register" => {
-                let count = operation.get(2).and_then(Value::as_u64).ok_or("how many permits?")?;
-                permits.register(text(1), u32::try_from(count).map_err(|error| error.to_string())?, NOW);
-                Value::Null
-            }
-            "try" => json!(permits.take(text(1), NOW)),
-            "release" => {
-                permits.release(text(1), NOW);
-                Value::Null
-            }
-            "delete" => {
-                permits.forget(text(1));
-                Value::Null
-            }
-            other => return Err(format!("the runner does not understand the operation {other:?}")),
-        });
-    }
-    expect.same("results", json!(results))?;
-    expect.done()
-}
-
-/// A pass that looks at nothing but the class.
-pub(super) fn validate_class(case: &Value) -> Result<(), String> {
-    let mut case = case.clone();
-    let name = case["params"]["class"].as_str().unwrap_or(CLASS).to_owned();
-    case["machine"] = json!({"name": "m", "finalizer": true, "provider_id": "", "phase": "", "class": name});
-    let (given, mut expect) = read(&case)?;
-    let mut world = World::new(&given, policy(&given))?;
-    compare_passed(&mut expect, &world.pass(Scope::Class)?)?;
-    let fault = class::validated(&given.machine_class.seen(&name)).err();
-    expect.same("class_enqueued", fault.is_some_and(class::ClassFault::wakes_class))?;
-    let secret = given.machine_class.secret();
-    let data = class::secrets(secret.as_ref(), given.machine_class.credentials.as_ref());
-    expect.same("secret_data", if fault.is_some() { Value::Null } else { json!(data) })?;
-    nothing_else(&mut expect)
-}
-
-pub(super) fn class(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let users = usize::from(given.machine.is_some());
-    let ClassSeen::Found(class) = given.machine_class.seen(CLASS) else {
-        return Err("a pass over a class that is not there".to_owned());
-    };
-    let step = class::step(&class, users);
-    let woken = if step.wakes_users() { users } else { 0 };
-    expect.same("class_finalizer", step.keeps(&class))?;
-    expect.same("machines_enqueued", woken)?;
-    expect.same("enqueued_after_s", json!(vec![0; woken]))?;
-    expect.error("error", step.is_refused())?;
-    expect.same("calls", json!([]))?;
-    // Whatever is written is written to the class, which is no node and no secret.
-    compare_trace(&mut expect, &[])?;
-    expect.done()
-}
-
-pub(super) fn node_event(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let node = given.node.as_ref().ok_or("it gives no node")?.seen().0;
-    let change = match given.params.event.as_deref() {
-        Some("add") => NodeChange::Added,
-        Some("update") => NodeChange::Updated,
-        Some("delete") => NodeChange::Deleted,
-        other => return Err(format!("there is no event {other:?}")),
-    };
-    let conditions = given.machine.as_ref().map(Machine::conditions).unwrap_or_default();
-    let machine = match &given.machine {
-        None => None,
-        Some(machine) => {
-            Some(NodesMachine { phase: phase(&machine.phase)?, conditions: &conditions, is_going: machine.is_going() })
-        }
-    };
-    let reading = policy(&given).readings.conditions;
-    let verdict = wake::on_node_change(change, &node.annotations, &node.conditions, machine, reading);
-    expect.same("machine_enqueued", verdict.wakes_machine)?;
-    expect.same("enqueued_after_s", json!(vec![0; usize::from(verdict.wakes_machine)]))?;
-    let trace: &[&str] = if verdict.removes_machine { &["delete machines"] } else { &[] };
-    expect.same("trace", json!(trace))?;
-    expect.returned()?;
-    nothing_else(&mut expect)
+    std::mem::replace(expect, Expect::new(json!({}))?).done()
 }
