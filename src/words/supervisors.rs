@@ -72,7 +72,7 @@ impl Words for storage::State {
     fn asked(command: &storage::Command) -> String {
         match command {
             storage::Command::Look { about } => format!("re-evaluate {}", entities(about)),
-            storage::Command::Begin { .. } => "begin a new session".into(),
+            storage::Command::Begin => "begin a new session".into(),
             storage::Command::Observe { changes } => {
                 format!("agents reported: {}", devices_in_words(changes))
             }
