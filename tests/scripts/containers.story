@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal fe6262c292c674b76353080c0f27052fc8e2c02fbc9f81485afe5ff8e71fa654
+journal b580215a351b8a939e3acd212080e7e9dab43906fa704baadd6e3e2189b70d89

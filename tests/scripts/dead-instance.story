@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal c3bfde9909c3236afa283e32e5c7f6259aa0f9eba8ffeb14fd818da33e02cd5a
+journal e42f036ba537e4852ed87c74be7a9f9ef866223796156461b3d018abb03f29de

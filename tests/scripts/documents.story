@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 14e36624891fee7c8fbd37e457237ac961e572baaba196ff1ca231b765ec4af6
+journal be0410748682f3103a9f8106dfec8aa178d7cd6afd391a5a16f4bf1709260741

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 612fe108cd2603c97eb50043e1e9406626dfc5d4a36c5b737002501eedce6150
+journal 832c3d56b9f25ab4be8ac9cb74b641de7b1e4c0bf2d7fd741f31e17a95829494

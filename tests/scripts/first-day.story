@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 88f1509d166b77b8489ffbe0ef49788128b0b68119b5967cdf44aaad41cef006
+journal a11d92f8d2694cd7b97191a3c1adb0a8716b2d7214208f037692af687589e499

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 69c73e29e4f71258e9b00ec4b8aac166ed60ecc5398ba5dba9710095b4ce8724
+journal 28a4b950fb5e198b0a9c4d2077baebec8cabb5d392c2b03f2a324ea52d0f3166

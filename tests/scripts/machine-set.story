@@ -130,4 +130,4 @@ converged after 1801.000 s: 111 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal e4afb16700d0387ba05590ebb8a4e15bdfc1631ccc21a4b554d0d66df4bf8563
+journal 0b79400690d76649f8e006243b07cb945d2a6e684694b5f5ef9f89b99b4dc6b3

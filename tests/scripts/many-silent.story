@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 0abffa629c28239240abe60dd2ad81e009084acd848a2c6e5c75d2308f18fb6a
+journal f73cea16f8ee36cd50bd4f43acbaa862be7342425abdb1957e22f0bca5e5f5ae

@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 36a7fddf96bdf9810f3ff0562a882a7bd7d7874a182fcc7c3f30845b0e95567e
+journal f06da3c121ed5bafca63b4dfbd01a9dedb184c3707a0df0ba9fedc8f544f3540

@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 37493e99c8429a11d105b8e373f055c94728d5237ec18e6389a53bba57f8ba8a
+journal e840bc8b959530ab72fea06b5db9e05e63a328352121349064f26166cafc3f21

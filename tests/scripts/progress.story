@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 2a4ea3a9bfdc35f16a97297f8ed3517e2b440d786043689e255e2cdc386089bd
+journal 27f229ffb675b663470c62cfc9ca36170f82abdbe69d15ea78bf01807280bec9

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 9a33f48a4badefdeeee1a7e859397bf0dbab2b854bc7058ff9017201520dee94
+journal f2728fb5e7ec95120dd9a132dc9d413bd52a6f4bb3acf62f91767d088faa4dec

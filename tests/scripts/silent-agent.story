@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 520907b7ab146a7395575e41eaf4007ad1ab82c1bdcac4afe72cb5964ad4b198
+journal 71c61c168700830bdacc0ddc43ceff28bab452045871f4a769ac93325688e160

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal b81a462f8efb42a133f0df2d0e0831d58052239f1c1c348b09a8c72490122fd8
+journal 0729b51461afe2b5cdd29a031cf899f9742c3dbcfa8f53b3c57963ba7f75b6fe

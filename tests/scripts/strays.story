@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 23a6c41842d2879e2b5a76d05a9225e725cc0f8a56079271c334f38972edc698
+journal 6e5eb84502a0e5123954e59404d04689004b2a4cca4ff74806a34fc371689323

@@ -145,4 +145,4 @@ converged after 5400.000 s: 125 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 835474a258c664cb2bcef590d8f3f2cde49f93a405ac34b3584af2c1d433055c
+journal 7fb5b65650cc5e80363cbe3b1c394c1480dc08ebae4167c42bc2e85e8068cda4

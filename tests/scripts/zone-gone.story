@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal f1c42369f453d2e733b6474fae96e01a29291761f58a9452076273f7af3e2957
+journal 6eb0dbe783e2bb192fca1e825b6513b86a1de6e29048c4a703322404a2ab570b

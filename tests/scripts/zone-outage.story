@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal b88b8ce27d59d148e95c63b6b3766119ac205cb5299ab3016cf96137a5d415b4
+journal 8b2279447973e3642db25c839d6f22caf0ba7255797344bab827fc4dabfaa58b

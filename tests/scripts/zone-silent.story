@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 9260eda48755ffec5404cc4fc0e57260b25a5741929afee1c16048dfa63c67f6
+journal 7c692c5793be24078bd132a56eebc5a78b7c469e443db8f46860451303842d00
