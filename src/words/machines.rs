@@ -103,7 +103,7 @@ impl Words for State {
             }
             Event::MountReserved { filesystem } => format!("reserved a place for filesystem {filesystem}"),
             Event::MountReleased { filesystem } => format!("released filesystem {filesystem}"),
-            Event::GoesBecause { why } => format!("removed because {why}"),
+            Event::RemovalExplained { why } => format!("removed because {why}"),
             Event::RemovalBegan => "removal started".into(),
             Event::Died => "nothing depends on it any more".into(),
             Event::Removed => "removed".into(),

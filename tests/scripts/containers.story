@@ -40,8 +40,8 @@
 00:30:00.000     --- an operator removes machine/0
 00:30:00.000    36 node/requests                request done (operator)
 00:30:00.000    37 machine/0                    removal began, because its removal was requested, and the machines that it hosts are removed first (operator)
-00:30:00.000    38 supervisor/machines          issued to 0-lxd-0: remove, because the observed state requires it (supervisor/machines)
-00:30:00.000    39 machine/0-lxd-0              removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machines, after 38)
+00:30:00.000    38 supervisor/machines          issued to 0-lxd-0: remove with, because the observed state requires it (supervisor/machines)
+00:30:00.000    39 machine/0-lxd-0              goes because, removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machines, after 38)
 00:30:00.042    40 machine/0-lxd-0              deleted, removed, because the provider confirmed that its instance is gone (executor, after 39)
 00:30:00.042    41 supervisor/machines          issued to 0: release container, because the observed state requires it (supervisor/machines)
 00:30:00.042    42 machine/0                    container released 0-lxd-0, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machines, after 41)
@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal b580215a351b8a939e3acd212080e7e9dab43906fa704baadd6e3e2189b70d89
+journal a172a99dafc685910c9ae2e3f16cdff675d9c18ca6578679c629c76140aaf6ab

@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal e42f036ba537e4852ed87c74be7a9f9ef866223796156461b3d018abb03f29de
+journal 9987f1d5962bbce143fb950ce0dee8fe4fd595452efa42915bc1e32aa0ef9859

@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal be0410748682f3103a9f8106dfec8aa178d7cd6afd391a5a16f4bf1709260741
+journal d55bd90f8a1dc515314885d253838410eda580ec1e15a60f5365d6d551b783ee

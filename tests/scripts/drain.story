@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 832c3d56b9f25ab4be8ac9cb74b641de7b1e4c0bf2d7fd741f31e17a95829494
+journal 49c76eadff86428e61740cda4d123b1af40a03f56f6598cf51579effe487da2f

@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal a11d92f8d2694cd7b97191a3c1adb0a8716b2d7214208f037692af687589e499
+journal c3edddaa834ea2da8fc993d42261c8a0d395a7deee31f5e54cf5e49c707fa86a

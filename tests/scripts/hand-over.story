@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 28a4b950fb5e198b0a9c4d2077baebec8cabb5d392c2b03f2a324ea52d0f3166
+journal 07d61c30cc4eb0195d15334a7a1e7089dcfd750159955eaaf3f33a3ce9af9e02

@@ -105,4 +105,4 @@ converged after 1800.000 s: 95 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 892d0271077b6f43ec15f2b39e48a004c8f2b8e36e3b6a7e5cb2d1dba701d4e7
+journal 3503ef8a83b89d14da91ed96dea931ea3ce8f10d1fd79a3384ab59ee33e50354

@@ -91,12 +91,12 @@
 00:20:00.000    81 machine-set/web              spec changed, because its declaration changed (operator)
 00:20:00.000    82 supervisor/machine-sets      issued to web: begin pass, because the observed state requires it (supervisor/machine-sets)
 00:20:00.000    83 machine-set/web              pass, pass, because its machines differ from its declaration (supervisor/machine-sets, after 82)
-00:20:00.000    84 supervisor/machine-sets      issued to web-1: remove, issued to web-3: remove, issued to web-4: remove, issued to web-5: remove, issued to web-6: remove, because the observed state requires it (supervisor/machine-sets)
-00:20:00.000    85 machine/web-6                removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
-00:20:00.000    86 machine/web-5                removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
-00:20:00.000    87 machine/web-1                removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
-00:20:00.000    88 machine/web-4                removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
-00:20:00.000    89 machine/web-3                removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
+00:20:00.000    84 supervisor/machine-sets      issued to web-1: remove with, issued to web-3: remove with, issued to web-4: remove with, issued to web-5: remove with, issued to web-6: remove with, because the observed state requires it (supervisor/machine-sets)
+00:20:00.000    85 machine/web-6                goes because, removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
+00:20:00.000    86 machine/web-5                goes because, removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
+00:20:00.000    87 machine/web-1                goes because, removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
+00:20:00.000    88 machine/web-4                goes because, removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
+00:20:00.000    89 machine/web-3                goes because, removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 84)
 00:20:00.000    90 supervisor/machine-sets      issued to web: report removals, because the observed state requires it (supervisor/machine-sets)
 00:20:00.000    91 machine-set/web              pass, pass, pass, pass, pass, pass, because machines were ordered to be removed (supervisor/machine-sets, after 90)
 00:20:00.015    92 supervisor/machines          observed 5 vanished, because the list differs from the last one (supervisor/machines)
@@ -111,8 +111,8 @@
 00:30:00.000   100 machine-set/web              removal began, because its removal was requested (operator)
 00:30:00.000   101 supervisor/machine-sets      issued to web: begin pass, because the observed state requires it (supervisor/machine-sets)
 00:30:00.000   102 machine-set/web              pass, pass, because its machines differ from its declaration (supervisor/machine-sets, after 101)
-00:30:00.000   103 supervisor/machine-sets      issued to web-7: remove, because the observed state requires it (supervisor/machine-sets)
-00:30:00.000   104 machine/web-7                removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 103)
+00:30:00.000   103 supervisor/machine-sets      issued to web-7: remove with, because the observed state requires it (supervisor/machine-sets)
+00:30:00.000   104 machine/web-7                goes because, removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machine-sets, after 103)
 00:30:00.000   105 supervisor/machine-sets      issued to web: report removals, because the observed state requires it (supervisor/machine-sets)
 00:30:00.000   106 machine-set/web              pass, pass, because machines were ordered to be removed (supervisor/machine-sets, after 105)
 00:30:00.024   107 machine/web-7                deleted, removed, because the provider confirmed that its instance is gone (executor, after 104)
@@ -130,4 +130,4 @@ converged after 1801.000 s: 111 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 0b79400690d76649f8e006243b07cb945d2a6e684694b5f5ef9f89b99b4dc6b3
+journal 76fa994915e153e9ece6444f72456147e45c4006921b1776031c17861b684cdd

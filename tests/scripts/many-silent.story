@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal f73cea16f8ee36cd50bd4f43acbaa862be7342425abdb1957e22f0bca5e5f5ae
+journal 038e46f8b78d4b776ea5a97befa15a49ba013d1615cea722ebc8e86ea8783b3a

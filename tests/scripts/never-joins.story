@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal f06da3c121ed5bafca63b4dfbd01a9dedb184c3707a0df0ba9fedc8f544f3540
+journal 702709db216d31934010e6bbce1fc644b515ed731041f2c5c6cffde729be3606

@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal e840bc8b959530ab72fea06b5db9e05e63a328352121349064f26166cafc3f21
+journal f221578a723323047134941e03f1f739cf1a2532182585efa7a88e0de04a7552

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 27f229ffb675b663470c62cfc9ca36170f82abdbe69d15ea78bf01807280bec9
+journal a83e64874f7a6a58f89ba785e7caa5769d547d78db147bc98ece62d6c7003d72

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal f2728fb5e7ec95120dd9a132dc9d413bd52a6f4bb3acf62f91767d088faa4dec
+journal 63f071d849354165d91097c74e27b467c29a1de26a2d67d948e71c0c21f0b331

@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 71c61c168700830bdacc0ddc43ceff28bab452045871f4a769ac93325688e160
+journal b3e4034d308d1114a35b084ad1794a4456c521154624fd46df1ce70a23728130

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal 0729b51461afe2b5cdd29a031cf899f9742c3dbcfa8f53b3c57963ba7f75b6fe
+journal 8c13a2af6b9ba7bce9e289fb5ffffc48d6155468ec204bb5a6fb89f0f9683fdd

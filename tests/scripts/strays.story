@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 6e5eb84502a0e5123954e59404d04689004b2a4cca4ff74806a34fc371689323
+journal f16d57a761631814d702287f1885878889f3b82bdd1c7aa7d2d280807703c121

@@ -145,4 +145,4 @@ converged after 5400.000 s: 125 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 7fb5b65650cc5e80363cbe3b1c394c1480dc08ebae4167c42bc2e85e8068cda4
+journal ee383581935ff5ebbb55f14d178fbc2008a63c6b8d22108384988c1d1c402362

@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 1115af79cffb1cc7cf63aa3dddb4dbb6728415da374d467cc65d09711971beda
+journal e7bed0ed57fc9420efbb046554d6a1c7d832841f5812b2879bbbb8cbf573bcb9

@@ -75,4 +75,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal 1f55edca38736ee0b66dbf240955dd35e7b1c5eca39a2a517d12d3856e8379de
+journal fb74033c3968cb206b2e184482145523109129dcd80f001869235e56efd158df

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 6eb0dbe783e2bb192fca1e825b6513b86a1de6e29048c4a703322404a2ab570b
+journal 5bac8983cb7575a34ae08c3b064275d50e3c1c4dfe4beab425e17ba24ed79c18

@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 7c692c5793be24078bd132a56eebc5a78b7c469e443db8f46860451303842d00
+journal e250018f596da77cb9a33c72faa2a79ee88a4f435963c7de680ce734a071df23

@@ -126,7 +126,7 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
         after.keeps_instance = true;
     }
     if state.life == Life::Alive {
-        let why = (removal.why != RemovalReason::default()).then_some(Event::GoesBecause { why: removal.why });
+        let why = (removal.why != RemovalReason::default()).then_some(Event::RemovalExplained { why: removal.why });
         events.extend(why.into_iter().chain([Event::RemovalBegan]));
     }
     if !removal.force {

@@ -71,7 +71,7 @@ pub enum Event {
         volume: Name,
     },
     /// What follows is its removal, for this reason. A removal without one was asked for by somebody.
-    GoesBecause {
+    RemovalExplained {
         why: RemovalReason,
     },
     /// It is dying: nothing new hangs on it.
@@ -342,7 +342,7 @@ impl Event {
             | Self::MountReleased { .. }
             | Self::ContainerReserved { .. }
             | Self::ContainerReleased { .. } => &[Dependents],
-            Self::GoesBecause { .. }
+            Self::RemovalExplained { .. }
             | Self::RemovalBegan
             | Self::Died
             | Self::Removed

@@ -112,7 +112,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::MountReleased { filesystem } | Event::Skipped { what: Skipped::Mount { filesystem } } => {
             state.mounts.remove(filesystem);
         }
-        Event::GoesBecause { why } => state.going = Some(*why),
+        Event::RemovalExplained { why } => state.going = Some(*why),
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Died => state.life = Life::Dead,
         Event::Removed => {

@@ -102,7 +102,7 @@ pub(crate) fn machine() -> Forms {
             Event::AttachmentReserved { volume: volume() },
             Event::AttachmentReleased { volume: volume() },
             Event::NodeChanged { node: node(), at: AT },
-            Event::GoesBecause { why: machine::RemovalReason::Unhealthy },
+            Event::RemovalExplained { why: machine::RemovalReason::Unhealthy },
             Event::RemovalBegan,
             Event::Died,
             Event::Removed,

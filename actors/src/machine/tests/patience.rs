@@ -79,7 +79,7 @@ fn suspect(cause: Cause, ms: u64) -> Event {
 
 pub(super) fn table() -> Vec<Case<State>> {
     let gone = |why| Command::RemoveWith(Removal { why, ..Removal::default() });
-    let goes = |why| vec![Event::GoesBecause { why }, Event::RemovalBegan, Event::Died];
+    let goes = |why| vec![Event::RemovalExplained { why }, Event::RemovalBegan, Event::Died];
     let late = Event::CreateGivenUp { fault: fault(FaultCode::Unavailable) };
     let (fine, lacking) = (told("DiskPressure", Healthy::Yes), then(joining(running()), [joined(&[CRITICAL_TAINT])]));
     vec![
@@ -167,7 +167,7 @@ fn why_it_goes_is_known_before_its_drain_and_until_it_is_gone() {
     let busy = with(well(running()), Overrides::default());
     assert_eq!(why(&busy), None);
     assert_eq!(why(&then(busy.clone(), [Event::RemovalBegan])), Some(RemovalReason::Deleted));
-    let scaled = [Event::GoesBecause { why: RemovalReason::ScaleDown }, Event::RemovalBegan];
+    let scaled = [Event::RemovalExplained { why: RemovalReason::ScaleDown }, Event::RemovalBegan];
     let scaled = then(busy.clone(), scaled);
     assert_eq!(why(&scaled), Some(RemovalReason::ScaleDown));
     assert_eq!(
