@@ -172,6 +172,7 @@ mod tests {
                 "storage.mountDir" => "/srv/storage".to_owned(),
                 "replicaSets.rules" => "juju-2019".to_owned(),
                 "retries.judged" => "first".to_owned(),
+                "retries.giveUpBy" => "age".to_owned(),
                 "zones.blame" => "any".to_owned(),
                 "zones.next" => "after-wait".to_owned(),
                 "zones.lastRound" => "one".to_owned(),

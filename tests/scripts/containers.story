@@ -41,7 +41,7 @@
 00:30:00.000    36 node/requests                request done (operator)
 00:30:00.000    37 machine/0                    removal began, because its removal was requested, and the machines that it hosts are removed first (operator)
 00:30:00.000    38 supervisor/machines          issued to 0-lxd-0: remove with, because the observed state requires it (supervisor/machines)
-00:30:00.000    39 machine/0-lxd-0              goes because, removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machines, after 38)
+00:30:00.000    39 machine/0-lxd-0              removal explained, removal began, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machines, after 38)
 00:30:00.042    40 machine/0-lxd-0              deleted, removed, because the provider confirmed that its instance is gone (executor, after 39)
 00:30:00.042    41 supervisor/machines          issued to 0: release container, because the observed state requires it (supervisor/machines)
 00:30:00.042    42 machine/0                    container released 0-lxd-0, died, delete requested, because its removal was requested and nothing depends on it (supervisor/machines, after 41)

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     contract::Decision,
-    policy::{Document, TaintReading},
+    policy::{Document, ReportReading, TaintReading},
     ports::Condition,
     vocab::{EffectId, Life, Timestamp},
 };
@@ -91,12 +91,14 @@ impl State {
         self.joined.as_ref().is_some_and(|joined| rules::has_critical_taint(&joined.node.taints))
     }
 
-    /// Whether its node, which reports these conditions, is healthy: it says something of itself, nothing else than that it is
-    /// ready, and of what is watched that it is known to be well. That it reports at all means that it is ready.
+    /// Whether its node, which reports these conditions, is healthy: it says nothing else than that it is ready, and of what is
+    /// watched that it is known to be well.
     fn is_healthy(&self, conditions: &BTreeMap<String, Condition>, policy: &Document) -> bool {
         let watched = self.in_force(policy).node_conditions;
         let counts = |condition: &&Condition| condition.kind == READY || watched.contains(&condition.kind);
-        !conditions.is_empty() && conditions.values().filter(counts).all(|condition| condition.healthy.is_yes())
+        let may_be_bare = policy.reconciliation.readings.bare_report == ReportReading::Healthy;
+        (may_be_bare || !conditions.is_empty())
+            && conditions.values().filter(counts).all(|condition| condition.healthy.is_yes())
     }
 
     /// Whether it is kept from becoming well by what its node lacks.

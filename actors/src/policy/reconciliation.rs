@@ -66,9 +66,20 @@ pub struct Throttle {
 /// How a rule is read where it can be read in two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Readings {
+    pub bare_report: ReportReading,
     pub critical_taint: TaintReading,
     pub undeployed: UndeployedReading,
     pub drain_deadline: DeadlineReading,
+}
+
+/// What a node is that reports no condition at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReportReading {
+    /// Healthy: that it reports means that it runs. Providers need not know of any condition.
+    Healthy,
+    /// Not healthy: a node that runs says at least that it is ready.
+    Unhealthy,
 }
 
 /// Which machines a node without its critical components keeps from running.
@@ -104,6 +115,7 @@ impl Reconciliation {
     /// The choices of Gardener's machine controller 0.49, without its crashes and hangs.
     pub fn gardener_0_49() -> Self {
         let readings = Readings {
+            bare_report: ReportReading::Unhealthy,
             critical_taint: TaintReading::HoldsJoining,
             undeployed: UndeployedReading::Unlimited,
             drain_deadline: DeadlineReading::Done,
@@ -154,6 +166,7 @@ impl Default for Throttle {
 impl Default for Readings {
     fn default() -> Self {
         Self {
+            bare_report: ReportReading::Healthy,
             critical_taint: TaintReading::HoldsAll,
             undeployed: UndeployedReading::Everyone,
             drain_deadline: DeadlineReading::TimedOut,

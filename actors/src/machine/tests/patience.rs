@@ -10,7 +10,7 @@ use crate::{
         Cause, Command, Event, NodeFacts, Reason as R, Removal, RemovalReason, Report, Spec, State, Workload,
         rules::{CRITICAL_TAINT, Overrides, Taint, TaintEffect},
     },
-    policy::{Document, TaintReading},
+    policy::{Document, ReportReading, TaintReading},
     ports::{Condition, Healthy},
     vocab::{FaultCode, Timestamp},
 };
@@ -110,11 +110,8 @@ pub(super) fn table() -> Vec<Case<State>> {
                 vec![reported(told("DiskPressure", Healthy::Unknown)), suspect(Cause::Unhealthy, 600_000)],
             )),
         ),
-        case(
-            well(running()),
-            reports(vec![]),
-            Ok((R::NodeSeen, vec![reported(vec![]), suspect(Cause::Unhealthy, 600_000)])),
-        ),
+        // That it reports at all means that it runs.
+        case(well(running()), reports(vec![]), Ok((R::NodeSeen, vec![reported(vec![])]))),
         // A text alone is no news.
         case(
             well(running()),
@@ -146,6 +143,17 @@ fn a_machine_that_was_well_and_lacks_components_is_not_ready_and_not_given_up_fo
     assert!(state.is_ready() && state.status() == "ready");
     let (state, _) = after::<State>(&then(well, [changed(&[CRITICAL_TAINT])]));
     assert!(!state.is_ready() && state.status() == "starting" && state.health.until().is_none());
+}
+
+#[test]
+fn what_a_node_is_that_reports_no_condition_is_the_policys() {
+    let is_suspect = |reading| {
+        let mut policy = Document::default();
+        policy.reconciliation.readings.bare_report = reading;
+        let decision = answer(&stream(), &after::<State>(&well(running())), &reports(vec![]), NOW, &policy);
+        decision.expect("an answer").events.contains(&suspect(Cause::Unhealthy, 600_000))
+    };
+    assert!(is_suspect(ReportReading::Unhealthy) && !is_suspect(ReportReading::Healthy));
 }
 
 #[test]
