@@ -217,7 +217,7 @@ impl State {
         };
         self.life == Life::Alive
             && matches!(self.instance, Instance::Running { .. })
-            && !conditions.is_empty()
+            && (!conditions.is_empty() || matches!(self.health, Health::Well { .. }))
             && conditions.values().all(|condition| condition.healthy.is_yes())
             && !self.lacks_components()
     }
