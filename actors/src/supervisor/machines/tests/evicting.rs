@@ -57,7 +57,7 @@ fn answers(view: &View, machines: &[&str]) -> Vec<String> {
     let said = |event: Event| match event {
         Event::Issued { order: Order::Machine { machine, command }, .. } => match command {
             machine::Command::AllowEviction { .. } => format!("{machine}: allowed"),
-            machine::Command::RefuseEviction { budget: budget, .. } => {
+            machine::Command::RefuseEviction { budget, .. } => {
                 let BudgetSeen { available, needed, .. } = budget;
                 let hopeless = if budget.is_hopeless() { ", hopeless" } else { "" };
                 format!("{machine}: {available} of {needed}{hopeless}")
