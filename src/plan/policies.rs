@@ -54,6 +54,7 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("health.workloadEnd", period(health.drain.end_buffer_ms)),
         ("health.volumeDetach", period(health.drain.volume_detach_ms)),
         ("health.drainTimeout", period(health.drain.timeout_ms)),
+        ("health.drainSkipAfter", period(health.drain.skip_after_ms)),
         ("retries.by", retry_by(retries.by).to_owned()),
         ("retries.permanentMax", retries.permanent_max.to_string()),
         ("retries.judged", judged(retries.judged).to_owned()),

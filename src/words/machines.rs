@@ -193,7 +193,13 @@ fn turn_over(workload: &Name, outcome: TurnOutcome) -> String {
 
 /// Why a budget has no room: "application web needs 2 of its other machines healthy, and has 1".
 pub(crate) fn short_of(budget: &BudgetSeen) -> String {
-    let BudgetSeen { application, needed, available } = budget;
+    let BudgetSeen { application, needed, available, others } = budget;
+    if budget.is_hopeless() {
+        let others = count(*others as usize, "other machine");
+        return format!(
+            "application {application} needs {needed} and has only {others}; lower its minAvailable or add machines"
+        );
+    }
     format!("application {application} needs {needed} of its other machines healthy, and has {available}")
 }
 

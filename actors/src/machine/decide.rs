@@ -164,7 +164,12 @@ pub(super) fn farewell(state: &State, facts: &Facts<'_>) -> (Reason, Vec<Event>)
         return (Reason::RemovalBlocked, Vec::new());
     }
     let death = death(state, facts);
-    (if is_spared(&death) { Reason::InstanceSpared } else { Reason::RemovalAsked }, death)
+    let reason = match is_spared(&death) {
+        true => Reason::InstanceSpared,
+        false if draining::is_skipped(state, facts) => Reason::DrainSkipped,
+        false => Reason::RemovalAsked,
+    };
+    (reason, death)
 }
 
 fn is_spared(death: &[Event]) -> bool {

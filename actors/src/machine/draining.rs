@@ -3,17 +3,22 @@
 //! Whatever runs inside is asked through the agent, which is told to run nothing any more and reports when nothing runs;
 //! workloads that name their volumes are told so one after the other (`turns.rs`).
 //! It is waited for as long as the policy says. Nobody is waited for where nobody answers: an agent that is silent, an
-//! instance that is gone, a machine without workloads. Force does not wait either. How it ended is recorded.
+//! instance that is gone, a machine without workloads; nor where a node has been unfit for too long, because what does not
+//! run well there does not end well. Force does not wait either. How it ended is recorded.
 //! Source: the removal flow of Gardener's machine controller; its time-out and what it skips.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     Event, Eviction, Instance, Node, Reason, State, Turns,
     decide::{Facts, Verdict, death},
+    rules::{READ_ONLY, READY},
 };
 use crate::{
     contract::Decision,
+    ports::Condition,
     vocab::{EffectId, Life, Timestamp},
 };
 
@@ -53,11 +58,31 @@ impl State {
 
 /// The beginning of a drain, where there is something to wait for.
 pub(super) fn begin(state: &State, facts: &Facts<'_>) -> Option<Event> {
+    let timeout_ms = state.in_force(facts.policy).drain_timeout_ms;
+    let is_wanted = could_begin(state) && !is_unfit_for_too_long(state, facts) && timeout_ms > 0;
+    is_wanted.then(|| Event::DrainBegan { at: facts.now, until: facts.now.after(timeout_ms) })
+}
+
+/// Whether it would be drained if its node had not been unfit for so long.
+pub(super) fn is_skipped(state: &State, facts: &Facts<'_>) -> bool {
+    could_begin(state) && is_unfit_for_too_long(state, facts)
+}
+
+/// Whether something runs there that can be told to end, and was not yet.
+fn could_begin(state: &State) -> bool {
     let has_workloads = state.spec.as_ref().is_some_and(|spec| !spec.workloads.is_empty());
     let is_there = matches!(state.instance, Instance::Running { .. }) && matches!(state.node, Node::Reporting { .. });
-    let timeout_ms = state.in_force(facts.policy).drain_timeout_ms;
-    let is_wanted = has_workloads && is_there && state.drain.is_none() && timeout_ms > 0;
-    is_wanted.then(|| Event::DrainBegan { at: facts.now, until: facts.now.after(timeout_ms) })
+    has_workloads && is_there && state.drain.is_none()
+}
+
+fn is_unfit_for_too_long(state: &State, facts: &Facts<'_>) -> bool {
+    let skip_after_ms = facts.policy.reconciliation.drain.skip_after_ms;
+    state.unfit_since.is_some_and(|since| since.after(skip_after_ms) < facts.now)
+}
+
+/// Whether a node that reports these conditions is not ready, or cannot be written to.
+pub(super) fn is_unfit(conditions: &BTreeMap<String, Condition>) -> bool {
+    [READY, READ_ONLY].iter().any(|kind| conditions.get(*kind).is_some_and(|condition| !condition.healthy.is_yes()))
 }
 
 /// When nobody is waited for any more.

@@ -6,6 +6,9 @@
 //!   └───────┘ due
 //! ```
 //!
+//! A budget that can never have room is asked again after the policy's long wait, because somebody has to act first, and
+//! nothing is forced by how often it refuses.
+//!
 //! Who decides is the machines supervisor, which sees the other machines of the application; its answers are events here, so
 //! that a restart forgets no permission that was given. The drain as a whole has its time-out beside that: then the
 //! instance goes with whatever still runs in it.
@@ -49,6 +52,15 @@ pub struct BudgetSeen {
     pub available: u32,
     /// How many have to.
     pub needed: u32,
+    /// How many other machines it has, whether they run well or not.
+    pub others: u32,
+}
+
+impl BudgetSeen {
+    /// Whether it has too few machines to ever have room: somebody has to change the budget, or add machines.
+    pub fn is_hopeless(&self) -> bool {
+        self.others < self.needed
+    }
 }
 
 impl State {
@@ -84,12 +96,18 @@ pub(super) fn refuse(state: &State, effect: EffectId, budget: &BudgetSeen, facts
     if state.running_effect() != Some(effect) {
         return Ok(Decision::nothing(Reason::EvictionNotAsked));
     }
-    let rules = &facts.policy.reconciliation.drain;
+    let rules = &facts.policy.reconciliation;
+    let refused = |reason, wait_ms| {
+        let event = Event::EvictionRefused { budget: budget.clone(), until: facts.now.after(wait_ms) };
+        Ok(Decision::because(reason, [event]))
+    };
+    if budget.is_hopeless() {
+        return refused(Reason::BudgetHopeless, rules.retry_long_ms);
+    }
     if state.in_force(facts.policy).evictions_in_drain <= *attempt {
         return Ok(Decision::because(Reason::EvictionForced, allowed(state, true, facts)));
     }
-    let until = facts.now.after(rules.eviction_retry_ms);
-    Ok(Decision::because(Reason::EvictionRefused, [Event::EvictionRefused { budget: budget.clone(), until }]))
+    refused(Reason::EvictionRefused, rules.drain.eviction_retry_ms)
 }
 
 /// Those without volumes end at once, and the first turn begins.

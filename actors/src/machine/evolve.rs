@@ -6,7 +6,7 @@ use bailiwick_journal::Version;
 
 use super::{
     Drain, Event, Eviction, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec,
-    Start, State, Stray, Turns,
+    Start, State, Stray, Turns, draining,
 };
 use crate::{
     ports::Condition,
@@ -80,6 +80,8 @@ fn change(state: &mut State, at: Version, event: &Event) {
         }
         Event::NodeReported { conditions, at: since } => {
             let conditions = conditions.iter().map(|c: &Condition| (c.kind.clone(), c.clone())).collect();
+            let is_unfit = draining::is_unfit(&conditions);
+            state.unfit_since = is_unfit.then(|| state.unfit_since.unwrap_or(*since));
             state.node = Node::Reporting { since: *since, conditions };
         }
         Event::AgentJoined { token, node, at: since } => {
@@ -151,6 +153,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.of_others.remove(&instance.effect);
             state.instance = Instance::Running { intent: at, instance: instance.clone(), since: *since };
             state.node = Node::Silent;
+            state.unfit_since = None;
             state.joined = None;
         }
         Event::StrayFound { effect, provider, instance, at: since } => {
@@ -300,6 +303,7 @@ impl State {
 
     fn is_away(&mut self) {
         self.node = Node::Silent;
+        self.unfit_since = None;
         self.joined = None;
         self.health = Health::Unjudged;
         self.drain = None;

@@ -94,7 +94,6 @@ mod turns;
 mod verdict;
 mod volume_zones;
 
-pub mod drain;
 pub mod rules;
 
 #[cfg(feature = "shell")]

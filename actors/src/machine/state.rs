@@ -41,6 +41,8 @@ pub struct State {
     /// The machines that stand in it, or are about to.
     pub containers: BTreeSet<Name>,
     pub node: Node,
+    /// Since when its node says without a break that it is not ready, or read-only.
+    pub unfit_since: Option<Timestamp>,
     /// Its agent has joined, since it has this instance.
     pub joined: Option<Joined>,
     pub health: Health,

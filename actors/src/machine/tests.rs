@@ -291,6 +291,7 @@ fn every_reason_and_rejection_has_its_case() {
     policy.machines.attempts_max = 3;
     policy.retries.permanent_max = 1;
     policy.retries.give_up_by = GiveUpBy::Age;
+    policy.reconciliation.drain.skip_after_ms = 50_000;
     let rejections = [
         "not-declared",
         "leaving",

@@ -61,6 +61,7 @@ reasons! {
         GivenUp = "given-up", "it did not become healthy in time and the replacement budget allows it";
         Recovered = "recovered", "it recovered";
         RemovalDrains = "removal-drains", "its removal was requested, and its workloads stop first";
+        DrainSkipped = "drain-skipped", "its removal was requested, and its node was unfit for too long to wait for its workloads";
         Drained = "drained", "all its workloads stopped";
         DrainTimedOut = "drain-timed-out", "its workloads did not stop in time";
         ZoneIsBack = "zone-is-back", "its zone answers again";
@@ -92,6 +93,7 @@ reasons! {
         AgentJoined = "agent-joined", "its agent presented a valid token";
         EvictionAllowed = "eviction-allowed", "enough of the other machines are healthy";
         EvictionRefused = "eviction-refused", "too few of the other machines are healthy";
+        BudgetHopeless = "budget-hopeless", "its application has too few machines for its disruption budget";
         EvictionForced = "eviction-forced", "the eviction was delayed too often";
         EvictionNotAsked = "eviction-not-asked", "no eviction was requested";
         StartedByOther = "started-by-other", "another control plane started that instance";

@@ -34,22 +34,18 @@ pub struct Reconciliation {
 /// Settings of draining a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drain {
-    /// A removal that was asked for longer ago is forced; no drain takes longer. A machine may say otherwise.
-    /// Default 2 h.
+    /// No drain takes longer. A machine may say otherwise. Default 2 h.
     pub timeout_ms: u64,
-    /// A forced drain takes no longer; it asks each pod once, with no grace. Default 1 min.
-    pub forced_timeout_ms: u64,
-    /// Refused evictions of one pod before it is deleted. A machine may say otherwise. Default 360.
+    /// The refused eviction of this number is the last: then workloads end by force. A machine may say otherwise.
+    /// Default 360.
     pub evictions_max: u32,
     /// The wait after a refused eviction. Default 20 s.
     pub eviction_retry_ms: u64,
-    /// Added to a pod's own grace period while its end is waited for. Default 30 s.
+    /// How long a workload may take to end in its turn. Default 30 s.
     pub end_buffer_ms: u64,
-    /// How long a pod's volumes may take to leave the node, beside the pod's grace period. Default 2 min.
+    /// How long its volumes may take to leave beside that. Default 2 min.
     pub volume_detach_ms: u64,
-    /// How long a pod's volumes may take to arrive elsewhere before the next pod goes. Default 90 s.
-    pub volume_reattach_ms: u64,
-    /// A node that is not ready, or read-only, for longer is not drained. Default 5 min.
+    /// Who runs on a node that says it is not ready, or read-only, for longer than that is not waited for. Default 5 min.
     pub skip_after_ms: u64,
 }
 
@@ -69,7 +65,6 @@ pub struct Readings {
     pub bare_report: ReportReading,
     pub critical_taint: TaintReading,
     pub undeployed: UndeployedReading,
-    pub drain_deadline: DeadlineReading,
 }
 
 /// What a node is that reports no condition at all.
@@ -101,16 +96,6 @@ pub enum UndeployedReading {
     Everyone,
 }
 
-/// What a drain is whose time is up while pods are left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DeadlineReading {
-    /// Done.
-    Done,
-    /// Timed out, with the pods that are left.
-    TimedOut,
-}
-
 impl Reconciliation {
     /// The choices of Gardener's machine controller 0.49, without its crashes and hangs.
     pub fn gardener_0_49() -> Self {
@@ -118,7 +103,6 @@ impl Reconciliation {
             bare_report: ReportReading::Unhealthy,
             critical_taint: TaintReading::HoldsJoining,
             undeployed: UndeployedReading::Unlimited,
-            drain_deadline: DeadlineReading::Done,
         };
         Self { readings, ..Self::default() }
     }
@@ -146,12 +130,10 @@ impl Default for Drain {
     fn default() -> Self {
         Self {
             timeout_ms: 7_200_000,
-            forced_timeout_ms: 60_000,
             evictions_max: 360,
             eviction_retry_ms: 20_000,
             end_buffer_ms: 30_000,
             volume_detach_ms: 120_000,
-            volume_reattach_ms: 90_000,
             skip_after_ms: 300_000,
         }
     }
@@ -169,7 +151,6 @@ impl Default for Readings {
             bare_report: ReportReading::Healthy,
             critical_taint: TaintReading::HoldsAll,
             undeployed: UndeployedReading::Everyone,
-            drain_deadline: DeadlineReading::TimedOut,
         }
     }
 }

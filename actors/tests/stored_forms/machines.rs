@@ -215,7 +215,7 @@ fn cited() -> Vec<Cited> {
 }
 
 fn budget() -> machine::BudgetSeen {
-    machine::BudgetSeen { application: name("shop"), available: 1, needed: 2 }
+    machine::BudgetSeen { application: name("shop"), available: 1, needed: 2, others: 3 }
 }
 
 fn node() -> Box<machine::NodeFacts> {

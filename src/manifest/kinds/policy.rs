@@ -107,6 +107,7 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
         "replacementsMax",
         "zoneSilentMin",
         "drainTimeout",
+        "drainSkipAfter",
         "evictionRetry",
         "evictionsMax",
         "workloadEnd",
@@ -123,6 +124,7 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     set(&fields, "workloadEnd", &mut settings.drain.end_buffer_ms, positive_period, reading);
     set(&fields, "volumeDetach", &mut settings.drain.volume_detach_ms, period, reading);
     set(&fields, "drainTimeout", &mut settings.drain.timeout_ms, period, reading);
+    set(&fields, "drainSkipAfter", &mut settings.drain.skip_after_ms, period, reading);
 }
 
 fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading: &mut Reading<'_>) {

@@ -199,7 +199,7 @@ const ELSEWHERE: &[Difference] = &[
 
 /// All of them, with those that stand beside what puts the cases to the node.
 fn rows() -> impl Iterator<Item = &'static Difference> {
-    DIFFERENCES.iter().chain(super::reconcile::DIFFERENCES)
+    DIFFERENCES.iter().chain(super::reconcile::DIFFERENCES).chain(super::reconcile::DRAINS)
 }
 
 /// The difference that a case is about.

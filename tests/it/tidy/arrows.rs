@@ -58,7 +58,7 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 31] = [
+const DECLARED: [&str; 30] = [
     "GiveUpBy",
     "Judged",
     "Zones",
@@ -88,7 +88,6 @@ const DECLARED: [&str; 31] = [
     "Readings",
     "TaintReading",
     "UndeployedReading",
-    "DeadlineReading",
     "reconciliation",
 ];
 

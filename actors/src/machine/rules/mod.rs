@@ -17,5 +17,5 @@ mod timeouts;
 pub mod token;
 
 pub use crate::vocab::{Overrides, Taint, TaintEffect};
-pub use condition::{CRITICAL_TAINT, READY, has_critical_taint};
+pub use condition::{CRITICAL_TAINT, READ_ONLY, READY, has_critical_taint};
 pub use timeouts::InForce;

@@ -10,8 +10,10 @@ use crate::{
     },
     machine::{
         BudgetSeen, Cause, Command, DrainOutcome, Effect, Event, Reason as R, Removal, Report, Skipped, Spec, Workload,
+        rules::READ_ONLY,
     },
     policy::Document,
+    ports::{Condition, Healthy},
     vocab::{HarvestMode, Timestamp},
 };
 
@@ -57,7 +59,18 @@ fn ended(outcome: DrainOutcome) -> Event {
 }
 
 fn budget() -> BudgetSeen {
-    BudgetSeen { application: name("shop"), available: 1, needed: 2 }
+    BudgetSeen { application: name("shop"), available: 1, needed: 2, others: 2 }
+}
+
+/// One of an application with two machines.
+fn hopeless() -> BudgetSeen {
+    BudgetSeen { others: 1, ..budget() }
+}
+
+/// Its node says since then that it cannot be written to.
+fn unfit(at: u64, text: &str) -> Event {
+    let read_only = Condition { kind: READ_ONLY.into(), healthy: Healthy::No, text: text.into() };
+    Event::NodeReported { conditions: vec![read_only], at: Timestamp(at) }
 }
 
 fn refused(until: u64) -> Event {
@@ -73,6 +86,34 @@ fn dies() -> [Event; 2] {
 }
 
 pub(super) fn table() -> Vec<Case<State>> {
+    drains().into_iter().chain(hopeless_budgets()).chain(unfit_nodes()).collect()
+}
+
+/// Nothing is forced by how often a budget refuses that never has room.
+fn hopeless_budgets() -> Vec<Case<State>> {
+    let refuse = || Command::RefuseEviction { effect: effect(2), budget: hopeless() };
+    let refused = |until| Event::EvictionRefused { budget: hopeless(), until };
+    let again = || Ok((R::BudgetHopeless, vec![refused(NOW.after(600_000))]));
+    let often = (0..400).flat_map(|_| [refused(Timestamp(5)), Event::EvictionAskedAgain]);
+    vec![case(going(900_000), refuse(), again()), case(then(going(900_000), often), refuse(), again())]
+}
+
+/// Here a node may be unfit for 50 seconds.
+fn unfit_nodes() -> Vec<Case<State>> {
+    let skipped = || Ok((R::DrainSkipped, then(vec![Event::RemovalBegan], dies())));
+    let begins = Event::DrainBegan { at: NOW, until: NOW.after(7_200_000) };
+    let drained = || Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]));
+    let well = Event::NodeReported { conditions: vec![condition(true)], at: Timestamp(30_000) };
+    let told = |reports: Vec<Event>| then(busy(), reports);
+    vec![
+        case(told(vec![unfit(49_999, "no")]), Command::Remove, skipped()),
+        case(told(vec![unfit(50_000, "no")]), Command::Remove, drained()),
+        case(told(vec![unfit(9, "no"), unfit(90_000, "still")]), Command::Remove, skipped()),
+        case(told(vec![unfit(9, "no"), well, unfit(90_000, "again")]), Command::Remove, drained()),
+    ]
+}
+
+fn drains() -> Vec<Case<State>> {
     let drained = || Command::Report(Report::Drained { effect: effect(2) });
     let silent = || Command::Report(Report::NodeSilent { effect: effect(2), last_seen: Timestamp(50_000) });
     let lost = || Command::Report(Report::Lost { effect: effect(2) });

@@ -103,7 +103,7 @@ pub(super) fn table() -> Vec<Case<State>> {
     };
     let note = |version, volume: &str| Command::NoteDetached { effect: effect(version), volume: name(volume) };
     let drained = || Command::Report(Report::Drained { effect: effect(2) });
-    let budget = BudgetSeen { application: name("shop"), available: 1, needed: 2 };
+    let budget = BudgetSeen { application: name("shop"), available: 1, needed: 2, others: 2 };
     let refuse = Command::RefuseEviction { effect: effect(2), budget: budget.clone() };
     let refused = || Event::EvictionRefused { budget: budget.clone(), until: Timestamp(5) };
     let wake = || Command::Wake { due: NOW };

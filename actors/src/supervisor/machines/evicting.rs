@@ -66,10 +66,11 @@ fn lacks(
     (application, says, needed): (&Name, &Application, u32),
     allowed: &BTreeSet<&Name>,
 ) -> Option<BudgetSeen> {
-    let others = says.machines.iter().filter(|machine| *machine != asks && !allowed.contains(machine));
-    let available = others.filter(|machine| is_available(view, machine)).count();
-    let available = u32::try_from(available).unwrap_or(u32::MAX);
-    (available < needed).then(|| BudgetSeen { application: application.clone(), available, needed })
+    let others: Vec<&Name> = says.machines.iter().filter(|machine| *machine != asks).collect();
+    let keeping = others.iter().filter(|machine| !allowed.contains(*machine));
+    let [available, others] = [keeping.filter(|machine| is_available(view, machine)).count(), others.len()]
+        .map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    (available < needed).then(|| BudgetSeen { application: application.clone(), available, needed, others })
 }
 
 /// Whether a machine runs well and keeps its workloads.

@@ -3,7 +3,6 @@
 //! What `expect` says is what the original does, and is asserted under its policy. Where the original is wrong (`defect`),
 //! the better answer is laid over it and asserted under ours.
 
-mod drain;
 mod expect;
 mod given;
 mod living;
@@ -17,7 +16,7 @@ use serde_json::Value;
 use super::{Group, Plan, by_field};
 use expect::Expect;
 use given::Given;
-pub(super) use living::DIFFERENCES;
+pub(super) use living::{DIFFERENCES, DRAINS};
 
 /// Groups are flows; what does not apply to us stands apart, so that it is counted and printed.
 pub(super) fn groups(file: &Value) -> Vec<Group> {
@@ -72,9 +71,9 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
             "nodes are no objects of their own: an agent that is no machine's is told so, and nothing is written on it",
         ),
         "orphans" => Plan::Living(orphans::orphans),
-        "drain" => Plan::Run(drain::drain),
-        "drain_pdb" => Plan::Run(drain::budget),
-        "drain_shared" => Plan::Run(drain::shared),
+        "drain" => Plan::Living(living::drain),
+        "drain_pdb" => Plan::Living(living::drain_pdb),
+        "drain_shared" => Plan::Living(living::drain_shared),
         "rank" => Plan::Run(sets::rank),
         "pick" => Plan::Run(sets::pick),
         "active" => Plan::Run(sets::active),

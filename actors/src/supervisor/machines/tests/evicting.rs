@@ -57,8 +57,10 @@ fn answers(view: &View, machines: &[&str]) -> Vec<String> {
     let said = |event: Event| match event {
         Event::Issued { order: Order::Machine { machine, command }, .. } => match command {
             machine::Command::AllowEviction { .. } => format!("{machine}: allowed"),
-            machine::Command::RefuseEviction { budget: BudgetSeen { available, needed, .. }, .. } => {
-                format!("{machine}: {available} of {needed}")
+            machine::Command::RefuseEviction { budget, .. } => {
+                let BudgetSeen { available, needed, .. } = budget;
+                let hopeless = if budget.is_hopeless() { ", hopeless" } else { "" };
+                format!("{machine}: {available} of {needed}{hopeless}")
             }
             other => panic!("{other:?}"),
         },
@@ -79,6 +81,18 @@ fn two_who_ask_at_once_do_not_both_take_the_last_room() {
     put(&mut view, 12, "supervisor/machines", 1, &[Event::Issued { order, cites: Vec::new() }]);
     assert_eq!(answers(&view, &["b"]), ["b: 1 of 2"]);
     assert_eq!(answers(&view, &["a"]), [""; 0], "it was answered");
+}
+
+#[test]
+fn a_budget_that_needs_more_machines_than_there_are_is_hopeless() {
+    let mut view = shop(Some(3));
+    drains(&mut view, 10, "a");
+    assert_eq!(answers(&view, &["a"]), ["a: 2 of 3, hopeless"]);
+    // That another one is gone for now is no reason to give up hope.
+    let mut view = shop(Some(2));
+    drains(&mut view, 10, "a");
+    put(&mut view, 11, "machine/b", 6, &[machine::Event::NodeWentStale { last_seen: Timestamp(1) }]);
+    assert_eq!(answers(&view, &["a"]), ["a: 1 of 2"]);
 }
 
 #[test]

@@ -7,11 +7,13 @@
 //! stands in `words.rs`, as data.
 
 mod differences;
+mod drain;
 mod passes;
 mod removal;
 mod rules;
 mod sequence;
 mod sync;
+mod undrained;
 mod words;
 
 use std::{cmp::Reverse, sync::Arc};
@@ -28,6 +30,7 @@ use bailiwick::journal::StreamId;
 use serde_json::Value;
 
 pub(in crate::cases) use differences::DIFFERENCES;
+pub(super) use drain::{drain, drain_pdb, drain_shared};
 pub(super) use passes::{create, health, reconcile};
 pub(super) use removal::delete;
 pub(super) use rules::{
@@ -36,6 +39,7 @@ pub(super) use rules::{
 };
 pub(super) use sequence::sequence;
 pub(super) use sync::sync;
+pub(in crate::cases) use undrained::DRAINS;
 
 use super::{
     Expect,
@@ -170,9 +174,12 @@ impl Living {
 
     /// What has happened to a machine in the pass.
     fn happened(&self, machine: &Machine) -> Vec<machine::Event> {
-        let own = stream(machine);
+        self.happened_to(&stream(machine))
+    }
+
+    fn happened_to(&self, own: &StreamId) -> Vec<machine::Event> {
         let entries = self.journal.entries().split_off(self.before);
-        let its = entries.iter().filter(|entry| entry.header.stream == own);
+        let its = entries.iter().filter(|entry| entry.header.stream == *own);
         its.flat_map(|entry| &entry.events).filter_map(|event| machine::Event::load(event).ok()).collect()
     }
 }

@@ -155,7 +155,7 @@ pub(in super::super) fn timeouts(case: &Value) -> Result<(), String> {
 
 /// How often the eviction of its workloads is asked for before it is forced.
 fn refusals(living: &mut Living, machine: &Machine) -> Result<u32, String> {
-    let budget = BudgetSeen { application: name("shop"), available: 0, needed: 1 };
+    let budget = BudgetSeen { application: name("shop"), available: 0, needed: 1, others: 1 };
     for tries in 1..2_000 {
         let effect = living.state(machine)?.running_effect().ok_or("it has no instance")?;
         let refused = Command::RefuseEviction { effect, budget: budget.clone() };
