@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 9987f1d5962bbce143fb950ce0dee8fe4fd595452efa42915bc1e32aa0ef9859
+journal bd49cee1288e3578559056211698d5aa5a10f4fe00c429fc32bb4b1aab08d2a8

@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal d55bd90f8a1dc515314885d253838410eda580ec1e15a60f5365d6d551b783ee
+journal 5917cb510c5417a17cfca945053176ac3a656c8b9c84d6198853cbab2afe2d14

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 49c76eadff86428e61740cda4d123b1af40a03f56f6598cf51579effe487da2f
+journal db1027f3502c6b13f4bf8383d6373fe751e4bdbe6c54147ab56e17059ab8af20

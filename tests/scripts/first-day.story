@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal c3edddaa834ea2da8fc993d42261c8a0d395a7deee31f5e54cf5e49c707fa86a
+journal 4de589519c3a166fc62abf789e2c4aefd662384d410ef068cf3682aa0c274647

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 07d61c30cc4eb0195d15334a7a1e7089dcfd750159955eaaf3f33a3ce9af9e02
+journal 899e643ddaa2813ef674d7fd6c882a6dd3f8c5e3ef2f1f2b5a2d132c18bd54b7

@@ -105,4 +105,4 @@ converged after 1800.000 s: 95 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 3503ef8a83b89d14da91ed96dea931ea3ce8f10d1fd79a3384ab59ee33e50354
+journal fea51b320b17b577169e684a25b708709ef1ad51b8722d8aa9a147fe25b74320

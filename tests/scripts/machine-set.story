@@ -130,4 +130,4 @@ converged after 1801.000 s: 111 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 76fa994915e153e9ece6444f72456147e45c4006921b1776031c17861b684cdd
+journal 0a2440ac68656620aa640ad33f5aa374821aa7d73af82a22381c22c2bdbe094e

@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 038e46f8b78d4b776ea5a97befa15a49ba013d1615cea722ebc8e86ea8783b3a
+journal 452cd168adffa47312f067ddd861dae60173c04afad067f5706f835f5579f119

@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 702709db216d31934010e6bbce1fc644b515ed731041f2c5c6cffde729be3606
+journal 00057c3e69945aea278f7f426537ff9006686d7c7805b2a14c6560d0f0fa4144

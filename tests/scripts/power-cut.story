@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal f221578a723323047134941e03f1f739cf1a2532182585efa7a88e0de04a7552
+journal 36f00f88f80f433541248f70e49d14037ef7c3897e03de26e6724bde73ae706c

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal a83e64874f7a6a58f89ba785e7caa5769d547d78db147bc98ece62d6c7003d72
+journal e92cc69ea1af1af6cfaa47c9a5a01523ec6225048d79ae05adc917d35d732090

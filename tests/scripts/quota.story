@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 63f071d849354165d91097c74e27b467c29a1de26a2d67d948e71c0c21f0b331
+journal 1a244daa1e682c719e57e20679c75756f0e40a28ea0a43b76bac7f174b1765fc

@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal b3e4034d308d1114a35b084ad1794a4456c521154624fd46df1ce70a23728130
+journal 7b89530e3de21d5ad6741477a3b5949936e25dc7e0d6044b2f0717931f64babb

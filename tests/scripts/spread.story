@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal 8c13a2af6b9ba7bce9e289fb5ffffc48d6155468ec204bb5a6fb89f0f9683fdd
+journal 3fc201c1db2697748ed236ff5b2ba0f6c17180abc21873f33cc54da0aa3722f6

@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal f16d57a761631814d702287f1885878889f3b82bdd1c7aa7d2d280807703c121
+journal fb613b8df25ae9bdbbf8b8ffb70d3c4b38a484e380ecc78a857870168c01cb62

@@ -145,4 +145,4 @@ converged after 5400.000 s: 125 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal ee383581935ff5ebbb55f14d178fbc2008a63c6b8d22108384988c1d1c402362
+journal a161766bee8bed3962171869656c89232ace755cdc5bc18a18c2b49eb32781f0

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 5bac8983cb7575a34ae08c3b064275d50e3c1c4dfe4beab425e17ba24ed79c18
+journal 9d442ed1e8d55bb801f8ed951f7ba6be3608917b372680460fe8b332b51a9e9b

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 9e56fb7f4418afa247b55c8a715c4dd4da3538abdfc8aa77aeaccd550f76803d
+journal 978356c1fbfcc919d81c7222e238198d437eaeab380d506b8d1dc5811c4fef9b

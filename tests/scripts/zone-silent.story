@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal e250018f596da77cb9a33c72faa2a79ee88a4f435963c7de680ce734a071df23
+journal 7aade44c1d98ca02a4b48ca03fe828077ad45694092e367c3f473741abc2fa7d

@@ -58,7 +58,7 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 30] = [
+const DECLARED: [&str; 31] = [
     "GiveUpBy",
     "Judged",
     "Zones",
@@ -86,6 +86,7 @@ const DECLARED: [&str; 30] = [
     "Drain",
     "Throttle",
     "Readings",
+    "ReportReading",
     "TaintReading",
     "UndeployedReading",
     "reconciliation",
