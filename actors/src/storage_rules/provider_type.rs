@@ -91,11 +91,6 @@ impl ProviderType {
         matches!(self.kind(), StorageKind::Filesystem) || matches!(self, Self::Simulated | Self::Exec)
     }
 
-    /// Whether it can let go of what it made without destroying it.
-    pub const fn is_releasable(self) -> bool {
-        matches!(self, Self::Ebs)
-    }
-
     /// Whether what it makes is inside of a machine, made by that one's agent, and gone with it.
     pub const fn is_inside(self) -> bool {
         matches!(self, Self::Loop | Self::Tmpfs | Self::Rootfs)
