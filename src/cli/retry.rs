@@ -50,6 +50,6 @@ fn fault(text: &str) -> Result<FaultCode, CliError> {
             Some(meant) => format!("did you mean {meant}?"),
             None => format!("known faults: {}", codes.join(", ")),
         };
-        CliError::usage(format!("{text:?} is not a fault")).next(next)
+        CliError::usage(format!("unknown fault {text:?}")).next(next)
     })
 }
