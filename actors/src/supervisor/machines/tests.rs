@@ -6,13 +6,13 @@ mod starting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{Body, Entry, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
 use super::{Change, Command, Event, Reason, Sighting, SightingStatus, State, View, Withholding, differences};
 use crate::{
     contract::{
-        Decider, Decision, Facts, Stored, View as _,
+        Decider, Decision, Facts, Stored, View as _, Written,
         given::{JOURNAL, facts},
     },
     machine,
@@ -46,23 +46,8 @@ fn instance(status: InstanceStatus) -> MachineInstance {
 }
 
 fn entry(position: u64, stream: StreamId, first: u64, outcome: Outcome, id: Uuid, events: Vec<Body>) -> Entry {
-    let meta = Meta {
-        kind: EntryKind::Decision,
-        outcome,
-        code: String::new(),
-        time_ms: 0,
-        command_id: id,
-        command_hash: [0; 16],
-        cause: None,
-        principal: String::new(),
-        policy: None,
-        view: None,
-        cites: Vec::new(),
-    };
-    let events_count = u32::try_from(events.len()).expect("few");
-    let first_version = Version(first);
-    let header = Header { position: Position(position), stream, first_version, events: events_count, meta };
-    Entry { header, command: Body::default(), facts: facts(), verdict: Body::default(), events }
+    let (position, first) = (Position(position), Version(first));
+    Written { position, first, command_id: id, outcome, ..Written::first(stream) }.with(facts(), events)
 }
 
 /// A view in which machine web runs since 50.

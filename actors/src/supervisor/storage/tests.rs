@@ -9,13 +9,13 @@ mod zones;
 
 use std::collections::BTreeMap;
 
-use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{Body, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
 use super::{Command, DeviceChange, Event, Reason, State, View};
 use crate::{
     contract::{
-        Decider, Decision, Facts, Stored, View as _,
+        Decider, Decision, Facts, Stored, View as _, Written,
         given::{JOURNAL, facts},
     },
     filesystem, filesystem_attachment, machine,
@@ -56,31 +56,13 @@ impl Seen {
     }
 
     fn write(&mut self, stream_text: &str, command_id: Uuid, outcome: Outcome, events: Vec<Body>) {
-        let meta = Meta {
-            kind: EntryKind::Decision,
-            outcome,
-            code: String::new(),
-            time_ms: 0,
-            command_id,
-            command_hash: [0; 16],
-            cause: None,
-            principal: String::new(),
-            policy: None,
-            view: None,
-            cites: Vec::new(),
-        };
         self.position = self.position.next();
-        let version = self.versions.entry(stream(stream_text)).or_default();
-        let header = Header {
-            position: self.position,
-            stream: stream(stream_text),
-            first_version: version.next(),
-            events: u32::try_from(events.len()).expect("few"),
-            meta,
-        };
-        *version = header.last_version();
-        let (command, facts, verdict) = (Body::default(), facts(), Body::default());
-        self.view.apply(&Entry { header, command, facts, verdict, events }).expect("readable");
+        let (position, stream) = (self.position, stream(stream_text));
+        let first = self.versions.entry(stream.clone()).or_default().next();
+        let written = Written { position, first, command_id, outcome, ..Written::first(stream.clone()) };
+        let entry = written.with(facts(), events);
+        self.versions.insert(stream, entry.header.last_version());
+        self.view.apply(&entry).expect("readable");
     }
 
     fn look(&self, about: &str) -> Vec<Order> {
