@@ -212,14 +212,15 @@ impl State {
         self.hold.as_ref().is_some_and(|hold| !hold.withheld.is_empty())
     }
 
-    /// Whether it runs, reports, every condition is as it should be, and its node lacks nothing.
+    /// Whether it is well, and all else that it reports is as it should be, too: what no policy watches, such as a workload that
+    /// has ended, is no reason to replace it, but it is not ready with that.
     pub fn is_ready(&self) -> bool {
         let Node::Reporting { conditions, .. } = &self.node else {
             return false;
         };
         self.life == Life::Alive
             && matches!(self.instance, Instance::Running { .. })
-            && (!conditions.is_empty() || matches!(self.health, Health::Well { .. }))
+            && matches!(self.health, Health::Well { .. })
             && conditions.values().all(|condition| condition.healthy.is_yes())
             && !self.lacks_components()
     }
