@@ -313,7 +313,7 @@ fn machine_spec() -> machine::Spec {
             root_disk: Some(SizeMib(4096)),
             instance_type: Some("large".into()),
             zones: [Zone("a".into()), Zone("b".into())].into(),
-            spaces: [SpaceWish::reach(name("inner"))].into(),
+            spaces: [SpaceWish { is_excluded: false, space: name("inner") }].into(),
         },
         placement: Some(Placement { key: "host".into(), value: "rack-7".into() }),
         base: Some(Base { os: "ubuntu".into(), channel: "22.04/stable".into() }),

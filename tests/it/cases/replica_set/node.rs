@@ -158,6 +158,7 @@ fn happened(past: &mut Past<View>, text: &MachineText, set: &Name) -> Result<(),
 }
 
 fn status(text: StatusText) -> Result<MemberStatus, String> {
-    let state = MemberState::named(&text.state).ok_or(format!("there is no state {:?}", text.state))?;
+    let known = MemberState::NAMES.iter().find(|(_, name)| *name == text.state);
+    let (state, _) = *known.ok_or(format!("there is no state {:?}", text.state))?;
     Ok(MemberStatus { id: MemberId(text.id), healthy: text.healthy, state, lag_ms: None })
 }
