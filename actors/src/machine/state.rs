@@ -60,6 +60,8 @@ pub struct State {
     pub hold: Option<Hold>,
     /// Why it goes, if it does and whoever ordered that has said so.
     pub going: Option<RemovalReason>,
+    /// Since when it goes; none before its removal was asked for.
+    pub going_since: Option<Timestamp>,
     /// Its instance stays when it goes.
     pub keeps_instance: bool,
     /// The instance that was taken over at this version: it has the effect id that it was made under, whoever asked for it.

@@ -103,7 +103,7 @@ pub(crate) fn machine() -> Forms {
             Event::AttachmentReleased { volume: volume() },
             Event::NodeChanged { node: node(), at: AT },
             Event::RemovalExplained { why: machine::RemovalReason::Unhealthy },
-            Event::RemovalBegan,
+            Event::RemovalBegan { at: AT },
             Event::Died,
             Event::Removed,
             Event::Held { reason: "looking at it".into(), until: Some(AT), at: AT },

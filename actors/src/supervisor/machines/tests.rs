@@ -397,8 +397,11 @@ fn an_unknown_instance_is_removed_after_two_complete_lists_and_the_grace_period_
 fn an_instance_that_was_deleted_and_is_still_shown_is_deleted_again_wherever_those_of_dead_machines_are() {
     for (mode, goes) in [(HarvestMode::None, false), (HarvestMode::Destroyed, true)] {
         let (local, mut view, mut state) = (name("local"), view(), seen(SightingStatus::Running, 60));
-        let going =
-            [machine::Event::RemovalBegan, machine::Event::Died, machine::Event::DeleteRequested { at: Timestamp(61) }];
+        let going = [
+            machine::Event::RemovalBegan { at: Timestamp(8) },
+            machine::Event::Died,
+            machine::Event::DeleteRequested { at: Timestamp(61) },
+        ];
         let stored = |events: &[machine::Event]| events.iter().map(|event| event.store().unwrap()).collect();
         view.apply(&entry(2, web(), 4, Outcome::Done, Uuid::nil(), stored(&going))).unwrap();
         let gone = [machine::Event::Deleted, machine::Event::Removed];
@@ -449,7 +452,7 @@ fn what_a_machine_claims_or_an_operator_keeps_is_not_unknown() {
     assert!(view.is_claimed(JOURNAL, &name("web"), effect()), "its own");
     assert!(!view.is_claimed(JOURNAL, &name("web"), stranger().effect));
     let left = machine::Event::InstanceLeft { effect: effect(), why: machine::Leaving::OperatorKeeps };
-    let gone = [machine::Event::RemovalBegan, machine::Event::Died, left, machine::Event::Removed];
+    let gone = [machine::Event::RemovalBegan { at: Timestamp(8) }, machine::Event::Died, left, machine::Event::Removed];
     let bodies = gone.iter().map(|event| event.store().unwrap()).collect();
     view.apply(&entry(2, web(), 4, Outcome::Done, Uuid::nil(), bodies)).unwrap();
     assert!(view.is_claimed(JOURNAL, &name("web"), effect()), "kept, also after its machine has gone");

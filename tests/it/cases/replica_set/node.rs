@@ -149,8 +149,8 @@ fn happened(past: &mut Past<View>, text: &MachineText, set: &Name) -> Result<(),
     ];
     match text.life.as_deref() {
         None | Some("alive") => (),
-        Some("dying") => events.push(Event::RemovalBegan),
-        Some("dead") => events.extend([Event::RemovalBegan, Event::Died]),
+        Some("dying") => events.push(Event::RemovalBegan { at }),
+        Some("dead") => events.extend([Event::RemovalBegan { at }, Event::Died]),
         Some(life) => return Err(format!("there is no life {life:?}")),
     }
     past.happened(&stream, events);
