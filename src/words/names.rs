@@ -3,9 +3,10 @@
 use bailiwick_journal::StreamId;
 
 /// The kinds, with what else people call them.
-const KINDS: [(&str, &[&str]); 17] = [
+const KINDS: [(&str, &[&str]); 18] = [
     ("machine", &["machines", "m"]),
     ("machine-set", &["machine-sets", "machineset", "machinesets", "ms"]),
+    ("machine-deployment", &["machine-deployments", "machinedeployment", "machinedeployments", "md"]),
     ("machine-class", &["machine-classes", "machineclass", "machineclasses", "mc"]),
     ("volume", &["volumes", "vol", "v"]),
     (

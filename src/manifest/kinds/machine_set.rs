@@ -42,7 +42,7 @@ pub(super) fn replicas(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u
 }
 
 /// What its machines are made like: `{metadata: {labels: …}, spec: …}`, as a machine without a name.
-fn template_of(
+pub(super) fn template_of(
     field: &Field<'_>,
     references: &mut Vec<Reference>,
     provider: &mut Provider,
