@@ -331,10 +331,7 @@ fn machine_set_fields(present: &machine_set::Spec, wanted: &machine_set::Spec) -
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 
-fn machine_deployment_fields(
-    present: &machine_deployment::Spec,
-    wanted: &machine_deployment::Spec,
-) -> Vec<String> {
+fn machine_deployment_fields(present: &machine_deployment::Spec, wanted: &machine_deployment::Spec) -> Vec<String> {
     let fields = [
         ("spec.replicas", present.replicas != wanted.replicas),
         ("spec.selector", present.selector != wanted.selector),

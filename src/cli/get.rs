@@ -280,7 +280,9 @@ pub(super) fn text(value: &Value) -> Cell {
 /// A status in its colour.
 pub(super) fn status(value: &Value) -> Cell {
     match value.as_str() {
-        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter" | "complete")) => Cell::good(word),
+        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter" | "complete")) => {
+            Cell::good(word)
+        }
         Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "stranger" | "stuck")) => Cell::bad(word),
         Some(word) => Cell::busy(word),
         None => Cell::none(),

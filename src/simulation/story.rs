@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fmt};
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
-    replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
-    replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };

@@ -124,7 +124,12 @@ fn revisions(state: &State) -> Vec<RevisionRow> {
 }
 
 /// What keeps it from being complete, in one line; none if nothing does.
-fn detail(now: Timestamp, name: &str, state: &State, status: &bailiwick_actors::machine_deployment::Status) -> Option<String> {
+fn detail(
+    now: Timestamp,
+    name: &str,
+    state: &State,
+    status: &bailiwick_actors::machine_deployment::Status,
+) -> Option<String> {
     if state.life != Life::Alive || (state.is_complete() && !state.is_paused()) {
         return None;
     }

@@ -29,7 +29,9 @@ pub fn goals(kind: &str) -> &'static [&'static str] {
         machine::State::KIND => &["ready", "running", "replaced", "removed"],
         volume::State::KIND | volume_attachment::State::KIND => &["ready", "attached", "removed"],
         filesystem::State::KIND | filesystem_attachment::State::KIND => &["ready", "mounted", "removed"],
-        machine_set::State::KIND | machine_deployment::State::KIND | replica_set::State::KIND => &["ready", "at-its-number", "removed"],
+        machine_set::State::KIND | machine_deployment::State::KIND | replica_set::State::KIND => {
+            &["ready", "at-its-number", "removed"]
+        }
         member::State::KIND => &["ready", "voting", "removed"],
         machine_class::State::KIND => &["ready", "removed"],
         _ => &[],

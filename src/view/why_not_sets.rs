@@ -55,7 +55,9 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
 pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
     let state = &fleet.machine_deployments.folded(name)?.state;
     let stream = StreamId::new(machine_deployment::State::KIND, name).ok()?;
-    let is_there = |set: &&machine_deployment::OwnedSet| fleet.machine_sets.get(set.name.as_str()).is_some_and(|set| set.life.exists());
+    let is_there = |set: &&machine_deployment::OwnedSet| {
+        fleet.machine_sets.get(set.name.as_str()).is_some_and(|set| set.life.exists())
+    };
     if wanted == "removed" {
         let left = state.sets.values().find(is_there).map(|set| format!("machine-set/{}", set.name));
         return Some(removed(fleet, &stream, state.life, left));
@@ -89,7 +91,8 @@ pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> 
         }
     }
     let totals = &state.told;
-    let because = format!("{} of {} machines are updated, {} are available", totals.updated, spec.replicas, totals.available);
+    let because =
+        format!("{} of {} machines are updated, {} are available", totals.updated, spec.replicas, totals.available);
     Some(Some(Unmet::new("the end of its rollout", because, "it completes by itself").looked_at(next)))
 }
 

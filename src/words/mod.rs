@@ -25,8 +25,8 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
-    replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     supervisor::{
         machine_sets as machine_sets_supervisor, machines as machines_supervisor,
         replica_sets as replica_sets_supervisor, storage as storage_supervisor,

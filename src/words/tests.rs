@@ -9,7 +9,7 @@ use std::{env, fmt::Write, fs, path::Path};
 use bailiwick_actors::{
     contract::{Code, Recorded, Stored},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-        policy,
+    policy,
     ports::replica_set::StepReason,
     replica_set,
     supervisor::{

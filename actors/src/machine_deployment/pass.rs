@@ -188,8 +188,7 @@ impl Pass<'_> {
 
     /// Whether the rollout has got on, is over, or is late.
     fn progress(&mut self) {
-        let (before, after) =
-            (self.after.told, totals(&find(&self.after.sets, &self.template), self.after.generation));
+        let (before, after) = (self.after.told, totals(&find(&self.after.sets, &self.template), self.after.generation));
         let was = self.after.progress.map(|progress| progress.reason);
         if was == Some(ProgressReason::NewMachineSetAvailable) && after.machines == after.updated {
             return;

@@ -131,7 +131,8 @@ pub fn is_timed_out(progress: Option<Progress>, deadline_ms: Option<u64>, now: T
 
 /// What a deployment tells about itself: what was so in its last pass.
 pub fn status(state: &State) -> Status {
-    let (replicas, strategy) = state.spec.as_ref().map_or((0, Default::default()), |spec| (spec.replicas, spec.strategy));
+    let (replicas, strategy) =
+        state.spec.as_ref().map_or((0, Default::default()), |spec| (spec.replicas, spec.strategy));
     let found = state.template().map(|template| find(&state.sets, &template)).unwrap_or_default();
     let totals = totals(&found, state.told.observed);
     let is_available = totals.available >= bounds(strategy, replicas).min_available;

@@ -17,12 +17,7 @@ impl Size {
 }
 
 /// How many machines the new set may have now: all of them, or as many as there is room for above the old ones.
-pub fn new_size<'a>(
-    strategy: Strategy,
-    replicas: u32,
-    new: u32,
-    all: impl IntoIterator<Item = &'a OwnedSet>,
-) -> u32 {
+pub fn new_size<'a>(strategy: Strategy, replicas: u32, new: u32, all: impl IntoIterator<Item = &'a OwnedSet>) -> u32 {
     if strategy == Strategy::Recreate {
         return replicas;
     }

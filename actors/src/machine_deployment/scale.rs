@@ -17,13 +17,17 @@ pub fn scale(strategy: Strategy, replicas: u32, found: &Found<'_>, fallback: u32
         return Vec::new();
     }
     let most = if replicas == 0 { 0 } else { i64::from(replicas) + i64::from(bounds(strategy, replicas).surge) };
-    let mut active: Vec<&OwnedSet> =
-        found.old.iter().copied().chain(found.new).filter(|set| set.is_active()).collect();
+    let mut active: Vec<&OwnedSet> = found.old.iter().copied().chain(found.new).filter(|set| set.is_active()).collect();
     let to_add = most - active.iter().map(|set| i64::from(set.replicas)).sum::<i64>();
     if to_add >= 0 {
-        let grown = |set: &OwnedSet| if found.new == Some(set) { i64::from(set.replicas) + to_add } else { set.replicas.into() };
+        let grown = |set: &OwnedSet| {
+            if found.new == Some(set) { i64::from(set.replicas) + to_add } else { set.replicas.into() }
+        };
         let is_new_there = found.new.is_some();
-        return active.iter().map(|set| size(set, if is_new_there { whole(grown(set)) } else { set.replicas })).collect();
+        return active
+            .iter()
+            .map(|set| size(set, if is_new_there { whole(grown(set)) } else { set.replicas }))
+            .collect();
     }
     // The larger ones first, and of those the older ones: they are in order of age already.
     active.sort_by_key(|set| Reverse(set.replicas));
@@ -46,14 +50,7 @@ fn whole(replicas: i64) -> u32 {
 
 /// The share of one set in what is to be added, or taken away. `fallback` is the size of the deployment, for a set that was
 /// never scaled.
-pub fn proportion(
-    strategy: Strategy,
-    replicas: u32,
-    set: &OwnedSet,
-    to_add: i64,
-    added: i64,
-    fallback: u32,
-) -> i64 {
+pub fn proportion(strategy: Strategy, replicas: u32, set: &OwnedSet, to_add: i64, added: i64, fallback: u32) -> i64 {
     if set.replicas == 0 || to_add == 0 || to_add == added {
         return 0;
     }

@@ -218,7 +218,8 @@ fn a_restart_is_another_template_and_an_undo_brings_the_old_one_back() {
     let mut live = after::<State>(&complete());
     act(&mut live, &Command::Restart, NOW);
     act(&mut live, &observe(&[("web-1", counts(2, 2))], "web-2"), NOW);
-    let annotation = |live: &(State, Version)| live.0.template().expect("declared").annotations.get(Spec::RESTARTED).cloned();
+    let annotation =
+        |live: &(State, Version)| live.0.template().expect("declared").annotations.get(Spec::RESTARTED).cloned();
     assert_eq!(annotation(&live), Some(NOW.to_string()));
     assert_eq!(live.0.sets.len(), 2);
     act(&mut live, &Command::Undo { revision: None }, NOW);

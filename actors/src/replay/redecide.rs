@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
-    replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     supervisor::{self, machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,

@@ -11,9 +11,8 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
-    replica_set,
-    volume, volume_attachment,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set, volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.

@@ -6,8 +6,8 @@ use uuid::Uuid;
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoEffect, NoView},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
-    replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     vocab::Timestamp,
     volume, volume_attachment,
 };

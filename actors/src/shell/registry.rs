@@ -11,8 +11,8 @@ use bailiwick_journal::{AppendError, Body, Draft, EntryKind, Intake, Meta, Outco
 use super::{Answer, Ask, AskError, EntityActor, Executor, Kind, Limits, ScheduleActor, Services, address::AnyAddr};
 use crate::{
     contract::{Decider, Entity},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
-    replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     vocab::{Timestamp, derived_uuid},
     volume, volume_attachment,
 };

@@ -4,8 +4,8 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Stored, Touches},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
-    replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     vocab::Fact,
     volume, volume_attachment,
 };

@@ -106,7 +106,12 @@ pub(super) fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Re
         "MachineDeployment" => machine_deployment(&top, name, reading),
         other => {
             let message = format!("unsupported kind `{}` of {VERSION}", cut(other, 60));
-            kind.refuse(reading, Code::UnsupportedKind, message, "use Machine, MachineClass, MachineSet, MachineDeployment or Secret")
+            kind.refuse(
+                reading,
+                Code::UnsupportedKind,
+                message,
+                "use Machine, MachineClass, MachineSet, MachineDeployment or Secret",
+            )
         }
     }
 }
@@ -280,11 +285,7 @@ fn size(fields: &Fields<'_>, of: &str, reading: &mut Reading<'_>) -> Option<u32>
 }
 
 /// What machines of a set or deployment are made like, and their class.
-fn template(
-    fields: &Fields<'_>,
-    references: &mut Vec<Reference>,
-    reading: &mut Reading<'_>,
-) -> Option<(Spec, Name)> {
+fn template(fields: &Fields<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<(Spec, Name)> {
     let template = Fields::any(&fields.require("template", "{spec: {class: …}}", reading)?, reading)?;
     leave_out(&template, &["metadata", "spec"], |_| None, reading);
     let (labels, annotations) = match template.get("metadata") {

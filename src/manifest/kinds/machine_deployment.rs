@@ -136,4 +136,3 @@ fn amount(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Amount> {
         }
     }
 }
-

@@ -21,7 +21,9 @@ use crate::{
 
 /// What follows for every deployment that is concerned, in the order of their names.
 pub(super) fn orders(view: &View, now: Timestamp, about: &[StreamId]) -> Vec<Order> {
-    let next = |name: Name| Some(Deployment { view, now, folded: view.deployments.folded(name.as_str())?, name: &name }.next());
+    let next = |name: Name| {
+        Some(Deployment { view, now, folded: view.deployments.folded(name.as_str())?, name: &name }.next())
+    };
     concerned(view, about).into_iter().filter_map(next).flatten().collect()
 }
 
@@ -79,7 +81,7 @@ impl Deployment<'_> {
     fn go_on(&self, spec: &Spec) -> Vec<Order> {
         let mut orders = self.take();
         let steps: Vec<Step> = self.folded.state.sets.values().map(|set| self.carry_out(set)).collect();
-        let is_settled = steps.iter().all(|step| matches!(step, Step::Done));
+        let is_settled = self.to_take().next().is_none() && steps.iter().all(|step| matches!(step, Step::Done));
         orders.extend(steps.into_iter().filter_map(Step::order));
         // One order to the deployment at a time; its answer brings the next look.
         if self.view.orders.any_open(&self.order(Command::ReportEmpty).target()) {
@@ -105,15 +107,19 @@ impl Deployment<'_> {
         self.view.sets.get(name.as_str()).filter(|set| set.life.exists())
     }
 
-    /// Sets of nobody's that it selects become its own.
+    /// The sets of nobody's that it selects.
+    fn to_take(&self) -> impl Iterator<Item = &Name> {
+        self.view.owners.nobodys.iter().filter(|set| taker(self.view, set) == Some(self.name))
+    }
+
+    /// They become its own.
     fn take(&self) -> Vec<Order> {
-        let mine = self.view.owners.nobodys.iter().filter(|set| taker(self.view, set) == Some(self.name));
         let order = |set: &Name| {
             let spec = self.set(set)?.spec.as_ref()?;
             let taken = machine_set::Spec { deployment: Some(self.name.clone()), ..spec.clone() };
             self.to_set(set, machine_set::Command::Declare(taken))
         };
-        mine.filter_map(order).collect()
+        self.to_take().filter_map(order).collect()
     }
 
     /// It learns of a set that it owns.
@@ -162,8 +168,7 @@ impl Deployment<'_> {
     fn observe(&self, spec: &Spec) -> Option<Order> {
         let state = &self.folded.state;
         let (counts, again) = self.counts(spec);
-        let is_same =
-            |set: &OwnedSet| set.counts == counts.get(&set.name).copied().unwrap_or_default();
+        let is_same = |set: &OwnedSet| set.counts == counts.get(&set.name).copied().unwrap_or_default();
         if !state.wants_a_pass() && state.again == again && state.sets.values().all(is_same) {
             return None;
         }
@@ -310,14 +315,13 @@ pub(super) fn rests_on(view: &View, deployment: &Name, command: &Command, cites:
     let own = |cites: Cites, facts: &[Fact]| cites.fold(&view.deployments, deployment.as_str(), facts);
     match command {
         Command::Adopt { set, .. } => cites.fold(&view.sets, set.as_str(), &[Fact::Spec]),
-        Command::Forget { set } => {
-            own(cites.fold(&view.sets, set.as_str(), &[Fact::Life]), &[Fact::Request])
-        }
+        Command::Forget { set } => own(cites.fold(&view.sets, set.as_str(), &[Fact::Life]), &[Fact::Request]),
         Command::ReportEmpty => own(cites, &[Fact::Life]).cite(view.owners.left.get(deployment).cloned()),
         Command::Observe { counts, .. } => {
             let Some(state) = view.deployments.get(deployment.as_str()) else { return cites };
             // Only what is otherwise than in its last pass: the rest it knows already.
-            let differ = state.sets.values().filter(|set| counts.get(&set.name).copied().unwrap_or_default() != set.counts);
+            let differ =
+                state.sets.values().filter(|set| counts.get(&set.name).copied().unwrap_or_default() != set.counts);
             let moved = |cites: Cites, set: &OwnedSet| {
                 let failed = counts.get(&set.name).is_some_and(|counts| counts.failure != set.counts.failure);
                 let cites = cites.cite(view.owners.moved.get(&set.name).cloned());

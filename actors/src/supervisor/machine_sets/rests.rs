@@ -33,9 +33,7 @@ pub(super) fn rests_on(view: &View, order: &Order) -> Vec<Cite> {
         Order::MachineClass { command: machine_class::Command::Release { machines }, .. } => {
             machines.iter().fold(cites, |cites, machine| cites.cite(view.uses.left(machine)))
         }
-        Order::MachineDeployment { deployment, command } => {
-            deployments::rests_on(view, deployment, command, cites)
-        }
+        Order::MachineDeployment { deployment, command } => deployments::rests_on(view, deployment, command, cites),
         _ => cites,
     }
     .list()
