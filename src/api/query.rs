@@ -291,6 +291,7 @@ impl Query {
                 "filesystem" => json(&view::filesystems(fleet)),
                 "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
                 "machine-set" => json(&view::machine_sets(fleet)),
+                "machine-deployment" => json(&view::machine_deployments(fleet)),
                 "machine-class" => json(&view::machine_classes(fleet)),
                 "replica-set" => json(&view::replica_sets(fleet)),
                 "member" => json(&view::members(fleet)),
@@ -464,7 +465,7 @@ pub(super) fn about(text: &str, side: Option<&str>) -> Result<About, Problem> {
     Ok(About::Entity { entity, side })
 }
 
-const KINDS: &str = "kinds are machine, machine-set, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application and model";
+const KINDS: &str = "kinds are machine, machine-set, machine-deployment, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application and model";
 
 const CLOCK: &str = "/v1/clock";
 

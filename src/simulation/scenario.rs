@@ -448,6 +448,7 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
             | Wish::Document { .. }
             | Wish::Policy { .. }
             | Wish::MachineSet { .. }
+            | Wish::MachineDeployment { .. }
             | Wish::ReplicaSet { .. } => (),
         }
     }

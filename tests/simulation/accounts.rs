@@ -12,7 +12,7 @@ use std::{
 use bailiwick::{
     actors::{
         contract::{Code, Decider, Entity, Known, NoView, PolicyInForce, Stored, View},
-        filesystem, filesystem_attachment, machine, machine_class, machine_set, member,
+        filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
         policy::{self, Document},
         replica_set,
         supervisor::{Order, Orders, machine_sets, machines, replica_sets, storage},
@@ -403,6 +403,7 @@ pub fn account(journal: &dyn Journal, account: &mut Account) {
     account_of::<filesystem::State>(journal, &entries, account);
     account_of::<filesystem_attachment::State>(journal, &entries, account);
     account_of::<machine_set::State>(journal, &entries, account);
+    account_of::<machine_deployment::State>(journal, &entries, account);
     account_of::<machine_class::State>(journal, &entries, account);
     account_of::<replica_set::State>(journal, &entries, account);
     account_of::<member::State>(journal, &entries, account);

@@ -38,6 +38,11 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     if spec.template.set.is_some() || spec.template.parent.is_some() || spec.template.has_turns() {
         return Err(Rejection::BadTemplate);
     }
+    let owner =
+        state.spec.as_ref().filter(|_| state.life == Life::Alive).and_then(|present| present.deployment.as_ref());
+    if let Some(deployment) = owner.filter(|owner| spec.deployment.as_ref() != Some(owner)) {
+        return Err(Rejection::Owned { deployment: deployment.clone() });
+    }
     match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => Err(Rejection::Leaving { life: state.life }),
         (Life::Alive, Some(present)) if present == spec => Ok(Decision::nothing(Reason::AlreadyAsDeclared)),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons},
-    vocab::Life,
+    vocab::{Life, Name},
 };
 
 reasons! {
@@ -41,6 +41,8 @@ pub enum Rejection {
     TooMany { most: u32 },
     #[error("its template names a set, a parent or volumes of workloads, which machines of a set cannot have")]
     BadTemplate,
+    #[error("it belongs to machine deployment {deployment}; change that")]
+    Owned { deployment: Name },
 }
 
 impl Code for Rejection {
@@ -50,6 +52,7 @@ impl Code for Rejection {
             Self::Leaving { .. } => "leaving",
             Self::TooMany { .. } => "too-many",
             Self::BadTemplate => "bad-template",
+            Self::Owned { .. } => "owned",
         }
     }
 }

@@ -336,7 +336,12 @@ fn machine_spec() -> machine::Spec {
 
 pub(crate) fn machine_set() -> Forms {
     use machine_set::{Change, Command, Event, Plan, Reason, Rejection, Spec, pass};
-    let spec = Spec { replicas: 3, template: Arc::new(machine_spec()), priorities: [(name("web-1"), -1)].into() };
+    let spec = Spec {
+        replicas: 3,
+        template: Arc::new(machine_spec()),
+        priorities: [(name("web-1"), -1)].into(),
+        deployment: Some(name("shop")),
+    };
     let plan = |change| Plan { stale: vec!["web-9".into()], change };
     let changes = || [Change::Nothing, Change::HeldByFreeze, Change::Create(2), Change::Remove(vec!["web-1".into()])];
     let begin = |change| Command::BeginPass { plan: plan(change), names: vec![name("web-2")] };
@@ -372,6 +377,7 @@ pub(crate) fn machine_set() -> Forms {
         Rejection::Leaving { life: Life::Dying },
         Rejection::TooMany { most: 7 },
         Rejection::BadTemplate,
+        Rejection::Owned { deployment: name("shop") },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

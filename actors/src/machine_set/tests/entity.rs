@@ -25,11 +25,15 @@ fn name(text: &str) -> Name {
 
 fn spec(replicas: u32) -> Spec {
     let template = Arc::new(machine::Spec::with_provider(name("local")));
-    Spec { replicas, template, priorities: BTreeMap::new() }
+    Spec { replicas, template, priorities: BTreeMap::new(), deployment: None }
 }
 
 fn declared() -> Vec<Event> {
     vec![Event::Declared { spec: spec(1) }]
+}
+
+fn owned() -> Vec<Event> {
+    vec![Event::Declared { spec: Spec { deployment: Some(name("shop")), ..spec(1) } }]
 }
 
 fn going() -> Vec<Event> {
@@ -87,6 +91,7 @@ fn table() -> Vec<Case<State>> {
         case(going(), Command::Declare(spec(1)), Err(Rejection::Leaving { life: Life::Dying })),
         case([], Command::Declare(spec(100_001)), Err(Rejection::TooMany { most: 100_000 })),
         case([], Command::Declare(Spec { template: inside, ..spec(1) }), Err(Rejection::BadTemplate)),
+        case(owned(), Command::Declare(spec(1)), Err(Rejection::Owned { deployment: name("shop") })),
         case([], Command::Remove, Err(Rejection::NotDeclared)),
         case(declared(), Command::Remove, Ok((R::RemovalAsked, vec![Event::RemovalBegan]))),
         case(going(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
@@ -118,7 +123,7 @@ fn table() -> Vec<Case<State>> {
 
 #[test]
 fn every_reason_and_rejection_has_its_case() {
-    let rejections = ["not-declared", "leaving", "too-many", "bad-template"];
+    let rejections = ["not-declared", "leaving", "too-many", "bad-template", "owned"];
     hold(&stream(), NOW, &Document::default(), table(), R::ALL, &rejections);
 }
 

@@ -2,7 +2,7 @@
 
 use bailiwick_journal::Cite;
 
-use super::{Members, View};
+use super::{Members, View, deployments};
 use crate::{
     machine, machine_class,
     machine_set::{Change, Command, State},
@@ -33,6 +33,7 @@ pub(super) fn rests_on(view: &View, order: &Order) -> Vec<Cite> {
         Order::MachineClass { command: machine_class::Command::Release { machines }, .. } => {
             machines.iter().fold(cites, |cites, machine| cites.cite(view.uses.left(machine)))
         }
+        Order::MachineDeployment { deployment, command } => deployments::rests_on(view, deployment, command, cites),
         _ => cites,
     }
     .list()
@@ -66,6 +67,7 @@ fn of_set(view: &View, set: &Name, command: &Command, cites: Cites) -> Cites {
             told.iter().fold(cites, |cites, (machine, _)| cites.fold(&view.machines, machine.as_str(), &[Fact::Life]))
         }
         Command::ReportEmpty => cites.fold(&view.sets, set.as_str(), &[Fact::Life]).cite(view.left(set)),
+        Command::Declare(_) | Command::Remove => deployments::set_rests_on(view, set, command, cites),
         _ => cites,
     }
 }

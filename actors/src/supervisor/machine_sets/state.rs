@@ -6,7 +6,7 @@ use bailiwick_journal::{Cite, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, classes, rests::rests_on};
+use super::{View, classes, deployments, rests::rests_on};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Folded, Stored, Touches, Verdict, reasons},
     machine::{self, Removal, RemovalReason},
@@ -82,7 +82,11 @@ impl Decider for State {
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         let Command::Look { about } = command;
-        let mut orders = orders(facts.view, about);
+        let mut all = deployments::orders(facts.view, facts.now, about);
+        // A set that gets another size plans its pass for that.
+        let told: BTreeSet<StreamId> = all.iter().map(Order::target).collect();
+        all.extend(orders(facts.view, about).into_iter().filter(|order| !told.contains(&order.target())));
+        let mut orders = all;
         orders.extend(classes::orders(facts.view, facts.journal, about));
         orders.truncate(ORDERS_MAX);
         if orders.is_empty() {

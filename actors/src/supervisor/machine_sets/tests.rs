@@ -22,7 +22,7 @@ fn name(text: &str) -> Name {
 
 fn spec(replicas: u32) -> Spec {
     let template = Arc::new(machine::Spec::with_provider(name("local")));
-    Spec { replicas, template, priorities: BTreeMap::new() }
+    Spec { replicas, template, priorities: BTreeMap::new(), deployment: None }
 }
 
 /// What is there, and how far the journal is.

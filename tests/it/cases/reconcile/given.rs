@@ -66,6 +66,10 @@ pub(super) struct Given {
     pub(super) sets: Vec<Set>,
     #[serde(default)]
     pub(super) machines: Vec<Member>,
+    pub(super) deployment: Option<Deployment>,
+    pub(super) new_set: Option<Set>,
+    #[serde(default)]
+    pub(super) old_sets: Vec<Set>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -106,6 +110,13 @@ pub(super) struct Params {
     pub(super) create_error: Option<String>,
     pub(super) create_error_from_call: Option<usize>,
     pub(super) error: Option<String>,
+    pub(super) max_surge: Option<Value>,
+    pub(super) max_unavailable: Option<Value>,
+    pub(super) desired: Option<u32>,
+    pub(super) new_available: Option<String>,
+    pub(super) to_add: i64,
+    pub(super) added: i64,
+    pub(super) new_status: Option<Totals>,
 }
 
 /// What happens just before a pass.
@@ -309,23 +320,63 @@ pub(super) struct Budget {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "a set's fields that only deployments look at; that they are known is what counts")]
+#[expect(dead_code, reason = "what only freezes look at; that it is known is what counts")]
 pub(super) struct Set {
     pub(super) name: String,
     pub(super) replicas: usize,
-    status_replicas: Option<u32>,
-    status_ready: Option<u32>,
-    status_available: Option<u32>,
-    template: Option<String>,
-    revision: Option<String>,
-    desired_annotation: Option<Value>,
-    max_annotation: Option<Value>,
-    created_age_s: Option<u64>,
+    pub(super) status_replicas: Option<u32>,
+    pub(super) status_ready: Option<u32>,
+    pub(super) status_available: Option<u32>,
+    pub(super) template: Option<String>,
+    pub(super) revision: Option<String>,
+    pub(super) desired_annotation: Option<u32>,
+    pub(super) max_annotation: Option<u32>,
+    pub(super) created_age_s: Option<u64>,
     pub(super) deleted_age_s: Option<u64>,
     #[serde(default)]
     pub(super) frozen: bool,
     frozen_condition: Option<Value>,
     pub(super) replica_failure: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Deployment {
+    pub(super) replicas: u32,
+    pub(super) strategy: Option<String>,
+    pub(super) max_surge: Option<Value>,
+    pub(super) max_unavailable: Option<Value>,
+    pub(super) template: Option<String>,
+    #[serde(default)]
+    pub(super) paused: bool,
+    #[expect(dead_code, reason = "a rollback waits for no pass; that the field is known is what counts")]
+    pub(super) rollback_to: Option<u64>,
+    pub(super) revision_history_limit: Option<u32>,
+    #[serde(default)]
+    pub(super) generation: u64,
+    pub(super) progress_deadline_s: Option<u64>,
+    pub(super) progressing: Option<Progressing>,
+    pub(super) status: Option<Totals>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "whether it is true follows from the reason")]
+pub(super) struct Progressing {
+    status: String,
+    pub(super) reason: String,
+    #[serde(default)]
+    pub(super) age_s: u64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Totals {
+    pub(super) replicas: u32,
+    pub(super) updated: u32,
+    pub(super) ready: u32,
+    pub(super) available: u32,
+    pub(super) observed_generation: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -231,9 +231,11 @@ impl Desk {
         let target = order.target();
         match order {
             Order::Machine { .. } => Err("machines are told nothing here".to_owned()),
-            Order::ReplicaSet { .. } | Order::Member { .. } | Order::MachineSet { .. } | Order::MachineClass { .. } => {
-                Err("there are no sets here".to_owned())
-            }
+            Order::ReplicaSet { .. }
+            | Order::Member { .. }
+            | Order::MachineSet { .. }
+            | Order::MachineDeployment { .. }
+            | Order::MachineClass { .. } => Err("there are no sets here".to_owned()),
             Order::Volume { command, .. } => self.ask_volume(&target, &command, id),
             Order::VolumeAttachment { command, .. } => self.ask_volume_attachment(&target, &command, id),
             Order::Filesystem { command, .. } => self.ask_filesystem(&target, &command, id),
