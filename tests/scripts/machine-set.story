@@ -130,4 +130,4 @@ converged after 1801.000 s: 111 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 0a2440ac68656620aa640ad33f5aa374821aa7d73af82a22381c22c2bdbe094e
+journal 23c479da56c2f26c32beacbcfc7de3caecceeb9cfc29c2de0dd87839d03dc0f1
