@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 6d82bdd64c5bd19ce6b4db244f92a372772c803a4efec8b07b680f0272578fc6
+journal 93cd8bb39bab8a89f601cf2323c2cd58464c7cd487c56c66130fbecd402848fb

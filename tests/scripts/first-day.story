@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 4de589519c3a166fc62abf789e2c4aefd662384d410ef068cf3682aa0c274647
+journal 70473ed73bb0f5515d72d1f6af5cd40dab1f1758cd7e5495129e16d640e7cf1e

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 1a244daa1e682c719e57e20679c75756f0e40a28ea0a43b76bac7f174b1765fc
+journal 233ba59fb9e940698b4291e6aec00a9a0a709b96d5536b60e4e184493436c854

@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal fb613b8df25ae9bdbbf8b8ffb70d3c4b38a484e380ecc78a857870168c01cb62
+journal 13046de322ed5add5a0ede2f755c1c61b562c06170b2ca5d5d50019df19e5c12

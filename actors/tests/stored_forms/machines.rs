@@ -45,6 +45,7 @@ pub(crate) fn machine() -> Forms {
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
             Command::GiveUp { effect: effect(1) },
             Command::Reprieve { effect: effect(1) },
+            Command::JudgeAnew { effect: effect(1) },
             Command::Engage { set: name("db") },
             Command::Disengage { set: name("db") },
             Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
@@ -336,7 +337,8 @@ fn machine_spec() -> machine::Spec {
 
 pub(crate) fn machine_set() -> Forms {
     use machine_set::{Change, Command, Event, Plan, Reason, Rejection, Spec, pass};
-    let spec = Spec { replicas: 3, template: Arc::new(machine_spec()), priorities: [(name("web-1"), -1)].into() };
+    let (template, priorities) = (Arc::new(machine_spec()), [(name("web-1"), -1)].into());
+    let spec = Spec { replicas: 3, template, priorities, room: Some(4) };
     let plan = |change| Plan { stale: vec!["web-9".into()], change };
     let changes = || [Change::Nothing, Change::HeldByFreeze, Change::Create(2), Change::Remove(vec!["web-1".into()])];
     let begin = |change| Command::BeginPass { plan: plan(change), names: vec![name("web-2")] };
@@ -347,6 +349,10 @@ pub(crate) fn machine_set() -> Forms {
         Command::ReportRemovals { told: vec![(name("web-1"), true)] },
         Command::ReportBatch { failed: 1 },
         Command::ReportEmpty,
+        Command::ReportMachines { machines: 8 },
+        Command::Thaw,
+        Command::Hold { reason: "audit".into(), until: Some(AT) },
+        Command::Unhold,
     ];
     commands.extend(changes().map(begin));
     let mut all = forms("command", commands);
@@ -364,6 +370,10 @@ pub(crate) fn machine_set() -> Forms {
         Event::Pass(pass::Event::PassEnded { has_failed: true }),
         Event::Resting { until: AT },
         Event::Rested,
+        Event::Frozen { machines: 8, bound: 8, at: AT },
+        Event::Thawed { spares: 8 },
+        Event::Held { reason: "audit".into(), until: Some(AT), at: AT },
+        Event::HoldEnded,
     ];
     events.extend(changes().map(|change| Event::Pass(pass::Event::ChangeBegan(change))));
     all.extend(forms("event", events));
@@ -372,6 +382,9 @@ pub(crate) fn machine_set() -> Forms {
         Rejection::Leaving { life: Life::Dying },
         Rejection::TooMany { most: 7 },
         Rejection::BadTemplate,
+        Rejection::BadHold,
+        Rejection::HoldOver,
+        Rejection::Held { reason: "audit".into() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

@@ -184,7 +184,7 @@ fn machine_set(hand: &mut Hand) {
     use machine_set::{Change, Command, Plan, Spec};
     let template = Arc::new(machine::Spec::with_provider("simulated".parse().expect("a name")));
     let mut set = Entity::<machine_set::State>::new("machine-set/web".parse().expect("a stream"));
-    hand.ask(&mut set, Command::Declare(Spec { replicas: 1, template, priorities: Default::default() }));
+    hand.ask(&mut set, Command::Declare(Spec { replicas: 1, template, priorities: Default::default(), room: None }));
     let plan = Plan { stale: Default::default(), change: Change::Create(1) };
     hand.ask(&mut set, Command::BeginPass { plan, names: vec!["web-1".parse().expect("a name")] });
     hand.ask(&mut set, Command::ReportBatch { failed: 1 });

@@ -269,7 +269,7 @@ fn machine_set(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Optio
     let spec = Fields::any(&template.require("spec", "{class: …}", reading)?, reading)?;
     let mut references = Vec::new();
     let (template, class) = machine_spec(&spec, labels, annotations, &mut references, reading)?;
-    let spec = machine_set::Spec { replicas, template: Arc::new(template), priorities: BTreeMap::new() };
+    let spec = machine_set::Spec { replicas, template: Arc::new(template), priorities: BTreeMap::new(), room: None };
     let wish = Wish::MachineSet { name, spec };
     Some(Read {
         document: Document { place: reading.place(at), wish },

@@ -29,7 +29,7 @@ pub(super) fn machine_set(
         None => Some(BTreeMap::new()),
         Some(field) => priorities(&field, reading),
     };
-    Some(Spec { replicas: replicas?, template: Arc::new(template?), priorities: priorities? })
+    Some(Spec { replicas: replicas?, template: Arc::new(template?), priorities: priorities?, room: None })
 }
 
 pub(super) fn replicas(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u32> {
