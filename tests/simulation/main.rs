@@ -7,5 +7,6 @@ mod determinism;
 mod first;
 mod misfortune;
 mod named;
+mod outages;
 mod scripts;
 mod seeds;

@@ -66,6 +66,7 @@ pub(super) struct Given {
     pub(super) sets: Vec<Set>,
     #[serde(default)]
     pub(super) machines: Vec<Member>,
+    pub(super) deployment: Option<Deployment>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -106,6 +107,9 @@ pub(super) struct Params {
     pub(super) create_error: Option<String>,
     pub(super) create_error_from_call: Option<usize>,
     pub(super) error: Option<String>,
+    pub(super) control_up: Option<bool>,
+    pub(super) target_up: Option<bool>,
+    pub(super) inactive_s: Option<u64>,
 }
 
 /// What happens just before a pass.
@@ -324,8 +328,44 @@ pub(super) struct Set {
     pub(super) deleted_age_s: Option<u64>,
     #[serde(default)]
     pub(super) frozen: bool,
-    frozen_condition: Option<Value>,
+    #[serde(default)]
+    frozen_condition: bool,
     pub(super) replica_failure: Option<String>,
+}
+
+/// The deployment of a set, as far as that looks at it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Deployment {
+    replicas: u32,
+    #[serde(default)]
+    strategy: String,
+    max_surge: Option<Value>,
+    #[expect(dead_code, reason = "what may be missing is no matter of what may be too much")]
+    max_unavailable: Option<Value>,
+}
+
+impl Deployment {
+    /// How many machines it gives a set room for.
+    pub(super) fn room(&self) -> u32 {
+        let surge = match &self.max_surge {
+            _ if self.strategy == "Recreate" => 0,
+            Some(Value::String(share)) => {
+                let percent: u32 = share.trim_end_matches('%').parse().unwrap_or(0);
+                (self.replicas * percent).div_ceil(100)
+            }
+            Some(number) => number.as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0),
+            None => 1,
+        };
+        self.replicas + surge
+    }
+}
+
+impl Set {
+    /// A label and a condition say so there, which are one thing here.
+    pub(super) fn is_frozen(&self) -> bool {
+        self.frozen || self.frozen_condition
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
