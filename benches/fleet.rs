@@ -144,7 +144,7 @@ fn settled(machines: usize) -> Settled {
     let set: Name = "fleet".parse().expect("a name");
     let template = Arc::new(Spec::with_provider(provider.clone()));
     let replicas = u32::try_from(machines).expect("few");
-    let spec = machine_set::Spec { replicas, template, priorities: BTreeMap::new(), room: None };
+    let spec = machine_set::Spec { replicas, template, priorities: BTreeMap::new(), deployment: None };
     let declared = machine_set::Event::Declared { spec: spec.clone() }.store().expect("small");
     let of_set = StreamId::new("machine-set", "fleet").expect("a stream");
     sets.apply(&Entry { events: vec![declared], ..entry(1, &of_set, 1, &[Event::Died]) }).expect("readable");

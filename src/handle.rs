@@ -20,7 +20,7 @@ use actix::Addr;
 use bailiwick_actors::{
     contract::{Decider, Folded},
     document::Kind,
-    filesystem,
+    filesystem, machine, machine_deployment,
     ports::Clock,
     shell::{
         Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats,
@@ -341,7 +341,22 @@ pub fn known(fleet: &Fleet) -> Known {
         engines: None,
         storage: storage_config(fleet),
         mounts: mounts.collect(),
+        deployments: deployments(fleet),
+        free_sets: free_sets(fleet),
     }
+}
+
+fn deployments(fleet: &Fleet) -> BTreeMap<Name, machine_deployment::Spec> {
+    let alive = fleet.machine_deployments.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
+    alive.filter_map(|(name, folded)| Some((name.parse().ok()?, folded.state.spec.clone()?))).collect()
+}
+
+/// The templates of the sets that belong to no deployment.
+fn free_sets(fleet: &Fleet) -> BTreeMap<Name, Arc<machine::Spec>> {
+    let alive = fleet.machine_sets.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
+    let free = alive.filter_map(|(name, folded)| Some((name, folded.state.spec.as_ref()?)));
+    let free = free.filter(|(_, spec)| spec.deployment.is_none());
+    free.filter_map(|(name, spec)| Some((name.parse().ok()?, spec.template.clone()))).collect()
 }
 
 /// The volumes that are there only for the filesystems on them.

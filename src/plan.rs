@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::{Decider, Fold},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, policy,
+    replica_set,
     shell::AnyCommand,
     storage_rules::FromPool,
     supervisor::storage::zone_of,
@@ -108,6 +109,8 @@ fn kind_rank(kind: &str) -> u8 {
         machine::State::KIND => 1,
         volume::State::KIND | filesystem::State::KIND => 2,
         replica_set::State::KIND | machine_set::State::KIND => 4,
+        // Sets that it may take are there before it.
+        machine_deployment::State::KIND => 5,
         _ => 3,
     }
 }
@@ -219,6 +222,13 @@ impl Plan {
                 let command = AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }
+            Wish::MachineDeployment { spec, .. } => {
+                let present = fleet.machine_deployments.get(stream.name()).filter(|state| state.life.exists());
+                let present = present.and_then(|state| state.spec.as_ref());
+                let fields = present.map(|present| machine_deployment_fields(present, spec)).unwrap_or_default();
+                let command = AnyCommand::MachineDeployment(machine_deployment::Command::Declare(spec.clone()));
+                self.declare(fleet, stream, present.is_some(), fields, command);
+            }
             Wish::MachineClass { content, .. } => {
                 let present = fleet.machine_classes.get(stream.name()).filter(|state| state.life.exists());
                 let present = present.and_then(|state| state.content.as_ref());
@@ -269,7 +279,10 @@ impl Plan {
     fn undeclared(&mut self, fleet: &Fleet, declared: &BTreeSet<StreamId>, prune: Prune) {
         let is_alive = |life: Life| life == Life::Alive;
         let mut alive = alive_of(&fleet.replica_sets, |state| is_alive(state.life));
-        alive.extend(alive_of(&fleet.machine_sets, |state| is_alive(state.life)));
+        alive.extend(alive_of(&fleet.machine_deployments, |state| is_alive(state.life)));
+        // What a deployment owns goes with it.
+        let is_free = |set: &machine_set::State| set.spec.as_ref().is_some_and(|spec| spec.deployment.is_none());
+        alive.extend(alive_of(&fleet.machine_sets, |state| is_alive(state.life) && is_free(state)));
         alive.extend(alive_of(&fleet.attachments, |state| is_alive(state.life)));
         alive.extend(alive_of(&fleet.filesystem_attachments, |state| is_alive(state.life)));
         alive.extend(alive_of(&fleet.filesystems, |state| is_alive(state.life)));
@@ -312,6 +325,22 @@ fn machine_set_fields(present: &machine_set::Spec, wanted: &machine_set::Spec) -
         ("spec.replicas", present.replicas != wanted.replicas),
         ("spec.template", present.template != wanted.template),
         ("spec.priorities", present.priorities != wanted.priorities),
+        // Whose it is, no manifest says: the set refuses, and names its deployment.
+        ("spec.deployment", present.deployment != wanted.deployment),
+    ];
+    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+}
+
+fn machine_deployment_fields(present: &machine_deployment::Spec, wanted: &machine_deployment::Spec) -> Vec<String> {
+    let fields = [
+        ("spec.replicas", present.replicas != wanted.replicas),
+        ("spec.selector", present.selector != wanted.selector),
+        ("spec.template", present.template != wanted.template),
+        ("spec.strategy", present.strategy != wanted.strategy),
+        ("spec.minReadySeconds", present.min_ready_ms != wanted.min_ready_ms),
+        ("spec.revisionHistoryLimit", present.history_limit != wanted.history_limit),
+        ("spec.progressDeadline", present.progress_deadline_ms != wanted.progress_deadline_ms),
+        ("spec.paused", present.paused != wanted.paused),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

@@ -15,6 +15,7 @@ pub mod filesystem;
 pub mod filesystem_attachment;
 pub mod machine;
 pub mod machine_class;
+pub mod machine_deployment;
 pub mod machine_set;
 pub mod member;
 pub mod policy;

@@ -150,6 +150,11 @@ fn stored_forms_of_machine_sets_are_as_they_were() {
 }
 
 #[test]
+fn stored_forms_of_machine_deployments_are_as_they_were() {
+    check("machine-deployment", samples::machine_deployments::machine_deployment());
+}
+
+#[test]
 fn stored_forms_of_machine_classes_are_as_they_were() {
     check("machine-class", samples::machine_classes::machine_class());
 }

@@ -3,7 +3,7 @@
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_deployment, member, policy, replica_set,
     shell::{Answer, AnyCommand},
     vocab::{FaultClass, FaultCode, SizeMib, derived_uuid},
     volume, volume_attachment,
@@ -16,6 +16,7 @@ use super::{
     errors::Failure,
     wire::change::{
         Blocked, ChangePool, Changed, Decided, Declare, EnableHa, Import, PoolChange, Remove, Retry, RetryFailed,
+        Rollout, RolloutStep,
     },
 };
 use crate::{
@@ -34,6 +35,7 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         .route("/pools", web::post().to(change_pool))
         .route("/retry", web::post().to(retry))
         .route("/retry-failed", web::post().to(retry_failed))
+        .route("/rollout", web::post().to(rollout))
         .route("/enable-ha", web::post().to(enable_ha));
 }
 
@@ -168,6 +170,22 @@ async fn enable_ha(asker: Asker, wanted: web::Json<EnableHa>) -> Result<web::Jso
     }
     let command = AnyCommand::ReplicaSet(replica_set::Command::EnableHa { servers: wanted.servers });
     ask(&asker, &wanted.entity, command, wanted.id).await
+}
+
+async fn rollout(asker: Asker, wanted: web::Json<Rollout>) -> Result<web::Json<Decided>, Failure> {
+    use machine_deployment::Command;
+    let Rollout { entity, step, id } = wanted.into_inner();
+    if entity.kind() != machine_deployment::State::KIND {
+        let message = format!("{entity} is not a machine deployment");
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
+    }
+    let command = match step {
+        RolloutStep::Pause => Command::Pause,
+        RolloutStep::Resume => Command::Resume,
+        RolloutStep::Restart => Command::Restart,
+        RolloutStep::Undo { revision } => Command::Undo { revision },
+    };
+    ask(&asker, &entity, AnyCommand::MachineDeployment(command), id).await
 }
 
 /// Asks one entity that exists.

@@ -291,6 +291,7 @@ impl Query {
                 "filesystem" => json(&view::filesystems(fleet)),
                 "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
                 "machine-set" => json(&view::machine_sets(fleet)),
+                "machine-deployment" => json(&view::machine_deployments(fleet)),
                 "machine-class" => json(&view::machine_classes(fleet)),
                 "replica-set" => json(&view::replica_sets(fleet)),
                 "member" => json(&view::members(fleet)),
@@ -464,7 +465,7 @@ pub(super) fn about(text: &str, side: Option<&str>) -> Result<About, Problem> {
     Ok(About::Entity { entity, side })
 }
 
-const KINDS: &str = "kinds are machine, machine-set, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application and model";
+const KINDS: &str = "kinds are machine, machine-set, machine-deployment, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application and model";
 
 const CLOCK: &str = "/v1/clock";
 
@@ -586,7 +587,7 @@ fn no_entity(fleet: &Fleet, entity: &StreamId) -> Problem {
         [] if entity.kind() == "supervisor" => {
             let names = [machine_sets::View::NAME, machines::View::NAME, replica_sets::View::NAME, storage::View::NAME];
             let names = names.map(|name| format!("supervisor/{name}"));
-            format!("one that has ordered nothing yet has no entries; there are {}", names.join(", "))
+            format!("the supervisors are {}; each has entries from its first order on", names.join(", "))
         }
         [] => format!("`bailiwick get {}` lists them", entity.kind()),
         near => format!("did you mean {}?", near.join(" or ")),

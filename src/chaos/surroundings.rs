@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, StoredError, View as _},
-    filesystem, machine, machine_class, machine_set, policy,
+    filesystem, machine, machine_class, machine_deployment, machine_set, policy,
     ports::BlockDevice,
     supervisor::storage,
     vocab::{EffectId, Name},
@@ -30,6 +30,7 @@ pub struct Surroundings {
     /// Who made the volumes that were attached with a filesystem declared on them, and since when the first of them was.
     waited_for_ms: BTreeMap<Name, u64>,
     machine_sets: Fold<machine_set::State>,
+    machine_deployments: Fold<machine_deployment::State>,
     classes: Fold<machine_class::State>,
     policy: Fold<policy::State>,
     storage: storage::View,
@@ -49,6 +50,7 @@ impl Surroundings {
             self.storage.apply(entry)?;
         }
         self.machine_sets.apply(entry)?;
+        self.machine_deployments.apply(entry)?;
         self.classes.apply(entry)?;
         self.policy.apply(entry)?;
         self.note_providers(kind, name);
@@ -68,6 +70,10 @@ impl Surroundings {
             }
             machine_set::State::KIND => {
                 let spec = self.machine_sets.get(name).and_then(|state| state.spec.as_ref());
+                self.providers.extend(spec.map(|spec| spec.template.provider.clone()));
+            }
+            machine_deployment::State::KIND => {
+                let spec = self.machine_deployments.get(name).and_then(|state| state.spec.as_ref());
                 self.providers.extend(spec.map(|spec| spec.template.provider.clone()));
             }
             machine_class::State::KIND => {

@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
-    /// machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models; with a name after a slash, that one alone
+    /// machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
     /// Only machines with these labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
@@ -59,6 +59,9 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
     match text {
         "machine" | "machines" | "m" => Ok("machine"),
         "machine-set" | "machine-sets" | "machineset" | "machinesets" | "ms" => Ok("machine-set"),
+        "machine-deployment" | "machine-deployments" | "machinedeployment" | "machinedeployments" | "md" => {
+            Ok("machine-deployment")
+        }
         "machine-class" | "machine-classes" | "machineclass" | "machineclasses" | "mc" => Ok("machine-class"),
         "volume" | "volumes" | "v" => Ok("volume"),
         "volume-attachment" | "volume-attachments" | "attachment" | "attachments" | "va" => Ok("volume-attachment"),
@@ -74,7 +77,7 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "application" | "applications" | "apps" => Ok("application"),
         "model" | "models" => Ok("model"),
         _ => Err(CliError::usage(format!("unknown kind {text:?}"))
-            .next("use machines, machine-sets, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models")),
+            .next("use machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models")),
     }
 }
 
@@ -149,6 +152,19 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::required("PROVIDER"), |row| text(&row["provider"])),
                 (Column::required("AGE"), |row| age(&row["ageMs"])),
                 (Column::always("DETAIL"), |row| text(&row["detail"])),
+                (Column::wide("UID"), |row| text(&row["uid"])),
+            ],
+            "machine-deployment" => &[
+                (Column::required("NAME"), |row| text(&row["name"])),
+                (Column::required("STATUS"), |row| status(&row["status"])),
+                (Column::required("READY"), |row| format!("{}/{}", row["readyMachines"], row["replicas"]).into()),
+                (Column::required("UPDATED"), |row| text(&row["updatedMachines"])),
+                (Column::required("AVAILABLE"), |row| text(&row["availableMachines"])),
+                (Column::always("REVISION"), |row| text(&row["revision"])),
+                (Column::required("AGE"), |row| age(&row["ageMs"])),
+                (Column::always("DETAIL"), |row| text(&row["detail"])),
+                (Column::wide("PROVIDER"), |row| text(&row["provider"])),
+                (Column::wide("STRATEGY"), |row| text(&row["strategy"])),
                 (Column::wide("UID"), |row| text(&row["uid"])),
             ],
             "machine-class" => &[
@@ -264,8 +280,10 @@ pub(super) fn text(value: &Value) -> Cell {
 /// A status in its colour.
 pub(super) fn status(value: &Value) -> Cell {
     match value.as_str() {
-        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter")) => Cell::good(word),
-        Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "stranger")) => Cell::bad(word),
+        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter" | "complete")) => {
+            Cell::good(word)
+        }
+        Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "stranger" | "stuck")) => Cell::bad(word),
         Some(word) => Cell::busy(word),
         None => Cell::none(),
     }

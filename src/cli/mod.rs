@@ -28,6 +28,7 @@ mod pool;
 mod progress;
 mod provider;
 mod retry;
+mod rollout;
 mod schedule;
 mod serve;
 mod session;
@@ -152,6 +153,9 @@ enum Command {
     Disown(operate::MachineArgs),
     /// List unknown instances, and what would be done with them
     Harvest(harvest::HarvestArgs),
+    /// Follow and steer the rollouts of machine deployments
+    #[command(subcommand, arg_required_else_help = true)]
+    Rollout(rollout::RolloutCommand),
     /// Set the number of voters of a replica set
     EnableHa(enable_ha::EnableHaArgs),
     /// Wait until objects are ready, removed, or in another state
@@ -302,6 +306,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Harvest(args) => harvest::main(global, args),
         Command::WhyNot(args) => why_not::main(global, args),
         Command::Backup(args) => backup::main(global, args),
+        Command::Rollout(command) => rollout::main(global, command),
         Command::EnableHa(args) => enable_ha::main(global, args),
         Command::Wait(args) => wait::main(global, args),
         Command::Log(args) => log::main(global, args),

@@ -154,6 +154,7 @@ impl Offer {
         let entity = wish.stream();
         match wish {
             Wish::Machine { spec, .. } => self.named(&entity, &spec.provider, &self.machines),
+            Wish::MachineDeployment { spec, .. } => self.named(&entity, &spec.template.provider, &self.machines),
             Wish::MachineSet { spec, .. } => self.named(&entity, &spec.template.provider, &self.machines),
             Wish::Volume { spec, machine, .. } => {
                 self.named(&entity, &spec.provider, &self.volumes)?;

@@ -7,6 +7,7 @@ use std::{
 
 use bailiwick_actors::{
     document::Kind,
+    machine, machine_deployment,
     storage_rules::{PoolName, StorageConfig},
     vocab::Name,
 };
@@ -14,6 +15,7 @@ use bailiwick_journal::StreamId;
 
 use super::{
     claims::{self, Claim},
+    deployments,
     fields::{Field, Reading},
     hint::nearest,
     managed, mounts, pools,
@@ -39,6 +41,10 @@ pub struct Known {
     pub storage: StorageConfig,
     /// What is mounted where it was wanted, or about to be: by the attachment's name, `machine:filesystem`.
     pub mounts: BTreeMap<String, String>,
+    /// Machine deployments.
+    pub deployments: BTreeMap<Name, machine_deployment::Spec>,
+    /// The templates of the machine sets that belong to none.
+    pub free_sets: BTreeMap<Name, Arc<machine::Spec>>,
 }
 
 /// A document as it was read, with the names of others in it.
@@ -106,6 +112,7 @@ pub(super) fn across_documents(
     let is_whole = problems.is_empty();
     doubles(documents, sources, problems);
     mounts::check(documents, known, sources, problems);
+    deployments::check(documents, known, sources, problems);
     // What is missing may stand in a document that could not be read: that would be noise, not news.
     if is_whole {
         pools::resolve(documents, known, sources, problems);
@@ -146,6 +153,7 @@ fn providers(documents: &mut [Read], known: &Known, sources: &[Source], problems
         let spec = match wish {
             Wish::Machine { spec, .. } => Arc::make_mut(spec),
             Wish::MachineSet { spec, .. } => Arc::make_mut(&mut spec.template),
+            Wish::MachineDeployment { spec, .. } => Arc::make_mut(&mut spec.template),
             _ => continue,
         };
         let Some((class, of_class)) = spec.class.as_ref().and_then(|class| classes.get_key_value(class)) else {
@@ -190,6 +198,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             | Wish::Document { .. }
             | Wish::Policy { .. }
             | Wish::MachineSet { .. }
+            | Wish::MachineDeployment { .. }
             | Wish::MachineClass { .. }
             | Wish::ReplicaSet { .. } => (),
         }

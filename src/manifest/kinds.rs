@@ -5,6 +5,7 @@ mod documents;
 mod gardener;
 mod machine;
 mod machine_class;
+mod machine_deployment;
 mod machine_set;
 mod machine_wishes;
 mod patience;
@@ -28,10 +29,11 @@ use super::{
 use crate::text::cut;
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 15] = [
+const KINDS: [&str; 16] = [
     "Machine",
     "MachineClass",
     "MachineSet",
+    "MachineDeployment",
     "Volume",
     "VolumeAttachment",
     "Filesystem",
@@ -113,6 +115,12 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let spec = machine_set::machine_set(&spec?, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::MachineSet { name, spec: spec? })
+        }
+        "MachineDeployment" => {
+            let metadata = Metadata::required(&top, &["name"], reading);
+            let spec = machine_deployment::machine_deployment(&spec?, &mut references, &mut provider, reading);
+            let (at, name) = metadata?.name(reading)?;
+            (at, Wish::MachineDeployment { name, spec: spec? })
         }
         "MachineClass" => {
             let metadata = Metadata::required(&top, &["name"], reading);

@@ -21,6 +21,7 @@
 
 mod check;
 mod claims;
+mod deployments;
 mod duration;
 mod fields;
 mod hint;

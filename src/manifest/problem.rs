@@ -56,6 +56,8 @@ codes! {
     /// A text with characters that have no business where it stands.
     BadText = "bad-text",
     Duplicate = "duplicate",
+    /// Two things that are said exclude each other.
+    Conflict = "conflict",
     DanglingReference = "dangling-reference",
     UnsupportedKind = "unsupported-kind",
     UnsupportedVersion = "unsupported-version",

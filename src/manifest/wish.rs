@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use bailiwick_actors::{
     document::Content,
-    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_deployment, machine_set, policy, replica_set,
     storage_rules::FromPool,
     vocab::{ClassContent, Name},
     volume, volume_attachment,
@@ -84,6 +84,10 @@ pub enum Wish {
         name: Name,
         spec: machine_set::Spec,
     },
+    MachineDeployment {
+        name: Name,
+        spec: machine_deployment::Spec,
+    },
     MachineClass {
         name: Name,
         content: Box<ClassContent>,
@@ -131,6 +135,7 @@ impl Wish {
             Self::Filesystem { spec, .. } => encode(1, spec),
             Self::FilesystemAttachment { spec } => encode(1, spec),
             Self::MachineSet { spec, .. } => encode(1, spec),
+            Self::MachineDeployment { spec, .. } => encode(1, spec),
             Self::MachineClass { content, .. } => encode(1, &**content),
             Self::Document { content, .. } => encode(1, &**content),
         };
@@ -149,6 +154,7 @@ impl Wish {
             Self::Policy { name, .. } => ("policy", name.to_string()),
             Self::ReplicaSet { name, .. } => ("replica-set", name.to_string()),
             Self::MachineSet { name, .. } => ("machine-set", name.to_string()),
+            Self::MachineDeployment { name, .. } => ("machine-deployment", name.to_string()),
             Self::MachineClass { name, .. } => ("machine-class", name.to_string()),
             Self::Document { name, content } => (content.kind().as_str(), name.to_string()),
             Self::Filesystem { name, .. } => ("filesystem", name.to_string()),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::Decider,
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
@@ -233,8 +233,11 @@ pub(super) fn goes_with_its_machines(fleet: &Fleet, stream: &StreamId, asked: &B
         let Some(machine) = fleet.machines.get(name.as_str()) else { return true };
         let set = machine.spec.as_ref().and_then(|spec| spec.set.as_ref());
         let set_goes = |set: &Name| {
-            let life = fleet.machine_sets.get(set.as_str()).map(|set| set.life);
-            life == Some(Life::Dying) || is_asked(machine_set::State::KIND, set)
+            let state = fleet.machine_sets.get(set.as_str());
+            let owner = state.and_then(|set| set.spec.as_ref()?.deployment.as_ref());
+            state.is_some_and(|set| set.life == Life::Dying)
+                || is_asked(machine_set::State::KIND, set)
+                || owner.is_some_and(|owner| is_asked(machine_deployment::State::KIND, owner))
         };
         machine.life != Life::Alive || is_asked(machine::State::KIND, name) || set.is_some_and(set_goes)
     };
@@ -279,6 +282,7 @@ impl Plan {
             }),
             replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
             machine_set::State::KIND => AnyCommand::MachineSet(machine_set::Command::Remove),
+            machine_deployment::State::KIND => AnyCommand::MachineDeployment(machine_deployment::Command::Remove),
             machine_class::State::KIND => AnyCommand::MachineClass(machine_class::Command::Remove),
             _ => return,
         };

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
     supervisor::storage::zone_of,
     vocab::{EffectId, Life, Name, Outlook, Timestamp, Zone},
     volume::{self, Storage},
@@ -28,6 +28,7 @@ pub struct Observer {
     filesystems: Fold<filesystem::State>,
     mounts: Fold<filesystem_attachment::State>,
     machine_sets: Fold<machine_set::State>,
+    machine_deployments: Fold<machine_deployment::State>,
     machine_classes: Fold<machine_class::State>,
     replica_sets: Fold<replica_set::State>,
 }
@@ -64,6 +65,7 @@ impl Observer {
         self.filesystems.apply(entry)?;
         self.mounts.apply(entry)?;
         self.machine_sets.apply(entry)?;
+        self.machine_deployments.apply(entry)?;
         self.machine_classes.apply(entry)?;
         self.replica_sets.apply(entry)?;
         self.at = entry.header.position;
@@ -84,11 +86,6 @@ impl Observer {
     /// As [`has_attachment`](Self::has_attachment), of a filesystem.
     pub fn has_mount(&self, name: &str) -> bool {
         self.mounts.get(name).is_some_and(|state| state.life.exists())
-    }
-
-    /// Whether everything that is declared is as it should be, and everything that was to go is gone.
-    pub fn is_converged(&self) -> bool {
-        self.unready().is_empty()
     }
 
     /// The entities that are not as they should be, or have not gone as they should have.
@@ -124,6 +121,11 @@ impl Observer {
             let is_full = state.is_at_rest() && state.rests_until.is_none() && self.is_full(name, state);
             if !is_at_rest(state.life, state.life == Life::Alive && is_full) {
                 unready.insert(stream::<machine_set::State>(name));
+            }
+        }
+        for (name, Folded { state, .. }) in self.machine_deployments.iter() {
+            if !is_at_rest(state.life, state.is_complete()) {
+                unready.insert(stream::<machine_deployment::State>(name));
             }
         }
         for (name, Folded { state, .. }) in self.machine_classes.iter() {
@@ -174,6 +176,9 @@ impl Observer {
         }
         for (name, folded) in self.machine_sets.iter() {
             statuses.insert(stream::<machine_set::State>(name), folded.state.status());
+        }
+        for (name, folded) in self.machine_deployments.iter() {
+            statuses.insert(stream::<machine_deployment::State>(name), folded.state.status());
         }
         for (name, folded) in self.machine_classes.iter() {
             statuses.insert(stream::<machine_class::State>(name), folded.state.status());

@@ -227,6 +227,7 @@ impl Simulation {
     }
 }
 
+#[cfg(feature = "testing")]
 impl Scenario {
     /// Nothing but a manifest that is applied at the beginning, and an hour.
     ///
@@ -447,6 +448,7 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
             | Wish::Document { .. }
             | Wish::Policy { .. }
             | Wish::MachineSet { .. }
+            | Wish::MachineDeployment { .. }
             | Wish::ReplicaSet { .. } => (),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     document::{self, Content},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
     shell::AnyCommand,
     vocab::{Name, Zone},
     volume, volume_attachment,
@@ -175,6 +175,9 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
                 AnyCommand::FilesystemAttachment(declare)
             }
             Wish::MachineSet { spec, .. } => AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone())),
+            Wish::MachineDeployment { spec, .. } => {
+                AnyCommand::MachineDeployment(machine_deployment::Command::Declare(spec.clone()))
+            }
             Wish::MachineClass { content, .. } => {
                 AnyCommand::MachineClass(machine_class::Command::Declare(content.clone()))
             }
@@ -224,6 +227,7 @@ pub(super) fn removal(stream: &StreamId) -> Option<AnyCommand> {
         "filesystem-attachment" => Some(AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)),
         "replica-set" => Some(AnyCommand::ReplicaSet(replica_set::Command::Remove)),
         "machine-set" => Some(AnyCommand::MachineSet(machine_set::Command::Remove)),
+        "machine-deployment" => Some(AnyCommand::MachineDeployment(machine_deployment::Command::Remove)),
         "machine-class" => Some(AnyCommand::MachineClass(machine_class::Command::Remove)),
         kind => {
             let (kind, used_by) = (document::Kind::of(kind)?, document::Users::default());

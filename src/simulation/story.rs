@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, fmt};
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -98,6 +99,7 @@ fn line(entry: &Entry, epoch: Timestamp) -> Result<StoryLine, StoredError> {
         (_, "supervisor", machines::View::NAME) => told::<machines::State>(entry, epoch)?,
         (_, "supervisor", storage::View::NAME) => told::<storage::State>(entry, epoch)?,
         (_, machine_set::State::KIND, _) => told::<machine_set::State>(entry, epoch)?,
+        (_, machine_deployment::State::KIND, _) => told::<machine_deployment::State>(entry, epoch)?,
         (_, machine_class::State::KIND, _) => told::<machine_class::State>(entry, epoch)?,
         (_, "supervisor", machine_sets::View::NAME) => told::<machine_sets::State>(entry, epoch)?,
         (_, replica_set::State::KIND, _) => told::<replica_set::State>(entry, epoch)?,

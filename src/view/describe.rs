@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     vocab::{EffectId, Effort, Outlook, Timestamp},
     volume, volume_attachment,
 };
@@ -17,6 +18,7 @@ use super::{
     documents::{DocumentRow, document_row},
     filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
     machine_classes::{MachineClassRow, machine_class_row},
+    machine_deployments::{MachineDeploymentRow, machine_deployment_row},
     machine_sets::{MachineSetRow, machine_set_row},
     members::{MemberRow, member_row, members_of},
     replica_sets::{ReplicaSetRow, replica_set_row},
@@ -67,6 +69,7 @@ pub enum Row {
     FilesystemAttachment(FilesystemAttachmentRow),
     Member(Box<MemberRow>),
     MachineSet(MachineSetRow),
+    MachineDeployment(Box<MachineDeploymentRow>),
     MachineClass(Box<MachineClassRow>),
     Document(DocumentRow),
 }
@@ -179,6 +182,11 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
             let row = Row::MachineSet(machine_set_row(fleet, name, folded));
             (machine_set::State::KIND, row, json(&folded.state.spec), None)
         }
+        machine_deployment::State::KIND => {
+            let Some(folded) = fleet.machine_deployments.folded(name) else { return Ok(None) };
+            let row = Row::MachineDeployment(Box::new(machine_deployment_row(fleet, name, folded)));
+            (machine_deployment::State::KIND, row, json(&folded.state.spec), None)
+        }
         replica_set::State::KIND => {
             let Some(folded) = fleet.replica_sets.folded(name) else { return Ok(None) };
             members = members_of(fleet, name, &folded.state);
@@ -214,6 +222,9 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         }),
         machine_set::State::KIND => {
             history::<machine_set::State>(journal, fleet, entity, |state| state.status().into())
+        }
+        machine_deployment::State::KIND => {
+            history::<machine_deployment::State>(journal, fleet, entity, |state| state.status().into())
         }
         replica_set::State::KIND => {
             history::<replica_set::State>(journal, fleet, entity, |state| state.status().into())

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use bailiwick_actors::{
     contract::{Code, Decider, Fold, Stored, StoredError},
     document::{Documents, Kind},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
+    replica_set,
     supervisor::machines,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
@@ -32,6 +33,7 @@ pub struct Fleet {
     /// By `machine:filesystem`.
     pub filesystem_attachments: Fold<filesystem_attachment::State>,
     pub machine_sets: Fold<machine_set::State>,
+    pub machine_deployments: Fold<machine_deployment::State>,
     pub machine_classes: Fold<machine_class::State>,
     pub documents: Documents,
     /// The journal that it is folded from: ids follow from it.
@@ -131,6 +133,7 @@ impl Fleet {
         self.filesystems.apply(entry)?;
         self.filesystem_attachments.apply(entry)?;
         self.machine_sets.apply(entry)?;
+        self.machine_deployments.apply(entry)?;
         self.machine_classes.apply(entry)?;
         self.documents.apply(entry)?;
         self.calendar.apply(entry);
@@ -167,6 +170,7 @@ impl Fleet {
             "volume" => self.volumes.get(name).map(|state| state.life),
             "volume-attachment" => self.attachments.get(name).map(|state| state.life),
             "machine-set" => self.machine_sets.get(name).map(|state| state.life),
+            "machine-deployment" => self.machine_deployments.get(name).map(|state| state.life),
             "machine-class" => self.machine_classes.get(name).map(|state| state.life),
             "replica-set" => self.replica_sets.get(name).map(|state| state.life),
             "member" => self.members.get(name).map(|state| state.life),

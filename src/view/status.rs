@@ -19,6 +19,7 @@ use super::{
     alike::{Group, groups},
     filesystem_rows::{filesystem_attachments, filesystems},
     machine_classes::machine_classes,
+    machine_deployments::{MachineDeploymentRow, machine_deployments},
     machine_detail::machine_detail,
     machine_sets::{MachineSetRow, machine_sets},
     replica_sets::{ReplicaSetRow, replica_sets},
@@ -133,6 +134,8 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("filesystem", filesystems(fleet), |_: &_| false);
     look!("filesystem-attachment", filesystem_attachments(fleet), |_: &_| false);
     look!("machine-set", machine_sets(fleet), |row: &MachineSetRow| row.held.is_some() || row.frozen.is_some());
+    let late = |row: &MachineDeploymentRow| row.status == "stuck";
+    look!("machine-deployment", machine_deployments(fleet), late);
     look!("machine-class", machine_classes(fleet), |_: &_| false);
     look!("replica-set", replica_sets(fleet), |row: &ReplicaSetRow| !row.ready
         && row.progress.is_none()

@@ -27,6 +27,7 @@ pub fn statuses(kind: &str) -> &'static [&'static str] {
         "volume-attachment" => &["waiting", "attaching", "attached", "lost", "failed", "detaching", "blocked"],
         "filesystem-attachment" => &["waiting", "attaching", "attached", "failed", "detaching", "blocked"],
         "machine-set" => &["changing", "waiting", "at-rest", "held", "frozen", "removing"],
+        "machine-deployment" => &["progressing", "complete", "paused", "stuck", "removing"],
         "machine-class" => &["unused", "in-use", "removing"],
         "replica-set" => &["not-begun", "looking", "settled", "changing", "waiting"],
         "member" => &["declared", "joining", "learner", "voter", "leaving", "stranger"],
@@ -36,9 +37,10 @@ pub fn statuses(kind: &str) -> &'static [&'static str] {
 
 /// Every kind that entities can be listed of.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
-    const KINDS: [&str; 10] = [
+    const KINDS: [&str; 11] = [
         "machine",
         "machine-set",
+        "machine-deployment",
         "machine-class",
         "volume",
         "volume-attachment",

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{
     Fleet,
     filesystem_rows::{filesystem_attachments, filesystems},
+    machine_deployments::machine_deployments,
     machine_sets::machine_sets,
     rows::{attachments, machines, volumes},
 };
@@ -75,6 +76,9 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     }
     for row in machine_sets(fleet) {
         add("machine-set", &row.name, row.next_try_ms, row.detail);
+    }
+    for row in machine_deployments(fleet) {
+        add("machine-deployment", &row.name, row.next_look_ms, row.detail);
     }
     for (kind, name, deadline) in deadlines(fleet) {
         add(kind, name, Some(deadline.0), Some("its removal or detachment counts as blocked from then on".into()));

@@ -4,7 +4,7 @@ use bailiwick_actors::{
     contract::{Decider, NoView},
     filesystem, filesystem_attachment,
     machine::{self, Effect, Health, Instance, Node, is_overdue},
-    machine_class, machine_set, member, replica_set,
+    machine_class, machine_deployment, machine_set, member, replica_set,
     supervisor::machines::Withholding,
     vocab::{Effort, Life, Name, Outlook, Timestamp},
     volume, volume_attachment,
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::{
     Fleet, blockers,
-    why_not_sets::{of_machine_set, of_member, of_other, of_replica_set},
+    why_not_sets::{of_machine_deployment, of_machine_set, of_member, of_other, of_replica_set},
     why_not_storage::{storage_ready, storage_removed},
 };
 use crate::words::{caused, until, withheld, withholding};
@@ -29,7 +29,9 @@ pub fn goals(kind: &str) -> &'static [&'static str] {
         machine::State::KIND => &["ready", "running", "replaced", "removed"],
         volume::State::KIND | volume_attachment::State::KIND => &["ready", "attached", "removed"],
         filesystem::State::KIND | filesystem_attachment::State::KIND => &["ready", "mounted", "removed"],
-        machine_set::State::KIND | replica_set::State::KIND => &["ready", "at-its-number", "removed"],
+        machine_set::State::KIND | machine_deployment::State::KIND | replica_set::State::KIND => {
+            &["ready", "at-its-number", "removed"]
+        }
         member::State::KIND => &["ready", "voting", "removed"],
         machine_class::State::KIND => &["ready", "removed"],
         _ => &[],
@@ -108,6 +110,7 @@ pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot>
             }
         }
         machine_set::State::KIND => of_machine_set(fleet, name, wanted)?,
+        machine_deployment::State::KIND => of_machine_deployment(fleet, name, wanted)?,
         replica_set::State::KIND => of_replica_set(fleet, name, wanted)?,
         member::State::KIND => of_member(fleet, name, wanted)?,
         machine_class::State::KIND => class(fleet, entity, wanted)?,

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, NoView},
-    machine_set, replica_set,
+    machine_deployment, machine_set, replica_set,
     vocab::{Life, Timestamp},
 };
 use bailiwick_journal::StreamId;
@@ -64,6 +64,50 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         return Some(None);
     }
     Some(Some(Unmet::new("the end of its pass", "a pass is under way", "it completes by itself")))
+}
+
+pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
+    let state = &fleet.machine_deployments.folded(name)?.state;
+    let stream = StreamId::new(machine_deployment::State::KIND, name).ok()?;
+    let is_there = |set: &&machine_deployment::OwnedSet| {
+        fleet.machine_sets.get(set.name.as_str()).is_some_and(|set| set.life.exists())
+    };
+    if wanted == "removed" {
+        let left = state.sets.values().find(is_there).map(|set| format!("machine-set/{}", set.name));
+        return Some(removed(fleet, &stream, state.life, left));
+    }
+    if let Some(unmet) = declared(state.life) {
+        return Some(Some(unmet));
+    }
+    if state.is_complete() {
+        return Some(None);
+    }
+    if state.is_paused() {
+        let by = format!("`bailiwick rollout resume {name}`");
+        return Some(Some(Unmet::new("a rollout that goes on", "its rollout is paused", by)));
+    }
+    let (Some(spec), Some(template)) = (&state.spec, state.template()) else { return Some(None) };
+    let found = machine_deployment::find(&state.sets, &template);
+    let as_wanted = |set: &machine_deployment::OwnedSet| {
+        let counts = set.counts;
+        counts.machines == set.replicas && counts.available == set.replicas && counts.active == set.replicas
+    };
+    let next = state.due();
+    let sets = found.new.into_iter().chain(found.old.iter().copied());
+    if wanted == "at-its-number" && state.told.machines == spec.replicas {
+        return Some(None);
+    }
+    for set in sets.filter(|set| !as_wanted(set)) {
+        let entity = format!("machine-set/{}", set.name);
+        let answer = of_other(fleet, &entity, "ready", "available machines");
+        if answer.blocked_by.as_deref() != Some(entity.as_str()) || set.counts.failure.is_some() {
+            return Some(Some(answer));
+        }
+    }
+    let totals = &state.told;
+    let because =
+        format!("{} of {} machines are updated, {} are available", totals.updated, spec.replicas, totals.available);
+    Some(Some(Unmet::new("the end of its rollout", because, "it completes by itself").looked_at(next)))
 }
 
 pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {

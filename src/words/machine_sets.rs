@@ -32,7 +32,7 @@ impl Words for State {
             Command::ReportBatch { failed: 0 } => "its machines were declared".into(),
             Command::ReportBatch { failed } => format!("declaring {} failed", count(*failed as usize, "machine")),
             Command::ReportEmpty => "its last machine is gone".into(),
-            Command::ReportMachines { machines } => format!("it has {}", machines_in_words(*machines)),
+            Command::ReportMachines { machines, .. } => format!("it has {}", machines_in_words(*machines)),
             Command::Thaw => "thaw".into(),
             Command::Hold { reason, until } => format!("hold{}: {reason}", until_in_words(*until)),
             Command::Unhold => "unhold".into(),

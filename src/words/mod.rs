@@ -6,6 +6,7 @@
 mod documents;
 mod filesystems;
 mod machine_classes;
+mod machine_deployments;
 mod machine_sets;
 mod machines;
 mod members;
@@ -24,7 +25,8 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     supervisor::{
         machine_sets as machine_sets_supervisor, machines as machines_supervisor,
         replica_sets as replica_sets_supervisor, storage as storage_supervisor,
@@ -35,11 +37,12 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, EntryKind, StreamId};
 use serde::Serialize;
 
+pub use machine_deployments::progressed;
 pub use machine_sets::frozen;
 pub(crate) use machines::short_of;
 use machines::until_in_words;
 pub use machines::{caused, join, progress, started_with, withheld};
-pub use names::{kind_of, near};
+pub use names::near;
 pub use replica_sets::{reason_in_words, step_in_words};
 pub use supervisors::{ordered, withholding};
 pub use times::{due, period, until};
@@ -159,6 +162,7 @@ fn of_kind<P: PerKind>(stream: &StreamId, what: P) -> Option<P::Output> {
         (filesystem::State::KIND, _) => what.of::<filesystem::State>(),
         (filesystem_attachment::State::KIND, _) => what.of::<filesystem_attachment::State>(),
         (machine_set::State::KIND, _) => what.of::<machine_set::State>(),
+        (machine_deployment::State::KIND, _) => what.of::<machine_deployment::State>(),
         (machine_class::State::KIND, _) => what.of::<machine_class::State>(),
         ("supervisor", machine_sets_supervisor::View::NAME) => what.of::<machine_sets_supervisor::State>(),
         (replica_set::State::KIND, _) => what.of::<replica_set::State>(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member,
+    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     ports::InstanceStatus,
     replica_set,
     supervisor::{
@@ -141,6 +141,7 @@ pub fn ordered(order: &Order) -> String {
         Order::VolumeAttachment { command, .. } => volume_attachment::State::asked(command),
         Order::ReplicaSet { command, .. } => replica_set::State::asked(command),
         Order::MachineSet { command, .. } => machine_set::State::asked(command),
+        Order::MachineDeployment { command, .. } => machine_deployment::State::asked(command),
         Order::MachineClass { command, .. } => machine_class::State::asked(command),
         Order::Filesystem { command, .. } => filesystem::State::asked(command),
         Order::FilesystemAttachment { command, .. } => filesystem_attachment::State::asked(command),
@@ -152,6 +153,7 @@ pub fn ordered(order: &Order) -> String {
 
 /// Whether it asks for nothing, but says what was seen.
 fn is_report(order: &Order) -> bool {
+    use machine_deployment::Command as OfDeployment;
     use machine_set::Command as OfSet;
     match order {
         Order::Machine { command, .. } => matches!(command, machine::Command::Report(_)),
@@ -170,6 +172,13 @@ fn is_report(order: &Order) -> bool {
             )
         }
         Order::Member { command, .. } => matches!(command, member::Command::Follow(_)),
+        Order::MachineDeployment { command, .. } => matches!(
+            command,
+            OfDeployment::Adopt { .. }
+                | OfDeployment::Forget { .. }
+                | OfDeployment::Observe { .. }
+                | OfDeployment::ReportEmpty
+        ),
         Order::MachineClass { .. } => false,
     }
 }

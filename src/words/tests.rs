@@ -8,7 +8,8 @@ use std::{env, fmt::Write, fs, path::Path};
 
 use bailiwick_actors::{
     contract::{Code, Recorded, Stored},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy,
     ports::replica_set::StepReason,
     replica_set,
     supervisor::{
@@ -88,6 +89,7 @@ fn every_text_about_an_entry_is_in_the_list_that_was_read() {
     let mut list = String::from("Every text about an entry, with example values. BLESS=1 writes it anew.\n");
     told::<machine::State>(&mut list, "machine", "");
     told::<machine_set::State>(&mut list, "machine-set", "");
+    told::<machine_deployment::State>(&mut list, "machine-deployment", "");
     told::<machine_class::State>(&mut list, "machine-class", "");
     told::<volume::State>(&mut list, "volume", "");
     told::<volume_attachment::State>(&mut list, "volume-attachment", "");

@@ -4,6 +4,7 @@ mod claims;
 mod documents;
 mod gardener;
 mod machine_classes;
+mod machine_deployments;
 mod machine_sets;
 mod machines;
 mod policies;

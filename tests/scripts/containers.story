@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 93cd8bb39bab8a89f601cf2323c2cd58464c7cd487c56c66130fbecd402848fb
+journal dd48c045a3ff1c286fc39619b6ad40dee03d8a6aae5f6ada9928c01cd18d03dd

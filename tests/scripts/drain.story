@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 55595da85025a1174134805fef92180dd7f7842c1182e80e72d027a1e24de3dc
+journal f4566163a5b94df5d0fcbb1543fe312f3ba814cb7d449117c1a46896f31967ee

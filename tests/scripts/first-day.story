@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 70473ed73bb0f5515d72d1f6af5cd40dab1f1758cd7e5495129e16d640e7cf1e
+journal f6638411225125a6753c515ef99cc420fe69958e4676ad21663676d612b72bbf

@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 0f51124fa6b5ace2f4ca86113c12c7d7ab06f44b91b73230e60082dfd964621b
+journal 7b6d252e2a404c515b67d6beb1b0aa2e0bf2e9ee2c25a57c4953cdec26fb50c8

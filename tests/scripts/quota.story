@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 233ba59fb9e940698b4291e6aec00a9a0a709b96d5536b60e4e184493436c854
+journal e4ad6c125a2cdb1221aafbeaf9af9bfc2b02e8f0eb69999f8181b3a4e95e29d1

@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 13046de322ed5add5a0ede2f755c1c61b562c06170b2ca5d5d50019df19e5c12
+journal 7dce5a86c89e48fd34ac0dc6c6166b849205ea19b52cb5ec4a3044cc053207cd

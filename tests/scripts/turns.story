@@ -146,4 +146,4 @@ converged after 5400.000 s: 126 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 3658b65b827262f01ac0929e6f28d3bc209e1c7911aee34384914f8eb233e85b
+journal 5679952415200bac9c6de1d453095b9be223cf7b250fc9a02ecba9ffe23da71b

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 730ed55cc5bdc099a2a6757966249d2208a9b4e000f5df3b0fb4cbfe7cccc818
+journal ffec72a75f3b199fd19bcb2a08f1ed4f670c43ab841397ce2350071d3e3946ac

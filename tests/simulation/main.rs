@@ -8,5 +8,6 @@ mod first;
 mod misfortune;
 mod named;
 mod outages;
+mod rollouts;
 mod scripts;
 mod seeds;

@@ -28,7 +28,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         }
         Command::ReportEmpty if state.life == Life::Dying => Ok(Decision::because(Reason::Empty, [Event::Removed])),
         Command::ReportEmpty => Ok(Decision::nothing(Reason::NotEmptyYet)),
-        Command::ReportMachines { machines } => Ok(freeze::report(state, *machines, facts)),
+        Command::ReportMachines { machines, room } => Ok(freeze::report(state, *machines, *room, facts)),
         Command::Thaw => freeze::thaw(state),
         Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
         Command::Unhold => hold::unhold(state),
@@ -41,6 +41,11 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     }
     if spec.template.set.is_some() || spec.template.parent.is_some() || spec.template.has_turns() {
         return Err(Rejection::BadTemplate);
+    }
+    let owner =
+        state.spec.as_ref().filter(|_| state.life == Life::Alive).and_then(|present| present.deployment.as_ref());
+    if let Some(deployment) = owner.filter(|owner| spec.deployment.as_ref() != Some(owner)) {
+        return Err(Rejection::Owned { deployment: deployment.clone() });
     }
     match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => Err(Rejection::Leaving { life: state.life }),

@@ -46,17 +46,17 @@ enum Judged {
 }
 
 impl Bound {
-    /// The bound of a set that is declared so.
-    pub fn of(spec: &Spec, rules: &Overshoot) -> Self {
-        let usual = spec.room.unwrap_or_else(|| spec.replicas.saturating_mul(2));
+    /// The bound of a set that is declared so, and has so much room if it has a deployment.
+    pub fn of(spec: &Spec, room: Option<u32>, rules: &Overshoot) -> Self {
+        let usual = room.unwrap_or_else(|| spec.replicas.saturating_mul(2));
         let upper = usual.saturating_add(rules.up);
         Self { upper, lower: upper.saturating_sub(rules.down) }
     }
 }
 
-fn judged(state: &State, machines: u32, rules: &Overshoot) -> Option<Judged> {
+fn judged(state: &State, machines: u32, room: Option<u32>, rules: &Overshoot) -> Option<Judged> {
     let spec = state.spec.as_ref().filter(|_| state.life == Life::Alive)?;
-    let bound = Bound::of(spec, rules);
+    let bound = Bound::of(spec, room, rules);
     let upper = bound.upper.saturating_add(state.spared);
     let is_marked = state.frozen.is_some() || state.spared > 0;
     match () {
@@ -67,13 +67,13 @@ fn judged(state: &State, machines: u32, rules: &Overshoot) -> Option<Judged> {
 }
 
 /// Whether the number of its machines is to be told to a set: something would follow from it.
-pub fn is_worth_telling(state: &State, machines: u32, rules: &Overshoot) -> bool {
-    judged(state, machines, rules).is_some()
+pub fn is_worth_telling(state: &State, machines: u32, room: Option<u32>, rules: &Overshoot) -> bool {
+    judged(state, machines, room, rules).is_some()
 }
 
 /// It has so many machines. A pass that makes some ends.
-pub(super) fn report(state: &State, machines: u32, facts: &Facts<'_>) -> Decision<State> {
-    match judged(state, machines, &facts.policy.reconciliation.overshoot) {
+pub(super) fn report(state: &State, machines: u32, room: Option<u32>, facts: &Facts<'_>) -> Decision<State> {
+    match judged(state, machines, room, &facts.policy.reconciliation.overshoot) {
         None => Decision::nothing(Reason::NumberTolerable),
         Some(Judged::Thaws) => Decision::because(Reason::FewEnough, [Event::Thawed { spares: 0 }]),
         Some(Judged::Freezes { bound }) => {

@@ -60,8 +60,10 @@ pub use rank::{pick, ranked};
 pub use slow_start::SlowStart;
 pub use spec::Spec;
 pub use state::{Effect, State};
-pub use status::{FailureReason, Status, status};
+pub use status::{Status, status};
 pub use verdict::{Reason, Rejection};
+
+pub use crate::vocab::FailureReason;
 
 use std::collections::BTreeSet;
 

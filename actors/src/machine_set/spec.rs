@@ -16,9 +16,8 @@ pub struct Spec {
     pub template: Arc<MachineSpec>,
     /// Which of its machines go first when there are too many: lower ones before higher ones; who is not named has 3.
     pub priorities: BTreeMap<Name, i32>,
-    /// How many machines it may come to have while some are exchanged for others, if that is not twice its number: what a
-    /// deployment gives its sets. With some more it is frozen.
-    pub room: Option<u32>,
+    /// The deployment that owns it; none if it stands alone. Who owns it says its size.
+    pub deployment: Option<Name>,
 }
 
 impl Spec {

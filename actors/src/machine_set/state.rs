@@ -6,8 +6,8 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Event, FailureReason, Frozen, Hold, Spec, pass};
-use crate::vocab::{Life, Name, Timestamp, Uid};
+use super::{Event, Frozen, Hold, Spec, pass};
+use crate::vocab::{FailureReason, Life, Name, Timestamp, Uid};
 
 /// A machine set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

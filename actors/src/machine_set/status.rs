@@ -1,8 +1,7 @@
 //! What a set tells about itself: the one count of its machines, for people and for whoever waits for it.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Member, State};
+use crate::vocab::FailureReason;
 
 /// What a set tells about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,13 +17,6 @@ pub struct Status {
     pub failure: Option<FailureReason>,
 }
 
-/// Which half of a set's work fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum FailureReason {
-    FailedCreate,
-    FailedDelete,
-}
-
 /// What a set with these machines tells about itself. A failure stands while the set rests for it, or has not the number of
 /// machines that it shall have.
 pub fn status(state: &State, members: &[Member]) -> Status {
@@ -38,15 +30,5 @@ pub fn status(state: &State, members: &[Member]) -> Status {
         available: count(Member::is_available),
         failed: members.iter().filter(|member| member.has_failed_operation).map(|member| member.name.clone()).collect(),
         failure: state.failure.filter(|_| stands),
-    }
-}
-
-impl FailureReason {
-    /// Gardener's spelling.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::FailedCreate => "FailedCreate",
-            Self::FailedDelete => "FailedDelete",
-        }
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons},
-    vocab::Life,
+    vocab::{Life, Name},
 };
 
 reasons! {
@@ -53,6 +53,8 @@ pub enum Rejection {
     TooMany { most: u32 },
     #[error("its template names a set, a parent or volumes of workloads, which machines of a set cannot have")]
     BadTemplate,
+    #[error("it belongs to machine deployment {deployment}; change that")]
+    Owned { deployment: Name },
     #[error("the reason of a hold must have 1 to 255 bytes and no control characters")]
     BadHold,
     #[error("the end of a hold must be in the future")]
@@ -68,6 +70,7 @@ impl Code for Rejection {
             Self::Leaving { .. } => "leaving",
             Self::TooMany { .. } => "too-many",
             Self::BadTemplate => "bad-template",
+            Self::Owned { .. } => "owned",
             Self::BadHold => "bad-hold",
             Self::HoldOver => "hold-over",
             Self::Held { .. } => "held",

@@ -18,7 +18,8 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     supervisor::{self, machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -74,6 +75,7 @@ impl<'j> Deciders<'j> {
             .with(replica_set::State::KIND, Redecider::<replica_set::State>::new(journal))
             .with(member::State::KIND, Redecider::<member::State>::new(journal))
             .with(machine_set::State::KIND, Redecider::<machine_set::State>::new(journal))
+            .with(machine_deployment::State::KIND, Redecider::<machine_deployment::State>::new(journal))
             .with(machine_class::State::KIND, Redecider::<machine_class::State>::new(journal))
             .with(&supervisor(machines::View::NAME), Redecider::<machines::State>::of_supervisor(journal))
             .with(&supervisor(storage::View::NAME), Redecider::<storage::State>::of_supervisor(journal))

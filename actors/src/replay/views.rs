@@ -6,7 +6,7 @@ use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
-const KINDS: [&str; 17] = [
+const KINDS: [&str; 18] = [
     "machine",
     "volume",
     "volume-attachment",
@@ -17,6 +17,7 @@ const KINDS: [&str; 17] = [
     "filesystem-attachment",
     "member",
     "machine-set",
+    "machine-deployment",
     "machine-class",
     "space",
     "subnet",
@@ -110,7 +111,8 @@ mod tests {
     use super::*;
     use crate::{
         contract::Decider,
-        document, filesystem, filesystem_attachment, machine, machine_class, machine_set, policy, replica_set,
+        document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, policy,
+        replica_set,
         supervisor::{machine_sets, machines, replica_sets, storage},
         volume, volume_attachment,
     };
@@ -124,6 +126,7 @@ mod tests {
             filesystem::State::KIND,
             filesystem_attachment::State::KIND,
             machine_set::State::KIND,
+            machine_deployment::State::KIND,
             machine_class::State::KIND,
             replica_set::State::KIND,
             policy::State::KIND,

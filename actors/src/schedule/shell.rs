@@ -11,7 +11,7 @@ use bailiwick_journal::StreamId;
 use super::Timetable;
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, machine_set, replica_set,
+    filesystem, filesystem_attachment, machine, machine_deployment, machine_set, replica_set,
     shell::{AnyCommand, Ask, AskError, Kind, Origin, Registry, Services},
     vocab::{Timestamp, derived_uuid},
     volume, volume_attachment,
@@ -33,6 +33,7 @@ pub struct ScheduledWake {
 }
 
 /// What is due next, soonest first, at most `limit`.
+#[cfg(feature = "testing")]
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Vec<(Timestamp, StreamId)>")]
 pub struct Upcoming {
@@ -171,6 +172,7 @@ impl Handler<Woken> for ScheduleActor {
     }
 }
 
+#[cfg(feature = "testing")]
 impl Handler<Upcoming> for ScheduleActor {
     type Result = Vec<(Timestamp, StreamId)>;
 
@@ -218,6 +220,7 @@ fn command(stream: &StreamId, due: Timestamp) -> Option<AnyCommand> {
         filesystem::State::KIND => filesystem::State::wake(due),
         filesystem_attachment::State::KIND => filesystem_attachment::State::wake(due),
         machine_set::State::KIND => machine_set::State::wake(due),
+        machine_deployment::State::KIND => machine_deployment::State::wake(due),
         _ => None,
     }
 }

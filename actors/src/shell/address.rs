@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, NoView},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
-    volume, volume_attachment,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set, volume, volume_attachment,
 };
 
 /// The address of an entity's actor, of whatever kind.
@@ -27,6 +27,7 @@ pub(super) enum AnyAddr {
     FilesystemAttachment(Addr<EntityActor<filesystem_attachment::State>>),
     Member(Addr<EntityActor<member::State>>),
     MachineSet(Addr<EntityActor<machine_set::State>>),
+    MachineDeployment(Addr<EntityActor<machine_deployment::State>>),
     MachineClass(Addr<EntityActor<machine_class::State>>),
     Document(Addr<EntityActor<document::State>>),
 }
@@ -43,6 +44,7 @@ pub(super) enum AnyEntity {
     FilesystemAttachment(Entity<filesystem_attachment::State>),
     Member(Entity<member::State>),
     MachineSet(Entity<machine_set::State>),
+    MachineDeployment(Box<Entity<machine_deployment::State>>),
     MachineClass(Entity<machine_class::State>),
     Document(Box<Entity<document::State>>),
 }
@@ -60,6 +62,7 @@ impl AnyEntity {
             Self::FilesystemAttachment(entity) => read_on(entity, stream, services),
             Self::Member(entity) => read_on(entity, stream, services),
             Self::MachineSet(entity) => read_on(entity, stream, services),
+            Self::MachineDeployment(entity) => read_on(entity, stream, services),
             Self::MachineClass(entity) => read_on(entity, stream, services),
             Self::Document(entity) => read_on(entity, stream, services),
         }
@@ -84,6 +87,9 @@ impl AnyEntity {
             (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => propose_on(entity, command, origin, known),
             (Self::Member(entity), AnyCommand::Member(command)) => propose_on(entity, command, origin, known),
             (Self::MachineSet(entity), AnyCommand::MachineSet(command)) => propose_on(entity, command, origin, known),
+            (Self::MachineDeployment(entity), AnyCommand::MachineDeployment(command)) => {
+                propose_on(entity, command, origin, known)
+            }
             (Self::MachineClass(entity), AnyCommand::MachineClass(command)) => {
                 propose_on(entity, command, origin, known)
             }
@@ -111,6 +117,7 @@ macro_rules! each_kind {
             AnyAddr::FilesystemAttachment($inner) => $run,
             AnyAddr::Member($inner) => $run,
             AnyAddr::MachineSet($inner) => $run,
+            AnyAddr::MachineDeployment($inner) => $run,
             AnyAddr::MachineClass($inner) => $run,
             AnyAddr::Document($inner) => $run,
         }
@@ -132,6 +139,9 @@ impl AnyAddr {
                 later(addr, Submit { command, origin, intake })
             }
             (Self::FilesystemAttachment(addr), AnyCommand::FilesystemAttachment(command)) => {
+                later(addr, Submit { command, origin, intake })
+            }
+            (Self::MachineDeployment(addr), AnyCommand::MachineDeployment(command)) => {
                 later(addr, Submit { command, origin, intake })
             }
             (Self::MachineSet(addr), AnyCommand::MachineSet(command)) => {
@@ -165,6 +175,7 @@ impl AnyAddr {
             Self::FilesystemAttachment(addr) => of_kind!(addr, AnyEntity::FilesystemAttachment),
             Self::Member(addr) => of_kind!(addr, AnyEntity::Member),
             Self::MachineSet(addr) => of_kind!(addr, AnyEntity::MachineSet),
+            Self::MachineDeployment(addr) => of_kind!(addr, |entity| AnyEntity::MachineDeployment(Box::new(entity))),
             Self::MachineClass(addr) => of_kind!(addr, AnyEntity::MachineClass),
             Self::Document(addr) => of_kind!(addr, |entity| AnyEntity::Document(Box::new(entity))),
         }
@@ -200,6 +211,7 @@ pub(super) fn any_verdict_text(entry: &Entry) -> Result<String, String> {
         filesystem_attachment::State::KIND => verdict_text::<filesystem_attachment::State>(entry),
         member::State::KIND => verdict_text::<member::State>(entry),
         machine_set::State::KIND => verdict_text::<machine_set::State>(entry),
+        machine_deployment::State::KIND => verdict_text::<machine_deployment::State>(entry),
         machine_class::State::KIND => verdict_text::<machine_class::State>(entry),
         kind if document::Kind::of(kind).is_some() => verdict_text::<document::State>(entry),
         kind => Err(format!("{kind} is not a kind of object")),

@@ -6,7 +6,8 @@ use uuid::Uuid;
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoEffect, NoView},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     vocab::Timestamp,
     volume, volume_attachment,
 };
@@ -44,6 +45,7 @@ pub enum AnyCommand {
     FilesystemAttachment(filesystem_attachment::Command),
     Member(member::Command),
     MachineSet(machine_set::Command),
+    MachineDeployment(machine_deployment::Command),
     MachineClass(machine_class::Command),
     Document(document::Command),
 }
@@ -61,6 +63,7 @@ impl AnyCommand {
             Self::FilesystemAttachment(_) => filesystem_attachment::State::KIND,
             Self::Member(_) => member::State::KIND,
             Self::MachineSet(_) => machine_set::State::KIND,
+            Self::MachineDeployment(_) => machine_deployment::State::KIND,
             Self::MachineClass(_) => machine_class::State::KIND,
             Self::Document(command) => command.kind().as_str(),
         }
@@ -84,6 +87,7 @@ impl AnyCommand {
             ) => true,
             Self::FilesystemAttachment(filesystem_attachment::Command::Remove) => true,
             Self::MachineSet(machine_set::Command::Remove) | Self::MachineClass(machine_class::Command::Remove) => true,
+            Self::MachineDeployment(machine_deployment::Command::Remove | machine_deployment::Command::Pause) => true,
             other => other.is_report(),
         };
         if is_urgent { Intake::Report } else { Intake::Ordinary }
@@ -100,7 +104,7 @@ impl AnyCommand {
             Self::Filesystem(command) => matches!(command, filesystem::Command::Report(_)),
             Self::FilesystemAttachment(command) => matches!(command, filesystem_attachment::Command::Report(_)),
             // Its supervisor's reports are told again, as long as it takes.
-            Self::MachineSet(_) | Self::MachineClass(_) => false,
+            Self::MachineSet(_) | Self::MachineDeployment(_) | Self::MachineClass(_) => false,
         }
     }
 }

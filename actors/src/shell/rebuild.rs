@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{Kind, TakenOver, Work};
 use crate::{
     contract::{Decider, Decoded, DecodedEvents, Entity, NoView, PolicyInForce, StoredError, View},
-    filesystem, filesystem_attachment, machine, machine_set, policy, replica_set,
+    filesystem, filesystem_attachment, machine, machine_deployment, machine_set, policy, replica_set,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -55,6 +55,7 @@ struct Folds {
     policies: BTreeMap<StreamId, Entity<policy::State>>,
     replica_sets: BTreeMap<StreamId, Entity<replica_set::State>>,
     machine_sets: BTreeMap<StreamId, Entity<machine_set::State>>,
+    machine_deployments: BTreeMap<StreamId, Entity<machine_deployment::State>>,
 }
 
 impl Folds {
@@ -104,6 +105,7 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
     owed(journal.id(), &folds.filesystem_attachments, &mut rebuilt);
     owed(journal.id(), &folds.replica_sets, &mut rebuilt);
     owed(journal.id(), &folds.machine_sets, &mut rebuilt);
+    owed(journal.id(), &folds.machine_deployments, &mut rebuilt);
     let default = folds.policies.iter().find(|(stream, _)| stream.name() == policy::default_name().as_str());
     if let Some((stream, entity)) = default {
         rebuilt.policy = entity.state().in_force(stream);
@@ -150,6 +152,7 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Decoded<'_>) -> Res
         filesystem_attachment::State::KIND => fold(&mut folds.filesystem_attachments, entry)?,
         replica_set::State::KIND => fold(&mut folds.replica_sets, entry)?,
         machine_set::State::KIND => fold(&mut folds.machine_sets, entry)?,
+        machine_deployment::State::KIND => fold(&mut folds.machine_deployments, entry)?,
         "supervisor" if stream.name() == machines::View::NAME => rebuilt.machines_supervisor.take_in_decoded(entry)?,
         "supervisor" if stream.name() == storage::View::NAME => rebuilt.storage_supervisor.take_in_decoded(entry)?,
         "supervisor" if stream.name() == replica_sets::View::NAME => {

@@ -11,7 +11,8 @@ use bailiwick_journal::{AppendError, Body, Draft, EntryKind, Intake, Meta, Outco
 use super::{Answer, Ask, AskError, EntityActor, Executor, Kind, Limits, ScheduleActor, Services, address::AnyAddr};
 use crate::{
     contract::{Decider, Entity},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     vocab::{Timestamp, derived_uuid},
     volume, volume_attachment,
 };
@@ -112,6 +113,9 @@ impl Registry {
             member::State::KIND => AnyAddr::Member(self.spawn(EntityActor::load(stream, &self.services)?)),
             filesystem::State::KIND => AnyAddr::Filesystem(self.spawn(EntityActor::load(stream, &self.services)?)),
             machine_set::State::KIND => AnyAddr::MachineSet(self.spawn(EntityActor::load(stream, &self.services)?)),
+            machine_deployment::State::KIND => {
+                AnyAddr::MachineDeployment(self.spawn(EntityActor::load(stream, &self.services)?))
+            }
             machine_class::State::KIND => AnyAddr::MachineClass(self.spawn(EntityActor::load(stream, &self.services)?)),
             filesystem_attachment::State::KIND => {
                 AnyAddr::FilesystemAttachment(self.spawn(EntityActor::load(stream, &self.services)?))

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, member, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, replica_set,
     vocab::{Name, derived_uuid},
     volume, volume_attachment,
 };
@@ -32,6 +32,7 @@ pub enum Order {
     Member { set: Name, machine: Name, command: member::Command },
     MachineSet { set: Name, command: machine_set::Command },
     MachineClass { class: Name, command: machine_class::Command },
+    MachineDeployment { deployment: Name, command: machine_deployment::Command },
 }
 
 impl Order {
@@ -43,6 +44,7 @@ impl Order {
             Self::ReplicaSet { set, .. } => (replica_set::State::KIND, set.to_string()),
             Self::MachineSet { set, .. } => (machine_set::State::KIND, set.to_string()),
             Self::MachineClass { class, .. } => (machine_class::State::KIND, class.to_string()),
+            Self::MachineDeployment { deployment, .. } => (machine_deployment::State::KIND, deployment.to_string()),
             Self::VolumeAttachment { machine, volume, .. } => {
                 (volume_attachment::State::KIND, format!("{machine}:{volume}"))
             }

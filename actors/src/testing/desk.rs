@@ -23,7 +23,7 @@ use self::{
 };
 use crate::{
     contract::{Decider, Known, NoView, PolicyInForce},
-    document, machine, machine_class, machine_set, policy,
+    document, machine, machine_class, machine_deployment, machine_set, policy,
     ports::Condition,
     supervisor::{Issued, Order, machine_sets, machines, storage},
     vocab::{ClassContent, EffectId, Fault, Name, SizeMib, Timestamp, derived_uuid},
@@ -112,6 +112,12 @@ impl Desk {
         self.ask::<machine_set::State>(&stream::<machine_set::State>(set), command, from)
     }
 
+    /// An operator asks a machine deployment.
+    pub fn machine_deployment(&mut self, deployment: &str, command: machine_deployment::Command) -> Arc<Entry> {
+        let from = self.operator();
+        self.ask::<machine_deployment::State>(&stream::<machine_deployment::State>(deployment), command, from)
+    }
+
     /// Declares what machines may be made from.
     pub fn declare_class(&mut self, class: &str, content: ClassContent) -> Arc<Entry> {
         let (from, declare) = (self.operator(), machine_class::Command::Declare(Box::new(content)));
@@ -197,6 +203,11 @@ impl Desk {
         Some(self.shelves.sets.get(&stream::<machine_set::State>(set))?.state())
     }
 
+    /// What is true of a machine deployment now.
+    pub fn machine_deployment_state(&self, deployment: &str) -> Option<&machine_deployment::State> {
+        Some(self.shelves.deployments.get(&stream::<machine_deployment::State>(deployment))?.state())
+    }
+
     /// What is true of a machine class now.
     pub fn machine_class_state(&self, class: &str) -> Option<&machine_class::State> {
         Some(self.shelves.classes.get(&stream::<machine_class::State>(class))?.state())
@@ -253,6 +264,9 @@ impl Desk {
                 Order::Volume { command, .. } => self.ask::<volume::State>(&stream, command, from),
                 Order::VolumeAttachment { command, .. } => self.ask::<volume_attachment::State>(&stream, command, from),
                 Order::MachineSet { command, .. } => self.ask::<machine_set::State>(&stream, command, from),
+                Order::MachineDeployment { command, .. } => {
+                    self.ask::<machine_deployment::State>(&stream, command, from)
+                }
                 Order::MachineClass { command, .. } => self.ask::<machine_class::State>(&stream, command, from),
                 Order::Filesystem { .. } | Order::FilesystemAttachment { .. } => {
                     unreachable!("nobody declares filesystems at this desk")
@@ -283,6 +297,9 @@ impl Desk {
             volume::State::KIND => self.ask::<volume::State>(stream, volume::Command::Wake { due }, from),
             machine_set::State::KIND => {
                 self.ask::<machine_set::State>(stream, machine_set::Command::Wake { due }, from)
+            }
+            machine_deployment::State::KIND => {
+                self.ask::<machine_deployment::State>(stream, machine_deployment::Command::Wake { due }, from)
             }
             _ => self.ask::<volume_attachment::State>(stream, volume_attachment::Command::Wake { due }, from),
         }

@@ -104,7 +104,7 @@ pub(crate) fn machine() -> Forms {
             Event::AttachmentReleased { volume: volume() },
             Event::NodeChanged { node: node(), at: AT },
             Event::RemovalExplained { why: machine::RemovalReason::Unhealthy },
-            Event::RemovalBegan,
+            Event::RemovalBegan { at: AT },
             Event::Died,
             Event::Removed,
             Event::Held { reason: "looking at it".into(), until: Some(AT), at: AT },
@@ -314,7 +314,7 @@ fn machine_spec() -> machine::Spec {
             root_disk: Some(SizeMib(4096)),
             instance_type: Some("large".into()),
             zones: [Zone("a".into()), Zone("b".into())].into(),
-            spaces: [SpaceWish::reach(name("inner"))].into(),
+            spaces: [SpaceWish { is_excluded: false, space: name("inner") }].into(),
         },
         placement: Some(Placement { key: "host".into(), value: "rack-7".into() }),
         base: Some(Base { os: "ubuntu".into(), channel: "22.04/stable".into() }),
@@ -337,8 +337,12 @@ fn machine_spec() -> machine::Spec {
 
 pub(crate) fn machine_set() -> Forms {
     use machine_set::{Change, Command, Event, Plan, Reason, Rejection, Spec, pass};
-    let (template, priorities) = (Arc::new(machine_spec()), [(name("web-1"), -1)].into());
-    let spec = Spec { replicas: 3, template, priorities, room: Some(4) };
+    let spec = Spec {
+        replicas: 3,
+        template: Arc::new(machine_spec()),
+        priorities: [(name("web-1"), -1)].into(),
+        deployment: Some(name("shop")),
+    };
     let plan = |change| Plan { stale: vec!["web-9".into()], change };
     let changes = || [Change::Nothing, Change::HeldByFreeze, Change::Create(2), Change::Remove(vec!["web-1".into()])];
     let begin = |change| Command::BeginPass { plan: plan(change), names: vec![name("web-2")] };
@@ -349,7 +353,7 @@ pub(crate) fn machine_set() -> Forms {
         Command::ReportRemovals { told: vec![(name("web-1"), true)] },
         Command::ReportBatch { failed: 1 },
         Command::ReportEmpty,
-        Command::ReportMachines { machines: 8 },
+        Command::ReportMachines { machines: 8, room: Some(4) },
         Command::Thaw,
         Command::Hold { reason: "audit".into(), until: Some(AT) },
         Command::Unhold,
@@ -382,6 +386,7 @@ pub(crate) fn machine_set() -> Forms {
         Rejection::Leaving { life: Life::Dying },
         Rejection::TooMany { most: 7 },
         Rejection::BadTemplate,
+        Rejection::Owned { deployment: name("shop") },
         Rejection::BadHold,
         Rejection::HoldOver,
         Rejection::Held { reason: "audit".into() },

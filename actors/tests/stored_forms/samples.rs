@@ -2,6 +2,7 @@
 
 pub(super) mod documents;
 pub(super) mod machine_classes;
+pub(super) mod machine_deployments;
 pub(super) mod machines;
 pub(super) mod members;
 pub(super) mod replica_sets;

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::Recorded,
-    filesystem, filesystem_attachment, machine, machine_class, machine_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set,
     ports::InstanceStatus,
     replica_set,
     supervisor::{Order, machine_sets, machines, replica_sets, storage},
@@ -122,7 +122,9 @@ pub(crate) fn supervisor() -> Forms {
     let order = Order::MachineSet { set: name("web"), command: machine_set::Command::ReportEmpty };
     let command = machine_class::Command::Use { machines: vec![name("web")] };
     let of_class = Order::MachineClass { class: name("small"), command };
-    let issued = [order, of_class].map(|order| machine_sets::Event::Issued { order, cites: cites() });
+    let of_deployment =
+        Order::MachineDeployment { deployment: name("web"), command: machine_deployment::Command::ReportEmpty };
+    let issued = [order, of_class, of_deployment].map(|order| machine_sets::Event::Issued { order, cites: cites() });
     all.extend(forms("machine-sets.event", issued));
     for (number, reason) in machine_sets::Reason::ALL.iter().enumerate() {
         let verdict = Recorded::<machine_sets::Reason, machine_sets::Rejection>::Decided(*reason);

@@ -131,6 +131,32 @@ pub struct EnableHa {
     pub id: Option<Uuid>,
 }
 
+/// `POST /v1/rollout`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rollout {
+    /// The machine deployment.
+    pub entity: StreamId,
+    pub step: RolloutStep,
+    #[serde(default)]
+    pub id: Option<Uuid>,
+}
+
+/// What becomes of a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RolloutStep {
+    Pause,
+    Resume,
+    /// All machines are made anew.
+    Restart,
+    /// The template of that revision is in force again; of the one before, if none is named.
+    Undo {
+        #[serde(default)]
+        revision: Option<u64>,
+    },
+}
+
 /// `POST /v1/retry`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,7 +4,8 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Stored, Touches},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_set, member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     vocab::Fact,
     volume, volume_attachment,
 };
@@ -101,6 +102,7 @@ fn touched(kind: &str, event: &Body) -> Option<Touches> {
     match kind {
         machine::State::KIND => of::<machine::State>(event),
         machine_set::State::KIND => of::<machine_set::State>(event),
+        machine_deployment::State::KIND => of::<machine_deployment::State>(event),
         machine_class::State::KIND => of::<machine_class::State>(event),
         volume::State::KIND => of::<volume::State>(event),
         volume_attachment::State::KIND => of::<volume_attachment::State>(event),

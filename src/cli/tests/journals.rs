@@ -8,11 +8,14 @@ use std::{
 
 use bailiwick_actors::{
     contract::{Decider, Entity, Known, NoView, PolicyInForce, Request},
-    machine, machine_class, machine_set, member,
+    machine, machine_class, machine_deployment, machine_set, member,
     policy::{self, Document},
-    ports::replica_set::{
-        Action, Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, Observation, Outcome,
-        Priority, Stamp, Step, StepReason, Tags,
+    ports::{
+        Condition, Healthy,
+        replica_set::{
+            Action, Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, Observation, Outcome,
+            Priority, Stamp, Step, StepReason, Tags,
+        },
     },
     replica_set,
     testing::Desk,
@@ -42,6 +45,7 @@ static EXPORTED: LazyLock<Vec<Exported>> = LazyLock::new(|| {
     let mut all: Vec<Exported> = scripts().iter().map(|script| played(script)).collect();
     all.push(by_hand());
     all.push(at_a_desk());
+    all.push(rolled_out());
     all
 });
 
@@ -120,6 +124,42 @@ fn at_a_desk() -> Exported {
     exported("at-a-desk", &journal)
 }
 
+/// A deployment that is rolled out, then stuck, paused, and removed.
+fn rolled_out() -> Exported {
+    use machine_deployment::{Command, Spec};
+    let (journal, _) =
+        LocalJournal::simulated(&SimulatedDisk::new(), Uuid::from_u128(9), 1_000).expect("a new journal");
+    let journal = Arc::new(journal);
+    let mut desk = Desk::new(journal.clone());
+    let declared = |version: &str| {
+        let labels = [("version".to_owned(), version.to_owned())].into();
+        let template = machine::Spec { labels, ..machine::Spec::with_provider("desk".parse().expect("a name")) };
+        Command::Declare(Spec { progress_deadline_ms: Some(1), ..Spec::of(1, template) })
+    };
+    let go_on = |desk: &mut Desk| {
+        for _ in 0..8 {
+            desk.list();
+            desk.settle();
+        }
+    };
+    desk.machine_deployment("web", declared("v1"));
+    go_on(&mut desk);
+    let well = Condition { kind: "Ready".into(), healthy: Healthy::Yes, text: String::new() };
+    desk.report_conditions("web-1-1", vec![well]);
+    go_on(&mut desk);
+    desk.machine_deployment("web", declared("v2"));
+    go_on(&mut desk);
+    while desk.machine_deployment_state("web").is_some_and(|state| state.due().is_some()) {
+        desk.wake_next();
+        desk.settle();
+    }
+    desk.machine_deployment("web", Command::Pause);
+    go_on(&mut desk);
+    desk.machine_deployment("web", Command::Remove);
+    go_on(&mut desk);
+    exported("rolled-out", &journal)
+}
+
 fn exported(name: &str, journal: &LocalJournal) -> Exported {
     let mut lines = Vec::new();
     journal.export(&mut lines).expect("exported");
@@ -184,7 +224,10 @@ fn machine_set(hand: &mut Hand) {
     use machine_set::{Change, Command, Plan, Spec};
     let template = Arc::new(machine::Spec::with_provider("simulated".parse().expect("a name")));
     let mut set = Entity::<machine_set::State>::new("machine-set/web".parse().expect("a stream"));
-    hand.ask(&mut set, Command::Declare(Spec { replicas: 1, template, priorities: Default::default(), room: None }));
+    hand.ask(
+        &mut set,
+        Command::Declare(Spec { replicas: 1, template, priorities: Default::default(), deployment: None }),
+    );
     let plan = Plan { stale: Default::default(), change: Change::Create(1) };
     hand.ask(&mut set, Command::BeginPass { plan, names: vec!["web-1".parse().expect("a name")] });
     hand.ask(&mut set, Command::ReportBatch { failed: 1 });

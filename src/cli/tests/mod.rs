@@ -30,7 +30,7 @@ const POSITIONS_MIN: usize = 200;
 const APART: u64 = 8;
 
 /// Commands that change something or look elsewhere, and are run with a node, a provider or a file in other tests.
-const ELSEWHERE: [&str; 29] = [
+const ELSEWHERE: [&str; 30] = [
     "backup",
     "up",
     "down",
@@ -51,6 +51,7 @@ const ELSEWHERE: [&str; 29] = [
     "adopt",
     "disown",
     "enable-ha",
+    "rollout",
     "wait",
     "journal",
     "chaos",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::{Decider, Entity, Known, NoView, PolicyInForce},
-    filesystem, filesystem_attachment, machine, machine_class, machine_set, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
     shell::AnyCommand,
     vocab::Life,
     volume, volume_attachment,
@@ -51,6 +51,10 @@ macro_rules! of_kind {
             }
             machine_set::State::KIND => {
                 type $state = machine_set::State;
+                $then
+            }
+            machine_deployment::State::KIND => {
+                type $state = machine_deployment::State;
                 $then
             }
             machine_class::State::KIND => {
@@ -101,6 +105,7 @@ impl Moment<'_> {
             AnyCommand::Filesystem(command) => decided!(filesystem::State, command),
             AnyCommand::FilesystemAttachment(command) => decided!(filesystem_attachment::State, command),
             AnyCommand::MachineSet(command) => decided!(machine_set::State, command),
+            AnyCommand::MachineDeployment(command) => decided!(machine_deployment::State, command),
             AnyCommand::MachineClass(command) => decided!(machine_class::State, command),
             AnyCommand::ReplicaSet(command) => decided!(replica_set::State, command),
             AnyCommand::Policy(_) | AnyCommand::Member(_) | AnyCommand::Document(_) => false,

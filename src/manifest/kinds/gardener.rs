@@ -1,7 +1,7 @@
 //! Documents of Gardener's machine controller: `apiVersion: machine.sapcloud.io/v1alpha1`.
 //!
 //! Machines, their classes and their sets are read from the shape that its users write. What has no counterpart here is
-//! named, one by one, and never dropped in silence; no compatibility is claimed. Machine deployments are refused.
+//! named, one by one, and never dropped in silence; no compatibility is claimed.
 //!
 //! | there | here |
 //! |---|---|
@@ -10,17 +10,25 @@
 //! | `Machine`: `class`, `nodeTemplate` | a machine; its labels, annotations and taints are those of the node template, too |
 //! | its time-outs, eviction retries and node conditions | its `patience` |
 //! | `MachineSet`: `replicas`, `template` | a set; its machines belong to it by its name, not by labels |
+//! | `MachineDeployment`: `replicas`, `selector`, `template`, `strategy` | a deployment; `rollbackTo` is `bailiwick rollout undo` |
 //! | `Secret` | nothing: what it holds has no place in a manifest that is kept |
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick_actors::{
     machine::Spec,
+    machine_deployment::{self, Amount, RollingUpdate, Strategy},
     machine_set,
     vocab::{ClassContent, Name},
 };
 
-use super::{label_map, machine_class, machine_set::replicas, machine_wishes::taint, patience};
+use super::{
+    label_map, machine_class,
+    machine_deployment::{fits_its_template, rolling_update, unknown_strategy},
+    machine_set::replicas,
+    machine_wishes::taint,
+    patience,
+};
 use crate::{
     manifest::{
         check::{Provider, Read, Reference},
@@ -42,6 +50,17 @@ const CORE: &str = "v1";
 const CLASS: &str = "MachineClass";
 /// The provider of a class that names none.
 const PROVIDER: &str = "local";
+/// What is understood of a deployment.
+const DEPLOYMENT: [&str; 8] = [
+    "replicas",
+    "selector",
+    "template",
+    "strategy",
+    "minReadySeconds",
+    "revisionHistoryLimit",
+    "progressDeadlineSeconds",
+    "paused",
+];
 
 /// Whether a document is one of these.
 pub(super) fn is_of(root: &Field<'_>, reading: &mut Reading<'_>) -> bool {
@@ -84,18 +103,15 @@ pub(super) fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Re
             reading.note(kind.node.at, "kind", format!("{} is read as a {CLASS}", cut(other, 60)));
             class(root, &top, &spec, Some(other), name, reading)
         }
-        "MachineDeployment" => {
-            let message = "machine deployments are not supported: there are no rolling updates";
+        "MachineDeployment" => machine_deployment(&top, name, reading),
+        other => {
+            let message = format!("unsupported kind `{}` of {VERSION}", cut(other, 60));
             kind.refuse(
                 reading,
                 Code::UnsupportedKind,
                 message,
-                "declare its template as a MachineSet with the same replicas",
+                "use Machine, MachineClass, MachineSet, MachineDeployment or Secret",
             )
-        }
-        other => {
-            let message = format!("unsupported kind `{}` of {VERSION}", cut(other, 60));
-            kind.refuse(reading, Code::UnsupportedKind, message, "use Machine, MachineClass, MachineSet or Secret")
         }
     }
 }
@@ -249,13 +265,27 @@ fn machine_set(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Optio
         _ => None,
     };
     leave_out(&fields, &["replicas", "template"], why, reading);
-    let replicas = match fields.get("replicas") {
-        Some(field) => replicas(&field, reading)?,
+    let replicas = size(&fields, "set", reading)?;
+    let mut references = Vec::new();
+    let (template, class) = template(&fields, &mut references, reading)?;
+    let template = Arc::new(template);
+    let spec = machine_set::Spec { replicas, template, priorities: BTreeMap::new(), deployment: None };
+    let document = Document { place: reading.place(at), wish: Wish::MachineSet { name, spec } };
+    Some(Read { document, references, provider: Provider::OfClass(class), claims: Vec::new() })
+}
+
+fn size(fields: &Fields<'_>, of: &str, reading: &mut Reading<'_>) -> Option<u32> {
+    match fields.get("replicas") {
+        Some(field) => replicas(&field, reading),
         None => {
-            reading.note(fields.at, "spec.replicas", "missing: the set has no machines");
-            0
+            reading.note(fields.at, "spec.replicas", format!("missing: the {of} has no machines"));
+            Some(0)
         }
-    };
+    }
+}
+
+/// What machines of a set or deployment are made like, and their class.
+fn template(fields: &Fields<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<(Spec, Name)> {
     let template = Fields::any(&fields.require("template", "{spec: {class: …}}", reading)?, reading)?;
     leave_out(&template, &["metadata", "spec"], |_| None, reading);
     let (labels, annotations) = match template.get("metadata") {
@@ -267,16 +297,68 @@ fn machine_set(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Optio
         }
     };
     let spec = Fields::any(&template.require("spec", "{class: …}", reading)?, reading)?;
+    machine_spec(&spec, labels, annotations, references, reading)
+}
+
+/// Its defaults are Gardener's: one machine more, and one less.
+fn machine_deployment(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Option<Read> {
+    let fields = Fields::any(&top.require("spec", "{replicas: 3, template: …}", reading)?, reading)?;
+    leave_out(top, &["apiVersion", "kind", "metadata", "spec"], of_status, reading);
+    let Meta { at, name, labels, annotations } = meta;
+    for (what, texts) in [("labels", labels), ("annotations", annotations)] {
+        if !texts.is_empty() {
+            reading.note(at, &format!("metadata.{what}"), "ignored: only machines of a deployment have this");
+        }
+    }
+    let why = |key: &str| (key == "rollbackTo").then_some("ignored: use `bailiwick rollout undo`");
+    leave_out(&fields, &DEPLOYMENT, why, reading);
+    let replicas = size(&fields, "deployment", reading)?;
     let mut references = Vec::new();
-    let (template, class) = machine_spec(&spec, labels, annotations, &mut references, reading)?;
-    let spec = machine_set::Spec { replicas, template: Arc::new(template), priorities: BTreeMap::new(), room: None };
-    let wish = Wish::MachineSet { name, spec };
-    Some(Read {
-        document: Document { place: reading.place(at), wish },
-        references,
-        provider: Provider::OfClass(class),
-        claims: Vec::new(),
-    })
+    let (template, class) = template(&fields, &mut references, reading)?;
+    let mut spec = machine_deployment::Spec::of(replicas, template);
+    if let Some(selector) = fields.get("selector") {
+        let selector = Fields::any(&selector, reading)?;
+        leave_out(&selector, &["matchLabels"], |_| None, reading);
+        spec.selector = selector.get("matchLabels").map(|field| label_map(&field, reading)).unwrap_or_default();
+    }
+    spec.strategy = strategy(&fields, reading)?;
+    let mut whole = |what: &str| match fields.get(what) {
+        None => Some(None),
+        Some(field) => field.number(reading).map(Some),
+    };
+    let (ready, limit, deadline) =
+        (whole("minReadySeconds")?, whole("revisionHistoryLimit")?, whole("progressDeadlineSeconds")?);
+    spec.min_ready_ms = u64::from(ready.unwrap_or(0)) * 1_000;
+    spec.history_limit = limit;
+    spec.progress_deadline_ms = deadline.map(|seconds| u64::from(seconds) * 1_000);
+    if let Some(paused) = fields.get("paused") {
+        spec.paused = paused.truth(reading)?;
+    }
+    let spec = fits_its_template(&fields, spec, reading)?;
+    let document = Document { place: reading.place(at), wish: Wish::MachineDeployment { name, spec } };
+    Some(Read { document, references, provider: Provider::OfClass(class), claims: Vec::new() })
+}
+
+fn strategy(fields: &Fields<'_>, reading: &mut Reading<'_>) -> Option<Strategy> {
+    let one = Amount::Machines(1);
+    let default = RollingUpdate { max_surge: one, max_unavailable: one };
+    let Some(strategy) = fields.get("strategy") else { return Some(Strategy::RollingUpdate(default)) };
+    let strategy = Fields::any(&strategy, reading)?;
+    leave_out(&strategy, &["type", "rollingUpdate"], |_| None, reading);
+    let kind = match strategy.get("type") {
+        None => "RollingUpdate",
+        Some(field) => field.text(reading)?,
+    };
+    match (kind, strategy.get("rollingUpdate")) {
+        ("Recreate", _) => Some(Strategy::Recreate),
+        ("RollingUpdate", None) => Some(Strategy::RollingUpdate(default)),
+        ("RollingUpdate", Some(update)) => {
+            let update = Fields::any(&update, reading)?;
+            leave_out(&update, &["maxSurge", "maxUnavailable"], |_| None, reading);
+            rolling_update(&update, default, reading).map(Strategy::RollingUpdate)
+        }
+        (other, _) => unknown_strategy(&strategy, other, reading),
+    }
 }
 
 /// A class: its fields stand at the top, or, of an older kind, in its spec, where whatever else there is is the provider's.

@@ -29,7 +29,7 @@ pub(super) fn machine_set(
         None => Some(BTreeMap::new()),
         Some(field) => priorities(&field, reading),
     };
-    Some(Spec { replicas: replicas?, template: Arc::new(template?), priorities: priorities?, room: None })
+    Some(Spec { replicas: replicas?, template: Arc::new(template?), priorities: priorities?, deployment: None })
 }
 
 pub(super) fn replicas(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u32> {
@@ -42,7 +42,7 @@ pub(super) fn replicas(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u
 }
 
 /// What its machines are made like: `{metadata: {labels: …}, spec: …}`, as a machine without a name.
-fn template_of(
+pub(super) fn template_of(
     field: &Field<'_>,
     references: &mut Vec<Reference>,
     provider: &mut Provider,

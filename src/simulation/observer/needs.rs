@@ -22,6 +22,7 @@ impl Observer {
             next_of(self.journal, &self.filesystems),
             next_of(self.journal, &self.mounts),
             next_of(self.journal, &self.machine_sets),
+            next_of(self.journal, &self.machine_deployments),
             next_of(self.journal, &self.replica_sets),
         ];
         dues.into_iter().flatten().min()
@@ -62,6 +63,10 @@ impl Observer {
                 };
                 let machines = self.machines.iter().filter(|(_, folded)| of_set(&folded.state));
                 machines.map(|(machine, _)| stream("machine", machine)).collect()
+            }
+            "machine-deployment" => {
+                let sets = self.machine_deployments.get(name).map(|state| state.sets.keys());
+                sets.into_iter().flatten().map(|set| stream("machine-set", set.as_str())).collect()
             }
             "replica-set" => {
                 let spec = self.replica_sets.get(name).and_then(|state| state.spec.as_ref());

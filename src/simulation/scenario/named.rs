@@ -45,6 +45,7 @@ pub(super) fn secrets(script: &[Planned]) -> Vec<Name> {
 fn provider(wish: &Wish) -> Option<Name> {
     match wish {
         Wish::Machine { spec, .. } => Some(spec.provider.clone()),
+        Wish::MachineDeployment { spec, .. } => Some(spec.template.provider.clone()),
         Wish::MachineSet { spec, .. } => Some(spec.template.provider.clone()),
         Wish::Volume { spec, .. } => Some(spec.provider.clone()),
         Wish::Filesystem { spec, .. } => Some(spec.provider.clone()),

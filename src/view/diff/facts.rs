@@ -9,7 +9,7 @@ use bailiwick_actors::{
     contract::Decider,
     document, filesystem, filesystem_attachment,
     machine::{self, Instance, Node},
-    machine_class, machine_set, member, policy,
+    machine_class, machine_deployment, machine_set, member, policy,
     ports::{MachineInstance, replica_set::MemberState},
     replica_set::{self, Phase},
     supervisor::machines::{self, SightingStatus},
@@ -48,6 +48,7 @@ pub fn facts(fleet: &Fleet, stream: &StreamId) -> Option<Facts> {
         filesystem::State::KIND => filesystem(fleet, stream, fleet.filesystems.get(name)?),
         filesystem_attachment::State::KIND => mount(fleet, stream, fleet.filesystem_attachments.get(name)?),
         machine_set::State::KIND => machine_set(fleet, stream, fleet.machine_sets.get(name)?),
+        machine_deployment::State::KIND => machine_deployment(fleet, stream, fleet.machine_deployments.get(name)?),
         machine_class::State::KIND => machine_class(fleet, stream, fleet.machine_classes.get(name)?),
         replica_set::State::KIND => replica_set(fleet, stream, fleet.replica_sets.get(name)?),
         member::State::KIND => member(fleet, stream, fleet.members.get(name)?),
@@ -144,6 +145,7 @@ fn machine(fleet: &Fleet, stream: &StreamId, state: &machine::State) -> Told {
     told.show("held", state.hold.as_ref().map(|hold| &hold.reason));
     told.show("heldUntil", state.hold.as_ref().and_then(|hold| hold.until));
     told.put("heldBack", state.is_held_back().then_some(true));
+    told.put("going", state.goes_because().map(machine::RemovalReason::as_str));
     told.put("withheld", withheld_from(fleet, stream.name()));
     told.names("volumes", &state.attachments);
     told.names("filesystems", &state.mounts);
@@ -244,6 +246,19 @@ fn machine_set(fleet: &Fleet, stream: &StreamId, state: &machine_set::State) -> 
     told.put("readyMachines", machines.iter().filter(|machine| machine.is_ready()).count());
     told.trouble(state.rests_until.map(|_| "something that it asked for was refused".to_owned()));
     told.put("frozen", state.frozen.is_some());
+    told.fields("spec", &state.spec);
+    told
+}
+
+fn machine_deployment(fleet: &Fleet, stream: &StreamId, state: &machine_deployment::State) -> Told {
+    let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
+    let totals = machine_deployment::status(state).totals;
+    told.put("machines", totals.machines);
+    told.put("updatedMachines", totals.updated);
+    told.put("readyMachines", totals.ready);
+    told.put("availableMachines", totals.available);
+    told.names("sets", state.sets.keys());
+    told.trouble(state.is_late().then(|| "its rollout exceeded its progress deadline".to_owned()));
     told.fields("spec", &state.spec);
     told
 }

@@ -8,7 +8,7 @@ use super::*;
 
 fn set(replicas: u32) -> machine_set::Command {
     let template = Arc::new(machine::Spec::with_provider(name("desk")));
-    machine_set::Command::Declare(machine_set::Spec { replicas, template, priorities: [].into(), room: None })
+    machine_set::Command::Declare(machine_set::Spec { replicas, template, priorities: [].into(), deployment: None })
 }
 
 fn troubles(fleet: &Fleet) -> Vec<(String, &'static str, String)> {

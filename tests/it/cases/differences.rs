@@ -199,12 +199,17 @@ const ELSEWHERE: &[Difference] = &[
 
 /// All of them, with those that stand beside what puts the cases to the node.
 fn rows() -> impl Iterator<Item = &'static Difference> {
-    DIFFERENCES.iter().chain(super::reconcile::DIFFERENCES).chain(super::reconcile::DRAINS)
+    use super::reconcile::{DIFFERENCES as OF_MACHINES, DRAINS, OF_DEPLOYMENTS};
+    DIFFERENCES.iter().chain(OF_MACHINES).chain(DRAINS).chain(OF_DEPLOYMENTS)
+}
+
+fn elsewhere() -> impl Iterator<Item = &'static Difference> {
+    ELSEWHERE.iter().chain(super::reconcile::OF_DEPLOYMENTS_ELSEWHERE)
 }
 
 /// The difference that a case is about.
 pub(super) fn of(file: &str, group: &str, case: &Value) -> Option<&'static Difference> {
-    rows().chain(ELSEWHERE).find(|it| it.file == file && it.group == group && (it.is_about)(case))
+    rows().chain(elsewhere()).find(|it| it.file == file && it.group == group && (it.is_about)(case))
 }
 
 /// Whether the text at this place begins so.
@@ -281,7 +286,7 @@ mod tests {
             let about = cases.filter(|(_, case)| (it.is_about)(case)).count();
             assert!(about > 0, "{}/{}: no case is about this: {}", it.file, it.group, it.reason);
         }
-        for it in rows().chain(ELSEWHERE) {
+        for it in rows().chain(elsewhere()) {
             let is_there = |test: &str| all.contains(&format!("fn {test}("));
             assert!(it.shown_by.is_none_or(is_there), "there is no test {:?}", it.shown_by);
         }

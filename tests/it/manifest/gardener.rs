@@ -82,7 +82,7 @@ fn a_secret_is_never_read_and_the_note_says_where_it_is_looked_for() {
 #[test]
 fn what_is_not_read_is_refused_with_why() {
     let cases = [
-        (CLASS.replace("kind: MachineClass", "kind: MachineDeployment"), "unsupported-kind 2:7 kind"),
+        (CLASS.replace("kind: MachineClass", "kind: MachineDeployment"), "missing-field 1:1 spec"),
         (CLASS.replace("kind: MachineClass", "kind: Scale"), "unsupported-kind 2:7 kind"),
         (CLASS.replace("v1alpha1", "v7"), "unsupported-version 1:13 apiVersion"),
         (

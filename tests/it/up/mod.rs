@@ -22,6 +22,7 @@ mod memory;
 mod observe;
 mod once;
 mod operator;
+mod rollout;
 mod secrets;
 mod selectors;
 mod signals;

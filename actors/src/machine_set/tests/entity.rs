@@ -25,11 +25,15 @@ fn name(text: &str) -> Name {
 
 fn spec(replicas: u32) -> Spec {
     let template = Arc::new(machine::Spec::with_provider(name("local")));
-    Spec { replicas, template, priorities: BTreeMap::new(), room: None }
+    Spec { replicas, template, priorities: BTreeMap::new(), deployment: None }
 }
 
 fn declared() -> Vec<Event> {
     vec![Event::Declared { spec: spec(1) }]
+}
+
+fn owned() -> Vec<Event> {
+    vec![Event::Declared { spec: Spec { deployment: Some(name("shop")), ..spec(1) } }]
 }
 
 fn going() -> Vec<Event> {
@@ -91,9 +95,9 @@ fn on_hold() -> Vec<Event> {
 
 /// A set of one machine is frozen with four of them, and thaws with three.
 fn freezing() -> Vec<Case<State>> {
-    let number = |machines| Command::ReportMachines { machines };
+    let number = |machines| Command::ReportMachines { machines, room: None };
+    let roomy = |machines| Command::ReportMachines { machines, room: Some(6) };
     let ended = Event::Pass(pass::Event::PassEnded { has_failed: false });
-    let room = |room| vec![Event::Declared { spec: Spec { room: Some(room), ..spec(1) } }];
     vec![
         case(declared(), number(3), Ok((R::NumberTolerable, vec![]))),
         case(declared(), number(4), Ok((R::Overshot, vec![frozen_with(4)]))),
@@ -101,8 +105,8 @@ fn freezing() -> Vec<Case<State>> {
         case(removing(), number(5), Ok((R::Overshot, vec![frozen_with(5)]))),
         case(going(), number(9), Ok((R::NumberTolerable, vec![]))),
         // What a deployment gives it room for counts, and not twice its number.
-        case(room(6), number(7), Ok((R::NumberTolerable, vec![]))),
-        case(room(6), number(8), Ok((R::Overshot, vec![Event::Frozen { machines: 8, bound: 8, at: NOW }]))),
+        case(declared(), roomy(7), Ok((R::NumberTolerable, vec![]))),
+        case(declared(), roomy(8), Ok((R::Overshot, vec![Event::Frozen { machines: 8, bound: 8, at: NOW }]))),
         case(frozen(), number(4), Ok((R::NumberTolerable, vec![]))),
         case(frozen(), number(3), Ok((R::FewEnough, vec![Event::Thawed { spares: 0 }]))),
         case(
@@ -164,6 +168,7 @@ fn table() -> Vec<Case<State>> {
         case(going(), Command::Declare(spec(1)), Err(Rejection::Leaving { life: Life::Dying })),
         case([], Command::Declare(spec(100_001)), Err(Rejection::TooMany { most: 100_000 })),
         case([], Command::Declare(Spec { template: inside, ..spec(1) }), Err(Rejection::BadTemplate)),
+        case(owned(), Command::Declare(spec(1)), Err(Rejection::Owned { deployment: name("shop") })),
         case([], Command::Remove, Err(Rejection::NotDeclared)),
         case(declared(), Command::Remove, Ok((R::RemovalAsked, vec![Event::RemovalBegan]))),
         case(going(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
@@ -195,7 +200,7 @@ fn table() -> Vec<Case<State>> {
 
 #[test]
 fn every_reason_and_rejection_has_its_case() {
-    let rejections = ["not-declared", "leaving", "too-many", "bad-template", "bad-hold", "hold-over", "held"];
+    let rejections = ["not-declared", "leaving", "too-many", "bad-template", "owned", "bad-hold", "hold-over", "held"];
     let all = table().into_iter().chain(freezing()).chain(holding()).collect();
     hold(&stream(), NOW, &Document::default(), all, R::ALL, &rejections);
 }
@@ -213,7 +218,7 @@ fn command(state: &State, _: Version, kind: u8, value: u8) -> Command {
         4 => Command::ReportRemovals { told: goes.collect() },
         5 | 6 => Command::ReportBatch { failed: u32::from(value.is_multiple_of(3)) },
         7 => Command::ReportEmpty,
-        8 => Command::ReportMachines { machines: u32::from(value) },
+        8 => Command::ReportMachines { machines: u32::from(value), room: None },
         9 => Command::Thaw,
         10 => Command::Hold { reason: "walk".into(), until: None },
         11 => Command::Unhold,

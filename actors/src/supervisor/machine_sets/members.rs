@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::{
     contract::Fold,
-    machine::{self, Instance, phase},
+    machine::{self, Health, Instance, phase},
+    machine_deployment::Counts,
     machine_set::{Change, Member, Plan, SetSeen, Spec, State as SetState, plan},
     vocab::{Life, MachinePhase, Name, Outlook, Timestamp},
 };
@@ -16,6 +17,7 @@ pub struct Members {
     since: BTreeMap<Name, Timestamp>,
     active: usize,
     failed: usize,
+    ready: usize,
 }
 
 /// Where a machine stands for its set.
@@ -72,6 +74,9 @@ impl Members {
             MachinePhase::Terminating => return,
             _ => &mut self.active,
         };
+        if phase == MachinePhase::Running {
+            self.ready = self.ready.saturating_add_signed(by);
+        }
         *counted = counted.saturating_add_signed(by);
     }
 
@@ -100,6 +105,24 @@ impl Members {
         self.since.iter().max_by_key(|(_, since)| **since).map(|(name, _)| name)
     }
 
+    /// How many stand where, and when the next of them will have been ready for long enough.
+    pub(super) fn counts(
+        &self,
+        machines: &Fold<machine::State>,
+        min_ready_ms: u64,
+        now: Timestamp,
+    ) -> (Counts, Option<Timestamp>) {
+        let whole = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (machines_all, active, ready) = (whole(self.since.len()), whole(self.active), whole(self.ready));
+        let counts = Counts { machines: machines_all, active, ready, available: ready, failure: None };
+        if min_ready_ms == 0 || ready == 0 {
+            return (counts, None);
+        }
+        let ripe = self.since.keys().filter_map(|name| ripe_at(machines.get(name.as_str())?, min_ready_ms));
+        let (ripe, unripe): (Vec<Timestamp>, Vec<Timestamp>) = ripe.partition(|at| *at <= now);
+        (Counts { available: whole(ripe.len()), ..counts }, unripe.into_iter().min())
+    }
+
     /// What a pass of their set has to do; none if nothing. All machines are looked at only if there is something.
     pub fn plan(&self, set: &SetState, is_cut_off: bool, machines: &Fold<machine::State>) -> Option<Plan> {
         let spec = set.spec.as_ref().filter(|_| !set.is_held())?;
@@ -115,5 +138,13 @@ impl Members {
         let plan = plan(&seen, &members);
         let is_something = !plan.stale.is_empty() || !matches!(plan.change, Change::Nothing | Change::HeldByFreeze);
         is_something.then_some(plan)
+    }
+}
+
+/// When a machine will have been ready for so long; none if it is not ready.
+fn ripe_at(machine: &machine::State, min_ready_ms: u64) -> Option<Timestamp> {
+    match machine.health {
+        Health::Well { since } if phase_in_set(machine) == MachinePhase::Running => Some(since.after(min_ready_ms)),
+        _ => None,
     }
 }

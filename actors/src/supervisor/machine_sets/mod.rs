@@ -4,9 +4,10 @@
 //! and what came of the orders is reported to the set, which owns the pass. After a crash the set says where its pass stands,
 //! and the machines say what was done: nobody is declared twice, for the names of a pass are the set's own.
 //!
-//! It binds machines to their classes, too (`classes.rs`): both are what a machine belongs to.
+//! It gives the sets of machine deployments their sizes (`deployments.rs`), and binds machines to their classes, too (`classes.rs`): all of it is what a machine belongs to.
 
 mod classes;
+mod deployments;
 mod members;
 mod rests;
 mod state;
@@ -18,6 +19,7 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
+pub use deployments::Owners;
 pub use members::{Members, member, phase_in_set};
 pub use state::{Command, Effect, Event, Reason, Rejection, State};
 pub use uses::ClassUses;

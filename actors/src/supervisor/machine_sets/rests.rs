@@ -2,7 +2,7 @@
 
 use bailiwick_journal::Cite;
 
-use super::{Members, View};
+use super::{Members, View, deployments};
 use crate::{
     machine, machine_class,
     machine_set::{Change, Command, State},
@@ -33,6 +33,7 @@ pub(super) fn rests_on(view: &View, order: &Order) -> Vec<Cite> {
         Order::MachineClass { command: machine_class::Command::Release { machines }, .. } => {
             machines.iter().fold(cites, |cites, machine| cites.cite(view.uses.left(machine)))
         }
+        Order::MachineDeployment { deployment, command } => deployments::rests_on(view, deployment, command, cites),
         _ => cites,
     }
     .list()
@@ -70,10 +71,14 @@ fn of_set(view: &View, set: &Name, command: &Command, cites: Cites) -> Cites {
             Some(_) => cites.fold(&view.sets, set.as_str(), &[Fact::Freeze]).cite(view.left(set)),
             None => {
                 let newest = view.members(set).and_then(Members::newest).map_or("", Name::as_str);
-                cites.fold(&view.sets, set.as_str(), &[Fact::Spec]).fold(&view.machines, newest, &[Fact::Life])
+                let state = view.sets.get(set.as_str()).and_then(|state| state.spec.as_ref());
+                let deployment = state.and_then(|spec| spec.deployment.as_ref()).map_or("", Name::as_str);
+                let cites = cites.fold(&view.sets, set.as_str(), &[Fact::Spec]);
+                cites.fold(&view.deployments, deployment, &[Fact::Spec]).fold(&view.machines, newest, &[Fact::Life])
             }
         },
         Command::ReportEmpty => cites.fold(&view.sets, set.as_str(), &[Fact::Life]).cite(view.left(set)),
+        Command::Declare(_) | Command::Remove => deployments::set_rests_on(view, set, command, cites),
         _ => cites,
     }
 }

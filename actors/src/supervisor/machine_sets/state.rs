@@ -6,7 +6,7 @@ use bailiwick_journal::{Cite, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, classes, rests::rests_on};
+use super::{View, classes, deployments, rests::rests_on};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Folded, Stored, Touches, Verdict, reasons},
     machine::{self, Removal, RemovalReason},
@@ -83,7 +83,12 @@ impl Decider for State {
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         let Command::Look { about } = command;
-        let mut orders = orders(facts.view, &facts.policy.reconciliation.overshoot, about);
+        let mut all = deployments::orders(facts.view, facts.now, about);
+        // A set that gets another size plans its pass for that.
+        let told: BTreeSet<StreamId> = all.iter().map(Order::target).collect();
+        let of_sets = orders(facts.view, &facts.policy.reconciliation.overshoot, about);
+        all.extend(of_sets.into_iter().filter(|order| !told.contains(&order.target())));
+        let mut orders = all;
         orders.extend(classes::orders(facts.view, facts.journal, about));
         orders.truncate(ORDERS_MAX);
         if orders.is_empty() {
@@ -168,8 +173,9 @@ impl Set<'_> {
     /// How many machines it has, if that makes it stop, or go on.
     fn number(&self) -> Option<Order> {
         let machines = self.view.members(self.name).map_or(0, super::Members::number);
-        let is_worth_it = machine_set::is_worth_telling(&self.folded.state, machines, self.overshoot);
-        let order = self.order(machine_set::Command::ReportMachines { machines });
+        let room = self.view.room(&self.folded.state);
+        let is_worth_it = machine_set::is_worth_telling(&self.folded.state, machines, room, self.overshoot);
+        let order = self.order(machine_set::Command::ReportMachines { machines, room });
         (is_worth_it && self.view.orders.is_news(&order, self.folded.version)).then_some(order)
     }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Cite, StreamId};
 
-use super::{ClassUses, Event, Members, phase_in_set};
+use super::{ClassUses, Event, Members, Owners, phase_in_set};
 use crate::{
     contract::{self, Decider, Decoded, Fold, Stored, StoredError},
-    machine, machine_class, machine_set,
+    machine, machine_class, machine_deployment, machine_set,
     supervisor::{Orders, machines},
     vocab::{Fact, Life, MachinePhase, Name},
 };
@@ -18,6 +18,7 @@ pub struct View {
     pub machines: Fold<machine::State>,
     pub sets: Fold<machine_set::State>,
     pub classes: Fold<machine_class::State>,
+    pub deployments: Fold<machine_deployment::State>,
     pub uses: ClassUses,
     pub orders: Orders,
     members: BTreeMap<Name, Members>,
@@ -31,6 +32,8 @@ pub struct View {
     out: BTreeSet<Name>,
     /// The sets of the providers that ceased to answer, or came back, with the last entry about them.
     turned: BTreeSet<Name>,
+    /// Who owns which sets.
+    pub(super) owners: Owners,
 }
 
 /// Where one machine counts.
@@ -52,9 +55,21 @@ impl View {
         state.spec.as_ref()?.set.as_ref()
     }
 
+    /// The deployment that a set belongs to, or belonged to when it went.
+    pub fn owner_of(&self, set: &Name) -> Option<&Name> {
+        self.sets.get(set.as_str())?.spec.as_ref()?.deployment.as_ref()
+    }
+
     /// The machines of a set; none if it has none.
     pub fn members(&self, set: &Name) -> Option<&Members> {
         self.members.get(set)
+    }
+
+    /// How many machines the deployment of a set has at most while it exchanges them; none if it has none.
+    pub fn room(&self, set: &machine_set::State) -> Option<u32> {
+        let deployment = self.deployments.get(set.spec.as_ref()?.deployment.as_ref()?.as_str())?;
+        let spec = deployment.spec.as_ref()?;
+        Some(spec.replicas.saturating_add(machine_deployment::bounds(spec.strategy, spec.replicas).surge))
     }
 
     /// Whether a provider does not answer, and nothing is replaced there.
@@ -127,6 +142,9 @@ impl View {
         let sets: BTreeSet<Name> = before.set.iter().chain(&now.set).map(|(set, _)| set.clone()).collect();
         let active = |view: &Self, set: &Name| view.members.get(set).map_or(0, Members::active);
         let counts: Vec<usize> = sets.iter().map(|set| active(self, set)).collect();
+        if before.set != now.set {
+            sets.iter().for_each(|set| self.owners.moved(set, by.clone()));
+        }
         match (before.set, now.set) {
             // Most of what happens to a machine: its set need not be searched for it.
             (Some((was_of, from)), Some((set, to))) if was_of == set => {
@@ -163,7 +181,9 @@ impl View {
     }
 
     fn saw_set(&mut self, name: &Name) {
-        let Some(set) = self.sets.get(name.as_str()) else { return };
+        let Some(folded) = self.sets.folded(name.as_str()) else { return };
+        self.owners.saw_set(name, folded);
+        let set = &folded.state;
         if !set.life.exists() {
             self.left.remove(name);
             self.dropped.remove(name);
@@ -179,7 +199,7 @@ impl View {
 
 impl contract::View for View {
     fn wants(kind: &str) -> bool {
-        matches!(kind, "machine" | "machine-set" | "machine-class" | "supervisor")
+        matches!(kind, "machine" | "machine-set" | "machine-class" | "machine-deployment" | "supervisor")
     }
 
     fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
@@ -209,11 +229,17 @@ impl contract::View for View {
         self.machines.apply_decoded(entry)?;
         self.sets.apply_decoded(entry)?;
         self.classes.apply_decoded(entry)?;
+        self.deployments.apply_decoded(entry)?;
         self.orders.answered(entry);
         let Some(name) = name else { return Ok(()) };
         match stream.kind() {
             machine::State::KIND => self.saw_machine(&name, before),
             machine_set::State::KIND => self.saw_set(&name),
+            machine_deployment::State::KIND => {
+                if let Some(state) = self.deployments.get(name.as_str()) {
+                    self.owners.saw_deployment(&name, state);
+                }
+            }
             machine_class::State::KIND => {
                 for event in entry.events::<machine_class::Event>()?.iter() {
                     self.uses.saw_class(&name, event);

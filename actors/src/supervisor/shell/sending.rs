@@ -114,6 +114,7 @@ fn command(order: Order) -> AnyCommand {
         Order::FilesystemAttachment { command, .. } => AnyCommand::FilesystemAttachment(command),
         Order::Member { command, .. } => AnyCommand::Member(command),
         Order::MachineSet { command, .. } => AnyCommand::MachineSet(command),
+        Order::MachineDeployment { command, .. } => AnyCommand::MachineDeployment(command),
         Order::MachineClass { command, .. } => AnyCommand::MachineClass(command),
     }
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     contract::{Decider, NoView},
-    machine, machine_set,
+    machine, machine_deployment, machine_set,
     ports::{AttachmentInfo, InstanceStatus, MachineInstance, Operation, ProvisionedVolume, Turn},
     vocab::{EffectId, Fault, FaultCode, InstanceId, SizeMib, Timestamp, Zone},
     volume, volume_attachment,
@@ -47,7 +47,7 @@ impl Desk {
             turn.add(operation, (), (stream, owed.effect), owed);
         }
         let mut any = false;
-        for batch in turn.take() {
+        for batch in turn.take_some(|_, _, ready| ready) {
             for ((stream, _), owed) in batch.items {
                 any |= match stream.kind() {
                     machine::State::KIND => self.call_about_machine(&stream, batch.operation, &owed),
@@ -85,6 +85,10 @@ impl Desk {
         for (stream, entity) in &self.shelves.sets {
             let effects = entity.state().pending(&NoView);
             due.extend(effects.into_iter().map(|machine_set::Effect::WakeAt(at)| (at, stream.clone())));
+        }
+        for (stream, entity) in &self.shelves.deployments {
+            let effects = entity.state().pending(&NoView);
+            due.extend(effects.into_iter().map(|machine_deployment::Effect::WakeAt(at)| (at, stream.clone())));
         }
         due.sort();
         due

@@ -7,7 +7,7 @@ use bailiwick_journal::{Entry, Journal, StreamId, append_blocking};
 use super::From;
 use crate::{
     contract::{Decider, Entity, Known, NoView, Request},
-    document, machine, machine_class, machine_set, policy, volume, volume_attachment,
+    document, machine, machine_class, machine_deployment, machine_set, policy, volume, volume_attachment,
 };
 
 /// All entities of one kind.
@@ -21,6 +21,7 @@ pub(super) struct Shelves {
     pub attachments: Shelf<volume_attachment::State>,
     pub policies: Shelf<policy::State>,
     pub sets: Shelf<machine_set::State>,
+    pub deployments: Shelf<machine_deployment::State>,
     pub classes: Shelf<machine_class::State>,
     pub documents: Shelf<document::State>,
 }
@@ -40,7 +41,7 @@ macro_rules! shelved {
     )*};
 }
 shelved!(machine: machines, volume: volumes, volume_attachment: attachments, policy: policies);
-shelved!(machine_set: sets, machine_class: classes, document: documents);
+shelved!(machine_deployment: deployments, machine_set: sets, machine_class: classes, document: documents);
 
 impl Shelves {
     /// One entity decides, and what it decided is recorded and taken in.

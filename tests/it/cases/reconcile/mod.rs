@@ -3,6 +3,7 @@
 //! What `expect` says is what the original does, and is asserted under its policy. Where the original is wrong (`defect`),
 //! the better answer is laid over it and asserted under ours.
 
+mod deployments;
 mod expect;
 mod given;
 mod living;
@@ -15,6 +16,7 @@ use bailiwick::actors::policy::{self, Reconciliation};
 use serde_json::Value;
 
 use super::{Group, Plan, by_field};
+pub(super) use deployments::{DIFFERENCES as OF_DEPLOYMENTS, ELSEWHERE as OF_DEPLOYMENTS_ELSEWHERE};
 use expect::Expect;
 use given::Given;
 pub(super) use living::{DIFFERENCES, DRAINS};
@@ -85,19 +87,19 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "permits" => {
             Plan::NotApplicable("orders that are not answered yet are the permits: none is taken or given back")
         }
-        "fenceposts"
-        | "bounds"
-        | "new_replicas"
-        | "rolling_step"
-        | "rolling_run"
-        | "scale"
-        | "proportion"
-        | "saturated"
-        | "find_sets"
-        | "progress"
-        | "deployment_status"
-        | "cleanup"
-        | "reconcile_deployment" => Plan::Skip("machine deployments are not built yet"),
+        "fenceposts" => Plan::Run(deployments::fenceposts),
+        "bounds" => Plan::Run(deployments::bounds),
+        "new_replicas" => Plan::Run(deployments::new_replicas),
+        "proportion" => Plan::Run(deployments::proportion),
+        "saturated" => Plan::Run(deployments::saturated),
+        "find_sets" => Plan::Run(deployments::find_sets),
+        "progress" => Plan::Run(deployments::progress),
+        "deployment_status" => Plan::Run(deployments::status),
+        "rolling_step" => Plan::Living(deployments::rolling_step),
+        "rolling_run" => Plan::Living(deployments::rolling_run),
+        "scale" => Plan::Living(deployments::scale),
+        "cleanup" => Plan::Living(deployments::cleanup),
+        "reconcile_deployment" => Plan::Living(deployments::reconcile),
         "freeze" => Plan::Living(safety::freeze),
         "safety_api" => Plan::Living(living::safety_api),
         "similar" | "decode_error" => Plan::Skip("heuristics over texts, which a typed design does not have"),

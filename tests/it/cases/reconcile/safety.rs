@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick::actors::{
     machine::{self, Spec},
-    machine_set,
+    machine_deployment, machine_set,
     policy::Document,
     testing::name,
 };
@@ -12,9 +12,13 @@ use serde_json::{Value, json};
 
 use super::{
     super::lab::Lab,
-    given::{Deployment, Given, Set},
+    deployments,
+    given::{Given, Set},
     policy_name, read,
 };
+
+/// What the deployment of a case is called.
+const DEPLOYMENT: &str = "deployment";
 
 /// The machines all belong to the first set. Each set looks once how many it has.
 pub(super) fn freeze(case: &Value) -> Result<(), String> {
@@ -25,6 +29,10 @@ pub(super) fn freeze(case: &Value) -> Result<(), String> {
         lab.declare(&member.name, |spec| spec.set = Some(name(&first.name)));
     }
     lab.search();
+    if let Some(deployment) = &given.deployment {
+        let spec = deployments::spec(deployment)?;
+        lab.desk.machine_deployment(DEPLOYMENT, machine_deployment::Command::Declare(spec));
+    }
     let declare = |lab: &mut Lab, set: &Set| lab.desk.machine_set(&set.name, declaration(&given, set));
     declare(&mut lab, first);
     if first.is_frozen() {
@@ -51,8 +59,8 @@ pub(super) fn freeze(case: &Value) -> Result<(), String> {
 fn declaration(given: &Given, set: &Set) -> machine_set::Command {
     let replicas = u32::try_from(set.replicas).unwrap_or(u32::MAX);
     let template = Arc::new(Spec::with_provider(name("desk")));
-    let room = given.deployment.as_ref().map(Deployment::room);
-    machine_set::Command::Declare(machine_set::Spec { replicas, template, priorities: [].into(), room })
+    let deployment = given.deployment.as_ref().map(|_| name(DEPLOYMENT));
+    machine_set::Command::Declare(machine_set::Spec { replicas, template, priorities: [].into(), deployment })
 }
 
 /// It is frozen because it had so many machines once; those that the case does not give went since.

@@ -162,7 +162,7 @@ pub(super) fn status(case: &Value) -> Result<(), String> {
         replicas: u32::try_from(set.replicas).map_err(|error| error.to_string())?,
         template,
         priorities: BTreeMap::new(),
-        room: None,
+        deployment: None,
     };
     state.evolve(Version(1), &machine_set::Event::Declared { spec });
     let failed = match set.replica_failure.as_deref() {

@@ -78,7 +78,7 @@ pub(in super::super) fn termination_reason(case: &Value) -> Result<(), String> {
     living.desk.now = ago(2_000);
     let replicas = |replicas| {
         let template = Arc::new(Spec::with_provider(name("desk")));
-        machine_set::Command::Declare(machine_set::Spec { replicas, template, priorities: [].into(), room: None })
+        machine_set::Command::Declare(machine_set::Spec { replicas, template, priorities: [].into(), deployment: None })
     };
     living.desk.machine_set("fleet", replicas(1));
     living.supervise();

@@ -1,0 +1,119 @@
+//! What happened to a machine deployment.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Counts, Progress, Spec, Totals};
+use crate::{
+    contract::{Stored, Touches},
+    machine::Spec as MachineSpec,
+    vocab::{Fact, Name, Timestamp},
+};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// It exists from now on, under a new uid.
+    Declared {
+        spec: Spec,
+    },
+    SpecChanged {
+        spec: Spec,
+    },
+    /// Its machines are to be made anew.
+    Restarted {
+        at: Timestamp,
+    },
+    /// The template of this revision is in force again.
+    RolledBack {
+        revision: u64,
+    },
+    /// It is dying: its sets go.
+    RemovalBegan,
+    Removed,
+    /// Another pass is to be made: something that was waited for has come, or the last one changed sets.
+    PassOwed,
+    /// A set that nobody owned is one of its own now.
+    Adopted {
+        set: Name,
+        template: Arc<MachineSpec>,
+        replicas: u32,
+        created: Timestamp,
+    },
+    /// A set that it no longer needed is gone.
+    Forgotten {
+        set: Name,
+    },
+    /// A pass began: its sets have so many machines.
+    Observed {
+        counts: BTreeMap<Name, Counts>,
+        again: Option<Timestamp>,
+    },
+    /// It has a set for the template that is in force.
+    SetMade {
+        set: Name,
+        replicas: u32,
+        sized_for: u32,
+        most: u32,
+        at: Timestamp,
+    },
+    /// A set has another revision, because its template is in force again.
+    Renumbered {
+        set: Name,
+        revision: u64,
+    },
+    /// A set shall have so many machines, for this size of the deployment.
+    Scaled {
+        set: Name,
+        replicas: u32,
+        sized_for: u32,
+        most: u32,
+    },
+    /// A set is no longer needed.
+    SetDropped {
+        set: Name,
+    },
+    /// Its rollout stands elsewhere now.
+    Progressed {
+        progress: Progress,
+    },
+    /// The pass is over; it was made on these numbers.
+    Counted {
+        totals: Totals,
+    },
+}
+
+impl Event {
+    /// The sides of its entity that it changes.
+    pub fn touches(&self) -> Touches {
+        use Fact::{Dependents, Life, Pass, Request, Seen, Spec, Step};
+        Touches::Some(match self {
+            Self::Declared { .. } => return Touches::All,
+            Self::SpecChanged { .. } | Self::Restarted { .. } | Self::RolledBack { .. } => &[Spec],
+            Self::RemovalBegan | Self::Removed => &[Life],
+            Self::PassOwed => &[Step],
+            Self::Adopted { .. } | Self::Forgotten { .. } => &[Dependents],
+            Self::Observed { .. } | Self::Counted { .. } => &[Seen],
+            Self::SetMade { .. } | Self::Scaled { .. } | Self::SetDropped { .. } => &[Pass, Request],
+            Self::Renumbered { .. } | Self::Progressed { .. } => &[Pass],
+        })
+    }
+
+    /// The sides that it goes on from.
+    pub fn follows(&self) -> Touches {
+        match self {
+            Self::SetMade { .. }
+            | Self::Scaled { .. }
+            | Self::SetDropped { .. }
+            | Self::Renumbered { .. }
+            | Self::Progressed { .. } => Touches::Some(&[Fact::Pass, Fact::Spec]),
+            Self::Restarted { .. } | Self::RolledBack { .. } => Touches::Some(&[Fact::Pass]),
+            other => other.touches(),
+        }
+    }
+}
+
+impl Stored for Event {
+    const SCHEMA: u16 = 1;
+}

@@ -1,0 +1,138 @@
+//! `kind: MachineDeployment`.
+
+use std::sync::Arc;
+
+use bailiwick_actors::machine_deployment::{Amount, RollingUpdate, Spec, Strategy};
+
+use super::{
+    label_map,
+    machine_set::{replicas, template_of},
+    policy::positive_period,
+};
+use crate::{
+    manifest::{
+        check::{Provider, Reference},
+        fields::{Field, Fields, Reading},
+        problem::Code,
+    },
+    text::cut,
+};
+
+const FIELDS: [&str; 8] = [
+    "replicas",
+    "selector",
+    "template",
+    "strategy",
+    "minReadySeconds",
+    "revisionHistoryLimit",
+    "progressDeadline",
+    "paused",
+];
+
+pub(super) fn machine_deployment(
+    spec: &Field<'_>,
+    references: &mut Vec<Reference>,
+    provider: &mut Provider,
+    reading: &mut Reading<'_>,
+) -> Option<Spec> {
+    let fields = Fields::of(spec, &FIELDS, reading)?;
+    let size = fields.require("replicas", "3", reading).and_then(|field| replicas(&field, reading));
+    let template = fields.require("template", "{spec: {provider: local}}", reading);
+    let template = template.and_then(|field| template_of(&field, references, provider, reading));
+    let strategy = match fields.get("strategy") {
+        None => Some(Strategy::default()),
+        Some(field) => strategy(&field, reading),
+    };
+    let selector = fields.get("selector").map(|field| label_map(&field, reading)).unwrap_or_default();
+    let min_ready_ms = match fields.get("minReadySeconds") {
+        None => Some(0),
+        Some(field) => field.number(reading).map(|seconds| u64::from(seconds) * 1_000),
+    };
+    let deadline = match fields.get("progressDeadline") {
+        None => Some(None),
+        Some(field) => positive_period(&field, reading).map(Some),
+    };
+    let history_limit = match fields.get("revisionHistoryLimit") {
+        None => Some(None),
+        Some(field) => field.number(reading).map(Some),
+    };
+    let paused = match fields.get("paused") {
+        None => Some(false),
+        Some(field) => field.truth(reading),
+    };
+    let spec = Spec {
+        replicas: size?,
+        template: Arc::new(template?),
+        selector,
+        strategy: strategy?,
+        min_ready_ms: min_ready_ms?,
+        history_limit: history_limit?,
+        progress_deadline_ms: deadline?,
+        paused: paused?,
+    };
+    fits_its_template(&fields, spec, reading)
+}
+
+/// A selector that does not match its own template would take sets of others and never know its own.
+pub(super) fn fits_its_template(fields: &Fields<'_>, spec: Spec, reading: &mut Reading<'_>) -> Option<Spec> {
+    let missing = spec.selector.iter().find(|(key, value)| spec.template.labels.get(*key) != Some(*value));
+    let (Some((key, value)), Some(field)) = (missing, fields.get("selector")) else { return Some(spec) };
+    let message = format!("the template does not have the label `{}: {}`", cut(key, 60), cut(value, 60));
+    let next = "add it to spec.template.metadata.labels, or remove it from the selector";
+    field.refuse(reading, Code::Conflict, message, next)
+}
+
+fn strategy(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Strategy> {
+    let fields = Fields::of(field, &["type", "maxSurge", "maxUnavailable"], reading)?;
+    let kind = match fields.get("type") {
+        None => "RollingUpdate",
+        Some(field) => field.text(reading)?,
+    };
+    match kind {
+        "RollingUpdate" => rolling_update(&fields, RollingUpdate::default(), reading).map(Strategy::RollingUpdate),
+        "Recreate" => match fields.get("maxSurge").or_else(|| fields.get("maxUnavailable")) {
+            None => Some(Strategy::Recreate),
+            Some(field) => {
+                let message = "Recreate removes all machines before it creates any";
+                field.refuse(reading, Code::Conflict, message, "remove it, or write `type: RollingUpdate`")
+            }
+        },
+        other => unknown_strategy(&fields, other, reading),
+    }
+}
+
+pub(super) fn unknown_strategy<T>(fields: &Fields<'_>, kind: &str, reading: &mut Reading<'_>) -> Option<T> {
+    let message = format!("unknown strategy `{}`", cut(kind, 60));
+    fields.get("type")?.refuse(reading, Code::WrongType, message, "use RollingUpdate or Recreate")
+}
+
+/// How far a rolling update may go; what is not said is as in `default`.
+pub(super) fn rolling_update(
+    fields: &Fields<'_>,
+    default: RollingUpdate,
+    reading: &mut Reading<'_>,
+) -> Option<RollingUpdate> {
+    let mut of = |what: &str, default| match fields.get(what) {
+        None => Some(default),
+        Some(field) => amount(&field, reading),
+    };
+    let (surge, unavailable) = (of("maxSurge", default.max_surge), of("maxUnavailable", default.max_unavailable));
+    let update = RollingUpdate { max_surge: surge?, max_unavailable: unavailable? };
+    if !(update.max_surge.is_zero() && update.max_unavailable.is_zero()) {
+        return Some(update);
+    }
+    let message = "maxSurge and maxUnavailable are both 0: nothing could change";
+    let field = fields.get("maxSurge").or_else(|| fields.get("maxUnavailable"))?;
+    field.refuse(reading, Code::Conflict, message, "set at least one of them to 1 or more")
+}
+
+fn amount(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Amount> {
+    let text = field.text(reading)?;
+    match text.parse() {
+        Ok(amount) => Some(amount),
+        Err(_) => {
+            let message = format!("{:?} is neither a number of machines nor a percentage", cut(text, 40));
+            field.refuse(reading, Code::WrongType, message, "write 2, or '25%'")
+        }
+    }
+}

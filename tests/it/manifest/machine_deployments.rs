@@ -1,0 +1,105 @@
+//! Machine deployments as they are declared.
+
+use bailiwick::actors::machine_deployment::{Amount, RollingUpdate, Strategy};
+
+use super::{Wish, problems, read, wish};
+
+const DEPLOYMENT: &str = "\
+apiVersion: bailiwick/v1
+kind: MachineDeployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {app: web}
+  strategy: {maxSurge: 25%, maxUnavailable: 0}
+  minReadySeconds: 30
+  progressDeadline: 10m
+  revisionHistoryLimit: 2
+  template:
+    metadata: {labels: {app: web, tier: front}}
+    spec: {provider: cloud}
+";
+
+const GARDENER: &str = "\
+apiVersion: machine.sapcloud.io/v1alpha1
+kind: MachineClass
+metadata: {name: small}
+provider: Cloud
+---
+apiVersion: machine.sapcloud.io/v1alpha1
+kind: MachineDeployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  minReadySeconds: 200
+  progressDeadlineSeconds: 600
+  selector: {matchLabels: {app: web}}
+  strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 2}}
+  rollbackTo: {revision: 1}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {class: {kind: MachineClass, name: small}}
+";
+
+#[test]
+fn a_deployment_says_how_it_comes_from_one_template_to_the_next() {
+    let Wish::MachineDeployment { name, spec } = wish(DEPLOYMENT) else { panic!("a machine deployment") };
+    assert_eq!((name.as_str(), spec.replicas, spec.paused), ("web", 3, false));
+    let update = RollingUpdate { max_surge: Amount::Percent(25), max_unavailable: Amount::Machines(0) };
+    assert_eq!(spec.strategy, Strategy::RollingUpdate(update));
+    assert_eq!((spec.min_ready_ms, spec.progress_deadline_ms, spec.history_limit), (30_000, Some(600_000), Some(2)));
+    assert_eq!((spec.selector["app"].as_str(), spec.template.labels["tier"].as_str()), ("web", "front"));
+}
+
+#[test]
+fn without_a_strategy_one_machine_more_is_made_at_a_time_and_none_is_missing() {
+    let text = DEPLOYMENT.replace("  strategy: {maxSurge: 25%, maxUnavailable: 0}\n", "");
+    let Wish::MachineDeployment { spec, .. } = wish(&text) else { panic!("a machine deployment") };
+    let update = RollingUpdate { max_surge: Amount::Machines(1), max_unavailable: Amount::Machines(0) };
+    assert_eq!(spec.strategy, Strategy::RollingUpdate(update));
+}
+
+#[test]
+fn what_a_deployment_cannot_be_is_refused_where_it_stands() {
+    let cases = [
+        ("maxSurge: 25%, ", "maxSurge: 0, ", "conflict 7:24 spec.strategy.maxSurge"),
+        ("maxSurge: 25%, ", "maxSurge: x%, ", "wrong-type 7:24 spec.strategy.maxSurge"),
+        ("maxSurge: 25%, ", "maxSurge: -1, ", "wrong-type 7:24 spec.strategy.maxSurge"),
+        ("maxSurge: 25%, ", "type: Recreate, ", "conflict 7:46 spec.strategy.maxUnavailable"),
+        ("{maxSurge: 25%, maxUnavailable: 0}", "{type: Blue}", "wrong-type 7:20 spec.strategy.type"),
+        ("selector: {app: web}", "selector: {app: shop}", "conflict 6:13 spec.selector"),
+        ("progressDeadline: 10m", "progressDeadline: 10", "bad-duration 9:21 spec.progressDeadline"),
+        ("replicas: 3", "replicas: 100001", "too-many 5:13 spec.replicas"),
+    ];
+    for (was, is, expected) in cases {
+        assert_eq!(problems(DEPLOYMENT.replace(was, is)), [expected], "{is}");
+    }
+}
+
+#[test]
+fn two_deployments_that_claim_one_set_are_refused() {
+    let other =
+        DEPLOYMENT.replace("name: web}", "name: shop}").replace("selector: {app: web}", "selector: {tier: front}");
+    let set = DEPLOYMENT.split("  selector").next().expect("a beginning").replace("MachineDeployment", "MachineSet");
+    let set = set.replace("name: web", "name: old")
+        + "  template: {metadata: {labels: {app: web, tier: front}}, spec: {provider: cloud}}\n";
+    let both = format!("{DEPLOYMENT}---\n{other}");
+    assert_eq!(problems(both), ["conflict 3:18 spec.selector"]);
+    let apart = other.replace("{app: web, tier: front}", "{app: shop, tier: front}");
+    let apart = format!("{}---\n{apart}", DEPLOYMENT.replace(", tier: front", ", tier: back"));
+    assert!(read(apart.as_str()).is_ok(), "neither selects what the other has");
+    assert_eq!(problems(format!("{apart}---\n{set}")), ["conflict 3:18 spec.selector"], "but both select the third");
+}
+
+#[test]
+fn a_deployment_of_gardener_is_read_with_its_defaults() {
+    let manifest = read(GARDENER).unwrap_or_else(|error| panic!("{error}"));
+    let Wish::MachineDeployment { spec, .. } = &manifest.documents[1].wish else { panic!("a deployment") };
+    let update = RollingUpdate { max_surge: Amount::Machines(2), max_unavailable: Amount::Machines(1) };
+    assert_eq!(spec.strategy, Strategy::RollingUpdate(update));
+    assert_eq!((spec.min_ready_ms, spec.progress_deadline_ms), (200_000, Some(600_000)));
+    assert_eq!((spec.selector["app"].as_str(), spec.template.provider.as_str()), ("web", "cloud"));
+    assert!(manifest.notes.iter().any(|note| note.field == "spec.rollbackTo"), "{:?}", manifest.notes);
+    let wrong = GARDENER.replace("{matchLabels: {app: web}}", "{matchLabels: {app: shop}}");
+    assert_eq!(problems(wrong), ["conflict 13:13 spec.selector"]);
+}
