@@ -1,9 +1,9 @@
-//! What operators ask of one machine, beside declaring and removing it.
+//! What operators ask of one machine, or of one machine set, beside declaring and removing it.
 
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
-    machine,
+    machine, machine_set,
     ports::{InstanceStatus, MachineInstance},
     shell::AnyCommand,
     supervisor::machines::SightingStatus,
@@ -45,36 +45,52 @@ async fn correct_clock(asker: Asker, wish: web::Json<CorrectClock>) -> Result<we
 
 async fn operate(asker: Asker, operate: web::Json<Operate>) -> Result<web::Json<Decided>, Failure> {
     let Operate { entity, verb, id } = operate.into_inner();
-    if entity.kind() != machine::State::KIND {
-        let message = format!("this works for machines only, not for a {}", entity.kind());
-        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
-    }
     let command = asker.node.look(|fleet| command(fleet, &entity, verb))??;
-    let answer = asker.node.ask(entity, AnyCommand::Machine(command), id.unwrap_or_else(Uuid::new_v4)).await?;
+    let answer = asker.node.ask(entity, command, id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == Outcome::Refused {
         return Err(Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text)));
     }
     Ok(web::Json(decided(&answer)))
 }
 
-fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<machine::Command, Failure> {
-    if !fleet.exists(entity) {
-        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{entity} not found"))
-            .next("`bailiwick get machines` lists all machines"));
+fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, Failure> {
+    let (is_machine, is_set) = (entity.kind() == machine::State::KIND, entity.kind() == machine_set::State::KIND);
+    let (works_for, is_meant) = match verb {
+        Verb::Hold { .. } | Verb::Unhold => ("machines and machine sets", is_machine || is_set),
+        Verb::Thaw => ("machine sets", is_set),
+        Verb::Adopt { .. } | Verb::Disown => ("machines", is_machine),
+    };
+    if !is_meant {
+        let message = format!("this works for {works_for} only, not for a {}", entity.kind());
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
+    if !fleet.exists(entity) {
+        let (kinds, what) = if is_set { ("machine-sets", "machine sets") } else { ("machines", "machines") };
+        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{entity} not found"))
+            .next(&format!("`bailiwick get {kinds}` lists all {what}")));
+    }
+    let of_machine = AnyCommand::Machine;
     Ok(match verb {
-        Verb::Hold { reason, until_ms, for_ms } => {
-            let clock = fleet.clock.unwrap_or(fleet.time);
-            let at = until_ms.map(|ms| on_node_time(Timestamp(ms), fleet.time, clock));
-            machine::Command::Hold { reason, until: for_ms.map(|ms| fleet.time.after(ms)).or(at) }
-        }
-        Verb::Unhold => machine::Command::Unhold,
-        Verb::Disown => machine::Command::Disown,
+        Verb::Hold { reason, until_ms, for_ms } => match (is_set, end_of_hold(fleet, until_ms, for_ms)) {
+            (true, until) => AnyCommand::MachineSet(machine_set::Command::Hold { reason, until }),
+            (false, until) => of_machine(machine::Command::Hold { reason, until }),
+        },
+        Verb::Unhold if is_set => AnyCommand::MachineSet(machine_set::Command::Unhold),
+        Verb::Unhold => of_machine(machine::Command::Unhold),
+        Verb::Thaw => AnyCommand::MachineSet(machine_set::Command::Thaw),
+        Verb::Disown => of_machine(machine::Command::Disown),
         Verb::Adopt { instance } => {
             let (provider, instance) = found(fleet, entity, instance.as_deref())?;
-            machine::Command::Adopt { provider, instance }
+            of_machine(machine::Command::Adopt { provider, instance })
         }
     })
+}
+
+/// When a hold ends by the node's time; none if an operator ends it.
+fn end_of_hold(fleet: &Fleet, until_ms: Option<u64>, for_ms: Option<u64>) -> Option<Timestamp> {
+    let clock = fleet.clock.unwrap_or(fleet.time);
+    let at = until_ms.map(|ms| on_node_time(Timestamp(ms), fleet.time, clock));
+    for_ms.map(|ms| fleet.time.after(ms)).or(at)
 }
 
 /// The instance that is meant: of this machine's name, seen last as being there, and not the machine's own.

@@ -141,10 +141,12 @@ enum Command {
     /// Retry now what failed or waits for its next attempt
     #[command(visible_alias = "retry-provisioning")]
     Retry(retry::RetryArgs),
-    /// Hold a machine: the node takes no action on it by itself, and notes what it held back
+    /// Hold a machine or a machine set: the node takes no action on it by itself
     Hold(operate::HoldArgs),
     /// End a hold; the node does what was held back
-    Unhold(operate::MachineArgs),
+    Unhold(operate::UnholdArgs),
+    /// End the freeze of a machine set: it creates machines again, and those it has now do not count
+    Thaw(operate::ThawArgs),
     /// Let a machine adopt an unmanaged instance that has its name
     Adopt(operate::AdoptArgs),
     /// Disown the instance of a machine; the instance keeps running
@@ -298,6 +300,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Retry(args) => retry::main(global, args),
         Command::Hold(args) => operate::hold(global, args),
         Command::Unhold(args) => operate::unhold(global, args),
+        Command::Thaw(args) => operate::thaw(global, args),
         Command::Adopt(args) => operate::adopt(global, args),
         Command::Disown(args) => operate::disown(global, args),
         Command::Harvest(args) => harvest::main(global, args),

@@ -1,6 +1,6 @@
-//! `bailiwick hold`, `unhold`, `adopt` and `disown`: what operators ask of one machine.
+//! `bailiwick hold`, `unhold`, `thaw`, `adopt` and `disown`: what operators ask of one machine, or of one machine set.
 
-use bailiwick_actors::{machine, ports::Clock};
+use bailiwick_actors::{ports::Clock, vocab::HOLD_REASON_BYTES_MAX};
 use clap::Args;
 use uuid::Uuid;
 
@@ -20,8 +20,8 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct HoldArgs {
-    /// The machine: `machine/web`
-    #[arg(value_name = "machine/NAME")]
+    /// The machine or machine set: `machine/web`, `machine-set/web`
+    #[arg(value_name = "KIND/NAME")]
     entity: String,
     /// Reason, shown while it is held
     #[arg(long, value_name = "TEXT")]
@@ -29,6 +29,20 @@ pub(super) struct HoldArgs {
     /// When the hold ends by itself: a time (`2026-11-21T14:30:00Z`, `14:30`), or a period from now (`2h`, `90m`)
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct UnholdArgs {
+    /// The machine or machine set: `machine/web`, `machine-set/web`
+    #[arg(value_name = "KIND/NAME")]
+    entity: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ThawArgs {
+    /// The machine set: `machine-set/web`
+    #[arg(value_name = "machine-set/NAME")]
+    entity: String,
 }
 
 #[derive(Debug, Args)]
@@ -48,6 +62,9 @@ pub(super) struct AdoptArgs {
     instance: Option<String>,
 }
 
+/// What can be held.
+const HELD: [&str; 2] = ["machine", "machine-set"];
+
 pub(super) fn hold(global: &Global, args: HoldArgs) -> Result<Exit, CliError> {
     check_reason(&args.reason)?;
     let (until_ms, for_ms) = match args.until.as_deref().map(until).transpose()? {
@@ -55,36 +72,44 @@ pub(super) fn hold(global: &Global, args: HoldArgs) -> Result<Exit, CliError> {
         Some(End::At(ms)) => (Some(ms), None),
         Some(End::In(ms)) => (None, Some(ms)),
     };
-    ask(global, &args.entity, Verb::Hold { reason: args.reason, until_ms, for_ms })
+    ask(global, &args.entity, &HELD, Verb::Hold { reason: args.reason, until_ms, for_ms })
 }
 
 /// Whether a hold can have this reason.
 fn check_reason(reason: &str) -> Result<(), CliError> {
     let wrong = match reason {
         "" => "--reason is empty",
-        long if long.len() > machine::HOLD_REASON_BYTES_MAX => "--reason is longer than 255 bytes",
+        long if long.len() > HOLD_REASON_BYTES_MAX => "--reason is longer than 255 bytes",
         odd if odd.chars().any(char::is_control) => "--reason has a control character, such as a line break",
         _ => return Ok(()),
     };
     Err(CliError::usage(wrong).next("give the reason in one line"))
 }
 
-pub(super) fn unhold(global: &Global, args: MachineArgs) -> Result<Exit, CliError> {
-    ask(global, &args.entity, Verb::Unhold)
+pub(super) fn unhold(global: &Global, args: UnholdArgs) -> Result<Exit, CliError> {
+    ask(global, &args.entity, &HELD, Verb::Unhold)
+}
+
+pub(super) fn thaw(global: &Global, args: ThawArgs) -> Result<Exit, CliError> {
+    ask(global, &args.entity, &["machine-set"], Verb::Thaw)
 }
 
 pub(super) fn adopt(global: &Global, args: AdoptArgs) -> Result<Exit, CliError> {
-    ask(global, &args.entity, Verb::Adopt { instance: args.instance })
+    ask(global, &args.entity, &["machine"], Verb::Adopt { instance: args.instance })
 }
 
 pub(super) fn disown(global: &Global, args: MachineArgs) -> Result<Exit, CliError> {
-    ask(global, &args.entity, Verb::Disown)
+    ask(global, &args.entity, &["machine"], Verb::Disown)
 }
 
-fn ask(global: &Global, name: &str, verb: Verb) -> Result<Exit, CliError> {
+/// Asks an entity of one of these kinds.
+fn ask(global: &Global, name: &str, kinds: &[&str], verb: Verb) -> Result<Exit, CliError> {
     let entity = entity(name)?;
-    if entity.kind() != "machine" {
-        return Err(CliError::usage(format!("{entity} is not a machine")).next("write machine/NAME"));
+    if !kinds.contains(&entity.kind()) {
+        let words: Vec<String> = kinds.iter().map(|kind| format!("a {}", kind.replace('-', " "))).collect();
+        let forms: Vec<String> = kinds.iter().map(|kind| format!("{kind}/NAME")).collect();
+        return Err(CliError::usage(format!("{entity} is not {}", words.join(" or ")))
+            .next(format!("write {}", forms.join(" or "))));
     }
     let operate = Operate { entity, verb, id: Some(Uuid::new_v4()) };
     let decided: Decided = session::send(global, "/v1/operate", &operate)?;

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    contract::Folded,
+    contract::{Decider, Folded, NoView},
     machine,
-    machine_set::{FailureReason, Member, Spec, State, Status, status},
+    machine_set::{Effect, FailureReason, Member, Spec, State, Status, status},
     supervisor::machine_sets::member,
     vocab::{Life, Name, Timestamp},
 };
 use serde::Serialize;
 
 use super::{Fleet, rows::stream};
-use crate::words::due;
+use crate::words::{self, due, until};
 
 /// A machine set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,6 +33,10 @@ pub struct MachineSetRow {
     pub labelled_machines: usize,
     /// Those that were given up.
     pub failed_machines: Vec<String>,
+    /// That it creates no machines because it had too many; none if it does.
+    pub frozen: Option<String>,
+    /// Why an operator holds it.
+    pub held: Option<String>,
     /// What keeps it from its number: `FailedCreate` or `FailedDelete`.
     pub failure: Option<&'static str>,
     pub age_ms: u64,
@@ -79,6 +83,13 @@ fn told(set: &State, machines: &[(&str, &machine::State)]) -> (Status, Option<St
     (status(set, &members), unready)
 }
 
+/// That its provider does not answer: nobody is replaced then.
+pub(super) fn cut_off(fleet: &Fleet, set: &State) -> Option<String> {
+    let provider = &set.spec.as_ref()?.template.provider;
+    let since = fleet.seen.out.get(provider)?;
+    Some(format!("provider {provider} has not answered since {since}: no machine of it is created or replaced"))
+}
+
 fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, machines: &Machines<'_>) -> MachineSetRow {
     let (state, stream) = (&folded.state, stream::<State>(name));
     let machines = name.parse::<Name>().ok().and_then(|name| machines.get(&name)).map_or(&[][..], Vec::as_slice);
@@ -91,6 +102,12 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, machines: &Machines<'_
         Some(FailureReason::FailedCreate) | None => "a machine was refused",
     };
     let rest = state.rests_until.map(|until| format!("{refused}; next try {}", due(fleet.time, until)));
+    let held = state.hold.as_ref().map(|hold| {
+        let ends = hold.until.map(|at| format!(" {}", until(fleet.time, at))).unwrap_or_default();
+        format!("held{ends}: {}", hold.reason)
+    });
+    let frozen = state.frozen.map(|frozen| words::frozen(&frozen));
+    let cut_off = cut_off(fleet, state).filter(|_| status.ready != wanted);
     let missing = (status.replicas != wanted).then(|| format!("{} of {wanted} machines exist", status.replicas));
     MachineSetRow {
         name: name.to_owned(),
@@ -104,10 +121,12 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, machines: &Machines<'_
         available_machines: status.available,
         labelled_machines: status.fully_labelled,
         failed_machines: status.failed,
+        frozen: frozen.clone(),
+        held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         failure: status.failure.map(FailureReason::as_str),
         age_ms: fleet.age_ms(&stream),
-        next_try_ms: state.rests_until.map(|until| until.0),
-        detail: rest.or(missing).or(unready),
+        next_try_ms: state.pending(&NoView).into_iter().map(|Effect::WakeAt(due)| due.0).min(),
+        detail: held.or(frozen).or(cut_off).or(rest).or(missing).or(unready),
         uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,

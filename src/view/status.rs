@@ -21,7 +21,7 @@ use super::{
     machine_classes::machine_classes,
     machine_deployments::{MachineDeploymentRow, machine_deployments},
     machine_detail::machine_detail,
-    machine_sets::machine_sets,
+    machine_sets::{MachineSetRow, machine_sets},
     replica_sets::{ReplicaSetRow, replica_sets},
     rows::{MachineRow, attachments, machines, stray_try, volumes},
 };
@@ -133,7 +133,7 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("volume-attachment", attachments(fleet), |_: &_| false);
     look!("filesystem", filesystems(fleet), |_: &_| false);
     look!("filesystem-attachment", filesystem_attachments(fleet), |_: &_| false);
-    look!("machine-set", machine_sets(fleet), |_: &_| false);
+    look!("machine-set", machine_sets(fleet), |row: &MachineSetRow| row.held.is_some() || row.frozen.is_some());
     let late = |row: &MachineDeploymentRow| row.status == "stuck";
     look!("machine-deployment", machine_deployments(fleet), late);
     look!("machine-class", machine_classes(fleet), |_: &_| false);
@@ -158,7 +158,7 @@ pub fn status(fleet: &Fleet) -> Status {
         next_try_ms: look.next_try_ms,
     };
     let trouble = looks.iter().filter(|look| look.is_trouble()).map(told);
-    let trouble: Vec<Trouble> = trouble.chain(left_behind(fleet)).collect();
+    let trouble: Vec<Trouble> = trouble.chain(left_behind(fleet)).chain(outages(fleet)).collect();
     let on_its_way = |look: &&Look| !look.is_trouble() && (look.leaving || !look.ready);
     let progress: Vec<Trouble> = looks.iter().filter(on_its_way).map(told).collect();
     Status {
@@ -174,6 +174,20 @@ pub fn status(fleet: &Fleet) -> Status {
         trouble,
         counts: counts.into_iter().map(|((kind, status), count)| Count { kind, status, count }).collect(),
     }
+}
+
+/// Providers that do not answer: nothing is replaced there.
+fn outages(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
+    fleet.seen.out.iter().map(|(provider, since)| {
+        let fault = fleet.seen.failing.get(provider).map(|fault| format!(" ({fault})")).unwrap_or_default();
+        Trouble {
+            entity: format!("provider/{provider}"),
+            status: "out",
+            why: format!("it does not answer{fault}: none of its machines is replaced until it does"),
+            since_ms: since.0,
+            next_try_ms: None,
+        }
+    })
 }
 
 /// Machines that are gone, and of which an instance that should be is not: deleting it has failed so far.

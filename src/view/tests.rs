@@ -1,5 +1,7 @@
 //! The same views live, at the head, and at any earlier moment.
 
+mod frozen;
+
 use std::sync::Arc;
 
 use bailiwick_actors::{

@@ -329,6 +329,12 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
             Withholding::ZoneSilent { .. } => {
                 format!("a machine in that zone that becomes healthy, or `bailiwick retry {entity}`")
             }
+            Withholding::AllSilent => {
+                format!("a machine that becomes healthy, in any zone, or `bailiwick retry {entity}`")
+            }
+            Withholding::ProviderOut { provider } => {
+                format!("an answer of provider {provider}, which the node keeps polling, or `bailiwick retry {entity}`")
+            }
             Withholding::NoZone => "a zone of its provider that its spec allows".to_owned(),
             Withholding::BudgetSpent => {
                 format!("the end of another replacement, or `bailiwick retry {entity}`")

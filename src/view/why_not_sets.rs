@@ -9,7 +9,7 @@ use bailiwick_journal::StreamId;
 
 use super::{
     Fleet,
-    machine_sets::machine_set_row,
+    machine_sets::{cut_off, machine_set_row},
     members::member_row,
     replica_sets::replica_set_row,
     why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, why_not},
@@ -29,6 +29,20 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     }
     if let Some(unmet) = declared(state.life) {
         return Some(Some(unmet));
+    }
+    if let Some(hold) = &state.hold {
+        let because = format!("it is held: {}", hold.reason);
+        let unmet = Unmet::new("the end of its hold", because, format!("`bailiwick unhold {stream}`"));
+        return Some(Some(unmet.looked_at(hold.until)));
+    }
+    let lacks = row.machines < usize::try_from(row.replicas).unwrap_or(usize::MAX) || !row.failed_machines.is_empty();
+    if let Some(frozen) = row.frozen.filter(|_| lacks) {
+        let by = format!("the end of machines that are being removed, or `bailiwick thaw {stream}`");
+        return Some(Some(Unmet::new("the end of its freeze", format!("it is {frozen}"), by)));
+    }
+    if let Some(because) = cut_off(fleet, state).filter(|_| lacks) {
+        let by = "an answer of the provider, which the node keeps polling";
+        return Some(Some(Unmet::new("an answer of its provider", because, by)));
     }
     if let Some(until) = state.rests_until {
         let unmet = Unmet::new("accepted machines", "one of its machines was refused", "its next attempt");

@@ -1,7 +1,7 @@
 //! Machine sets and their supervisor in words.
 
 use bailiwick_actors::{
-    machine_set::{Change, Command, Event, Plan, Spec, State, pass},
+    machine_set::{Change, Command, Event, Frozen, Plan, Spec, State, pass},
     supervisor::machine_sets,
     vocab::Name,
 };
@@ -9,6 +9,7 @@ use bailiwick_actors::{
 use super::{
     Words, count,
     supervisors::{entities, ordered},
+    until_in_words,
 };
 
 /// More names than this are counted, not listed.
@@ -31,6 +32,10 @@ impl Words for State {
             Command::ReportBatch { failed: 0 } => "its machines were declared".into(),
             Command::ReportBatch { failed } => format!("declaring {} failed", count(*failed as usize, "machine")),
             Command::ReportEmpty => "its last machine is gone".into(),
+            Command::ReportMachines { machines, .. } => format!("it has {}", machines_in_words(*machines)),
+            Command::Thaw => "thaw".into(),
+            Command::Hold { reason, until } => format!("hold{}: {reason}", until_in_words(*until)),
+            Command::Unhold => "unhold".into(),
         }
     }
 
@@ -44,6 +49,11 @@ impl Words for State {
             Event::Pass(event) => passed(event),
             Event::Resting { until } => format!("a machine was refused; next try at {until}"),
             Event::Rested => "resumed".into(),
+            Event::Frozen { machines, bound, at } => frozen(&Frozen { machines: *machines, bound: *bound, since: *at }),
+            Event::Held { reason, until, .. } => format!("held{}: {reason}", until_in_words(*until)),
+            Event::HoldEnded => "hold ended".into(),
+            Event::Thawed { spares: 0 } => "thawed".into(),
+            Event::Thawed { spares } => format!("thawed; {} not counted", machines_in_words(*spares)),
         }
     }
 }
@@ -60,9 +70,18 @@ impl Words for machine_sets::State {
     }
 }
 
+/// That a set is frozen: "frozen with 8 machines, its limit is 8".
+pub fn frozen(frozen: &Frozen) -> String {
+    format!("frozen with {}; its limit is {}", machines_in_words(frozen.machines), frozen.bound)
+}
+
 fn declared(spec: &Spec) -> String {
-    let machines = count(usize::try_from(spec.replicas).unwrap_or(usize::MAX), "machine");
-    format!("with {machines} of provider {}", spec.template.provider)
+    format!("with {} of provider {}", machines_in_words(spec.replicas), spec.template.provider)
+}
+
+/// "3 machines".
+fn machines_in_words(number: u32) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), "machine")
 }
 
 fn names(of: &[&Name]) -> String {

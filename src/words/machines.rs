@@ -42,6 +42,7 @@ impl Words for State {
             Command::Adopt { instance, .. } => format!("adopt instance {}", instance.instance),
             Command::Disown => "disown its instance".into(),
             Command::Reprieve { .. } => "allow more time to become healthy".into(),
+            Command::JudgeAnew { .. } => "start its time to recover over".into(),
             Command::GiveUp { .. } => "give up its instance and replace it".into(),
             Command::Engage { set } => format!("stay until replica set {set} has removed its member"),
             Command::Disengage { set } => format!("no longer wait for replica set {set}"),
@@ -203,7 +204,7 @@ pub(crate) fn short_of(budget: &BudgetSeen) -> String {
     format!("application {application} needs {needed} of its other machines healthy, and has {available}")
 }
 
-fn until_in_words(until: Option<Timestamp>) -> String {
+pub(super) fn until_in_words(until: Option<Timestamp>) -> String {
     until.map(|until| format!(" until {until}")).unwrap_or_default()
 }
 

@@ -38,7 +38,9 @@ use bailiwick_journal::{Entry, EntryKind, StreamId};
 use serde::Serialize;
 
 pub use machine_deployments::progressed;
+pub use machine_sets::frozen;
 pub(crate) use machines::short_of;
+use machines::until_in_words;
 pub use machines::{caused, join, progress, started_with, withheld};
 pub use names::near;
 pub use replica_sets::{reason_in_words, step_in_words};

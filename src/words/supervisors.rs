@@ -49,10 +49,13 @@ impl Words for machines::State {
             machines::Event::Observed { provider, changes, .. } => {
                 format!("provider {provider} reported: {}", changes_in_words(changes))
             }
-            machines::Event::ListFailed { provider, fault } => {
+            machines::Event::ListFailed { provider, fault, .. } => {
                 format!("listing provider {provider} failed: {fault}")
             }
-            machines::Event::ListRecovered { provider } => format!("provider {provider} answers again"),
+            machines::Event::OutageBegan { provider, since, .. } => {
+                format!("provider {provider} is out (no answer since {since}): none of its machines is replaced")
+            }
+            machines::Event::ListRecovered { provider, .. } => format!("provider {provider} answers again"),
             machines::Event::Issued { order, .. } => ordered(order),
             machines::Event::Withheld { machine, why: why @ Withholding::NoZone } => {
                 format!("did not create machine/{machine}: {}", withholding(why))
@@ -160,7 +163,13 @@ fn is_report(order: &Order) -> bool {
         Order::FilesystemAttachment { command, .. } => matches!(command, filesystem_attachment::Command::Report(_)),
         Order::ReplicaSet { command, .. } => matches!(command, replica_set::Command::Report(_)),
         Order::MachineSet { command, .. } => {
-            matches!(command, OfSet::ReportRemovals { .. } | OfSet::ReportBatch { .. } | OfSet::ReportEmpty)
+            matches!(
+                command,
+                OfSet::ReportRemovals { .. }
+                    | OfSet::ReportBatch { .. }
+                    | OfSet::ReportEmpty
+                    | OfSet::ReportMachines { .. }
+            )
         }
         Order::Member { command, .. } => matches!(command, member::Command::Follow(_)),
         Order::MachineDeployment { command, .. } => matches!(
@@ -178,6 +187,8 @@ fn is_report(order: &Order) -> bool {
 pub fn withholding(why: &Withholding) -> String {
     match why {
         Withholding::ZoneSilent { zone } => format!("all machines in zone {zone} are silent"),
+        Withholding::AllSilent => "all machines in all zones are silent".into(),
+        Withholding::ProviderOut { provider } => format!("provider {provider} does not answer"),
         Withholding::BudgetSpent => "the replacement budget is used up".into(),
         Withholding::NoZone => "none of the zones it may be in exists".into(),
     }

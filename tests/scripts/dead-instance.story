@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal bd49cee1288e3578559056211698d5aa5a10f4fe00c429fc32bb4b1aab08d2a8
+journal 2fc655c0197d188ad2a03f20559ca6c1d4a3f5ce8e7e530d708955f57f2b3664

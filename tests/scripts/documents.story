@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 5917cb510c5417a17cfca945053176ac3a656c8b9c84d6198853cbab2afe2d14
+journal 365c7dfac3f079e6666c2bae86a4f1f923db07ca86523d3ec74d5110ec466a94

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 899e643ddaa2813ef674d7fd6c882a6dd3f8c5e3ef2f1f2b5a2d132c18bd54b7
+journal d0829338c7d390b2a231686948a5d84f1c615d7287a51984bc465f8c8b489429

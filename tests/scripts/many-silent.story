@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 452cd168adffa47312f067ddd861dae60173c04afad067f5706f835f5579f119
+journal 828a269b449a986941087443676a124d31a9e06a951326c63bd8120dab6e5f50

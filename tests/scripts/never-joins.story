@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 00057c3e69945aea278f7f426537ff9006686d7c7805b2a14c6560d0f0fa4144
+journal fb687760350ad522bd221190d72809bf2ff5e600d01ea9b489c5fee9449ec4d4

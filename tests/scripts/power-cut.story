@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 36f00f88f80f433541248f70e49d14037ef7c3897e03de26e6724bde73ae706c
+journal 5f7e4d4b614101cf92bed604812807e49cd91390c90393acf7fdc6cc090d48c4

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal e92cc69ea1af1af6cfaa47c9a5a01523ec6225048d79ae05adc917d35d732090
+journal f30e687fa60f0d10df492eab8f3c5fc69f7fe4b42b206fb541fdcdb7204ef8de

@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 7b89530e3de21d5ad6741477a3b5949936e25dc7e0d6044b2f0717931f64babb
+journal 1f0eda0e1a8e57fea3abda185f57a6afc7ea8656aad53357a70cd5fd2a3d28df

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal 3fc201c1db2697748ed236ff5b2ba0f6c17180abc21873f33cc54da0aa3722f6
+journal c402fdf494763b109497b26e0ecb3990edb95951a6f9e0df2eec243299418136

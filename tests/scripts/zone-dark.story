@@ -75,4 +75,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal e0fcff7f9453499d7bf86178758d3b472f962203e233fe567439835983d2791a
+journal 69a705ea9075a7ed55f4a0510f8b7bdaf19ccb48dbb4f2f7fea0f7feb41a0aab

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 9d442ed1e8d55bb801f8ed951f7ba6be3608917b372680460fe8b332b51a9e9b
+journal 4c76a44ea68e7442cf9a5ecd84f736cbf2e8199a86ae5b5ad8b68ef20489fb4e

@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 7aade44c1d98ca02a4b48ca03fe828077ad45694092e367c3f473741abc2fa7d
+journal 55e4dc980dc9ae8a42d8e79f6063b1e8fecff4f5667c81db44a1c7d88f01af47

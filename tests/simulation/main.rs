@@ -7,6 +7,7 @@ mod determinism;
 mod first;
 mod misfortune;
 mod named;
+mod outages;
 mod rollouts;
 mod scripts;
 mod seeds;

@@ -75,6 +75,17 @@ impl Health {
         }
     }
 
+    /// Since when it is so.
+    pub fn since(&self) -> Option<Timestamp> {
+        match self {
+            Self::Unjudged => None,
+            Self::Joining { since, .. }
+            | Self::Well { since }
+            | Self::Suspect { since, .. }
+            | Self::Overdue { since, .. } => Some(*since),
+        }
+    }
+
     /// What it will be given up for, if it comes to that.
     pub fn cause(&self) -> Option<Cause> {
         match self {
@@ -181,6 +192,26 @@ pub(super) fn reprieve(state: &State, effect: EffectId, facts: &Facts<'_>) -> Ve
     let until = facts.now.after(facts.policy.reconciliation.health_recheck_ms);
     let event = Event::BecameSuspect { cause: *cause, at: facts.now, until };
     Ok(Decision::because(Reason::ZoneIsBack, [event]))
+}
+
+/// Its provider is back: what was found while nobody could be asked is found anew.
+pub(super) fn judge_anew(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
+    let is_current = state.running_effect() == Some(effect);
+    let (Some(cause), true, true) = (state.health.cause(), is_current, is_doubted(state)) else {
+        return Ok(Decision::nothing(Reason::Recovered));
+    };
+    let until = facts.now.after(state.in_force(facts.policy).health_timeout_ms);
+    let event = Event::BecameSuspect { cause, at: facts.now, until };
+    Ok(Decision::because(Reason::ProviderIsBack, [event]))
+}
+
+/// Whether its instance runs, and it is not well and was, or its time is over.
+pub fn is_doubted(state: &State) -> bool {
+    let is_doubted = matches!(state.health, Health::Suspect { .. } | Health::Overdue { .. });
+    is_doubted
+        && matches!(state.instance, Instance::Running { .. })
+        && state.life == Life::Alive
+        && state.drain.is_none()
 }
 
 /// Whether its instance runs and its time is over.

@@ -9,18 +9,14 @@ use super::{
 };
 use crate::{
     contract::Decision,
-    vocab::{Life, Timestamp},
+    vocab::{Life, Timestamp, is_hold_reason},
 };
-
-/// The longest reason of a hold, in bytes.
-pub const HOLD_REASON_BYTES_MAX: usize = 255;
 
 pub(super) fn hold(state: &State, reason: &str, until: Option<Timestamp>, facts: &Facts<'_>) -> Verdict {
     if !state.life.exists() {
         return Err(Rejection::NotDeclared);
     }
-    let is_word = (1..=HOLD_REASON_BYTES_MAX).contains(&reason.len()) && !reason.chars().any(char::is_control);
-    if !is_word {
+    if !is_hold_reason(reason) {
         return Err(Rejection::BadHold);
     }
     if until.is_some_and(|until| until <= facts.now) {

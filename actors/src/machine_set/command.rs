@@ -26,6 +26,19 @@ pub enum Command {
     ReportBatch { failed: u32 },
     /// It has no machine any more. A supervisor's order.
     ReportEmpty,
+    /// It has so many machines, those that go included. A supervisor's order.
+    ReportMachines {
+        machines: u32,
+        /// How many it may come to have while some are exchanged for others, if that is not twice its number: what its
+        /// deployment gives it room for.
+        room: Option<u32>,
+    },
+    /// It shall make machines again although it had too many: those that it has now do not count. An operator's wish.
+    Thaw,
+    /// It shall neither make machines nor have some go, until an operator says otherwise or the time has come.
+    Hold { reason: String, until: Option<Timestamp> },
+    /// It may change its number again.
+    Unhold,
 }
 
 impl Stored for Command {

@@ -1,13 +1,13 @@
 //! What should happen to a machine set, and why.
 
-use super::{Command, Event, Plan, Reason, Rejection, Spec, State, pass, plan::Change};
+use super::{Command, Event, Plan, Reason, Rejection, Spec, State, freeze, hold, pass, plan::Change};
 use crate::{
     contract::{self, Decider, Decision},
-    vocab::{Life, Name},
+    vocab::{Life, Name, Timestamp},
 };
 
-type Facts<'a> = contract::Facts<'a, State>;
-type Verdict = contract::Verdict<State>;
+pub(super) type Facts<'a> = contract::Facts<'a, State>;
+pub(super) type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
@@ -28,6 +28,10 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         }
         Command::ReportEmpty if state.life == Life::Dying => Ok(Decision::because(Reason::Empty, [Event::Removed])),
         Command::ReportEmpty => Ok(Decision::nothing(Reason::NotEmptyYet)),
+        Command::ReportMachines { machines, room } => Ok(freeze::report(state, *machines, *room, facts)),
+        Command::Thaw => freeze::thaw(state),
+        Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
+        Command::Unhold => hold::unhold(state),
     }
 }
 
@@ -56,20 +60,38 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
 }
 
 fn remove(state: &State) -> Verdict {
-    match state.life {
-        Life::Undeclared => Err(Rejection::NotDeclared),
-        Life::Removed => Ok(Decision::nothing(Reason::AlreadyGone)),
-        Life::Dying | Life::Dead => Ok(Decision::nothing(Reason::AlreadyGoing)),
-        Life::Alive => Ok(Decision::because(Reason::RemovalAsked, [Event::RemovalBegan])),
+    match (state.life, &state.hold) {
+        (Life::Undeclared, _) => Err(Rejection::NotDeclared),
+        (Life::Removed, _) => Ok(Decision::nothing(Reason::AlreadyGone)),
+        (Life::Dying | Life::Dead, _) => Ok(Decision::nothing(Reason::AlreadyGoing)),
+        (Life::Alive, Some(hold)) => Err(Rejection::Held { reason: hold.reason.clone() }),
+        (Life::Alive, None) => Ok(Decision::because(Reason::RemovalAsked, [Event::RemovalBegan])),
     }
 }
 
 fn wake(state: &State, facts: &Facts<'_>) -> Decision<State> {
-    match state.rests_until {
-        Some(until) if until <= facts.now => Decision::because(Reason::RestOver, [Event::Rested]),
-        Some(_) => Decision::nothing(Reason::NotDueYet),
-        None => Decision::nothing(Reason::NothingWaits),
+    let is_due = |until: Option<Timestamp>| until.is_some_and(|until| until <= facts.now);
+    let held_until = state.hold.as_ref().and_then(|hold| hold.until);
+    let events = [(is_due(held_until), Event::HoldEnded), (is_due(state.rests_until), Event::Rested)];
+    let due = events.into_iter().filter_map(|(is_due, event)| is_due.then_some(event));
+    match (is_due(held_until), held_until.or(state.rests_until)) {
+        (true, _) => Decision::because(Reason::HoldOver, due),
+        (false, _) if is_due(state.rests_until) => Decision::because(Reason::RestOver, due),
+        (false, Some(_)) => Decision::nothing(Reason::NotDueYet),
+        (false, None) => Decision::nothing(Reason::NothingWaits),
     }
+}
+
+/// The end of a pass that is under way: what was ordered is carried out, and nothing more is.
+pub(super) fn cut_short(state: &State, facts: &Facts<'_>) -> Vec<Event> {
+    let has_failed = match state.pass {
+        pass::State::Idle | pass::State::Over => return Vec::new(),
+        pass::State::Creating { has_failed, .. } | pass::State::Removing { has_failed, .. } => has_failed,
+        pass::State::RemovingStale { .. } => false,
+    };
+    let ended = Event::Pass(pass::Event::PassEnded { has_failed });
+    let rest = Event::Resting { until: facts.now.after(facts.policy.reconciliation.retry_short_ms) };
+    std::iter::once(ended).chain(state.was_refused.then_some(rest)).collect()
 }
 
 fn begin(state: &State, plan: &Plan, names: &[Name], facts: &Facts<'_>) -> Decision<State> {
@@ -83,6 +105,12 @@ fn begin(state: &State, plan: &Plan, names: &[Name], facts: &Facts<'_>) -> Decis
     let is_idle = plan.stale.is_empty() && matches!(plan.change, Change::Nothing | Change::HeldByFreeze);
     if is_idle || wanted != names.len() {
         return Decision::nothing(Reason::NothingToDo);
+    }
+    if state.is_held() {
+        return Decision::nothing(Reason::OnHold);
+    }
+    if wanted > 0 && state.frozen.is_some() {
+        return Decision::nothing(Reason::HeldByFreeze);
     }
     let named = (wanted > 0).then(|| Event::Named { names: names.to_vec() });
     let pass = go_on(state, [pass::Command::Begin(plan.clone())], Reason::PassPlanned, facts);

@@ -32,18 +32,37 @@ pub enum Event {
         until: Timestamp,
     },
     Rested,
+    /// It makes no machines: it has as many as its bound.
+    Frozen {
+        machines: u32,
+        bound: u32,
+        at: Timestamp,
+    },
+    /// It makes machines again, and so many do not count until it has few enough.
+    Thawed {
+        spares: u32,
+    },
+    /// It leaves the number of its machines as it is.
+    Held {
+        reason: String,
+        until: Option<Timestamp>,
+        at: Timestamp,
+    },
+    HoldEnded,
 }
 
 impl Event {
     /// The sides of its entity that it changes.
     pub fn touches(&self) -> Touches {
-        use Fact::{Life, Pass, Request, Spec};
+        use Fact::{Freeze, Hold, Life, Pass, Request, Spec};
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
             Self::SpecChanged { .. } => &[Spec],
             Self::RemovalBegan | Self::Removed => &[Life],
             Self::Named { .. } | Self::Pass(pass::Event::PassBegan(_)) => &[Pass, Request],
             Self::Pass(_) | Self::Resting { .. } | Self::Rested => &[Pass],
+            Self::Frozen { .. } | Self::Thawed { .. } => &[Freeze],
+            Self::Held { .. } | Self::HoldEnded => &[Hold],
         })
     }
 
@@ -51,6 +70,7 @@ impl Event {
     pub fn follows(&self) -> Touches {
         match self {
             Self::Named { .. } | Self::Pass(pass::Event::PassBegan(_)) => Touches::Some(&[Fact::Pass]),
+            Self::Frozen { .. } => Touches::Some(&[Fact::Spec]),
             other => other.touches(),
         }
     }

@@ -27,7 +27,9 @@ pub struct SetSeen {
     pub replicas: usize,
     /// Whether it makes no machines until further notice.
     pub is_frozen: bool,
-    /// Whether it shall go itself; a freeze does not hold it then.
+    /// Whether its provider does not answer: then nobody is replaced either.
+    pub is_cut_off: bool,
+    /// Whether it shall go itself; neither holds it then.
     pub is_going: bool,
 }
 

@@ -10,6 +10,8 @@
 //! | `slow_start.rs` | how many are made at once |
 //! | `plan.rs` | what a pass has to do |
 //! | `pass.rs` | the pass: state, events, effects |
+//! | `hold.rs` | when an operator has it leave its number alone |
+//! | `freeze.rs` | when it has too many to make more |
 //! | `status.rs` | what a set tells about itself |
 //! | `spec.rs` `command.rs` `event.rs` `state.rs` `decide.rs` `verdict.rs` | the entity, whose passes these are |
 //!
@@ -31,6 +33,8 @@
 mod command;
 mod decide;
 mod event;
+mod freeze;
+mod hold;
 mod member;
 pub mod pass;
 mod plan;
@@ -48,6 +52,8 @@ mod tests;
 
 pub use command::Command;
 pub use event::Event;
+pub use freeze::{Bound, Frozen, is_worth_telling};
+pub use hold::Hold;
 pub use member::{Member, SetSeen};
 pub use plan::{BURST_MAX, Change, Plan, plan};
 pub use rank::{pick, ranked};
@@ -91,6 +97,7 @@ impl Decider for State {
     }
 
     fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
-        self.rests_until.into_iter().map(Effect::WakeAt).collect()
+        let held_until = self.hold.as_ref().and_then(|hold| hold.until);
+        self.rests_until.into_iter().chain(held_until).map(Effect::WakeAt).collect()
     }
 }

@@ -19,7 +19,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
     Nothing,
-    /// It would make machines if it were not frozen.
+    /// It would make machines if it were not frozen, and its provider answered.
     HeldByFreeze,
     Create(usize),
     Remove(Vec<String>),
@@ -28,13 +28,15 @@ pub enum Change {
 /// What a pass of a set with these machines has to do.
 pub fn plan(set: &SetSeen, members: &[Member]) -> Plan {
     let name = |member: &Member| member.name.clone();
-    let stale = members.iter().filter(|member| member.is_failed() && !member.is_going).map(name).collect();
+    let (is_frozen, keeps_failed) = (set.is_frozen || set.is_cut_off, set.is_cut_off && !set.is_going);
+    let is_stale = |member: &&Member| member.is_failed() && !member.is_going && !keeps_failed;
+    let stale = members.iter().filter(is_stale).map(name).collect();
     let active: Vec<Member> = members.iter().filter(|member| member.is_active()).cloned().collect();
     let (missing, extra) = (set.replicas.saturating_sub(active.len()), active.len().saturating_sub(set.replicas));
     let change = match (missing, extra) {
         (0, 0) => Change::Nothing,
         (0, extra) => Change::Remove(pick(&active, extra.min(BURST_MAX)).into_iter().map(name).collect()),
-        _ if set.is_frozen && !set.is_going => Change::HeldByFreeze,
+        _ if is_frozen && !set.is_going => Change::HeldByFreeze,
         (missing, _) => Change::Create(missing.min(BURST_MAX)),
     };
     Plan { stale, change }

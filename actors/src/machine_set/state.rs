@@ -6,7 +6,7 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Event, Spec, pass};
+use super::{Event, Frozen, Hold, Spec, pass};
 use crate::vocab::{FailureReason, Life, Name, Timestamp, Uid};
 
 /// A machine set.
@@ -28,6 +28,12 @@ pub struct State {
     pub failure: Option<FailureReason>,
     /// Nothing is tried before then.
     pub rests_until: Option<Timestamp>,
+    /// That it makes no machines, because it had too many.
+    pub frozen: Option<Frozen>,
+    /// That an operator has it leave the number of its machines as it is.
+    pub hold: Option<Hold>,
+    /// So many of its machines do not count, since an operator said so.
+    pub spared: u32,
 }
 
 /// Work that a set is owed beside what its pass owes.
@@ -46,6 +52,11 @@ impl State {
     /// Whether a pass may begin.
     pub fn is_at_rest(&self) -> bool {
         self.life.exists() && matches!(self.pass, pass::State::Idle | pass::State::Over)
+    }
+
+    /// Whether it leaves the number of its machines as it is.
+    pub fn is_held(&self) -> bool {
+        self.hold.is_some() && self.life == Life::Alive
     }
 
     /// The machines that are to be declared now.
@@ -67,13 +78,15 @@ impl State {
         self.pass.pending().into_iter().filter_map(owed).collect()
     }
 
-    /// One word for people: `at-rest`, `changing`, `waiting`, `removing`.
+    /// One word for people: `at-rest`, `changing`, `waiting`, `held`, `frozen`, `removing`.
     pub fn status(&self) -> &'static str {
         match (self.life, &self.pass, self.rests_until) {
             (Life::Undeclared, ..) => "undeclared",
             (Life::Removed, ..) => "removed",
             (Life::Dying | Life::Dead, ..) => "removing",
+            (Life::Alive, ..) if self.hold.is_some() => "held",
             (Life::Alive, _, Some(_)) => "waiting",
+            (Life::Alive, pass::State::Idle | pass::State::Over, None) if self.frozen.is_some() => "frozen",
             (Life::Alive, pass::State::Idle | pass::State::Over, None) => "at-rest",
             (Life::Alive, ..) => "changing",
         }
@@ -89,7 +102,10 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
         Event::RemovalBegan => state.life = Life::Dying,
-        Event::Removed => *state = State { life: Life::Removed, rests_until: None, ..std::mem::take(state) },
+        Event::Removed => {
+            let present = std::mem::take(state);
+            *state = State { life: Life::Removed, rests_until: None, frozen: None, hold: None, spared: 0, ..present };
+        }
         Event::Named { names } => {
             let last = names.iter().filter_map(|name| name.as_str().rsplit_once('-')?.1.parse().ok()).max();
             state.named = state.named.max(last.unwrap_or(0));
@@ -116,6 +132,18 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::Resting { until } => state.rests_until = Some(*until),
         Event::Rested => state.rests_until = None,
+        Event::Frozen { machines, bound, at } => {
+            state.frozen = Some(Frozen { machines: *machines, bound: *bound, since: *at });
+            state.spared = 0;
+        }
+        Event::Held { reason, until, at } => {
+            state.hold = Some(Hold { reason: reason.clone(), since: *at, until: *until });
+        }
+        Event::HoldEnded => state.hold = None,
+        Event::Thawed { spares } => {
+            state.frozen = None;
+            state.spared = *spares;
+        }
     }
 }
 

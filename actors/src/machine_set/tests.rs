@@ -28,7 +28,7 @@ fn run(state: &mut State, command: &Command) -> Vec<Event> {
 }
 
 fn reconcile(replicas: usize, members: &[Member]) -> Command {
-    Command::Begin(plan(&SetSeen { replicas, is_frozen: false, is_going: false }, members))
+    Command::Begin(plan(&SetSeen { replicas, is_frozen: false, is_cut_off: false, is_going: false }, members))
 }
 
 #[test]

@@ -27,6 +27,18 @@ reasons! {
         RestOver = "rest-over", "the next attempt is due";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
+        Overshot = "overshot", "it has far more machines than it needs";
+        FewEnough = "few-enough", "it no longer has too many machines";
+        NumberTolerable = "number-tolerable", "the number of its machines changes nothing";
+        OperatorThaws = "operator-thaws", "an operator ended the freeze";
+        OperatorHolds = "operator-holds", "an operator holds it";
+        HeldAlready = "held-already", "it is already held for that reason";
+        OperatorReleases = "operator-releases", "an operator ended the hold";
+        NotHeld = "not-held", "it is not held";
+        HoldOver = "hold-over", "its hold expired";
+        OnHold = "on-hold", "it is held";
+        HeldByFreeze = "held-by-freeze", "it is frozen and creates no machines";
+        NotFrozen = "not-frozen", "it is not frozen";
     }
 }
 
@@ -43,6 +55,12 @@ pub enum Rejection {
     BadTemplate,
     #[error("it belongs to machine deployment {deployment}; change that")]
     Owned { deployment: Name },
+    #[error("the reason of a hold must have 1 to 255 bytes and no control characters")]
+    BadHold,
+    #[error("the end of a hold must be in the future")]
+    HoldOver,
+    #[error("it is held ({reason}); end the hold with `bailiwick unhold`")]
+    Held { reason: String },
 }
 
 impl Code for Rejection {
@@ -53,6 +71,9 @@ impl Code for Rejection {
             Self::TooMany { .. } => "too-many",
             Self::BadTemplate => "bad-template",
             Self::Owned { .. } => "owned",
+            Self::BadHold => "bad-hold",
+            Self::HoldOver => "hold-over",
+            Self::Held { .. } => "held",
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct Reconciliation {
     pub node_conditions: Vec<String>,
     pub drain: Drain,
     pub throttle: Throttle,
+    pub overshoot: Overshoot,
+    pub outage: Outage,
     pub readings: Readings,
 }
 
@@ -57,6 +59,30 @@ pub struct Throttle {
     /// A zone with at least so many machines, all of which are silent or gone at once, is held: none of them is replaced
     /// before one comes back or an operator says so. 0 means that no zone is held. Default 3. Ours.
     pub zone_silent_min: u32,
+}
+
+/// With how many machines too many a set stops making more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overshoot {
+    /// A set is frozen with so many machines more than twice its number, or than its deployment gives it room for.
+    /// Default 2.
+    pub up: u32,
+    /// It thaws with so many fewer than that. Default 1.
+    pub down: u32,
+}
+
+/// When the machines of a provider that does not answer are left as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outage {
+    /// A provider that was unavailable, or did not answer in time, for so long is out: none of its machines is replaced
+    /// before it answers. 0 means that none ever is. Default 30 s.
+    pub after_ms: u64,
+    /// How soon a provider that does not answer is asked again, if that is sooner than otherwise, until it is out.
+    /// Default 6 s.
+    pub check_ms: u64,
+    /// A fleet of at least so many machines, all of which are silent or gone at once, is left alone whatever their zones:
+    /// what is wrong is more likely the node's way to its agents. 0 means never. Default 3; Gardener's has nothing like it.
+    pub all_silent_min: u32,
 }
 
 /// How a rule is read where it can be read in two ways.
@@ -104,7 +130,8 @@ impl Reconciliation {
             critical_taint: TaintReading::HoldsJoining,
             undeployed: UndeployedReading::Unlimited,
         };
-        Self { readings, ..Self::default() }
+        let outage = Outage { all_silent_min: 0, ..Outage::default() };
+        Self { readings, outage, ..Self::default() }
     }
 }
 
@@ -121,6 +148,8 @@ impl Default for Reconciliation {
             node_conditions: watched.map(str::to_owned).to_vec(),
             drain: Drain::default(),
             throttle: Throttle::default(),
+            overshoot: Overshoot::default(),
+            outage: Outage::default(),
             readings: Readings::default(),
         }
     }
@@ -142,6 +171,18 @@ impl Default for Drain {
 impl Default for Throttle {
     fn default() -> Self {
         Self { replacements_max: 1, zone_silent_min: 3 }
+    }
+}
+
+impl Default for Overshoot {
+    fn default() -> Self {
+        Self { up: 2, down: 1 }
+    }
+}
+
+impl Default for Outage {
+    fn default() -> Self {
+        Self { after_ms: 30_000, check_ms: 6_000, all_silent_min: 3 }
     }
 }
 

@@ -20,6 +20,8 @@ pub enum Fact {
     Agent,
     /// Whether an operator holds it.
     Hold,
+    /// Whether a machine set makes no machines, because it had too many.
+    Freeze,
     /// What hangs on it: attachments, mounts, containers, replica sets, users of a class.
     Dependents,
     /// Where it is to be made.
@@ -44,7 +46,7 @@ pub enum Fact {
 
 impl Fact {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Spec,
         Self::Life,
         Self::Effect,
@@ -52,6 +54,7 @@ impl Fact {
         Self::Health,
         Self::Agent,
         Self::Hold,
+        Self::Freeze,
         Self::Dependents,
         Self::Zone,
         Self::Start,
@@ -85,6 +88,7 @@ impl Fact {
             Self::Health => "health",
             Self::Agent => "agent",
             Self::Hold => "hold",
+            Self::Freeze => "freeze",
             Self::Dependents => "dependents",
             Self::Zone => "zone",
             Self::Start => "start",

@@ -45,6 +45,7 @@ pub(crate) fn machine() -> Forms {
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
             Command::GiveUp { effect: effect(1) },
             Command::Reprieve { effect: effect(1) },
+            Command::JudgeAnew { effect: effect(1) },
             Command::Engage { set: name("db") },
             Command::Disengage { set: name("db") },
             Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
@@ -352,6 +353,10 @@ pub(crate) fn machine_set() -> Forms {
         Command::ReportRemovals { told: vec![(name("web-1"), true)] },
         Command::ReportBatch { failed: 1 },
         Command::ReportEmpty,
+        Command::ReportMachines { machines: 8, room: Some(4) },
+        Command::Thaw,
+        Command::Hold { reason: "audit".into(), until: Some(AT) },
+        Command::Unhold,
     ];
     commands.extend(changes().map(begin));
     let mut all = forms("command", commands);
@@ -369,6 +374,10 @@ pub(crate) fn machine_set() -> Forms {
         Event::Pass(pass::Event::PassEnded { has_failed: true }),
         Event::Resting { until: AT },
         Event::Rested,
+        Event::Frozen { machines: 8, bound: 8, at: AT },
+        Event::Thawed { spares: 8 },
+        Event::Held { reason: "audit".into(), until: Some(AT), at: AT },
+        Event::HoldEnded,
     ];
     events.extend(changes().map(|change| Event::Pass(pass::Event::ChangeBegan(change))));
     all.extend(forms("event", events));
@@ -378,6 +387,9 @@ pub(crate) fn machine_set() -> Forms {
         Rejection::TooMany { most: 7 },
         Rejection::BadTemplate,
         Rejection::Owned { deployment: name("shop") },
+        Rejection::BadHold,
+        Rejection::HoldOver,
+        Rejection::Held { reason: "audit".into() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

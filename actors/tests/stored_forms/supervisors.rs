@@ -67,8 +67,8 @@ pub(crate) fn supervisor() -> Forms {
         "machines.event",
         [
             Event::Observed { provider: provider(), as_of: AT, changes },
-            Event::ListFailed { provider: provider(), fault: fault(FaultCode::Unavailable) },
-            Event::ListRecovered { provider: provider() },
+            Event::ListFailed { provider: provider(), fault: fault(FaultCode::Unavailable), at: AT },
+            Event::ListRecovered { provider: provider(), at: AT },
             Event::Issued { order: first, cites: cites() },
             Event::Issued { order: second, cites: cites() },
             Event::Issued { order: third, cites: Vec::new() },
@@ -77,6 +77,9 @@ pub(crate) fn supervisor() -> Forms {
             Event::Released { machine: name("web") },
             Event::Withheld { machine: name("web"), why: Withholding::NoZone },
             Event::ZonesListed { provider: name("local"), zones: [Zone("a".into())].into() },
+            Event::OutageBegan { provider: provider(), since: AT, at: AT },
+            Event::Withheld { machine: name("web"), why: Withholding::AllSilent },
+            Event::Withheld { machine: name("web"), why: Withholding::ProviderOut { provider: provider() } },
         ],
     ));
     let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };

@@ -192,14 +192,14 @@ pub struct CorrectClock {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operate {
-    /// A machine.
+    /// A machine, or a machine set.
     pub entity: StreamId,
     pub verb: Verb,
     #[serde(default)]
     pub id: Option<Uuid>,
 }
 
-/// What an operator asks of one machine.
+/// What an operator asks of one machine, or of one machine set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Verb {
@@ -222,6 +222,8 @@ pub enum Verb {
     },
     /// Let go of its instance, which stays.
     Disown,
+    /// Make machines again although it had too many: a machine set.
+    Thaw,
 }
 
 /// One thing that stands in the way of a removal.

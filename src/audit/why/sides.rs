@@ -29,7 +29,10 @@ pub struct UnknownSide {
 /// What is called differently from the facts of the core, or is several of them.
 const OTHERS: [Side; 6] = [
     Side { word: "phase", facts: &[Fact::Life, Fact::Effect, Fact::Drain, Fact::Step, Fact::Pass] },
-    Side { word: "status", facts: &[Fact::Life, Fact::Effect, Fact::Health, Fact::Hold, Fact::Drain, Fact::Seen] },
+    Side {
+        word: "status",
+        facts: &[Fact::Life, Fact::Effect, Fact::Health, Fact::Hold, Fact::Freeze, Fact::Drain, Fact::Seen],
+    },
     Side { word: "instance", facts: &[Fact::Effect] },
     Side { word: "mount", facts: &[Fact::Effect] },
     Side { word: "removal", facts: &[Fact::Life] },

@@ -120,6 +120,10 @@ impl Moment<'_> {
         let going = |how: Going| removal(self.fleet, std::slice::from_ref(&entity), how, &BTreeSet::new()).commands;
         Some(match *verb {
             "retry" | "retry-provisioning" => vec![(entity.clone(), retry_of(&entity)?)],
+            "unhold" if entity.kind() == machine_set::State::KIND => {
+                vec![(entity, AnyCommand::MachineSet(machine_set::Command::Unhold))]
+            }
+            "thaw" => vec![(entity, AnyCommand::MachineSet(machine_set::Command::Thaw))],
             "unhold" => vec![(entity, AnyCommand::Machine(machine::Command::Unhold))],
             "delete" | "remove" | "detach" => going(Going { force, ..Going::default() }),
             "destroy" => going(Going { force, destroy: true, ..Going::default() }),

@@ -113,6 +113,11 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
         "undeployed",
         "replacementsMax",
         "zoneSilentMin",
+        "allSilentMin",
+        "outageAfter",
+        "outageCheck",
+        "overshootUp",
+        "overshootDown",
         "drainTimeout",
         "drainSkipAfter",
         "evictionRetry",
@@ -130,6 +135,11 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     set(&fields, "undeployed", &mut settings.readings.undeployed, undeployed, reading);
     set(&fields, "replacementsMax", &mut settings.throttle.replacements_max, Field::number, reading);
     set(&fields, "zoneSilentMin", &mut settings.throttle.zone_silent_min, Field::number, reading);
+    set(&fields, "allSilentMin", &mut settings.outage.all_silent_min, Field::number, reading);
+    set(&fields, "outageAfter", &mut settings.outage.after_ms, period, reading);
+    set(&fields, "outageCheck", &mut settings.outage.check_ms, positive_period, reading);
+    set(&fields, "overshootUp", &mut settings.overshoot.up, Field::number, reading);
+    set(&fields, "overshootDown", &mut settings.overshoot.down, Field::number, reading);
     set(&fields, "evictionRetry", &mut settings.drain.eviction_retry_ms, positive_period, reading);
     set(&fields, "evictionsMax", &mut settings.drain.evictions_max, Field::number, reading);
     set(&fields, "workloadEnd", &mut settings.drain.end_buffer_ms, positive_period, reading);

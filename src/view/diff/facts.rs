@@ -245,6 +245,7 @@ fn machine_set(fleet: &Fleet, stream: &StreamId, state: &machine_set::State) -> 
     told.put("machines", machines.len());
     told.put("readyMachines", machines.iter().filter(|machine| machine.is_ready()).count());
     told.trouble(state.rests_until.map(|_| "something that it asked for was refused".to_owned()));
+    told.put("frozen", state.frozen.is_some());
     told.fields("spec", &state.spec);
     told
 }
@@ -349,6 +350,9 @@ fn seen(fleet: &Fleet) -> Told {
     let mut told = Told::default();
     for (provider, fault) in &fleet.seen.failing {
         told.show(&format!("failing.{provider}"), Some(fault));
+    }
+    for (provider, since) in &fleet.seen.out {
+        told.show(&format!("out.{provider}"), Some(since));
     }
     for (effect, sighting) in &fleet.seen.sightings {
         if sighting.unclaimed.is_some() && sighting.status != SightingStatus::Gone {

@@ -58,7 +58,7 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 31] = [
+const DECLARED: [&str; 33] = [
     "GiveUpBy",
     "Judged",
     "Zones",
@@ -85,6 +85,8 @@ const DECLARED: [&str; 31] = [
     "Reconciliation",
     "Drain",
     "Throttle",
+    "Overshoot",
+    "Outage",
     "Readings",
     "ReportReading",
     "TaintReading",

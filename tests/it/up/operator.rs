@@ -173,3 +173,34 @@ fn all_that_failed_with_a_fault_is_tried_again_at_once() {
     assert_eq!(told(&["retry", "--transient"]), both);
     node.kill();
 }
+
+#[test]
+fn a_set_that_is_held_keeps_its_number_until_the_hold_ends() {
+    let lab = Lab::new();
+    let set = |replicas: u32| {
+        format!(
+            "apiVersion: bailiwick/v1\nkind: MachineSet\nmetadata: {{name: web}}\n\
+             spec: {{replicas: {replicas}, template: {{spec: {{provider: local}}}}}}\n"
+        )
+    };
+    let (quick, one) = (lab.manifest("quick.yaml", QUICK), lab.manifest("one.yaml", set(1)));
+    let node = lab.start(&["up", &quick, &one, "--timeout", "60s"]);
+    node.says("ready; Ctrl-C stops the node");
+    lab.run(&["hold", "volume/a", "--reason", "x"]).code(64).says("is not a machine or a machine set");
+    lab.run(&["hold", "machine-set/web", "--reason", "audit"]).code(0);
+    let two = lab.manifest("two.yaml", set(2));
+    lab.run(&["apply", &two]).code(0);
+    let told = why_not(&lab, "machine-set/web", "at-its-number");
+    assert_eq!(told["unmet"]["because"], "it is held: audit");
+    let status = lab.run(&["status"]).code(0);
+    assert!(status.out.contains("held: audit"), "{}", status.out);
+    lab.run(&["remove", "machine-set/web"]).code(5).says("it is held (audit)");
+    lab.run(&["thaw", "machine/web-1"]).code(64).says("is not a machine set");
+    let thawed = lab.run(&["thaw", "machine-set/web", "-o", "json"]).code(0);
+    assert_eq!(json(&thawed)["code"], "not-frozen");
+    lab.run(&["unhold", "machine-set/web"]).code(0);
+    lab.run(&["wait", "machine-set/web", "--timeout", "60s"]).code(0);
+    assert_eq!(json(&lab.run(&["get", "machines", "-o", "json"]).code(0)).as_array().map(Vec::len), Some(2));
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}

@@ -91,6 +91,19 @@ pub(super) fn table() -> Vec<Case<State>> {
             Ok((R::ZoneIsBack, vec![Event::BecameSuspect { cause: Cause::Silent, at: NOW, until: NOW.after(60_000) }])),
         ),
         case(well(), Command::Reprieve { effect: effect(2) }, Ok((R::Recovered, vec![]))),
+        // What was found while its provider was out is found anew: all of its time begins again.
+        case(
+            overdue(),
+            Command::JudgeAnew { effect: effect(2) },
+            Ok((R::ProviderIsBack, vec![became_suspect(Cause::Silent)])),
+        ),
+        case(
+            suspect(100_001),
+            Command::JudgeAnew { effect: effect(2) },
+            Ok((R::ProviderIsBack, vec![became_suspect(Cause::Silent)])),
+        ),
+        case(well(), Command::JudgeAnew { effect: effect(2) }, Ok((R::Recovered, vec![]))),
+        case(overdue(), Command::JudgeAnew { effect: effect(9) }, Ok((R::Recovered, vec![]))),
         // It may get well while the order is on its way.
         case(then(overdue(), [reported(true), Event::BecameWell { at: NOW }]), give_up(), Ok((R::Recovered, vec![]))),
         case(

@@ -73,6 +73,83 @@ fn resting() -> Vec<Event> {
     [declared(), vec![Event::Resting { until: NOW }]].concat()
 }
 
+fn frozen_with(machines: u32) -> Event {
+    Event::Frozen { machines, bound: 4, at: NOW }
+}
+
+fn frozen() -> Vec<Event> {
+    [declared(), vec![frozen_with(4)]].concat()
+}
+
+fn thawed() -> Vec<Event> {
+    [frozen(), vec![Event::Thawed { spares: 4 }]].concat()
+}
+
+fn held(reason: &str, until: Option<Timestamp>) -> Event {
+    Event::Held { reason: reason.into(), until, at: NOW }
+}
+
+fn on_hold() -> Vec<Event> {
+    [declared(), vec![held("audit", Some(NOW))]].concat()
+}
+
+/// A set of one machine is frozen with four of them, and thaws with three.
+fn freezing() -> Vec<Case<State>> {
+    let number = |machines| Command::ReportMachines { machines, room: None };
+    let roomy = |machines| Command::ReportMachines { machines, room: Some(6) };
+    let ended = Event::Pass(pass::Event::PassEnded { has_failed: false });
+    vec![
+        case(declared(), number(3), Ok((R::NumberTolerable, vec![]))),
+        case(declared(), number(4), Ok((R::Overshot, vec![frozen_with(4)]))),
+        case(creating(), number(5), Ok((R::Overshot, vec![frozen_with(5), ended]))),
+        case(removing(), number(5), Ok((R::Overshot, vec![frozen_with(5)]))),
+        case(going(), number(9), Ok((R::NumberTolerable, vec![]))),
+        // What a deployment gives it room for counts, and not twice its number.
+        case(declared(), roomy(7), Ok((R::NumberTolerable, vec![]))),
+        case(declared(), roomy(8), Ok((R::Overshot, vec![Event::Frozen { machines: 8, bound: 8, at: NOW }]))),
+        case(frozen(), number(4), Ok((R::NumberTolerable, vec![]))),
+        case(frozen(), number(3), Ok((R::FewEnough, vec![Event::Thawed { spares: 0 }]))),
+        case(
+            frozen(),
+            Command::BeginPass { plan: creation(1), names: vec![name("web-1")] },
+            Ok((R::HeldByFreeze, vec![])),
+        ),
+        case(frozen(), Command::Thaw, Ok((R::OperatorThaws, vec![Event::Thawed { spares: 4 }]))),
+        case(declared(), Command::Thaw, Ok((R::NotFrozen, vec![]))),
+        case([], Command::Thaw, Err(Rejection::NotDeclared)),
+        // Those that were there when the operator looked do not count until there are few again.
+        case(thawed(), number(7), Ok((R::NumberTolerable, vec![]))),
+        case(thawed(), number(8), Ok((R::Overshot, vec![Event::Frozen { machines: 8, bound: 8, at: NOW }]))),
+        case(thawed(), number(3), Ok((R::FewEnough, vec![Event::Thawed { spares: 0 }]))),
+    ]
+}
+
+fn holding() -> Vec<Case<State>> {
+    let hold = |until| Command::Hold { reason: "audit".into(), until };
+    let ended = Event::Pass(pass::Event::PassEnded { has_failed: false });
+    let (begin, remove) = (
+        Command::BeginPass { plan: creation(1), names: vec![name("web-1")] },
+        Command::BeginPass { plan: removal("web-1"), names: Vec::new() },
+    );
+    vec![
+        case(declared(), hold(None), Ok((R::OperatorHolds, vec![held("audit", None)]))),
+        case(creating(), hold(None), Ok((R::OperatorHolds, vec![held("audit", None), ended.clone()]))),
+        case(removing(), hold(None), Ok((R::OperatorHolds, vec![held("audit", None), ended]))),
+        case(on_hold(), hold(Some(NOW.after(1))), Ok((R::OperatorHolds, vec![held("audit", Some(NOW.after(1)))]))),
+        case([declared(), vec![held("audit", None)]].concat(), hold(None), Ok((R::HeldAlready, vec![]))),
+        case(declared(), hold(Some(NOW)), Err(Rejection::HoldOver)),
+        case(declared(), Command::Hold { reason: "".into(), until: None }, Err(Rejection::BadHold)),
+        case([], hold(None), Err(Rejection::NotDeclared)),
+        case(going(), hold(None), Err(Rejection::Leaving { life: Life::Dying })),
+        case(on_hold(), begin, Ok((R::OnHold, vec![]))),
+        case(on_hold(), remove, Ok((R::OnHold, vec![]))),
+        case(on_hold(), Command::Remove, Err(Rejection::Held { reason: "audit".into() })),
+        case(on_hold(), Command::Wake { due: NOW }, Ok((R::HoldOver, vec![Event::HoldEnded]))),
+        case(on_hold(), Command::Unhold, Ok((R::OperatorReleases, vec![Event::HoldEnded]))),
+        case(declared(), Command::Unhold, Ok((R::NotHeld, vec![]))),
+    ]
+}
+
 fn table() -> Vec<Case<State>> {
     let begin =
         |plan: Plan, names: &[&str]| Command::BeginPass { plan, names: names.iter().map(|text| name(text)).collect() };
@@ -123,8 +200,9 @@ fn table() -> Vec<Case<State>> {
 
 #[test]
 fn every_reason_and_rejection_has_its_case() {
-    let rejections = ["not-declared", "leaving", "too-many", "bad-template", "owned"];
-    hold(&stream(), NOW, &Document::default(), table(), R::ALL, &rejections);
+    let rejections = ["not-declared", "leaving", "too-many", "bad-template", "owned", "bad-hold", "hold-over", "held"];
+    let all = table().into_iter().chain(freezing()).chain(holding()).collect();
+    hold(&stream(), NOW, &Document::default(), all, R::ALL, &rejections);
 }
 
 /// A command that makes sense in this state, or nearly.
@@ -132,7 +210,7 @@ fn command(state: &State, _: Version, kind: u8, value: u8) -> Command {
     let names = |count: u64| (1..=count).map(|n| name(&format!("web-{}", state.named + n))).collect();
     let count = u64::from(value % 5);
     let goes = state.to_go().into_iter().map(|text| (name(&text), !value.is_multiple_of(3)));
-    match kind % 9 {
+    match kind % 13 {
         0 => Command::Declare(spec(u32::from(value))),
         1 if value.is_multiple_of(4) => Command::Remove,
         1 | 2 => Command::BeginPass { plan: creation(usize::from(value % 5)), names: names(count) },
@@ -140,6 +218,10 @@ fn command(state: &State, _: Version, kind: u8, value: u8) -> Command {
         4 => Command::ReportRemovals { told: goes.collect() },
         5 | 6 => Command::ReportBatch { failed: u32::from(value.is_multiple_of(3)) },
         7 => Command::ReportEmpty,
+        8 => Command::ReportMachines { machines: u32::from(value), room: None },
+        9 => Command::Thaw,
+        10 => Command::Hold { reason: "walk".into(), until: None },
+        11 => Command::Unhold,
         _ => Command::Wake { due: Timestamp(0) },
     }
 }

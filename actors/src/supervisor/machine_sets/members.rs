@@ -95,6 +95,16 @@ impl Members {
         self.active
     }
 
+    /// How many it has, those that go included.
+    pub fn number(&self) -> u32 {
+        u32::try_from(self.since.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The one that came last.
+    pub fn newest(&self) -> Option<&Name> {
+        self.since.iter().max_by_key(|(_, since)| **since).map(|(name, _)| name)
+    }
+
     /// How many stand where, and when the next of them will have been ready for long enough.
     pub(super) fn counts(
         &self,
@@ -114,8 +124,8 @@ impl Members {
     }
 
     /// What a pass of their set has to do; none if nothing. All machines are looked at only if there is something.
-    pub fn plan(&self, set: &SetState, machines: &Fold<machine::State>) -> Option<Plan> {
-        let spec = set.spec.as_ref()?;
+    pub fn plan(&self, set: &SetState, is_cut_off: bool, machines: &Fold<machine::State>) -> Option<Plan> {
+        let spec = set.spec.as_ref().filter(|_| !set.is_held())?;
         let is_going = set.life != Life::Alive;
         let replicas = if is_going { 0 } else { usize::try_from(spec.replicas).unwrap_or(usize::MAX) };
         if self.failed == 0 && self.active == replicas {
@@ -124,8 +134,9 @@ impl Members {
         let member =
             |(name, since): (&Name, &Timestamp)| Some(member(spec, name, *since, machines.get(name.as_str())?));
         let members: Vec<Member> = self.since.iter().filter_map(member).collect();
-        let plan = plan(&SetSeen { replicas, is_frozen: false, is_going }, &members);
-        let is_something = !plan.stale.is_empty() || plan.change != Change::Nothing;
+        let seen = SetSeen { replicas, is_frozen: set.frozen.is_some(), is_cut_off, is_going };
+        let plan = plan(&seen, &members);
+        let is_something = !plan.stale.is_empty() || !matches!(plan.change, Change::Nothing | Change::HeldByFreeze);
         is_something.then_some(plan)
     }
 }

@@ -66,6 +66,17 @@ fn of_set(view: &View, set: &Name, command: &Command, cites: Cites) -> Cites {
             let cites = cites.fold(&view.sets, set.as_str(), &[Fact::Request]);
             told.iter().fold(cites, |cites, (machine, _)| cites.fold(&view.machines, machine.as_str(), &[Fact::Life]))
         }
+        // That it thaws needs one machine less; that it freezes, one more.
+        Command::ReportMachines { .. } => match view.sets.get(set.as_str()).and_then(|state| state.frozen) {
+            Some(_) => cites.fold(&view.sets, set.as_str(), &[Fact::Freeze]).cite(view.left(set)),
+            None => {
+                let newest = view.members(set).and_then(Members::newest).map_or("", Name::as_str);
+                let state = view.sets.get(set.as_str()).and_then(|state| state.spec.as_ref());
+                let deployment = state.and_then(|spec| spec.deployment.as_ref()).map_or("", Name::as_str);
+                let cites = cites.fold(&view.sets, set.as_str(), &[Fact::Spec]);
+                cites.fold(&view.deployments, deployment, &[Fact::Spec]).fold(&view.machines, newest, &[Fact::Life])
+            }
+        },
         Command::ReportEmpty => cites.fold(&view.sets, set.as_str(), &[Fact::Life]).cite(view.left(set)),
         Command::Declare(_) | Command::Remove => deployments::set_rests_on(view, set, command, cites),
         _ => cites,

@@ -14,6 +14,10 @@ impl Supervise for State {
         (!about.is_empty()).then(|| Command::Look { about: about.iter().cloned().collect() })
     }
 
+    fn woken_by(view: &View, stream: &StreamId) -> Vec<StreamId> {
+        view.woken_by(stream)
+    }
+
     fn orders(view: &View) -> &Orders {
         &view.orders
     }

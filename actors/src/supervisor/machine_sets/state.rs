@@ -11,6 +11,7 @@ use crate::{
     contract::{Code, Decider, Decision, Facts, Folded, Stored, Touches, Verdict, reasons},
     machine::{self, Removal, RemovalReason},
     machine_set::{self, Change, Plan},
+    policy::Overshoot,
     supervisor::{Order, order::ORDERS_MAX},
     vocab::{Life, MachinePhase, Name},
 };
@@ -85,7 +86,8 @@ impl Decider for State {
         let mut all = deployments::orders(facts.view, facts.now, about);
         // A set that gets another size plans its pass for that.
         let told: BTreeSet<StreamId> = all.iter().map(Order::target).collect();
-        all.extend(orders(facts.view, about).into_iter().filter(|order| !told.contains(&order.target())));
+        let of_sets = orders(facts.view, &facts.policy.reconciliation.overshoot, about);
+        all.extend(of_sets.into_iter().filter(|order| !told.contains(&order.target())));
         let mut orders = all;
         orders.extend(classes::orders(facts.view, facts.journal, about));
         orders.truncate(ORDERS_MAX);
@@ -110,7 +112,7 @@ impl Decider for State {
 }
 
 /// What follows for every set that is concerned, in the order of their names.
-fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
+fn orders(view: &View, overshoot: &Overshoot, about: &[StreamId]) -> Vec<Order> {
     // A machine that is gone does not say any more whose it was; but then its set has a pass under way, or goes.
     let mut concerned: BTreeSet<Name> = view.busy.clone();
     for stream in about {
@@ -122,7 +124,7 @@ fn orders(view: &View, about: &[StreamId]) -> Vec<Order> {
         }
     }
     let of_set = |name: Name| {
-        let set = Set { view, folded: view.sets.folded(name.as_str())?, name: &name };
+        let set = Set { view, overshoot, folded: view.sets.folded(name.as_str())?, name: &name };
         // One order to a set at a time; its answer brings the next look.
         let is_free = set.folded.state.life.exists() && !view.orders.any_open(&set.order(set_gone()).target());
         is_free.then(|| set.next())
@@ -137,6 +139,7 @@ fn set_gone() -> machine_set::Command {
 /// A set, and everything around it.
 struct Set<'a> {
     view: &'a View,
+    overshoot: &'a Overshoot,
     name: &'a Name,
     folded: &'a Folded<machine_set::State>,
 }
@@ -156,6 +159,9 @@ impl Set<'_> {
     fn next(&self) -> Vec<Order> {
         let set = &self.folded.state;
         let (to_go, batch) = (set.to_go(), set.batch());
+        if let Some(order) = self.number() {
+            return vec![order];
+        }
         match (set.is_at_rest(), batch.is_empty()) {
             (true, _) if set.rests_until.is_some() => Vec::new(),
             (true, _) => self.begin().into_iter().collect(),
@@ -164,13 +170,23 @@ impl Set<'_> {
         }
     }
 
+    /// How many machines it has, if that makes it stop, or go on.
+    fn number(&self) -> Option<Order> {
+        let machines = self.view.members(self.name).map_or(0, super::Members::number);
+        let room = self.view.room(&self.folded.state);
+        let is_worth_it = machine_set::is_worth_telling(&self.folded.state, machines, room, self.overshoot);
+        let order = self.order(machine_set::Command::ReportMachines { machines, room });
+        (is_worth_it && self.view.orders.is_news(&order, self.folded.version)).then_some(order)
+    }
+
     /// The next pass; or nothing is left of a set that goes.
     fn begin(&self) -> Option<Order> {
         let set = &self.folded.state;
         let members = self.view.members(self.name);
+        let is_cut_off = set.spec.as_ref().is_some_and(|spec| self.view.is_out(&spec.template.provider));
         let plan = match members {
-            Some(members) => members.plan(set, &self.view.machines),
-            None => super::Members::default().plan(set, &self.view.machines),
+            Some(members) => members.plan(set, is_cut_off, &self.view.machines),
+            None => super::Members::default().plan(set, is_cut_off, &self.view.machines),
         };
         let order = match plan {
             Some(plan) => {

@@ -12,7 +12,7 @@ use crate::{
     machine_set::{self, Spec},
     policy::Document,
     ports::{InstanceStatus, MachineInstance},
-    supervisor::{Order, Orders},
+    supervisor::{Order, Orders, machines},
     vocab::{Fault, FaultCode, InstanceId, Life, Name, Timestamp},
 };
 
@@ -300,4 +300,76 @@ fn names_that_are_long_leave_room_for_the_number() {
     let made = super::state::member_name(&long, 17);
     assert_eq!(made.as_str().len(), 63);
     assert!(made.as_str().ends_with("a-17"));
+}
+
+/// Its newest machine is given up and cannot go: another one is made for it.
+fn fails_and_stays(room: &mut Room) {
+    let newest = room.alive().last().map(|machine| (*machine).to_owned()).expect("there is one");
+    let sited = machine::Event::Sited { zone: None, at: Timestamp(1) };
+    room.happen(&newest, &[sited, failed()]);
+    room.settle();
+}
+
+#[test]
+fn a_set_with_far_too_many_machines_makes_no_more_until_they_go() {
+    let mut room = with(1);
+    for _ in 0..3 {
+        fails_and_stays(&mut room);
+    }
+    let machines = room.view.members(&name("web")).expect("it has some").names().count();
+    assert_eq!((machines, room.set.0.status()), (4, "frozen"), "two times one, and two");
+    // What was given up is told to go all the same, and nothing is made for it.
+    fails_and_stays(&mut room);
+    assert_eq!(room.alive(), [""; 0]);
+    // With one fewer it goes on by itself; and then it is full again.
+    room.happen("web-1", &[machine::Event::Deleted, machine::Event::Removed]);
+    room.settle();
+    assert_eq!((room.alive(), room.set.0.status()), (vec!["web-5"], "frozen"));
+    // An operator has it go on: those that are there do not count.
+    room.ask_set(&machine_set::Command::Thaw, Uuid::from_u128(31));
+    fails_and_stays(&mut room);
+    assert_eq!((room.alive(), room.set.0.status()), (vec!["web-6"], "at-rest"));
+}
+
+#[test]
+fn a_set_that_is_held_neither_makes_machines_nor_has_some_go() {
+    let mut room = with(2);
+    let hold = machine_set::Command::Hold { reason: "audit".into(), until: None };
+    room.ask_set(&hold, Uuid::from_u128(32));
+    room.happen("web-1", &[failed()]);
+    room.declare(spec(5));
+    assert_eq!((room.settle(), room.alive().len()), (0, 2));
+    room.declare(spec(1));
+    assert_eq!((room.settle(), room.alive().len()), (0, 2));
+    room.ask_set(&machine_set::Command::Unhold, Uuid::from_u128(33));
+    room.settle();
+    assert_eq!(room.alive(), ["web-2"]);
+}
+
+/// What the machines supervisor has noted.
+fn machines_note(room: &mut Room, at: u64, event: machines::Event) {
+    let stream: StreamId = "supervisor/machines".parse().unwrap();
+    let id = Uuid::from_u128(u128::from(100 + at));
+    room.record(&stream, Version(at), id, Outcome::Done, vec![event.store().unwrap()]);
+}
+
+#[test]
+fn nobody_of_a_set_is_replaced_while_its_provider_is_out() {
+    let mut room = with(2);
+    let (provider, at) = (name("local"), Timestamp(9));
+    machines_note(&mut room, 1, machines::Event::OutageBegan { provider: provider.clone(), since: at, at });
+    assert_eq!(room.view.woken_by(&"supervisor/machines".parse().unwrap()), ["machine-set/web".parse().unwrap()]);
+    room.happen("web-1", &[failed()]);
+    room.declare(spec(3));
+    assert_eq!((room.settle(), room.alive()), (0, vec!["web-1", "web-2"]));
+    // What is too much goes nevertheless: somebody has asked for that.
+    room.declare(spec(0));
+    room.settle();
+    assert_eq!(room.alive(), ["web-1"]);
+    room.declare(spec(2));
+    assert_eq!(room.settle(), 0);
+    machines_note(&mut room, 2, machines::Event::ListRecovered { provider, at });
+    assert_eq!(room.view.woken_by(&"supervisor/machines".parse().unwrap()), ["machine-set/web".parse().unwrap()]);
+    room.settle();
+    assert_eq!(room.alive(), ["web-3", "web-4"]);
 }

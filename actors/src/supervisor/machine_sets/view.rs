@@ -8,7 +8,7 @@ use super::{ClassUses, Event, Members, Owners, phase_in_set};
 use crate::{
     contract::{self, Decider, Decoded, Fold, Stored, StoredError},
     machine, machine_class, machine_deployment, machine_set,
-    supervisor::Orders,
+    supervisor::{Orders, machines},
     vocab::{Fact, Life, MachinePhase, Name},
 };
 
@@ -26,8 +26,12 @@ pub struct View {
     left: BTreeMap<Name, Cite>,
     /// The events since which sets have a machine less than they should, and nobody has come for it.
     dropped: BTreeMap<Name, Vec<Cite>>,
-    /// The sets that have a pass under way, or go.
+    /// The sets that have a pass under way, are frozen, or go.
     pub busy: BTreeSet<Name>,
+    /// The providers that do not answer.
+    out: BTreeSet<Name>,
+    /// The sets of the providers that ceased to answer, or came back, with the last entry about them.
+    turned: BTreeSet<Name>,
     /// Who owns which sets.
     pub(super) owners: Owners,
 }
@@ -59,6 +63,40 @@ impl View {
     /// The machines of a set; none if it has none.
     pub fn members(&self, set: &Name) -> Option<&Members> {
         self.members.get(set)
+    }
+
+    /// How many machines the deployment of a set has at most while it exchanges them; none if it has none.
+    pub fn room(&self, set: &machine_set::State) -> Option<u32> {
+        let deployment = self.deployments.get(set.spec.as_ref()?.deployment.as_ref()?.as_str())?;
+        let spec = deployment.spec.as_ref()?;
+        Some(spec.replicas.saturating_add(machine_deployment::bounds(spec.strategy, spec.replicas).surge))
+    }
+
+    /// Whether a provider does not answer, and nothing is replaced there.
+    pub fn is_out(&self, provider: &Name) -> bool {
+        self.out.contains(provider)
+    }
+
+    /// A provider is out from now on, or is so no more.
+    fn turned(&mut self, provider: &Name, is_out: bool) {
+        let has_turned = if is_out { self.out.insert(provider.clone()) } else { self.out.remove(provider) };
+        if !has_turned {
+            return;
+        }
+        let of_provider = |state: &machine_set::State| {
+            state.life.exists() && state.spec.as_ref().is_some_and(|spec| spec.template.provider == *provider)
+        };
+        let sets = self.sets.iter().filter(|(_, folded)| of_provider(&folded.state));
+        self.turned.extend(sets.filter_map(|(name, _)| name.parse::<Name>().ok()));
+    }
+
+    /// The sets that have to be looked at because of the last entry of a stream: their provider ceased to answer, or answers
+    /// again.
+    pub fn woken_by(&self, stream: &StreamId) -> Vec<StreamId> {
+        if stream.kind() != "supervisor" || stream.name() != machines::View::NAME {
+            return Vec::new();
+        }
+        self.turned.iter().filter_map(|set| StreamId::new(machine_set::State::KIND, set.as_str()).ok()).collect()
     }
 
     /// The event with which the last machine of a set went.
@@ -150,7 +188,8 @@ impl View {
             self.left.remove(name);
             self.dropped.remove(name);
         }
-        if set.life == Life::Dying || (set.life.exists() && !set.is_at_rest()) {
+        let is_marked = set.frozen.is_some() || set.spared > 0;
+        if set.life == Life::Dying || (set.life.exists() && (!set.is_at_rest() || is_marked)) {
             self.busy.insert(name.clone());
         } else {
             self.busy.remove(name);
@@ -170,6 +209,16 @@ impl contract::View for View {
                 for (at, body) in entry.versioned_events() {
                     let Event::Issued { order, cites } = Event::load(body)?;
                     self.orders.issued(stream, at, entry.header.position, order, cites);
+                }
+            }
+            if stream.name() == machines::View::NAME {
+                self.turned.clear();
+                for event in entry.events::<machines::Event>()?.iter() {
+                    match event {
+                        machines::Event::OutageBegan { provider, .. } => self.turned(provider, true),
+                        machines::Event::ListRecovered { provider, .. } => self.turned(provider, false),
+                        _ => (),
+                    }
                 }
             }
             return Ok(());

@@ -15,7 +15,7 @@ use crate::{
     contract::{self, Decision},
     machine,
     supervisor::Order,
-    vocab::Name,
+    vocab::{Fault, Name},
 };
 
 pub(super) type Facts<'a> = contract::Facts<'a, State>;
@@ -36,18 +36,15 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             orders.extend(strays(&seen, facts, changes));
             Ok(Decision::because(Reason::WorldDiffers, std::iter::once(observed).chain(orders)))
         }
-        Command::ReportListFailed { provider, fault } => {
-            if state.failing.get(provider).is_some_and(|known| known.code == fault.code) {
-                return Ok(Decision::nothing(Reason::NothingNew));
-            }
-            let event = Event::ListFailed { provider: provider.clone(), fault: fault.clone() };
-            Ok(Decision::because(Reason::ProviderSilent, [event]))
-        }
+        Command::ReportListFailed { provider, fault } => Ok(list_failed(state, provider, fault, facts)),
         Command::ReportListRecovered { provider } => {
             if !state.failing.contains_key(provider) {
                 return Ok(Decision::nothing(Reason::NothingNew));
             }
-            Ok(Decision::because(Reason::ProviderBack, [Event::ListRecovered { provider: provider.clone() }]))
+            Ok(Decision::because(
+                Reason::ProviderBack,
+                [Event::ListRecovered { provider: provider.clone(), at: facts.now }],
+            ))
         }
         Command::Look { machines } => {
             let events = remedies(&Seen::already(state), facts, &machines.iter().cloned().collect());
@@ -67,6 +64,20 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Ok(Decision::because(Reason::ZonesDiffer, [listed]))
         }
     }
+}
+
+/// A provider could not be asked: that is new, or it has been so for so long that it counts as out.
+fn list_failed(state: &State, provider: &Name, fault: &Fault, facts: &Facts<'_>) -> Decision<State> {
+    let (now, rules) = (facts.now, &facts.policy.reconciliation.outage);
+    if !state.learns_from(provider, fault.code, now, rules) {
+        return Decision::nothing(Reason::NothingNew);
+    }
+    let is_known = state.failing.get(provider).is_some_and(|known| known.code == fault.code);
+    let failed = Event::ListFailed { provider: provider.clone(), fault: fault.clone(), at: now };
+    let since = state.unreachable.get(provider).filter(|_| state.is_over(provider, fault.code, now, rules));
+    let began = since.map(|since| Event::OutageBegan { provider: provider.clone(), since: *since, at: now });
+    let reason = if began.is_some() { Reason::ProviderOut } else { Reason::ProviderSilent };
+    Decision::because(reason, (!is_known).then_some(failed).into_iter().chain(began))
 }
 
 fn concerned(seen: &Seen<'_>, changes: &[Change]) -> BTreeSet<Name> {

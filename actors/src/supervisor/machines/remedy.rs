@@ -2,14 +2,22 @@
 //!
 //! Two things lead to a replacement: the instance was seen stopped, or missed in a complete and fresh list; or the machine's
 //! time to become well is over. When all machines of a zone go at once, the fault is more likely the zone's or ours than
-//! theirs, so nobody there is replaced before one of them is well again, or an operator says `retry`. And machines that are
+//! theirs, so nobody there is replaced before one of them is well again, or an operator says `retry`; the same if all
+//! machines of all zones do. While their provider cannot be reached nobody can tell, so nobody is replaced before it answers,
+//! and whoever came under suspicion by then is judged anew. And machines that are
 //! given up share one budget, whatever they are given up for. What is withheld is an event, once; it ends with another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Event, Withholding, decide::Facts, evicting::evictions, preparing::preparations, rests::issued, seen::Seen,
-    siting::sitings, tally::group,
+    Event, Withholding,
+    decide::Facts,
+    evicting::evictions,
+    preparing::preparations,
+    rests::issued,
+    seen::Seen,
+    siting::sitings,
+    tally::{Standing, group},
 };
 use crate::{
     contract::Folded,
@@ -38,14 +46,19 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
     patients.sort_by(|a, b| (a.overdue, &a.name).cmp(&(b.overdue, &b.name)));
     let zones: BTreeSet<&Zone> = patients.iter().filter_map(|patient| patient.zone.as_ref()).collect();
     let silent = zones.into_iter().filter(|zone| is_silent(seen, facts, zone)).cloned().collect();
+    let all_silent = !patients.is_empty() && are_all_silent(seen, facts);
+    let doubts = doubts(seen, facts, &names);
+    patients.retain(|patient| patient.overdue.is_none() || !doubts.contains_key(&patient.name));
     let mut spent = Spent::default();
-    let mut events = Vec::new();
+    let mut events: Vec<Event> = Vec::new();
     let mut withheld: BTreeMap<Name, Withholding> = BTreeMap::new();
     for patient in patients {
         let command = match patient.overdue {
             None => machine::Command::Report(Report::Lost { effect: patient.effect }),
             // The others of its zone came back a moment ago; it gets the time to do so, too.
-            Some(_) if was_dark(seen, &patient, &silent) => machine::Command::Reprieve { effect: patient.effect },
+            Some(_) if !all_silent && was_dark(seen, &patient, &silent) => {
+                machine::Command::Reprieve { effect: patient.effect }
+            }
             Some(_) => machine::Command::GiveUp { effect: patient.effect },
         };
         let gives_up = matches!(command, machine::Command::GiveUp { .. });
@@ -55,10 +68,13 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
             continue;
         }
         let zone = patient.zone.clone().filter(|zone| silent.contains(zone));
-        let why = match zone {
-            Some(zone) => Some(Withholding::ZoneSilent { zone }),
-            None if gives_up && !spent.has_room(facts, patient.folded) => Some(Withholding::BudgetSpent),
-            None => None,
+        let provider = provider(patient.folded).filter(|provider| state.out.contains_key(*provider)).cloned();
+        let why = match (provider, zone) {
+            (Some(provider), _) => Some(Withholding::ProviderOut { provider }),
+            (None, Some(zone)) => Some(Withholding::ZoneSilent { zone }),
+            (None, None) if all_silent => Some(Withholding::AllSilent),
+            (None, None) if gives_up && !spent.has_room(facts, patient.folded) => Some(Withholding::BudgetSpent),
+            (None, None) => None,
         };
         match why {
             Some(why) => drop(withheld.insert(patient.name, why)),
@@ -70,6 +86,7 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
             }
         }
     }
+    events.extend(anew(seen, facts, doubts));
     events.extend(preparations(seen, facts, &names));
     events.extend(evictions(seen, facts, &names));
     events.extend(sitings(seen, facts, &names, &mut withheld));
@@ -77,10 +94,39 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
     events
 }
 
-/// Whether it was left alone because its whole zone was silent, which is over.
+/// The machines that came under suspicion before their provider answered again, having been out: each with its instance.
+fn doubts(seen: &Seen<'_>, facts: &Facts<'_>, names: &BTreeSet<&Name>) -> BTreeMap<Name, EffectId> {
+    let state = seen.base;
+    let doubt = |name: &&Name| {
+        let folded = facts.view.machines.folded(name.as_str())?;
+        let provider = provider(folded).filter(|provider| !state.out.contains_key(*provider))?;
+        let (back, effect) = (state.back.get(provider)?, folded.state.running_effect()?);
+        let is_old = folded.state.health.since().is_some_and(|since| since < *back);
+        let counts = is_old && machine::is_doubted(&folded.state) && !seen.is_gone(effect);
+        counts.then(|| ((*name).clone(), effect))
+    };
+    names.iter().filter_map(doubt).collect()
+}
+
+/// The orders to judge them anew.
+fn anew(seen: &Seen<'_>, facts: &Facts<'_>, doubts: BTreeMap<Name, EffectId>) -> Vec<Event> {
+    let order = |(machine, effect): (Name, EffectId)| {
+        let version = facts.view.machines.folded(machine.as_str())?.version;
+        let order = Order::Machine { machine, command: machine::Command::JudgeAnew { effect } };
+        facts.view.orders.is_news(&order, version).then(|| issued(seen, facts, order))
+    };
+    doubts.into_iter().filter_map(order).collect()
+}
+
+fn provider(folded: &Folded<machine::State>) -> Option<&Name> {
+    folded.state.spec.as_ref().map(|spec| &spec.provider)
+}
+
+/// Whether it was left alone because its whole zone, or everybody, was silent, which is over.
 fn was_dark(seen: &Seen<'_>, patient: &Patient<'_>, silent: &BTreeSet<Zone>) -> bool {
     let is_dark = patient.zone.as_ref().is_some_and(|zone| silent.contains(zone));
-    !is_dark && matches!(seen.base.withheld.get(&patient.name), Some(Withholding::ZoneSilent { .. }))
+    let why = seen.base.withheld.get(&patient.name);
+    !is_dark && matches!(why, Some(Withholding::ZoneSilent { .. } | Withholding::AllSilent))
 }
 
 /// What is withheld now and was not, and the other way round.
@@ -118,21 +164,43 @@ fn patient<'a>(seen: &Seen<'_>, facts: &Facts<'a>, name: &Name) -> Option<Patien
 /// Whether enough machines are in a zone, none of which is well.
 fn is_silent(seen: &Seen<'_>, facts: &Facts<'_>, zone: &Zone) -> bool {
     let least = facts.policy.reconciliation.throttle.zone_silent_min;
-    let (Some(standing), true) = (facts.view.tally.standing(zone), least != 0) else {
-        return false;
-    };
+    let standing = facts.view.tally.standing(zone);
+    standing.is_some_and(|standing| is_quiet(seen, facts, standing) && has_as_many(seen, facts, [standing], least))
+}
+
+/// Whether there are enough machines, none of which is well, wherever they are.
+fn are_all_silent(seen: &Seen<'_>, facts: &Facts<'_>) -> bool {
+    let (least, tally) = (facts.policy.reconciliation.outage.all_silent_min, &facts.view.tally);
+    tally.standings().all(|standing| is_quiet(seen, facts, standing))
+        && has_as_many(seen, facts, tally.standings(), least)
+}
+
+/// Whether nobody is well.
+fn is_quiet(seen: &Seen<'_>, facts: &Facts<'_>, standing: &Standing) -> bool {
+    standing.well.iter().all(|name| is_gone(seen, facts, name))
+}
+
+fn is_gone(seen: &Seen<'_>, facts: &Facts<'_>, name: &Name) -> bool {
+    let machine = facts.view.machines.get(name.as_str());
+    machine.and_then(running).is_some_and(|effect| seen.is_gone(effect))
+}
+
+/// Whether so many machines say something about the place that they are in.
+fn has_as_many<'a>(
+    seen: &Seen<'_>,
+    facts: &Facts<'_>,
+    standings: impl IntoIterator<Item = &'a Standing>,
+    least: u32,
+) -> bool {
     let machine = |name: &Name| facts.view.machines.get(name.as_str());
-    let is_gone = |name: &Name| machine(name).and_then(running).is_some_and(|effect| seen.is_gone(effect));
-    if standing.well.iter().any(|name| !is_gone(name)) {
-        return false;
-    }
     // Who was made a moment ago and may still join says nothing about the zone.
     let joins = |name: &Name| {
         machine(name).is_some_and(|machine| matches!(machine.health, Health::Joining { .. } | Health::Unjudged))
     };
-    let others = standing.others.iter().filter(|name| !joins(name) || is_gone(name));
+    let tells = |name: &&Name| !joins(name) || is_gone(seen, facts, name);
+    let of_one = |standing: &'a Standing| standing.well.iter().chain(standing.others.iter().filter(tells));
     let enough = usize::try_from(least).unwrap_or(usize::MAX);
-    enough <= standing.well.iter().chain(others).take(enough).count()
+    least != 0 && enough <= standings.into_iter().flat_map(of_one).take(enough).count()
 }
 
 fn running(machine: &machine::State) -> Option<EffectId> {

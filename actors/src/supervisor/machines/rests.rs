@@ -40,6 +40,11 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
             };
             witness(seen, facts, machine, cites)
         }
+        Command::JudgeAnew { .. } => {
+            let provider = machines.get(name).and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider);
+            let back = provider.and_then(|provider| seen.base.noted.back.get(provider)).copied();
+            own(back).fold(machines, name, &[Fact::Health])
+        }
         Command::Reprieve { .. } => {
             let withheld = own(seen.base.noted.withheld.get(machine).copied());
             witness(seen, facts, machine, withheld.fold(machines, name, &[Fact::Health]))

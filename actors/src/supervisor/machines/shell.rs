@@ -155,9 +155,7 @@ impl SupervisorActor<State> {
             actor.watch.polling.remove(&name);
             match listing {
                 Ok(listing) => {
-                    if actor.entity.state().failing.contains_key(&name) {
-                        actor.decide_later(Command::ReportListRecovered { provider: name.clone() }, ctx);
-                    }
+                    actor.see_answer(&name, ctx);
                     if !actor.entity.state().is_too_old(&name, listing.as_of) {
                         let shown = listing.items.iter().filter(|some| some.status == InstanceStatus::Running);
                         actor.watch.shown.extend(shown.map(|some| some.effect));
@@ -179,15 +177,39 @@ impl SupervisorActor<State> {
                     }
                     actor.see_zones(&name, zones, ctx);
                 }
-                Err(fault) => {
-                    let known = actor.entity.state().failing.get(&name).is_some_and(|k| k.code == fault.code);
-                    if !known {
-                        let fault = Fault::new(fault.code, fault.text);
-                        actor.decide_later(Command::ReportListFailed { provider: name, fault }, ctx);
-                    }
-                }
+                Err(fault) => actor.see_failure(name, fault, ctx),
             }
         }));
+    }
+
+    /// A provider could not be asked. As long as that may become an outage it is asked again soon.
+    fn see_failure(&mut self, provider: Name, fault: Fault, ctx: &mut Context<Self>) {
+        let (state, policy, now) = (self.entity.state(), self.services.policy(), self.services.now());
+        if let Some(ms) = state.asks_again_ms(&provider, &policy.document) {
+            let (again, pause) = (provider.clone(), tokio::time::sleep(Duration::from_millis(ms)));
+            ctx.spawn(pause.into_actor(self).map(move |(), actor, ctx| {
+                if actor.watch.polling.insert(again.clone()) {
+                    actor.ask_provider(again, ctx);
+                }
+            }));
+        }
+        if state.learns_from(&provider, fault.code, now, &policy.document.reconciliation.outage) {
+            let fault = Fault::new(fault.code, fault.text);
+            self.decide_later(Command::ReportListFailed { provider, fault }, ctx);
+        }
+    }
+
+    /// A provider answers. If it was out, those that became suspect meanwhile are looked at: they are judged anew.
+    fn see_answer(&mut self, provider: &Name, ctx: &mut Context<Self>) {
+        let state = self.entity.state();
+        if !state.failing.contains_key(provider) {
+            return;
+        }
+        let doubted = if state.out.contains_key(provider) { self.view.doubted(provider) } else { Vec::new() };
+        self.decide_later(Command::ReportListRecovered { provider: provider.clone() }, ctx);
+        for some in doubted.chunks(LOOK_MAX) {
+            self.decide_later(Command::Look { machines: some.to_vec() }, ctx);
+        }
     }
 
     /// Takes in the zones of a provider, and looks again at whoever waits for one. That a provider has none is worth an

@@ -10,9 +10,10 @@ use super::{View, decide};
 use crate::{
     contract::{Code, Decider, Facts, Stored, Touches, Verdict, reasons},
     machine,
+    policy::{Document, Outage},
     ports::{InstanceStatus, MachineInstance},
     supervisor::Order,
-    vocab::{EffectId, Fault, Name, Timestamp, Zone},
+    vocab::{EffectId, Fault, FaultCode, Name, Timestamp, Zone},
 };
 
 /// What was seen of the world.
@@ -21,6 +22,12 @@ pub struct State {
     pub sightings: BTreeMap<EffectId, Sighting>,
     /// The providers that did not answer when they were asked last.
     pub failing: BTreeMap<Name, Fault>,
+    /// Since when providers cannot be reached that did not answer when they were asked last.
+    pub unreachable: BTreeMap<Name, Timestamp>,
+    /// Since when providers are out: they could not be reached for so long that nothing is replaced there.
+    pub out: BTreeMap<Name, Timestamp>,
+    /// Since when providers answer again that were out.
+    pub back: BTreeMap<Name, Timestamp>,
     /// The moment that each provider's newest observation describes: an older list is worth nothing any more.
     pub observed: BTreeMap<Name, Timestamp>,
     /// The zones in which each provider can make something, as it told last.
@@ -38,6 +45,8 @@ pub struct Noted {
     pub sightings: BTreeMap<EffectId, Version>,
     /// By provider: its zones.
     pub zones: BTreeMap<Name, Version>,
+    /// By provider: that it answers again, having been out.
+    pub back: BTreeMap<Name, Version>,
     /// By machine: what is withheld from it.
     pub withheld: BTreeMap<Name, Version>,
 }
@@ -158,9 +167,12 @@ pub enum Event {
     ListFailed {
         provider: Name,
         fault: Fault,
+        at: Timestamp,
     },
+    /// It answers; if it was out, it is so no more.
     ListRecovered {
         provider: Name,
+        at: Timestamp,
     },
     Issued {
         order: Order,
@@ -181,6 +193,13 @@ pub enum Event {
         provider: Name,
         zones: BTreeSet<Zone>,
     },
+    /// It could not be reached for as long as the policy bears: none of its machines is replaced.
+    OutageBegan {
+        provider: Name,
+        /// Since when it could not be reached.
+        since: Timestamp,
+        at: Timestamp,
+    },
 }
 
 /// Why a machine is not replaced, or not made, now.
@@ -192,6 +211,10 @@ pub enum Withholding {
     BudgetSpent,
     /// No zone that it may be in is there.
     NoZone,
+    /// All machines are silent or gone: the fault is more likely the node's way to them.
+    AllSilent,
+    /// Its provider could not be reached for a while: nobody can say what is true of its machines.
+    ProviderOut { provider: Name },
 }
 
 /// An order that waits for its target's answer.
@@ -213,6 +236,7 @@ reasons! {
         ListTooOld = "list-too-old", "a newer list is known";
         ReplacementsHeld = "replacements-held", "replacements were held back, or released";
         ZonesDiffer = "zones-differ", "the provider's zones changed";
+        ProviderOut = "provider-out", "the provider has not answered for too long";
     }
 }
 
@@ -262,11 +286,24 @@ impl Decider for State {
                     }
                 }
             }
-            Event::ListFailed { provider, fault } => {
+            Event::ListFailed { provider, fault, at } => {
                 self.failing.insert(provider.clone(), fault.clone());
+                if is_unreachable(fault.code) {
+                    self.unreachable.entry(provider.clone()).or_insert(*at);
+                } else {
+                    self.unreachable.remove(provider);
+                }
             }
-            Event::ListRecovered { provider } => {
+            Event::OutageBegan { provider, since, .. } => {
+                self.out.insert(provider.clone(), *since);
+            }
+            Event::ListRecovered { provider, at: time } => {
                 self.failing.remove(provider);
+                self.unreachable.remove(provider);
+                if self.out.remove(provider).is_some() {
+                    self.back.insert(provider.clone(), *time);
+                    self.noted.back.insert(provider.clone(), at);
+                }
             }
             Event::Issued {
                 order:
@@ -312,6 +349,25 @@ impl State {
     /// Whether a list of this provider is older than what was seen of it already.
     pub fn is_too_old(&self, provider: &Name, as_of: Timestamp) -> bool {
         self.observed.get(provider).is_some_and(|newest| as_of < *newest)
+    }
+
+    /// Whether something is learnt from it that a provider could not be asked for this reason.
+    pub fn learns_from(&self, provider: &Name, code: FaultCode, now: Timestamp, rules: &Outage) -> bool {
+        self.failing.get(provider).is_none_or(|known| known.code != code) || self.is_over(provider, code, now, rules)
+    }
+
+    /// Whether a provider that cannot be reached now could not be for so long that it counts as out.
+    pub(super) fn is_over(&self, provider: &Name, code: FaultCode, now: Timestamp, rules: &Outage) -> bool {
+        let is_long = |since: &Timestamp| rules.after_ms != 0 && rules.after_ms < now.since(*since);
+        is_unreachable(code) && !self.out.contains_key(provider) && self.unreachable.get(provider).is_some_and(is_long)
+    }
+
+    /// How soon a provider that could not be asked is asked again, if that is sooner than otherwise; none if that says
+    /// nothing more.
+    pub fn asks_again_ms(&self, provider: &Name, policy: &Document) -> Option<u64> {
+        let rules = &policy.reconciliation.outage;
+        let is_open = rules.after_ms != 0 && !self.out.contains_key(provider);
+        (is_open && rules.check_ms < policy.machines.poll_ms).then_some(rules.check_ms)
     }
 
     fn unclaimed_mut(&mut self, effect: EffectId) -> Option<&mut Unclaimed> {
@@ -360,6 +416,11 @@ impl State {
             }
         }
     }
+}
+
+/// Whether a provider that answers so, or does not, cannot be reached.
+fn is_unreachable(code: FaultCode) -> bool {
+    matches!(code, FaultCode::Unavailable | FaultCode::DeadlineExceeded)
 }
 
 impl From<InstanceStatus> for SightingStatus {

@@ -22,8 +22,8 @@ pub struct Tally {
     pub calling: BTreeSet<Name>,
     /// How many machines are in each zone, or are to be made there: of a provider, and of each of its groups.
     populations: BTreeMap<(Name, Option<String>), BTreeMap<Zone, usize>>,
-    /// The machines whose instances run, by zone; those that are well, and the others.
-    standing: BTreeMap<Zone, Standing>,
+    /// The machines whose instances run, by zone, or in none; those that are well, and the others.
+    standing: BTreeMap<Option<Zone>, Standing>,
     /// The machines that share a budget, and what they weigh.
     shares: BTreeMap<String, Share>,
 }
@@ -46,7 +46,7 @@ pub struct Share {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Mark {
     site: Option<Site>,
-    standing: Option<(Zone, bool)>,
+    standing: Option<(Option<Zone>, bool)>,
     share: Option<(String, u32)>,
 }
 
@@ -111,7 +111,12 @@ impl Tally {
 
     /// The machines whose instances run in a zone.
     pub fn standing(&self, zone: &Zone) -> Option<&Standing> {
-        self.standing.get(zone)
+        self.standing.get(&Some(zone.clone()))
+    }
+
+    /// The machines whose instances run, zone by zone.
+    pub fn standings(&self) -> impl Iterator<Item = &Standing> {
+        self.standing.values()
     }
 
     /// What each group takes of its budget.
@@ -186,7 +191,7 @@ impl Mark {
         let site = stands.zip(owner(machine)).map(|(zone, (provider, group))| Site { provider, group, zone });
         let runs = matches!(machine.instance, Instance::Running { .. });
         let is_well = matches!(machine.health, Health::Well { .. });
-        let standing = zone.filter(|_| runs).map(|zone| (zone, is_well));
+        let standing = runs.then_some((zone, is_well));
         let share = counts(machine).then(|| (group(machine), budget::weight(phase(machine))));
         Self { site, standing, share }
     }

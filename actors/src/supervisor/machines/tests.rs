@@ -1,6 +1,7 @@
 //! What the machines supervisor concludes, and what it does not.
 
 mod evicting;
+mod outage;
 mod siting;
 mod starting;
 
@@ -242,27 +243,31 @@ fn a_machine_that_is_removed_leaves_the_view() {
 fn fleet(well: usize, overdue: usize) -> View {
     let mut view = View::default();
     for number in 0..well + overdue {
-        let machine = name(&format!("m-{number:02}"));
-        let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
-        let spec = machine::Spec::with_provider(name("local"));
-        let facts = BTreeMap::from([("zone".to_owned(), "a".to_owned())]);
-        let effect = EffectId::of(JOURNAL, &stream, Version(2));
-        let made = MachineInstance { effect, machine: machine.clone(), facts, ..instance(InstanceStatus::Running) };
-        let at = Timestamp(50);
-        let mut events = vec![
-            machine::Event::Declared { spec: spec.into() },
-            machine::Event::CreateRequested { at },
-            machine::Event::Created { instance: made, at },
-            machine::Event::BecameWell { at },
-        ];
-        if well <= number {
-            let since = Timestamp(60 + number as u64);
-            events.push(machine::Event::BecameOverdue { cause: machine::Cause::Silent, at: since });
-        }
-        let bodies = events.iter().map(|event| event.store().expect("small")).collect();
-        view.apply(&entry(1 + number as u64, stream, 1, Outcome::Done, Uuid::nil(), bodies)).expect("readable");
+        add(&mut view, number as u64, Some("a"), number < well);
     }
     view
+}
+
+/// One more machine, which is well or whose time is over.
+fn add(view: &mut View, number: u64, zone: Option<&str>, is_well: bool) {
+    let machine = name(&format!("m-{number:02}"));
+    let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
+    let spec = machine::Spec::with_provider(name("local"));
+    let facts = zone.map(|zone| ("zone".to_owned(), zone.to_owned())).into_iter().collect();
+    let effect = EffectId::of(JOURNAL, &stream, Version(2));
+    let made = MachineInstance { effect, machine: machine.clone(), facts, ..instance(InstanceStatus::Running) };
+    let at = Timestamp(50);
+    let mut events = vec![
+        machine::Event::Declared { spec: spec.into() },
+        machine::Event::CreateRequested { at },
+        machine::Event::Created { instance: made, at },
+        machine::Event::BecameWell { at },
+    ];
+    if !is_well {
+        events.push(machine::Event::BecameOverdue { cause: machine::Cause::Silent, at: Timestamp(60 + number) });
+    }
+    let bodies = events.iter().map(|event| event.store().expect("small")).collect();
+    view.apply(&entry(1 + number, stream, 1, Outcome::Done, Uuid::nil(), bodies)).expect("readable");
 }
 
 fn look() -> Command {

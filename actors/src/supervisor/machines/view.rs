@@ -117,6 +117,15 @@ impl View {
         self.parent_of.get(machine)
     }
 
+    /// The machines of a provider that are not well and were, in the order of their names.
+    pub fn doubted(&self, provider: &Name) -> Vec<Name> {
+        let is_doubted = |state: &machine::State| {
+            machine::is_doubted(state) && state.spec.as_ref().is_some_and(|spec| spec.provider == *provider)
+        };
+        let doubted = self.machines.iter().filter(|(_, folded)| is_doubted(&folded.state));
+        doubted.filter_map(|(name, _)| name.parse().ok()).collect()
+    }
+
     /// The machines that have to be looked at because something has happened in a stream: those that wait for what a
     /// document may say, and those that stand in a machine.
     pub fn woken_by(&self, stream: &StreamId) -> Vec<StreamId> {

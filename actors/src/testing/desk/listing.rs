@@ -20,17 +20,20 @@ impl Desk {
         let (at, provider) = (self.now, name("desk"));
         let call = Call { at, stream: None, asked: Asked::List, effect: None, attempt: 1, zone: None };
         self.provider.calls.push(call);
-        let failing = self.seats.machines.entity.state().failing.get(&provider).map(|fault| fault.code);
+        let state = self.seats.machines.entity.state();
+        let (is_failing, is_out) = (state.failing.contains_key(&provider), state.out.contains_key(&provider));
         if let Some(fault) = self.provider.list_fails.clone() {
-            if failing != Some(fault.code) {
+            if state.learns_from(&provider, fault.code, at, &self.policy.document.reconciliation.outage) {
                 let failed = machines::Command::ReportListFailed { provider, fault };
                 self.supervise(|seats| &mut seats.machines, failed);
             }
             return;
         }
-        if failing.is_some() {
+        if is_failing {
+            let doubted = if is_out { self.seats.machines.view.doubted(&provider) } else { Vec::new() };
             let recovered = machines::Command::ReportListRecovered { provider: provider.clone() };
             self.supervise(|seats| &mut seats.machines, recovered);
+            self.supervise(|seats| &mut seats.machines, machines::Command::Look { machines: doubted });
         }
         let (seat, harvest) = (&self.seats.machines, &self.policy.document.harvest);
         let (listing, journal) = (self.provider.listing(at), self.journal.id());

@@ -32,6 +32,7 @@ impl Seats {
         self.machines.see(entry);
         self.storage.see(entry);
         self.sets.see(entry);
+        self.sets.changed.extend(self.sets.view.woken_by(&entry.header.stream));
     }
 
     /// The orders that wait for an answer, each with its command id and who issued it.

@@ -110,6 +110,9 @@ pub(super) struct Params {
     pub(super) create_error: Option<String>,
     pub(super) create_error_from_call: Option<usize>,
     pub(super) error: Option<String>,
+    pub(super) control_up: Option<bool>,
+    pub(super) target_up: Option<bool>,
+    pub(super) inactive_s: Option<u64>,
     pub(super) max_surge: Option<Value>,
     pub(super) max_unavailable: Option<Value>,
     pub(super) desired: Option<u32>,
@@ -320,7 +323,6 @@ pub(super) struct Budget {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "what only freezes look at; that it is known is what counts")]
 pub(super) struct Set {
     pub(super) name: String,
     pub(super) replicas: usize,
@@ -335,8 +337,16 @@ pub(super) struct Set {
     pub(super) deleted_age_s: Option<u64>,
     #[serde(default)]
     pub(super) frozen: bool,
-    frozen_condition: Option<Value>,
+    #[serde(default)]
+    frozen_condition: bool,
     pub(super) replica_failure: Option<String>,
+}
+
+impl Set {
+    /// A label and a condition say so there, which are one thing here.
+    pub(super) fn is_frozen(&self) -> bool {
+        self.frozen || self.frozen_condition
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -9,6 +9,7 @@ mod given;
 mod living;
 mod orphans;
 mod rules;
+mod safety;
 mod sets;
 
 use bailiwick::actors::policy::{self, Reconciliation};
@@ -99,7 +100,8 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "scale" => Plan::Living(deployments::scale),
         "cleanup" => Plan::Living(deployments::cleanup),
         "reconcile_deployment" => Plan::Living(deployments::reconcile),
-        "freeze" | "safety_api" => Plan::Skip("the freeze and outage loops are not built yet"),
+        "freeze" => Plan::Living(safety::freeze),
+        "safety_api" => Plan::Living(living::safety_api),
         "similar" | "decode_error" => Plan::Skip("heuristics over texts, which a typed design does not have"),
         _ => return None,
     };

@@ -102,7 +102,12 @@ pub(super) fn replicas(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let [set] = &given.sets[..] else { return Err("it gives no single set".to_owned()) };
     let members = members(&given)?;
-    let set = SetSeen { replicas: set.replicas, is_frozen: set.frozen, is_going: set.deleted_age_s.is_some() };
+    let set = SetSeen {
+        replicas: set.replicas,
+        is_frozen: set.frozen,
+        is_cut_off: false,
+        is_going: set.deleted_age_s.is_some(),
+    };
     let fail_from = given.params.create_error.as_ref().map(|_| given.params.create_error_from_call.unwrap_or(1));
     let mut calls = Calls { made: 0, succeeded: 0, fail_from };
     let mut phases: BTreeMap<String, MachinePhase> =
@@ -167,7 +172,7 @@ pub(super) fn status(case: &Value) -> Result<(), String> {
         Some(other) => return Err(format!("there is no reason {other:?}")),
     };
     go_through(&mut state, Plan { stale: Vec::new(), change: failed }, false);
-    let seen = SetSeen { replicas: set.replicas, is_frozen: false, is_going: false };
+    let seen = SetSeen { replicas: set.replicas, is_frozen: false, is_cut_off: false, is_going: false };
     go_through(&mut state, machine_set::plan(&seen, &members), given.params.error.is_none());
     let status = machine_set::status(&state, &members);
     expect.same("replicas", status.replicas)?;

@@ -45,7 +45,7 @@ fn deployment(given: &Given) -> Result<&Deployment, String> {
     given.deployment.as_ref().ok_or_else(|| "it gives no deployment".to_owned())
 }
 
-fn spec(deployment: &Deployment) -> Result<Spec, String> {
+pub(super) fn spec(deployment: &Deployment) -> Result<Spec, String> {
     let strategy = match deployment.strategy.as_deref() {
         None | Some("RollingUpdate") => Strategy::RollingUpdate(RollingUpdate {
             max_surge: amount(deployment.max_surge.as_ref())?,

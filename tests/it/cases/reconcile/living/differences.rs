@@ -189,8 +189,26 @@ pub(in crate::cases) const DIFFERENCES: &[Difference] = &[
         file: "machine-reconcile",
         group: "reconcile",
         is_about: |case| case["frozen"] == true && case["machine"]["deleted_age_s"].is_null(),
-        reason: "the freeze and outage loops are not built yet",
-        shown_by: None,
+        reason: "a provider that is out keeps its machines from being replaced; a machine that is well is told all the same",
+        shown_by: Some("nobody_is_replaced_while_its_provider_is_out"),
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "safety_api",
+        is_about: |case| case["params"]["control_up"] == false,
+        reason: "the journal is the control API: a node that cannot write decides nothing, and nothing undecided is done",
+        shown_by: Some("a_full_disk_is_the_nodes_trouble_and_no_machine_is_given_up_for_it"),
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "safety_api",
+        is_about: |case| {
+            let params = &case["params"];
+            let answers = params["control_up"] == true && params["target_up"] == true;
+            answers && case["frozen"] != true && params["inactive_s"].is_u64() && case["defect"] != true
+        },
+        reason: "the first answer ends the time of an outage, as the defect of this group asks for",
+        shown_by: Some("an_answer_in_between_starts_the_time_over"),
     },
     Difference {
         file: "machine-reconcile",

@@ -8,6 +8,7 @@
 
 mod differences;
 mod drain;
+mod outages;
 mod passes;
 mod removal;
 mod rules;
@@ -31,6 +32,7 @@ use serde_json::Value;
 
 pub(in crate::cases) use differences::DIFFERENCES;
 pub(super) use drain::{drain, drain_pdb, drain_shared};
+pub(super) use outages::safety_api;
 pub(super) use passes::{create, health, reconcile};
 pub(super) use removal::delete;
 pub(super) use rules::{

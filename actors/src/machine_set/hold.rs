@@ -1,0 +1,50 @@
+//! The operator's hand on a set: it neither makes machines nor has some go.
+//!
+//! What was ordered before is carried out, and its machines go on by themselves. It cannot be removed meanwhile, as a machine that is held cannot.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Event, Reason, Rejection, State,
+    decide::{Facts, Verdict, cut_short},
+};
+use crate::{
+    contract::Decision,
+    vocab::{Life, Timestamp, is_hold_reason},
+};
+
+/// That a set leaves the number of its machines as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The operator's words.
+    pub reason: String,
+    pub since: Timestamp,
+    /// It ends by itself then; none means that an operator ends it.
+    pub until: Option<Timestamp>,
+}
+
+pub(super) fn hold(state: &State, reason: &str, until: Option<Timestamp>, facts: &Facts<'_>) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive => (),
+    }
+    if !is_hold_reason(reason) {
+        return Err(Rejection::BadHold);
+    }
+    if until.is_some_and(|until| until <= facts.now) {
+        return Err(Rejection::HoldOver);
+    }
+    if state.hold.as_ref().is_some_and(|held| held.reason == reason && held.until == until) {
+        return Ok(Decision::nothing(Reason::HeldAlready));
+    }
+    let held = Event::Held { reason: reason.to_owned(), until, at: facts.now };
+    Ok(Decision::because(Reason::OperatorHolds, std::iter::once(held).chain(cut_short(state, facts))))
+}
+
+pub(super) fn unhold(state: &State) -> Verdict {
+    match &state.hold {
+        Some(_) => Ok(Decision::because(Reason::OperatorReleases, [Event::HoldEnded])),
+        None => Ok(Decision::nothing(Reason::NotHeld)),
+    }
+}
