@@ -27,7 +27,7 @@ use crate::{
     Head, Position,
     disk::{self, Access, Disk, DiskFile, Stamp},
     frame,
-    index::{Base, Index},
+    index::{Base, Bytes, Index},
     pack,
     segment::{self, LOG_DIR},
 };
@@ -39,6 +39,7 @@ const IN_USE: &str = "index.checkpoint.used";
 const FORMAT: u8 = 2;
 const HEADER_BYTES: usize = 128;
 const SEGMENT_BYTES: usize = 24;
+const STAMP_BYTES: usize = 16;
 /// What is written at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 /// Files of the store and segments that are believed.
@@ -216,24 +217,36 @@ pub(crate) fn exists(disk: &dyn Disk) -> bool {
 /// Where the checkpoints end that are there, in use or not, by their names: as far as they are sound and of this journal.
 pub(crate) fn ends(disk: &dyn Disk, journal: Uuid) -> Vec<(&'static str, Head)> {
     let end = |name: &'static str| {
-        let file = disk.open(name, Access::Read).ok()?;
-        let found = decode(disk::read_all(&*file).ok()?)?;
+        let found = decode(Bytes::left_in(disk.open(name, Access::Read).ok()?).ok()?)?;
         (found.journal == journal).then_some((name, found.head))
     };
     [FILE, IN_USE].into_iter().filter_map(end).collect()
 }
 
-/// Reads it; says why it is of no use.
+/// Reads it into memory; says why it is of no use.
 pub(crate) fn read(disk: &dyn Disk) -> Result<Checkpoint, String> {
-    let file = disk.open(FILE, Access::Read).map_err(|error| format!("it cannot be opened: {error}"))?;
+    let file = open(disk)?;
     let bytes = disk::read_all(&*file).map_err(|error| format!("it cannot be read: {error}"))?;
-    decode(bytes).ok_or_else(|| "it is damaged, or of another version".into())
+    decode(Bytes::of(bytes)).ok_or_else(|| UNFIT.into())
+}
+
+/// As [`read`], but leaves the index in the file, for whoever looks little up in it.
+pub(crate) fn look_into(disk: &dyn Disk) -> Result<Checkpoint, String> {
+    let bytes = Bytes::left_in(open(disk)?).map_err(|error| format!("it cannot be read: {error}"))?;
+    decode(bytes).ok_or_else(|| UNFIT.into())
+}
+
+const UNFIT: &str = "it is damaged, or of another version";
+
+fn open(disk: &dyn Disk) -> Result<Box<dyn DiskFile>, String> {
+    disk.open(FILE, Access::Read).map_err(|error| format!("it cannot be opened: {error}"))
 }
 
 /// The checkpoint in these bytes, if they are one.
-pub(crate) fn decode(bytes: Vec<u8>) -> Option<Checkpoint> {
-    let head = bytes.first_chunk::<HEADER_BYTES>()?;
-    if head[..4] != *b"bwix" || head[4] != FORMAT || crc(&bytes).to_le_bytes() != head[12..16] {
+pub(crate) fn decode(bytes: Bytes) -> Option<Checkpoint> {
+    let head: [u8; HEADER_BYTES] = bytes.get(0, HEADER_BYTES)?.as_ref().try_into().ok()?;
+    let sum = bytes.sum(HEADER_BYTES, crc(&head))?;
+    if head[..4] != *b"bwix" || head[4] != FORMAT || sum.to_le_bytes() != head[12..16] {
         return None;
     }
     let number = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
@@ -245,22 +258,23 @@ pub(crate) fn decode(bytes: Vec<u8>) -> Option<Checkpoint> {
     if segments > FILES_MAX || stored > FILES_MAX {
         return None;
     }
-    let mut rest = &bytes[HEADER_BYTES..];
+    let mut at = HEADER_BYTES;
+    let mut next = |count: usize| {
+        let found = bytes.get(at, count)?;
+        at += count;
+        Some(found)
+    };
     let mut files = Files::default();
     for _ in 0..segments {
-        let (entry, behind) = rest.split_first_chunk::<SEGMENT_BYTES>()?;
-        let number = u32::from_le_bytes(entry[..4].try_into().ok()?);
-        let packed = entry[4] == 1;
-        files.segments.push(SegmentFile { number, packed, stamp: stamp(&entry[8..])? });
-        rest = behind;
+        let entry = next(SEGMENT_BYTES)?;
+        let number = u32::from_le_bytes(*entry.first_chunk()?);
+        files.segments.push(SegmentFile { number, packed: entry[4] == 1, stamp: stamp(&entry[8..])? });
     }
     for _ in 0..stored {
-        let (length, behind) = rest.split_first_chunk::<2>()?;
-        let (name, behind) = behind.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
-        files.store.push((str::from_utf8(name).ok()?.to_owned(), stamp(behind)?));
-        rest = behind.get(16..)?;
+        let length = u16::from_le_bytes(*next(2)?.first_chunk()?);
+        let name = String::from_utf8(next(length.into())?.into_owned()).ok()?;
+        files.store.push((name, stamp(&next(STAMP_BYTES)?)?));
     }
-    let at = bytes.len() - rest.len();
     let base = Base::read(bytes, at)?;
     Some(Checkpoint { journal, head: found, epoch, files, base })
 }
@@ -283,7 +297,7 @@ fn crc(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
     use crate::{
-        Version, codec,
+        Answered, Version, codec,
         disk::SimulatedDisk,
         hex,
         index::{Indexed, Item},
@@ -347,22 +361,41 @@ mod tests {
 
     #[test]
     fn an_index_over_a_checkpoint_is_written_as_one_without() {
-        let whole = written(&index(9));
-        let base = decode(written(&index(5))).unwrap().base;
-        let mut grown = Index::of(base, Position(5), 1_005);
-        let later = index(9);
-        for number in 6..=9 {
-            let block = later.block(number).unwrap();
-            grown.add_block(block.first, block.place);
-            let stream = format!("machine/{}", number % 3).parse().unwrap();
-            let items = later.items(&stream);
-            let item = (0..items.len()).filter_map(|at| items.get(at)).find(|item| item.position.0 == number).unwrap();
-            let (answered, time_ms) = later.answered_at(&Uuid::from_u128(number.into())).unwrap();
-            let command_id = Uuid::from_u128(number.into());
-            grown.add(&stream, &Indexed { item, time_ms, command_id, command_hash: answered.command_hash });
+        // The second is read in several pieces.
+        for (known, all) in [(5, 9), (15_000, 20_000)] {
+            let later = index(all);
+            let whole = written(&later);
+            let disk = SimulatedDisk::new();
+            disk.create("file").unwrap().write_at(&written(&index(known)), 0).unwrap();
+            let left = Bytes::left_in(disk.open("file", Access::Read).unwrap()).unwrap();
+            for bytes in [Bytes::of(written(&index(known))), left] {
+                let mut grown = Index::of(decode(bytes).unwrap().base, Position(known), 1_000 + known);
+                (known + 1..=all).for_each(|number| pass_on(&later, number, &mut grown));
+                assert!(written(&grown) == whole, "{known} of {all}");
+                assert_eq!((grown.stream_count(), grown.block_count(), grown.item_count()), (3, all, all));
+            }
         }
-        assert_eq!(written(&grown), whole);
-        assert_eq!((grown.stream_count(), grown.block_count(), grown.item_count()), (3, 9, 9));
+    }
+
+    /// Puts a block of one index behind another one.
+    fn pass_on(from: &Index, number: u64, to: &mut Index) {
+        let block = from.block(number).unwrap();
+        to.add_block(block.first, block.place);
+        let stream = format!("machine/{}", number % 3).parse().unwrap();
+        let item = from.items(&stream).get((number.div_ceil(3) - 1) as usize).unwrap();
+        let command_id = Uuid::from_u128(number.into());
+        let (Answered { command_hash, .. }, time_ms) = from.answered_at(&command_id).unwrap();
+        to.add(&stream, &Indexed { item, time_ms, command_id, command_hash });
+    }
+
+    #[test]
+    fn one_whose_file_cannot_be_read_any_more_is_not_passed_on() {
+        let disk = SimulatedDisk::new();
+        disk.create(FILE).unwrap().write_at(&written(&index(9)), 0).unwrap();
+        let found = look_into(&disk).unwrap();
+        let index = Index::of(found.base, found.head.position, found.head.time_ms);
+        disk.open(FILE, Access::Write).unwrap().set_len(200).unwrap();
+        assert!(write(&SimulatedDisk::new(), JOURNAL, found.head, 3, &found.files, &index).is_err());
     }
 
     #[test]
@@ -371,10 +404,10 @@ mod tests {
         for bit in 0..bytes.len() * 8 {
             let mut other = bytes.clone();
             other[bit / 8] ^= 1 << (bit % 8);
-            assert!(decode(other).is_none(), "bit {bit}");
+            assert!(decode(Bytes::of(other)).is_none(), "bit {bit}");
         }
         for length in 0..bytes.len() {
-            assert!(decode(bytes[..length].to_vec()).is_none(), "{length} bytes");
+            assert!(decode(Bytes::of(bytes[..length].to_vec())).is_none(), "{length} bytes");
         }
     }
 }

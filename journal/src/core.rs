@@ -27,6 +27,11 @@ use crate::{
 use tail::Tail;
 pub(crate) use tail::TailBlock;
 
+/// How many blocks are handled at once: sled takes 64 in half the time of 64 times one.
+const BLOCKS_AT_ONCE: u64 = 64;
+/// How far into the log the last of them begins behind the first: each is in memory twice meanwhile, and in sled's batch.
+const BYTES_AT_ONCE: u32 = 1024 * 1024;
+
 pub(crate) struct Core {
     pub(crate) journal: Uuid,
     state: RwLock<State>,
@@ -269,6 +274,22 @@ impl Core {
 
     pub(crate) fn store_misses(&self) -> u64 {
         self.store_misses.load(Ordering::Relaxed)
+    }
+
+    /// The numbers of some blocks from `first` to `last` that are handled at once: many where they are small, few where
+    /// they are large.
+    pub(crate) fn some_blocks(&self, first: u64, last: u64) -> Vec<u64> {
+        let state = self.state();
+        let place = |number: u64| state.index.block(number).map(|block| block.place);
+        let begin = place(first);
+        let is_near = |number: &u64| match (begin, place(*number)) {
+            (Some(begin), Some(place)) => {
+                place.segment == begin.segment && place.offset.saturating_sub(begin.offset) < BYTES_AT_ONCE
+            }
+            _ => false,
+        };
+        let others = (first + 1..=last.min(first + BLOCKS_AT_ONCE - 1)).take_while(is_near);
+        (first..=first.min(last)).chain(others).collect()
     }
 
     /// The blocks with these numbers, which exist, each from the tail, the store or the log, checked.

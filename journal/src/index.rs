@@ -3,6 +3,7 @@
 
 mod answers;
 mod base;
+mod bytes;
 mod written;
 
 use std::{collections::HashMap, io};
@@ -18,6 +19,8 @@ use crate::{
 };
 use answers::Answers;
 pub(crate) use base::Base;
+use base::Run;
+pub(crate) use bytes::Bytes;
 
 /// The stream → places, position → block, and command id → answer of all durable entries.
 #[derive(Debug, Default)]
@@ -71,19 +74,20 @@ impl Places {
 /// The entries of one stream, oldest first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Items<'i> {
-    old: &'i [u8],
+    base: &'i Base,
+    old: Run,
     new: &'i [Item],
 }
 
 impl Items<'_> {
     pub(crate) fn len(self) -> usize {
-        self.old.len() / base::ITEM + self.new.len()
+        self.old.count + self.new.len()
     }
 
     pub(crate) fn get(self, number: usize) -> Option<Item> {
-        match number.checked_sub(self.old.len() / base::ITEM) {
+        match number.checked_sub(self.old.count) {
             Some(number) => self.new.get(number).copied(),
-            None => base::item(&self.old[number * base::ITEM..]),
+            None => self.base.item(self.old, number),
         }
     }
 
@@ -131,7 +135,7 @@ impl Index {
     }
 
     fn insert(&mut self, stream: StreamId, item: Item) {
-        self.grown += usize::from(!self.base.items(stream.as_str()).is_empty());
+        self.grown += usize::from(self.base.items(stream.as_str()).count > 0);
         self.streams.insert(stream, Places::One(item));
     }
 
@@ -188,7 +192,7 @@ impl Index {
     /// The version of a stream by its text, which is a name if it is not known yet.
     fn found_version(&self, stream: &str) -> Result<Version, &'static str> {
         let new = self.streams.get(stream).map_or(&[][..], Places::items);
-        let items = if new.is_empty() { self.items_of(stream) } else { Items { old: &[], new } };
+        let items = if new.is_empty() { self.items_of(stream) } else { self.only(new) };
         if items.len() > 0 || stream.parse::<StreamId>().is_ok() {
             Ok(items.version())
         } else {
@@ -242,7 +246,7 @@ impl Index {
 
     pub(crate) fn version(&self, stream: &StreamId) -> Version {
         match self.streams.get(stream) {
-            Some(places) => Items { old: &[], new: places.items() }.version(),
+            Some(places) => self.only(places.items()).version(),
             None => self.items(stream).version(),
         }
     }
@@ -284,7 +288,12 @@ impl Index {
 
     fn items_of(&self, stream: &str) -> Items<'_> {
         let new = self.streams.get(stream).map_or(&[][..], Places::items);
-        Items { old: self.base.items(stream), new }
+        Items { base: &self.base, old: self.base.items(stream), new }
+    }
+
+    /// Of a stream only what no checkpoint held: enough where the last one is wanted.
+    fn only<'i>(&'i self, new: &'i [Item]) -> Items<'i> {
+        Items { base: &self.base, old: Run::default(), new }
     }
 
     /// How many of a stream's entries lie wholly before version `from`.
@@ -300,7 +309,7 @@ impl Index {
     }
 
     pub(crate) fn streams(&self, prefix: &str) -> Vec<StreamId> {
-        let old = self.base.streams().map(|stream| stream.0).filter(|name| name.starts_with(prefix));
+        let old = self.base.streams().map(|stream| stream.name).filter(|name| name.starts_with(prefix));
         let mut found: Vec<StreamId> = old.filter_map(|name| name.parse().ok()).collect();
         found.extend(self.streams.keys().filter(|stream| stream.as_str().starts_with(prefix)).cloned());
         found.sort();

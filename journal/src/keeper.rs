@@ -25,8 +25,6 @@ pub(crate) use begin::Unopened;
 pub(crate) use bell::{Bell, Ending};
 pub(crate) use intervals::Intervals;
 
-/// How many blocks are handed to the store at once: sled takes 64 in half the time of 64 times one.
-const BLOCKS_AT_ONCE: u64 = 64;
 /// How long new blocks are gathered before they are stored.
 const GATHER: Duration = Duration::from_millis(50);
 /// More than this written while gathering: much is being committed, and the processor is left to the commits.
@@ -154,7 +152,7 @@ impl Keeper {
 
     fn store_some(&mut self) {
         let (stored, last) = (self.core.stored(), self.core.state().head.block);
-        let numbers: Vec<u64> = (stored + 1..=last.min(stored + BLOCKS_AT_ONCE)).collect();
+        let numbers = self.core.some_blocks(stored + 1, last);
         self.guarded("put", |this| this.store(&numbers));
         if self.blocks.is_some() && self.bytes_since >= self.settings.checkpoint_bytes {
             self.checkpoint();

@@ -52,7 +52,7 @@
 //! index.checkpoint     the index as the last stop in order left it, or as far as full segments went; a cache, safe to
 //!                      delete; `.used` behind its name until everything that it was trusted for has been read
 //! log.damaged-1/       a log that was repaired, as it was; kept until somebody removes it
-//! sled/                the same blocks for reading; key = (block, part), value = at most 28 KiB
+//! sled/                the same blocks for reading; key = (block, part), value = at most 4 KiB
 //! sled.aside/          a copy of it while a damaged log is looked into, because sled rewrites what it opens
 //! ```
 //!

@@ -587,7 +587,7 @@ fn no_entity(fleet: &Fleet, entity: &StreamId) -> Problem {
         [] if entity.kind() == "supervisor" => {
             let names = [machine_sets::View::NAME, machines::View::NAME, replica_sets::View::NAME, storage::View::NAME];
             let names = names.map(|name| format!("supervisor/{name}"));
-            format!("one that has ordered nothing yet has no entries; there are {}", names.join(", "))
+            format!("the supervisors are {}; each has entries from its first order on", names.join(", "))
         }
         [] => format!("`bailiwick get {}` lists them", entity.kind()),
         near => format!("did you mean {}?", near.join(" or ")),

@@ -8,7 +8,9 @@ use super::{
     Global,
     delete::entity,
     exit::{CliError, Exit},
-    operate, session,
+    operate,
+    output::lines,
+    session,
 };
 use crate::{
     api::wire::change::{Decided, Retry, RetryFailed},
@@ -39,8 +41,21 @@ pub(super) fn main(global: &Global, args: RetryArgs) -> Result<Exit, CliError> {
     let faults = args.fault.iter().map(|text| fault(text)).collect::<Result<_, _>>()?;
     let wanted = RetryFailed { faults, transient: args.transient, id };
     let decided: Vec<Decided> = session::send(global, "/v1/retry-failed", &wanted)?;
-    operate::show_all(global, &decided)?;
+    if decided.is_empty() && !global.output.is_for_programs() {
+        lines(none_failed(&args))?;
+    } else {
+        operate::show_all(global, &decided)?;
+    }
     Ok(Exit::Ok)
+}
+
+/// What there is to say where nothing was asked to try again.
+fn none_failed(args: &RetryArgs) -> &'static str {
+    match (args.transient, args.fault.is_empty()) {
+        (true, true) => "nothing to retry: nothing waits after a fault that may pass by itself",
+        (true, false) => "nothing to retry: nothing waits after one of these faults, or one that may pass by itself",
+        (false, _) => "nothing to retry: nothing waits after one of these faults",
+    }
 }
 
 fn fault(text: &str) -> Result<FaultCode, CliError> {
@@ -50,6 +65,6 @@ fn fault(text: &str) -> Result<FaultCode, CliError> {
             Some(meant) => format!("did you mean {meant}?"),
             None => format!("known faults: {}", codes.join(", ")),
         };
-        CliError::usage(format!("{text:?} is not a fault")).next(next)
+        CliError::usage(format!("unknown fault {text:?}")).next(next)
     })
 }

@@ -18,7 +18,6 @@ const SOCKET_NAME: &str = "node.sock";
 /// A path to connect or bind to. Keep it until that is done: a long path is reached through an open directory.
 #[derive(Debug)]
 pub struct SocketPath {
-    real: PathBuf,
     usable: PathBuf,
     _directory: Option<File>,
 }
@@ -34,9 +33,8 @@ pub fn socket_address(data_dir: &Path) -> io::Result<SocketPath> {
 impl SocketPath {
     /// The address of a socket at this path.
     pub fn of(real: &Path) -> io::Result<Self> {
-        let real = real.to_owned();
         if real.as_os_str().as_bytes().len() <= PATH_BYTES_MAX {
-            return Ok(Self { usable: real.clone(), real, _directory: None });
+            return Ok(Self { usable: real.to_owned(), _directory: None });
         }
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the socket path names no file"));
@@ -44,17 +42,12 @@ impl SocketPath {
         let directory = rustix::fs::open(parent, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let directory = File::from(directory);
         let usable = Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name);
-        Ok(Self { real, usable, _directory: Some(directory) })
+        Ok(Self { usable, _directory: Some(directory) })
     }
 
     /// What to hand to `bind` or `connect`, in this process and while this value lives.
     pub fn path(&self) -> &Path {
         &self.usable
-    }
-
-    /// Where the socket really is: for messages, and for removing it.
-    pub fn real(&self) -> &Path {
-        &self.real
     }
 }
 
@@ -79,7 +72,7 @@ mod tests {
 
         let address = socket_address(&long).unwrap();
         let _listener = UnixListener::bind(address.path()).unwrap();
-        assert!(address.real().exists());
+        assert!(long.join(SOCKET_NAME).exists());
         UnixStream::connect(socket_address(&long).unwrap().path()).unwrap();
     }
 

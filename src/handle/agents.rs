@@ -83,7 +83,7 @@ impl Handle {
         let origin = Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true };
         let told = self.shared.registry.send(Ask { stream, command, origin }).await;
         if !matches!(told, Ok(Ok(_))) {
-            tracing::debug!(%machine, "what the agent says of its node is processed later");
+            tracing::debug!(%machine, "the node report of the agent is deferred");
         }
     }
 
@@ -134,7 +134,7 @@ impl Handle {
         let sighted = |seen: Device| Sighted { device: seen.device, volume: seen.volume };
         let devices = devices.into_iter().map(sighted).collect();
         if let Err(error) = self.shared.storage.try_send(DevicesSeen { machine: machine.clone(), instance, devices }) {
-            tracing::debug!(%machine, %error, "the agent's report is processed later");
+            tracing::debug!(%machine, %error, "the report of the agent is deferred");
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) async fn watch(directories: Weak<Filesystems>) {
         let Some(directories) = Weak::upgrade(&directories) else { return };
         match directories.over_quota().await {
             Ok(over) => tell(&over, &mut known),
-            Err(error) => warn!(%error, "cannot look at how much the directories hold"),
+            Err(error) => warn!(%error, "cannot measure the directories"),
         }
     }
 }
@@ -28,11 +28,11 @@ pub(super) async fn watch(directories: Weak<Filesystems>) {
 fn tell(over: &[OverQuota], known: &mut BTreeSet<EffectId>) {
     for it in news(over, known) {
         let (filesystem, promised, used) = (&it.filesystem, it.promised, it.used);
-        warn!(%filesystem, %promised, %used, "the directory holds more than it was promised");
+        warn!(%filesystem, %promised, %used, "the directory is over its size");
     }
     let now: BTreeSet<EffectId> = over.iter().map(|it| it.effect).collect();
     for effect in known.difference(&now) {
-        info!(%effect, "the directory holds no more than it was promised any more");
+        info!(%effect, "the directory is within its size again");
     }
     *known = now;
 }

@@ -4,27 +4,25 @@
 
 use std::time::Duration;
 
-use bailiwick_actors::policy::{Document, GiveUpBy, Judged, LastRound, NextZone, NoZone, RetryBy, WhenLost, ZoneBlame};
+use bailiwick_actors::policy::{
+    Document, GiveUpBy, Judged, LastRound, NextZone, NoZone, ReportReading, RetryBy, TaintReading, UndeployedReading,
+    WhenLost, ZoneBlame,
+};
 
 /// The settings that differ, each with what it is and what it becomes: `spec.machines.poll: 1s -> 5s (the default)`.
 pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
     let (before, defaults) = (settings(present), settings(&Document::default()));
     let after = settings(wished).into_iter().zip(before).zip(defaults);
     let differing = after.filter(|(((_, after), (_, before)), _)| after != before);
-    let mut told: Vec<String> = differing
+    differing
         .map(|(((name, after), (_, before)), (_, default))| {
             let hint = if after == default { " (the default)" } else { "" };
             format!("spec.{name}: {before} -> {after}{hint}")
         })
-        .collect();
-    // What no manifest can say differs only if another release wrote it.
-    if told.is_empty() && present != wished {
-        told.push("spec".to_owned());
-    }
-    told
+        .collect()
 }
 
-/// All that a manifest can say, by its name there.
+/// All that a document says, by its name in a manifest.
 fn settings(document: &Document) -> Vec<(&'static str, String)> {
     let Document { machines, storage, harvest, reconciliation: health, retries, zones, replica_sets } = document;
     vec![
@@ -46,7 +44,11 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("harvest.grace", period(harvest.grace_ms)),
         ("health.creationTimeout", period(health.creation_timeout_ms)),
         ("health.healthTimeout", period(health.health_timeout_ms)),
+        ("health.recheck", period(health.health_recheck_ms)),
         ("health.nodeConditions", format!("[{}]", health.node_conditions.join(", "))),
+        ("health.bareReport", bare_report(health.readings.bare_report).to_owned()),
+        ("health.criticalTaint", critical_taint(health.readings.critical_taint).to_owned()),
+        ("health.undeployed", undeployed(health.readings.undeployed).to_owned()),
         ("health.replacementsMax", health.throttle.replacements_max.to_string()),
         ("health.zoneSilentMin", health.throttle.zone_silent_min.to_string()),
         ("health.evictionRetry", period(health.drain.eviction_retry_ms)),
@@ -81,6 +83,27 @@ fn when_lost(when: WhenLost) -> &'static str {
         WhenLost::Replace => "replace",
         WhenLost::Keep => "keep",
         WhenLost::Ignore => "ignore",
+    }
+}
+
+fn bare_report(reading: ReportReading) -> &'static str {
+    match reading {
+        ReportReading::Healthy => "healthy",
+        ReportReading::Unhealthy => "unhealthy",
+    }
+}
+
+fn critical_taint(reading: TaintReading) -> &'static str {
+    match reading {
+        TaintReading::HoldsAll => "holds-all",
+        TaintReading::HoldsJoining => "holds-joining",
+    }
+}
+
+fn undeployed(reading: UndeployedReading) -> &'static str {
+    match reading {
+        UndeployedReading::Everyone => "everyone",
+        UndeployedReading::Unlimited => "unlimited",
     }
 }
 
@@ -135,6 +158,8 @@ fn no_zone(none: NoZone) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
     use crate::manifest::{self, Known, Source, Wish};
 
@@ -162,40 +187,74 @@ mod tests {
         assert_eq!(changes(&present, &present), [""; 0]);
     }
 
+    /// The paths to all that a stored document says, down to single values.
+    fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
+        match value {
+            Value::Object(fields) => {
+                fields.iter().for_each(|(name, value)| leaves(value, &format!("{path}/{name}"), found));
+            }
+            _ => found.push(path.to_owned()),
+        }
+    }
+
+    /// A stored value's alternatives. What a word may be instead is what the document's own reader says about a wrong one.
+    fn others(document: &Value, path: &str) -> Vec<Value> {
+        let value = document.pointer(path).expect("it is there");
+        let mut wrong = document.clone();
+        match value {
+            Value::Number(number) => return vec![json!(number.as_u64().expect("a whole number") + 7)],
+            Value::Array(_) => return vec![json!([]), json!(["Odd", "Even"])],
+            Value::Null => return vec![json!("/srv/storage")],
+            _ => *wrong.pointer_mut(path).expect("it is there") = json!("no such word"),
+        }
+        let error = serde_json::from_value::<Document>(wrong).expect_err("no such word").to_string();
+        let (_, known) = error.split_once("expected").unwrap_or_else(|| panic!("{path}: {error}"));
+        known.split('`').skip(1).step_by(2).map(|word| json!(word)).filter(|word| word != value).collect()
+    }
+
+    /// A manifest's `spec` that says one setting: `{health: {undeployed: unlimited}}`.
+    fn saying(told: &str) -> String {
+        let (name, values) = told.strip_prefix("spec.").and_then(|told| told.split_once(": ")).expect("a setting");
+        let (section, field) = name.split_once('.').expect("in a section");
+        let (_, value) = values.split_once(" -> ").expect("what it becomes");
+        format!("{{{section}: {{{field}: {value}}}}}")
+    }
+
     #[test]
-    fn every_setting_of_a_manifest_is_told_as_a_manifest_writes_it() {
-        // Given a document in which every setting is what no default is, written from the table itself
-        let other = |(name, value): &(&'static str, String)| {
-            let value = match *name {
-                "machines.whenLost" => "keep".to_owned(),
-                "harvest.mode" => "all".to_owned(),
-                "retries.by" => "fault-code".to_owned(),
-                "storage.mountDir" => "/srv/storage".to_owned(),
-                "replicaSets.rules" => "juju-2019".to_owned(),
-                "retries.judged" => "first".to_owned(),
-                "retries.giveUpBy" => "age".to_owned(),
-                "zones.blame" => "any".to_owned(),
-                "zones.next" => "after-wait".to_owned(),
-                "zones.lastRound" => "one".to_owned(),
-                "zones.whenNone" => "give-up".to_owned(),
-                "health.nodeConditions" => "[Odd]".to_owned(),
-                _ if value.parse::<u32>().is_ok() => format!("{}", value.parse::<u32>().unwrap() + 1),
-                _ => "1h17m3s5ms".to_owned(),
-            };
-            (*name, value)
-        };
-        let wanted: Vec<(&str, String)> = settings(&Document::default()).iter().map(other).collect();
-        let mut sections: Vec<(&str, Vec<String>)> = Vec::new();
-        for (name, value) in &wanted {
-            let (section, field) = name.split_once('.').expect("a section");
-            match sections.iter_mut().find(|(known, _)| *known == section) {
-                Some((_, fields)) => fields.push(format!("{field}: {value}")),
-                None => sections.push((section, vec![format!("{field}: {value}")])),
+    fn every_field_of_a_policy_is_told_and_can_be_set_by_a_manifest() {
+        // Given all that a stored policy says, whether or not anybody thought of it here
+        let default = Document::default();
+        let stored = serde_json::to_value(&default).expect("it can be written");
+        let mut paths = Vec::new();
+        leaves(&stored, "", &mut paths);
+        assert_eq!(paths.len(), settings(&default).len(), "{paths:#?}");
+        for path in paths {
+            let others = others(&stored, &path);
+            assert!(!others.is_empty(), "{path} is always the same");
+            for other in others {
+                let mut changed = stored.clone();
+                *changed.pointer_mut(&path).expect("it is there") = other.clone();
+                let changed: Document = serde_json::from_value(changed).expect("a policy");
+                // When it alone is different
+                let told = changes(&default, &changed);
+                // Then that is told, and a manifest that says what was told makes it so
+                let [told] = told.as_slice() else { panic!("{path} as {other} is told as {told:?}") };
+                assert_eq!(policy(&saying(told)), changed, "{path}: {told}");
+                let [back] = &changes(&changed, &default)[..] else { panic!("{path} has no way back from {other}") };
+                assert!(back.ends_with("(the default)"), "{back}");
             }
         }
-        let sections: Vec<String> =
-            sections.iter().map(|(name, fields)| format!("{name}: {{{}}}", fields.join(", "))).collect();
-        // When it is read, then the table tells what was written
-        assert_eq!(settings(&policy(&format!("{{{}}}", sections.join(", ")))), wanted);
+    }
+
+    #[test]
+    fn all_that_another_systems_policy_chooses_is_told() {
+        let told = changes(&Document::default(), &policy("{like: gardener-0.49}"));
+        for choice in [
+            "spec.health.bareReport: healthy -> unhealthy",
+            "spec.health.criticalTaint: holds-all -> holds-joining",
+            "spec.health.undeployed: everyone -> unlimited",
+        ] {
+            assert!(told.iter().any(|line| line == choice), "{choice}: {told:#?}");
+        }
     }
 }

@@ -44,12 +44,8 @@ pub struct EtcdEngine {
 }
 
 impl EtcdEngine {
-    /// An engine that asks without credentials and without TLS; nothing is opened yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// An engine that finds credentials and certificates by these references.
+    /// An engine that finds credentials and certificates by these references; nothing is opened yet. The default one asks
+    /// without any, and without TLS.
     pub fn with(environment: Environment) -> Self {
         Self { environment }
     }

@@ -5,11 +5,12 @@
 //! loses answers and tells old news as its faults say. What it does not follow: data, elections among equals (the lowest
 //! id wins), and how long anything really takes. All chance comes from one seed.
 //!
-//! There are two ways in: [`ModelEngine`] is an engine by itself, and [`ModelServers`] are MongoDB's servers one by one, with
-//! their commands, documents and errors, for the adapter in [`super::mongodb`].
+//! There are two ways in: [`ModelEngine`] is an engine by itself; and `ModelServers`, which tests have, are MongoDB's servers one
+//! by one, with their commands, documents and errors, for the adapter in [`super::mongodb`].
 
 mod faults;
 mod rules;
+#[cfg(feature = "testing")]
 mod servers;
 mod world;
 
@@ -24,6 +25,7 @@ use bailiwick_actors::{
 };
 
 pub use faults::ModelFaults;
+#[cfg(feature = "testing")]
 pub use servers::ModelServers;
 pub use world::{Flavor, ModelWorld};
 

@@ -144,6 +144,7 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Self::run`].
+    #[cfg(feature = "testing")]
     pub fn run_and_keep(self) -> Result<(Report, Beginning), SimulationError> {
         let course = self.run_to_end()?;
         let (disk, journal) = course.storage.clone().into_parts();

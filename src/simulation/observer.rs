@@ -88,11 +88,6 @@ impl Observer {
         self.mounts.get(name).is_some_and(|state| state.life.exists())
     }
 
-    /// Whether everything that is declared is as it should be, and everything that was to go is gone.
-    pub fn is_converged(&self) -> bool {
-        self.unready().is_empty()
-    }
-
     /// The entities that are not as they should be, or have not gone as they should have.
     pub fn unready(&self) -> BTreeSet<StreamId> {
         let mut unready = BTreeSet::new();

@@ -227,6 +227,7 @@ impl Simulation {
     }
 }
 
+#[cfg(feature = "testing")]
 impl Scenario {
     /// Nothing but a manifest that is applied at the beginning, and an hour.
     ///

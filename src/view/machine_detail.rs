@@ -22,7 +22,10 @@ pub(super) fn machine_detail(state: &machine::State, now: Timestamp) -> Option<S
         let name = stray.instance.as_ref().map_or_else(|| "instance".to_owned(), |name| format!("instance {name}"));
         Some(format!("deleting stray {name}: {}", effort_detail(&stray.effort, now)?))
     });
-    let parts: Vec<String> = held.into_iter().chain(own_detail(state, now)).chain(told(state)).chain(strays).collect();
+    // Why it goes comes first: what is done about it follows from that.
+    let goes = state.goes_because().map(|why| format!("goes because {why}"));
+    let now_done = own_detail(state, now).into_iter().chain(told(state));
+    let parts: Vec<String> = held.into_iter().chain(goes).chain(now_done).chain(strays).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

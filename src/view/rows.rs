@@ -43,6 +43,8 @@ pub struct MachineRow {
     pub juju_status: &'static str,
     /// `unjudged`, `joining`, `well`, `suspect` or `overdue`.
     pub health: &'static str,
+    /// Why it goes, or its instance is replaced: `deleted`, `unhealthy`, `scale-down`, `set-deleted` or `host-deleted`.
+    pub going: Option<&'static str>,
     /// Why it is not replaced although it should be.
     pub withheld: Option<String>,
     pub provider: String,
@@ -172,6 +174,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         phase: machine::phase(state).as_str(),
         juju_status: machine::juju_status(state),
         health: health_word(&state.health),
+        going: state.goes_because().map(machine::RemovalReason::as_str),
         withheld: withheld_from(fleet, name),
         provider: spec.map(|spec| spec.provider.to_string()).unwrap_or_default(),
         instance: match &state.instance {

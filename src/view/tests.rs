@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bailiwick_actors::{
+    machine,
     testing::Desk,
     vocab::{Fault, FaultCode, Timestamp},
 };
@@ -73,6 +74,25 @@ fn rows_say_how_things_are_and_what_stands_in_the_way() {
 }
 
 #[test]
+fn a_machine_that_goes_says_why() {
+    let (journal, mut desk) = lab();
+    let why = machine::RemovalReason::ScaleDown;
+    desk.machine("db", machine::Command::RemoveWith(machine::Removal { why, ..Default::default() }));
+    let fleet = Fleet::at_head(&*journal).unwrap();
+    let machines = machines(&fleet);
+    assert_eq!((machines[0].going, machines[1].going), (Some("scale-down"), None));
+    assert!(
+        machines[0].detail.as_ref().unwrap().starts_with("goes because its set needs fewer machines"),
+        "{machines:?}"
+    );
+    let described = describe(&*journal, &fleet, &stream("machine/db")).unwrap().expect("it is there");
+    assert_eq!(serde_json::to_value(described).unwrap()["going"], "scale-down");
+    let progress = status(&fleet).progress;
+    let told = progress.iter().find(|told| told.entity == "machine/db").expect("it is on its way");
+    assert!(told.why.starts_with("goes because its set needs fewer machines"), "{progress:?}");
+}
+
+#[test]
 fn the_same_moment_by_position_or_time_shows_the_same() {
     let (journal, desk) = lab();
     let head = journal.head();
@@ -119,7 +139,7 @@ fn pending_is_empty_once_everything_is_as_declared_and_again_when_it_is_gone() {
     assert!(why.starts_with("its agent has not reported yet; it has until "), "{why}");
     desk.report_node("web", true);
     assert_eq!(open(&*journal), []);
-    desk.machine("db", bailiwick_actors::machine::Command::Remove);
+    desk.machine("db", machine::Command::Remove);
     assert_eq!(open(&*journal)[0].status, "dying");
     desk.settle();
     assert_eq!(open(&*journal), []);

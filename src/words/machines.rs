@@ -104,7 +104,7 @@ impl Words for State {
             Event::MountReserved { filesystem } => format!("reserved a place for filesystem {filesystem}"),
             Event::MountReleased { filesystem } => format!("released filesystem {filesystem}"),
             Event::RemovalExplained { why } => format!("removed because {why}"),
-            Event::RemovalBegan => "removal started".into(),
+            Event::RemovalBegan { .. } => "removal started".into(),
             Event::Died => "nothing depends on it any more".into(),
             Event::Removed => "removed".into(),
             Event::Held { reason, until, .. } => format!("held{}: {reason}", until_in_words(*until)),

@@ -40,7 +40,7 @@ use serde::Serialize;
 pub use machine_deployments::progressed;
 pub(crate) use machines::short_of;
 pub use machines::{caused, join, progress, started_with, withheld};
-pub use names::{kind_of, near};
+pub use names::near;
 pub use replica_sets::{reason_in_words, step_in_words};
 pub use supervisors::{ordered, withholding};
 pub use times::{due, period, until};

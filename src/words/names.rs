@@ -2,37 +2,6 @@
 
 use bailiwick_journal::StreamId;
 
-/// The kinds, with what else people call them.
-const KINDS: [(&str, &[&str]); 18] = [
-    ("machine", &["machines", "m"]),
-    ("machine-set", &["machine-sets", "machineset", "machinesets", "ms"]),
-    ("machine-deployment", &["machine-deployments", "machinedeployment", "machinedeployments", "md"]),
-    ("machine-class", &["machine-classes", "machineclass", "machineclasses", "mc"]),
-    ("volume", &["volumes", "vol", "v"]),
-    (
-        "volume-attachment",
-        &["volume-attachments", "volumeattachment", "volumeattachments", "attachment", "attachments", "va"],
-    ),
-    ("filesystem", &["filesystems", "fs"]),
-    ("filesystem-attachment", &["filesystem-attachments", "filesystemattachment", "filesystemattachments", "fa"]),
-    ("policy", &["policies"]),
-    ("replica-set", &["replica-sets", "replicaset", "replicasets", "rs"]),
-    ("member", &["members"]),
-    ("supervisor", &["supervisors"]),
-    ("space", &["spaces"]),
-    ("subnet", &["subnets"]),
-    ("image-metadata", &["imagemetadata", "images", "image"]),
-    ("agent-binary", &["agent-binaries", "agentbinary", "agentbinaries"]),
-    ("application", &["applications", "app", "apps"]),
-    ("model", &["models"]),
-];
-
-/// The kind that a word means: `machines` is `machine`.
-pub fn kind_of(word: &str) -> Option<&'static str> {
-    let word = word.to_ascii_lowercase();
-    KINDS.iter().find(|(kind, others)| *kind == word || others.contains(&word.as_str())).map(|(kind, _)| *kind)
-}
-
 /// The streams that may have been meant by a text, best first, at most three.
 pub fn near<'a>(streams: impl Iterator<Item = &'a StreamId>, wanted: &str) -> Vec<StreamId> {
     let (kind, name) = wanted.split_once('/').unwrap_or(("", wanted));
@@ -75,12 +44,5 @@ mod tests {
         assert_eq!(distance("data", "date"), 1);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("web", "we"), 1);
-    }
-
-    #[test]
-    fn kinds_have_the_names_that_people_use() {
-        assert_eq!(kind_of("Machines"), Some("machine"));
-        assert_eq!(kind_of("attachment"), Some("volume-attachment"));
-        assert_eq!(kind_of("pod"), None);
     }
 }

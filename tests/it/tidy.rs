@@ -4,6 +4,7 @@
 
 mod arrows;
 mod bans;
+mod ghosts;
 mod source;
 mod texts;
 

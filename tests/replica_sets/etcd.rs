@@ -19,7 +19,7 @@ struct EtcdLab {
 
 impl EtcdLab {
     fn new() -> Self {
-        Self { engine: EtcdEngine::new(), servers: Servers::new(3) }
+        Self { engine: EtcdEngine::default(), servers: Servers::new(3) }
     }
 }
 

@@ -73,7 +73,7 @@ fn a_member_is_described_with_every_status_that_it_had() {
 fn why_a_member_is_as_it_is_leads_over_its_supervisor_to_what_its_set_saw() {
     let run = grown();
     let journal = &run.bench.journal;
-    let about = About::entity(stream("member/db:m3"));
+    let about = About::Entity { entity: stream("member/db:m3"), side: None };
     let why = why(journal, &about, journal.head().position).expect("it can be read").expect("known");
     let first = &why.steps[0];
     assert_eq!((first.source, first.line.principal.as_str()), (Source::Order, "supervisor/replica-sets"), "{why}");

@@ -109,6 +109,10 @@ impl Sight for Disk {
             _ => state.partition.ok_or(StorageError::BackingVolumeNotAttached),
         }
     }
+
+    fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError> {
+        self.content(device)
+    }
 }
 
 async fn create(lab: &Lab, disk: &Arc<Disk>) -> Result<managed::Made, StorageError> {

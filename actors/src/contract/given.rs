@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{Body, Entry, StreamId, Version};
 use uuid::Uuid;
 
-use super::{Code, Decider, Decision, Facts, NoView, Stored, StoredFacts, Verdict};
+use super::{Code, Decider, Decision, Facts, NoView, Stored, StoredFacts, Verdict, Written};
 use crate::{
     policy::Document,
     vocab::{Effort, Outlook, Timestamp},
@@ -49,22 +49,8 @@ pub(crate) fn facts() -> Body {
 
 /// The first entry of a journal, with these events of a stream.
 pub(crate) fn entry(stream: &str, time_ms: u64, events: Vec<Body>) -> Entry {
-    let meta = Meta {
-        kind: EntryKind::Decision,
-        outcome: Outcome::Done,
-        code: String::new(),
-        time_ms,
-        command_id: Uuid::nil(),
-        command_hash: [0; 16],
-        cause: None,
-        principal: String::new(),
-        policy: None,
-        view: None,
-        cites: Vec::new(),
-    };
-    let (stream, count) = (stream.parse().expect("a stream"), u32::try_from(events.len()).expect("few"));
-    let header = Header { position: Position(1), stream, first_version: Version(1), events: count, meta };
-    Entry { header, command: Body::default(), facts: Body::default(), verdict: Body::default(), events }
+    let written = Written { time_ms, ..Written::first(stream.parse().expect("a stream")) };
+    written.with(Body::default(), events)
 }
 
 /// The state after some events, and its version.

@@ -13,6 +13,8 @@ mod marks;
 mod retry;
 mod revision;
 mod stored;
+#[cfg(feature = "testing")]
+mod written;
 
 #[cfg(test)]
 pub(crate) mod given;
@@ -29,6 +31,8 @@ pub use retry::{
 };
 pub use revision::{is_news, stored_digest};
 pub use stored::{Recorded, Stored, StoredError, StoredFacts};
+#[cfg(feature = "testing")]
+pub use written::Written;
 
 pub(crate) use decision::reasons;
 pub(crate) use retry::retry_reasons;

@@ -7,7 +7,7 @@ use crate::{
     contract::{self, Attempted, Decision, Failed, RetryRule},
     ports::{Backing, ProvisionedFilesystem},
     storage_rules::FromPool,
-    vocab::{EffectId, Fault, FaultCode, Life, Name, Outlook, SkippedStorage, Timestamp},
+    vocab::{EffectId, Fault, FaultCode, Life, Name, Outlook, SkippedStorage, Timestamp, WayOut},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -100,25 +100,23 @@ fn create(state: &State, backing: Option<&Backing>, facts: &Facts<'_>) -> Verdic
 
 /// As [`remove`], with its data kept, as long as nothing of that is being destroyed.
 fn release(state: &State, facts: &Facts<'_>) -> Verdict {
-    match (state.life, state.removal, state.undoing()) {
-        (Life::Dying, Removal::Destroy, None) => Ok(Decision::because(Reason::ReleaseInstead, [Event::ReleaseWanted])),
-        (Life::Dead, Removal::Destroy, Some(_)) => Err(Rejection::BeingDestroyed),
-        _ => remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts),
+    match state.removal.turned_to(Removal::Release, state.life, state.undoing()) {
+        WayOut::Instead => Ok(Decision::because(Reason::ReleaseInstead, [Event::ReleaseWanted])),
+        WayOut::TooLate => Err(Rejection::BeingDestroyed),
+        WayOut::AsRemoved | WayOut::DestroyedInstead => {
+            remove(state, vec![Event::ReleaseWanted], Reason::ReleaseAsked, facts)
+        }
     }
 }
 
 /// As [`remove`]; what was to be released is destroyed, unless its provider is being asked for that right now.
 fn destroy(state: &State, facts: &Facts<'_>) -> Verdict {
     let instead = |events| Ok(Decision::because(Reason::DestroyInstead, events));
-    match (state.life, state.removal, state.undoing()) {
-        (Life::Dying, Removal::Release, None) => instead(vec![Event::DestroyWanted]),
-        (Life::Dead, Removal::Release, Some(effort)) if effort.outlook == Outlook::Trying => {
-            Err(Rejection::BeingReleased)
-        }
-        (Life::Dead, Removal::Release, Some(_)) => {
-            instead(vec![Event::DestroyWanted, Event::DestroyRequested { at: facts.now }])
-        }
-        _ => remove(state, Vec::new(), Reason::RemovalAsked, facts),
+    match state.removal.turned_to(Removal::Destroy, state.life, state.undoing()) {
+        WayOut::Instead => instead(vec![Event::DestroyWanted]),
+        WayOut::DestroyedInstead => instead(vec![Event::DestroyWanted, Event::DestroyRequested { at: facts.now }]),
+        WayOut::TooLate => Err(Rejection::BeingReleased),
+        WayOut::AsRemoved => remove(state, Vec::new(), Reason::RemovalAsked, facts),
     }
 }
 

@@ -29,11 +29,12 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
+pub use crate::vocab::StorageRemoval as Removal;
 pub use command::{Command, Report};
 pub use effect::Effect;
 pub use event::Event;
 pub use spec::Spec;
-pub use state::{MANAGED, Removal, State, Storage};
+pub use state::{MANAGED, State, Storage};
 pub use verdict::{Reason, Rejection};
 
 use std::collections::BTreeSet;

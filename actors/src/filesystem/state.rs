@@ -6,7 +6,7 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Spec;
+use super::{Removal, Spec};
 use crate::{
     ports::{Backing, ProvisionedFilesystem},
     storage_rules::FromPool,
@@ -55,15 +55,6 @@ pub enum Storage {
         of: Version,
         effort: Effort,
     },
-}
-
-/// How a filesystem goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Removal {
-    #[default]
-    Destroy,
-    /// Its provider lets go of it and keeps the data.
-    Release,
 }
 
 impl State {

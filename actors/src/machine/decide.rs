@@ -127,7 +127,7 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     }
     if state.life == Life::Alive {
         let why = (removal.why != RemovalReason::default()).then_some(Event::RemovalExplained { why: removal.why });
-        events.extend(why.into_iter().chain([Event::RemovalBegan]));
+        events.extend(why.into_iter().chain([Event::RemovalBegan { at: facts.now }]));
     }
     if !removal.force {
         let (reason, rest) = farewell(&after, facts);
@@ -167,6 +167,7 @@ pub(super) fn farewell(state: &State, facts: &Facts<'_>) -> (Reason, Vec<Event>)
     let reason = match is_spared(&death) {
         true => Reason::InstanceSpared,
         false if draining::is_skipped(state, facts) => Reason::DrainSkipped,
+        false if draining::is_too_late(state, facts) => Reason::DrainTimedOut,
         false => Reason::RemovalAsked,
     };
     (reason, death)

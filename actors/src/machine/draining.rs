@@ -2,9 +2,10 @@
 //!
 //! Whatever runs inside is asked through the agent, which is told to run nothing any more and reports when nothing runs;
 //! workloads that name their volumes are told so one after the other (`turns.rs`).
-//! It is waited for as long as the policy says. Nobody is waited for where nobody answers: an agent that is silent, an
-//! instance that is gone, a machine without workloads; nor where a node has been unfit for too long, because what does not
-//! run well there does not end well. Force does not wait either. How it ended is recorded.
+//! It is waited for as long as the policy says, counted from when the removal was asked for: what has to go first (replica
+//! sets, containers) takes its share of that. Nobody is waited for where nobody answers: an agent that is silent, an instance
+//! that is gone, a machine without workloads; nor where a node has been unfit for too long, because what does not run well
+//! there does not end well. Force does not wait either. How it ended is recorded.
 //! Source: the removal flow of Gardener's machine controller; its time-out and what it skips.
 
 use std::collections::BTreeMap;
@@ -56,11 +57,23 @@ impl State {
     }
 }
 
-/// The beginning of a drain, where there is something to wait for.
+/// The beginning of a drain, where there is something to wait for, and time left to wait.
 pub(super) fn begin(state: &State, facts: &Facts<'_>) -> Option<Event> {
-    let timeout_ms = state.in_force(facts.policy).drain_timeout_ms;
-    let is_wanted = could_begin(state) && !is_unfit_for_too_long(state, facts) && timeout_ms > 0;
-    is_wanted.then(|| Event::DrainBegan { at: facts.now, until: facts.now.after(timeout_ms) })
+    let until = latest_end(state, facts);
+    let is_wanted = could_begin(state) && !is_unfit_for_too_long(state, facts) && facts.now < until;
+    is_wanted.then_some(Event::DrainBegan { at: facts.now, until })
+}
+
+/// Whether it would be drained if what had to go first had not taken all the time that there was.
+pub(super) fn is_too_late(state: &State, facts: &Facts<'_>) -> bool {
+    let end = latest_end(state, facts);
+    could_begin(state) && end <= facts.now && state.going_since.is_some_and(|since| since < end)
+}
+
+/// Its time counts from when its removal was asked for: whatever has to go first takes some of it.
+fn latest_end(state: &State, facts: &Facts<'_>) -> Timestamp {
+    let since = state.going_since.unwrap_or(facts.now);
+    since.after(state.in_force(facts.policy).drain_timeout_ms)
 }
 
 /// Whether it would be drained if its node had not been unfit for so long.

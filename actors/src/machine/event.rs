@@ -75,7 +75,9 @@ pub enum Event {
         why: RemovalReason,
     },
     /// It is dying: nothing new hangs on it.
-    RemovalBegan,
+    RemovalBegan {
+        at: Timestamp,
+    },
     /// Nothing hangs on it any more.
     Died,
     Removed,
@@ -343,7 +345,7 @@ impl Event {
             | Self::ContainerReserved { .. }
             | Self::ContainerReleased { .. } => &[Dependents],
             Self::RemovalExplained { .. }
-            | Self::RemovalBegan
+            | Self::RemovalBegan { .. }
             | Self::Died
             | Self::Removed
             | Self::InstanceToStay

@@ -115,7 +115,10 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.mounts.remove(filesystem);
         }
         Event::RemovalExplained { why } => state.going = Some(*why),
-        Event::RemovalBegan => state.life = Life::Dying,
+        Event::RemovalBegan { at } => {
+            state.life = Life::Dying;
+            state.going_since = Some(*at);
+        }
         Event::Died => state.life = Life::Dead,
         Event::Removed => {
             state.life = Life::Removed;

@@ -60,6 +60,8 @@ pub struct State {
     pub hold: Option<Hold>,
     /// Why it goes, if it does and whoever ordered that has said so.
     pub going: Option<RemovalReason>,
+    /// Since when it goes; none before its removal was asked for.
+    pub going_since: Option<Timestamp>,
     /// Its instance stays when it goes.
     pub keeps_instance: bool,
     /// The instance that was taken over at this version: it has the effect id that it was made under, whoever asked for it.
@@ -212,14 +214,15 @@ impl State {
         self.hold.as_ref().is_some_and(|hold| !hold.withheld.is_empty())
     }
 
-    /// Whether it runs, reports, every condition is as it should be, and its node lacks nothing.
+    /// Whether it is well, and all else that it reports is as it should be, too: what no policy watches, such as a workload that
+    /// has ended, is no reason to replace it, but it is not ready with that.
     pub fn is_ready(&self) -> bool {
         let Node::Reporting { conditions, .. } = &self.node else {
             return false;
         };
         self.life == Life::Alive
             && matches!(self.instance, Instance::Running { .. })
-            && (!conditions.is_empty() || matches!(self.health, Health::Well { .. }))
+            && matches!(self.health, Health::Well { .. })
             && conditions.values().all(|condition| condition.healthy.is_yes())
             && !self.lacks_components()
     }

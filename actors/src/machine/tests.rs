@@ -107,11 +107,12 @@ fn replacing() -> Vec<Event> {
 }
 
 fn dead() -> Vec<Event> {
-    [running(), vec![Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: Timestamp(5) }]].concat()
+    [running(), vec![Event::RemovalBegan { at: NOW }, Event::Died, Event::DeleteRequested { at: Timestamp(5) }]]
+        .concat()
 }
 
 fn dying() -> Vec<Event> {
-    [with_volume(), vec![Event::RemovalBegan]].concat()
+    [with_volume(), vec![Event::RemovalBegan { at: NOW }]].concat()
 }
 
 fn removed() -> Vec<Event> {
@@ -243,9 +244,12 @@ fn table() -> Vec<Case<State>> {
         case(
             running(),
             Command::Remove,
-            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: NOW }])),
+            Ok((
+                R::RemovalAsked,
+                vec![Event::RemovalBegan { at: NOW }, Event::Died, Event::DeleteRequested { at: NOW }],
+            )),
         ),
-        case(with_volume(), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan]))),
+        case(with_volume(), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan { at: NOW }]))),
         case(dying(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
         case(removed(), Command::Remove, Ok((R::AlreadyGone, vec![]))),
         case(running(), reserve(), Ok((R::AttachmentWanted, vec![Event::AttachmentReserved { volume: name("data") }]))),

@@ -34,7 +34,7 @@ pub struct Reconciliation {
 /// Settings of draining a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drain {
-    /// No drain takes longer. A machine may say otherwise. Default 2 h.
+    /// No drain goes on for longer than that after its machine's removal was asked for. A machine may say otherwise. Default 2 h.
     pub timeout_ms: u64,
     /// The refused eviction of this number is the last: then workloads end by force. A machine may say otherwise.
     /// Default 360.

@@ -116,11 +116,6 @@ impl<K: Ord + Clone, T, S: Ord + Clone> Turn<K, T, S> {
         item
     }
 
-    /// Takes everything out, in order.
-    pub fn take(&mut self) -> Vec<Batch<K, T, S>> {
-        self.take_some(|_, _, ready| ready)
-    }
-
     /// Takes out, in order, as much as may go: `room` is asked once for each operation and source, with the number of items
     /// that are ready, and says how many of them may go. The others stay, and go with what comes meanwhile.
     pub fn take_some(&mut self, mut room: impl FnMut(Operation, &S, usize) -> usize) -> Vec<Batch<K, T, S>> {
@@ -160,6 +155,11 @@ mod tests {
         Some(text.parse().expect("a name"))
     }
 
+    /// All that is ready may go.
+    fn everything<S>(_: Operation, _: &S, ready: usize) -> usize {
+        ready
+    }
+
     #[test]
     fn groups_then_sources_then_keys_whatever_came_first() {
         let mut turn = Turn::default();
@@ -169,7 +169,7 @@ mod tests {
         turn.add(Operation::AttachVolume, source("b"), "1:10", ());
         turn.add(Operation::DestroyVolume, source("a"), "7", ());
         let order: Vec<_> = turn
-            .take()
+            .take_some(everything)
             .into_iter()
             .map(|batch| {
                 (batch.operation, batch.source, batch.items.into_iter().map(|(key, ())| key).collect::<Vec<_>>())
@@ -190,7 +190,7 @@ mod tests {
         let mut turn = Turn::default();
         turn.add(Operation::AttachVolume, source("a"), "1:1", "attach");
         turn.add(Operation::DetachVolume, source("a"), "1:1", "detach");
-        let batches = turn.take();
+        let batches = turn.take_some(everything);
         assert_eq!(batches.len(), 1);
         assert_eq!(batches[0].items, [("1:1", "detach")]);
     }
@@ -210,7 +210,7 @@ mod tests {
         turn.add(Operation::AttachVolume, source("a"), "2", ());
         turn.add(Operation::DetachVolume, source("a"), "4", ());
         assert_eq!(keys(turn.take_some(of_a(0))), [] as [Vec<&str>; 0]);
-        assert_eq!(keys(turn.take()), [vec!["4"], vec!["2"], vec!["9"]]);
+        assert_eq!(keys(turn.take_some(everything)), [vec!["4"], vec!["2"], vec!["9"]]);
         assert!(turn.is_empty());
     }
 
@@ -225,7 +225,7 @@ mod tests {
                 let (key, name) = key(number);
                 turn.add(Operation::AttachVolume, source(name), format!("{key}:data"), number);
             }
-            turn.take()
+            turn.take_some(everything)
         };
         let forwards = collect(&mut (0..10_000));
         assert_eq!(forwards, collect(&mut (0..10_000).rev()));

@@ -11,7 +11,7 @@ pub use step::{Action, Change, Step, StepReason};
 use serde::{Deserialize, Serialize};
 
 use super::Answer;
-use crate::vocab::{Fault, FaultClass, Name};
+use crate::vocab::{Fault, Name};
 
 /// Which set is meant, and where its servers can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,16 +84,6 @@ pub enum Outcome {
     Refused(Fault),
     /// Nobody knows; it may also happen later. Only reading back can tell.
     Unknown(Fault),
-}
-
-impl Outcome {
-    /// The outcome of a call that ended with this fault: what a fault of an unknown kind leaves behind is unknown.
-    pub fn of(fault: Fault) -> Self {
-        match fault.code.class() {
-            FaultClass::Unknown => Self::Unknown(fault),
-            FaultClass::Transient | FaultClass::Permanent => Self::Refused(fault),
-        }
-    }
 }
 
 /// Keeps replica sets: a database server, seen from outside.

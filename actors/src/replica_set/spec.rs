@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocab::{Address, Name, Scope};
+use crate::vocab::{Address, Name};
 
 /// A replica set as declared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,10 +59,12 @@ impl Default for Rhythm {
     }
 }
 
+#[cfg(feature = "testing")]
 impl Seat {
     /// A seat at one address of which nothing else is known.
     pub fn at(machine: Name, address: &str, peer_port: u16, client_port: u16) -> Self {
-        let address = Address { value: address.to_owned(), scope: Scope::Unknown, space: None, port: None };
+        let address =
+            Address { value: address.to_owned(), scope: crate::vocab::Scope::Unknown, space: None, port: None };
         Self { machine, addresses: vec![address], peer_port, client_port }
     }
 }

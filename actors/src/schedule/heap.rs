@@ -16,7 +16,7 @@ use crate::vocab::Timestamp;
 /// timetable.add("machine/1", "retry", Timestamp(1_000));
 /// assert_eq!(timetable.next_due(), Some(Timestamp(1_000)));
 /// assert_eq!(timetable.ready(Timestamp(1_500)), [("machine/1", "retry")]);
-/// assert_eq!(timetable.len(), 1);
+/// assert_eq!(timetable.next_due(), Some(Timestamp(2_000)));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Timetable<K, V> {
@@ -75,18 +75,9 @@ impl<K: Ord + Clone, V> Timetable<K, V> {
     }
 
     /// All entries with their due times, in the order in which they would be taken out.
+    #[cfg(feature = "testing")]
     pub fn iter(&self) -> impl Iterator<Item = (Timestamp, &K, &V)> {
         self.entries.iter().map(|((due, _), (key, value))| (*due, key, value))
-    }
-
-    /// How many entries there are.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether there is no entry.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 }
 
@@ -123,7 +114,7 @@ mod tests {
         assert_eq!(timetable.remove(&1), None);
         assert!(timetable.add(1, (), Timestamp(3)));
         assert_eq!(keys(timetable.ready(Timestamp(3))), [1]);
-        assert!(timetable.is_empty());
+        assert_eq!(timetable.next_due(), None);
     }
 
     #[test]
@@ -185,7 +176,6 @@ mod tests {
                         prop_assert_eq!(keys(timetable.ready(Timestamp(now))), due);
                     }
                 }
-                prop_assert_eq!(timetable.len(), list.len());
                 prop_assert_eq!(timetable.next_due(), list.iter().map(|(_, due)| Timestamp(*due)).min());
             }
         }

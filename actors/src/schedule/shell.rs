@@ -33,6 +33,7 @@ pub struct ScheduledWake {
 }
 
 /// What is due next, soonest first, at most `limit`.
+#[cfg(feature = "testing")]
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Vec<(Timestamp, StreamId)>")]
 pub struct Upcoming {
@@ -171,6 +172,7 @@ impl Handler<Woken> for ScheduleActor {
     }
 }
 
+#[cfg(feature = "testing")]
 impl Handler<Upcoming> for ScheduleActor {
     type Result = Vec<(Timestamp, StreamId)>;
 

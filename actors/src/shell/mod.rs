@@ -24,8 +24,10 @@ mod services;
 mod taken_over;
 mod wishes;
 
+#[cfg(feature = "testing")]
+pub use crate::schedule::shell::Upcoming;
 pub use crate::{
-    schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule, Upcoming},
+    schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule},
     supervisor::{
         machines::shell::{AgentReport, Heartbeat, Unseen},
         shell::{SupervisorActor, Supervisors, ViewAt, start_supervisors},

@@ -29,5 +29,5 @@ pub use import::{Adoption, ExistingVolume, ImportRefusal, ImportWish, check_impo
 pub use mount_point::{MountPointError, check_mount_point, default_mount_point, is_within};
 pub use params::{ParamsError, check_filesystem, check_volume};
 pub use pool::{InvalidPoolName, Pool, PoolError, PoolName, Pools};
-pub use provider_type::{ProviderType, Scope, StorageKind, UnknownProviderType};
+pub use provider_type::{ProviderType, StorageKind, UnknownProviderType};
 pub use source::{FromPool, Source};

@@ -43,16 +43,6 @@ pub enum StorageKind {
     Filesystem,
 }
 
-/// Where a provider works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    /// Anywhere: what it makes can move between machines.
-    Model,
-    /// On one machine, and what it makes goes with it.
-    Machine,
-}
-
 impl ProviderType {
     /// All of them, in order.
     pub const ALL: [Self; 8] =
@@ -76,13 +66,6 @@ impl ProviderType {
         match self {
             Self::Loop | Self::Local | Self::Simulated | Self::Ebs | Self::Exec => StorageKind::Block,
             Self::Tmpfs | Self::Rootfs | Self::Directory => StorageKind::Filesystem,
-        }
-    }
-
-    pub const fn scope(self) -> Scope {
-        match self {
-            Self::Loop | Self::Tmpfs | Self::Rootfs | Self::Directory => Scope::Machine,
-            Self::Local | Self::Simulated | Self::Ebs | Self::Exec => Scope::Model,
         }
     }
 

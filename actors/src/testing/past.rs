@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
-use uuid::Uuid;
+use bailiwick_journal::{Body, Position, StreamId, Version};
 
-use crate::contract::{Stored, View};
+use crate::contract::{Stored, View, Written};
 
 /// A view, and what it has seen so far.
 #[derive(Debug, Default)]
@@ -27,26 +26,11 @@ impl<V: View> Past<V> {
     /// If they cannot be stored, or the view cannot read them.
     pub fn happened<E: Stored>(&mut self, stream: &StreamId, events: impl IntoIterator<Item = E>) {
         let events: Vec<Body> = events.into_iter().map(|event| event.store().expect("small events")).collect();
-        let meta = Meta {
-            kind: EntryKind::Decision,
-            outcome: Outcome::Done,
-            code: String::new(),
-            time_ms: 0,
-            command_id: Uuid::nil(),
-            command_hash: [0; 16],
-            cause: None,
-            principal: String::new(),
-            policy: None,
-            view: None,
-            cites: Vec::new(),
-        };
         self.position = self.position.next();
-        let version = self.versions.entry(stream.clone()).or_default();
-        let count = u32::try_from(events.len()).expect("few events");
-        let first_version = version.next();
-        let header = Header { position: self.position, stream: stream.clone(), first_version, events: count, meta };
-        *version = header.last_version();
-        let (command, facts, verdict) = (Body::default(), Body::default(), Body::default());
-        self.view.apply(&Entry { header, command, facts, verdict, events }).expect("a readable entry");
+        let first = self.versions.entry(stream.clone()).or_default().next();
+        let written = Written { position: self.position, first, ..Written::first(stream.clone()) };
+        let entry = written.with(Body::default(), events);
+        self.versions.insert(stream.clone(), entry.header.last_version());
+        self.view.apply(&entry).expect("a readable entry");
     }
 }

@@ -55,11 +55,6 @@ impl MachinePhase {
             Self::CrashLoopBackOff => "CrashLoopBackOff",
         }
     }
-
-    /// The phase of this spelling, if there is one.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.as_str() == text)
-    }
 }
 
 impl fmt::Display for MachinePhase {

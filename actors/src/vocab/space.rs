@@ -17,13 +17,6 @@ pub struct SpaceWish {
     pub space: Name,
 }
 
-impl SpaceWish {
-    /// It has to be reached.
-    pub fn reach(space: Name) -> Self {
-        Self { is_excluded: false, space }
-    }
-}
-
 impl FromStr for SpaceWish {
     type Err = InvalidName;
     fn from_str(text: &str) -> Result<Self, Self::Err> {

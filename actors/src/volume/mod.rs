@@ -31,11 +31,12 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
+pub use crate::vocab::StorageRemoval as Removal;
 pub use command::{Command, Report};
 pub use effect::Effect;
 pub use event::Event;
 pub use spec::Spec;
-pub use state::{AtCreation, Place, Removal, State, Storage, VolumeFacts};
+pub use state::{AtCreation, Place, State, Storage, VolumeFacts};
 pub use verdict::{Reason, Rejection};
 
 use std::collections::BTreeSet;

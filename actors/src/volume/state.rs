@@ -4,7 +4,7 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Spec;
+use super::{Removal, Spec};
 use crate::{
     ports::{AttachmentInfo, ProvisionedVolume},
     storage_rules::FromPool,
@@ -44,16 +44,6 @@ pub struct State {
     pub owner: Option<StreamId>,
     /// The zone that it is in, if it was made for a machine of which that was known.
     pub zone: Option<Zone>,
-}
-
-/// How something goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Removal {
-    /// With its data.
-    #[default]
-    Destroy,
-    /// Its provider lets go of it and keeps the data.
-    Release,
 }
 
 /// The machine at which a volume is made.

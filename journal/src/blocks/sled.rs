@@ -226,11 +226,13 @@ impl Recent {
 }
 
 impl SledBlocks {
-    /// Makes sled look at what its cache keeps, from time to time.
+    /// Makes sled write what it was given, and look at what its cache keeps, from time to time. It writes behind whoever
+    /// puts, in buffers of [`SEGMENT_BYTES`], and would take in as many as a slow disk leaves unwritten.
     fn let_go_of_pages(&mut self) -> sled::Result<()> {
         if self.recent.bytes < PUT_UNTIL_EVICTION {
             return Ok(());
         }
+        self.database.flush()?;
         for key in std::mem::take(&mut self.recent).keys {
             for _ in 0..ACCESSES_UNTIL_EVICTION {
                 self.tree.contains_key(key)?;

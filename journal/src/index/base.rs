@@ -1,5 +1,5 @@
 //! The part of the index that was taken from a checkpoint: one piece of bytes in which everything is found where it
-//! lies, so that opening builds nothing.
+//! lies, so that opening builds nothing, and so that it can be left in its file.
 //!
 //! ```text
 //!  0 u32 [8]  numbers: blocks, streams, bytes of their names, items, answers, bits of the streams' table, of the
@@ -15,23 +15,30 @@
 //! Little endian throughout. The file around it has a checksum; lookups stay inside the bytes all the same, whatever
 //! they hold.
 
+use std::{borrow::Cow, io};
+
 use uuid::Uuid;
 
-use super::{BlockPlace, Item};
+use super::{
+    BlockPlace, Item,
+    bytes::{Bytes, Passing},
+};
 use crate::{Answered, Position, Version, hash, log::Place};
 
 const COUNTS: usize = 8;
 const BLOCK: usize = 16;
 const STREAM: usize = 24;
-pub(super) const ITEM: usize = 16;
+const ITEM: usize = 16;
 const ANSWER: usize = 44;
+/// How many items are passed on at once.
+const ITEMS_AT_ONCE: usize = 4096;
 /// The largest table has so many places, as a power of two.
 pub(super) const BITS_MAX: u32 = 24;
 
 /// What a checkpoint holds of the index.
 #[derive(Default)]
 pub(crate) struct Base {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     /// Where the index begins in `bytes`; before it is the head of the file.
     blocks: Part,
     streams: Part,
@@ -53,27 +60,68 @@ struct Part {
 }
 
 impl Part {
-    fn get(self, bytes: &[u8], number: usize) -> Option<&[u8]> {
-        if number >= self.count {
-            return None;
-        }
-        let at = self.at + number * self.each;
-        bytes.get(at..at + self.each)
+    /// Where one of them lies.
+    fn place(self, number: usize) -> Option<usize> {
+        (number < self.count).then_some(self.at + number * self.each)
     }
 
-    fn some(self, bytes: &[u8], first: usize, count: usize) -> Option<&[u8]> {
-        let end = first.checked_add(count).filter(|end| *end <= self.count)?;
-        bytes.get(self.at + first * self.each..self.at + end * self.each)
+    /// Where so many of them lie, if they are all here.
+    fn places(self, first: usize, count: usize) -> Option<usize> {
+        first.checked_add(count).filter(|end| *end <= self.count)?;
+        Some(self.at + first * self.each)
     }
+
+    fn get(self, bytes: &Bytes, number: usize) -> Option<Cow<'_, [u8]>> {
+        bytes.get(self.place(number)?, self.each)
+    }
+}
+
+/// All things of a part in their order, of which each has `N` bytes.
+struct Each<'b, const N: usize> {
+    from: Passing<'b>,
+    part: Part,
+    next: usize,
+}
+
+impl<'b, const N: usize> Each<'b, N> {
+    fn new(bytes: &'b Bytes, part: Part) -> Self {
+        Self { from: bytes.passing(), part, next: 0 }
+    }
+}
+
+impl<const N: usize> Iterator for Each<'_, N> {
+    type Item = [u8; N];
+
+    fn next(&mut self) -> Option<[u8; N]> {
+        let found = self.from.get(self.part.place(self.next)?, N)?.try_into().ok();
+        self.next += 1;
+        found
+    }
+}
+
+/// The items of one stream: the first, and how many.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Run {
+    first: usize,
+    pub(super) count: usize,
+}
+
+/// A stream, by the mix of its name.
+pub(super) struct Stream<'b> {
+    pub mix: u64,
+    pub name: Cow<'b, str>,
+    pub items: Run,
 }
 
 impl Base {
     /// Takes bytes in which an index begins at `at`; none if it does not end where they end.
-    pub(crate) fn read(bytes: Vec<u8>, at: usize) -> Option<Self> {
+    pub(crate) fn read(bytes: Bytes, at: usize) -> Option<Self> {
+        let head = bytes.get(at, COUNTS * 4)?;
         let mut counts = [0usize; COUNTS];
         for (number, count) in counts.iter_mut().enumerate() {
-            *count = u32_at(&bytes, at + number * 4)? as usize;
+            *count = u32_at(&head, number * 4)? as usize;
         }
+        drop(head);
         let [blocks, streams, names, items, answers, stream_bits, answer_bits, zero] = counts;
         if stream_bits > BITS_MAX as usize || answer_bits > BITS_MAX as usize || zero != 0 {
             return None;
@@ -92,7 +140,7 @@ impl Base {
             answers: part(answers, ANSWER)?,
             streams_table: part((1 << stream_bits) + 1, 4)?,
             answers_table: part((1 << answer_bits) + 1, 4)?,
-            bytes: Vec::new(),
+            bytes: Bytes::default(),
             time_ms: 0,
         };
         (next == bytes.len()).then_some(Self { bytes, ..this })
@@ -115,11 +163,18 @@ impl Base {
         self.items.count
     }
 
+    /// Whether something could not be read: then whatever was said is not to be gone by.
+    pub(super) fn has_failed(&self) -> bool {
+        self.bytes.has_failed()
+    }
+
     /// The block with this number, from 0.
     pub(super) fn block(&self, number: usize) -> Option<BlockPlace> {
-        let block = self.blocks.get(&self.bytes, number)?;
-        let place = Place { segment: u32_at(block, 8)?, offset: u32_at(block, 12)? };
-        Some(BlockPlace { first: Position(u64_at(block, 0)?), place })
+        block(&self.blocks.get(&self.bytes, number)?)
+    }
+
+    pub(super) fn blocks(&self) -> impl Iterator<Item = BlockPlace> {
+        Each::<BLOCK>::new(&self.bytes, self.blocks).filter_map(|bytes| block(&bytes))
     }
 
     /// How many blocks begin at this position or before it.
@@ -127,39 +182,62 @@ impl Base {
         partition(0, self.blocks.count, |number| self.block(number).is_some_and(|block| block.first <= position))
     }
 
-    /// The items of a stream, [`ITEM`] bytes each; empty if it is not here.
-    pub(super) fn items(&self, stream: &str) -> &[u8] {
-        self.find(stream).unwrap_or(&[])
+    /// Which items are a stream's; none if it is not here.
+    pub(super) fn items(&self, stream: &str) -> Run {
+        self.find(stream).unwrap_or_default()
     }
 
-    fn find(&self, stream: &str) -> Option<&[u8]> {
+    /// The item of a stream with this number, from 0.
+    pub(super) fn item(&self, run: Run, number: usize) -> Option<Item> {
+        item(&self.items.get(&self.bytes, run.first + number)?)
+    }
+
+    fn find(&self, stream: &str) -> Option<Run> {
         if self.streams.count == 0 {
             return None;
         }
         let mix = hash::fixed(stream.as_bytes());
         let (first, last) = self.shared(self.streams_table, self.streams.count, mix)?;
-        let before = |number: usize| self.stream(number).is_some_and(|found| found < (mix, stream));
-        let number = partition(first, last, before);
-        if self.stream(number)? != (mix, stream) {
-            return None;
+        let before = |number: usize| self.stream(number).is_some_and(|found| (found.mix, &*found.name) < (mix, stream));
+        let found = self.stream(partition(first, last, before))?;
+        (found.mix == mix && found.name == stream).then_some(found.items)
+    }
+
+    fn stream(&self, number: usize) -> Option<Stream<'_>> {
+        let entry = Entry::read(&self.streams.get(&self.bytes, number)?)?;
+        let name = self.bytes.get(self.names.places(entry.name_at, entry.name_bytes)?, entry.name_bytes)?;
+        let name = match name {
+            Cow::Borrowed(name) => Cow::Borrowed(str::from_utf8(name).ok()?),
+            Cow::Owned(name) => Cow::Owned(String::from_utf8(name).ok()?),
+        };
+        self.items.places(entry.items.first, entry.items.count)?;
+        Some(Stream { mix: entry.mix, name, items: entry.items })
+    }
+
+    /// All streams, by mix and name.
+    pub(super) fn streams(&self) -> impl Iterator<Item = Stream<'_>> {
+        let mut names = self.bytes.passing();
+        Each::<STREAM>::new(&self.bytes, self.streams).filter_map(move |bytes| {
+            let entry = Entry::read(&bytes)?;
+            let name = names.get(self.names.places(entry.name_at, entry.name_bytes)?, entry.name_bytes)?;
+            let name = Cow::Owned(str::from_utf8(name).ok()?.to_owned());
+            self.items.places(entry.items.first, entry.items.count)?;
+            Some(Stream { mix: entry.mix, name, items: entry.items })
+        })
+    }
+
+    /// Passes on a stream's items as they are stored. Whoever asks for all streams in their order reads every piece once.
+    pub(super) fn copier(&self) -> impl FnMut(Run, &mut dyn io::Write) -> io::Result<()> {
+        let mut from = self.bytes.passing();
+        move |run, to| {
+            for number in (0..run.count).step_by(ITEMS_AT_ONCE) {
+                let count = ITEMS_AT_ONCE.min(run.count - number);
+                let place = self.items.places(run.first + number, count);
+                let bytes = place.and_then(|at| from.get(at, count * ITEM)).ok_or(io::ErrorKind::InvalidData)?;
+                to.write_all(bytes)?;
+            }
+            Ok(())
         }
-        self.items_of(number)
-    }
-
-    fn items_of(&self, number: usize) -> Option<&[u8]> {
-        let entry = self.streams.get(&self.bytes, number)?;
-        self.items.some(&self.bytes, u32_at(entry, 16)? as usize, u32_at(entry, 20)? as usize)
-    }
-
-    fn stream(&self, number: usize) -> Option<(u64, &str)> {
-        let entry = self.streams.get(&self.bytes, number)?;
-        let name = self.names.some(&self.bytes, u32_at(entry, 8)? as usize, u32_at(entry, 12)? as usize)?;
-        Some((u64_at(entry, 0)?, str::from_utf8(name).ok()?))
-    }
-
-    /// All streams with their items, in no order that means anything.
-    pub(super) fn streams(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        (0..self.streams.count).filter_map(|number| Some((self.stream(number)?.1, self.items_of(number)?)))
     }
 
     pub(super) fn answered(&self, id: &Uuid) -> Option<(Answered, u64)> {
@@ -174,27 +252,50 @@ impl Base {
     }
 
     fn answer(&self, number: usize) -> Option<(Uuid, (Answered, u64))> {
-        let answer = self.answers.get(&self.bytes, number)?;
-        let answered =
-            Answered { position: Position(u64_at(answer, 32)?), command_hash: answer[16..32].try_into().ok()? };
-        Some((
-            Uuid::from_slice(&answer[..16]).ok()?,
-            (answered, self.time_ms.saturating_sub(u32_at(answer, 40)?.into())),
-        ))
+        answer(&self.answers.get(&self.bytes, number)?, self.time_ms)
     }
 
     /// In the order in which they are written: by the id's mix, then by the id.
     pub(super) fn answers(&self) -> impl Iterator<Item = (Uuid, (Answered, u64))> {
-        (0..self.answers.count).filter_map(|number| self.answer(number))
+        Each::<ANSWER>::new(&self.bytes, self.answers).filter_map(|bytes| answer(&bytes, self.time_ms))
     }
 
     /// Where everything lies that has these first bits; there is something.
     fn shared(&self, table: Part, count: usize, mix: u64) -> Option<(usize, usize)> {
         let bits = table.count.checked_sub(1)?.trailing_zeros();
         let slot = slot(mix, bits);
-        let begin = |slot: usize| u32_at(table.get(&self.bytes, slot)?, 0).map(|begin| begin as usize);
-        Some((begin(slot)?.min(count), begin(slot + 1)?.min(count)))
+        let begins = self.bytes.get(table.places(slot, 2)?, 2 * table.each)?;
+        let begin = |at: usize| u32_at(&begins, at).map(|begin| begin as usize);
+        Some((begin(0)?.min(count), begin(4)?.min(count)))
     }
+}
+
+/// What is stored of a stream beside its name.
+struct Entry {
+    mix: u64,
+    name_at: usize,
+    name_bytes: usize,
+    items: Run,
+}
+
+impl Entry {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let number = |at: usize| u32_at(bytes, at).map(|number| number as usize);
+        let items = Run { first: number(16)?, count: number(20)? };
+        Some(Self { mix: u64_at(bytes, 0)?, name_at: number(8)?, name_bytes: number(12)?, items })
+    }
+}
+
+fn block(bytes: &[u8]) -> Option<BlockPlace> {
+    let place = Place { segment: u32_at(bytes, 8)?, offset: u32_at(bytes, 12)? };
+    Some(BlockPlace { first: Position(u64_at(bytes, 0)?), place })
+}
+
+fn answer(bytes: &[u8], time_ms: u64) -> Option<(Uuid, (Answered, u64))> {
+    let command_hash = bytes.get(16..32)?.try_into().ok()?;
+    let answered = Answered { position: Position(u64_at(bytes, 32)?), command_hash };
+    let known = (answered, time_ms.saturating_sub(u32_at(bytes, 40)?.into()));
+    Some((Uuid::from_slice(bytes.get(..16)?).ok()?, known))
 }
 
 impl std::fmt::Debug for Base {
@@ -209,7 +310,7 @@ pub(super) fn slot(mix: u64, bits: u32) -> usize {
 }
 
 /// The item in its stored form.
-pub(super) fn item(bytes: &[u8]) -> Option<Item> {
+fn item(bytes: &[u8]) -> Option<Item> {
     Some(Item { position: Position(u64_at(bytes, 0)?), next_version: Version(u64_at(bytes, 8)?) })
 }
 

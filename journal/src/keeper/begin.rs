@@ -13,9 +13,6 @@ use crate::{
     frame,
 };
 
-/// Blocks that are held against the log at once.
-const BLOCKS_AT_ONCE: u64 = 64;
-
 /// A store that is still to be opened, and what is known of it.
 pub(crate) struct Unopened {
     /// Where the log ended at the opening.
@@ -117,7 +114,7 @@ fn look_into(reader: &dyn BlockReader, core: &Core, synced: u64, tip: u64) -> Fo
     }
     let mut next = synced.max(1);
     while next <= tip {
-        let numbers: Vec<u64> = (next..=tip.min(next + BLOCKS_AT_ONCE - 1)).collect();
+        let numbers = core.some_blocks(next, tip);
         for (number, stored) in numbers.iter().zip(reader.read(&numbers)) {
             let same = stored.is_some_and(|stored| core.read_logged(*number).is_ok_and(|logged| logged == stored));
             if !same && *number <= synced {

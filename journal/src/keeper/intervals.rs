@@ -106,7 +106,7 @@ impl Keeper {
     fn grown(&self, segments: &[SegmentFile]) -> Result<Grown, Unfit> {
         let go_on = || !self.bell.is_ended();
         let journal = self.core.journal;
-        if let Ok(mut there) = checkpoint::read(&*self.disk)
+        if let Ok(mut there) = checkpoint::look_into(&*self.disk)
             && there.journal == journal
         {
             for (before, now) in self.intervals.iter().flat_map(|intervals| &intervals.changed) {

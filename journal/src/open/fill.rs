@@ -12,9 +12,6 @@ use crate::{
     log::Tip,
 };
 
-/// How many blocks are handed to the store at once.
-const BLOCKS_AT_ONCE: u64 = 64;
-
 /// What the block store has.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
@@ -178,7 +175,7 @@ pub(super) fn fill_store(store: &dyn Store, core: &Core, survey: Survey, tip: u6
 fn put_blocks(blocks: &mut dyn Blocks, core: &Core, first: u64, last: u64) -> Result<(), String> {
     let mut next = first;
     while next <= last {
-        let numbers: Vec<u64> = (next..=last.min(next + BLOCKS_AT_ONCE - 1)).collect();
+        let numbers = core.some_blocks(next, last);
         let loaded = core.load(&numbers).map_err(|error| error.to_string())?;
         let frames: Vec<_> = loaded.iter().map(Loaded::bytes).collect();
         let pairs: Vec<(u64, &[u8])> = numbers.iter().copied().zip(frames.iter().map(|frame| &**frame)).collect();

@@ -142,6 +142,6 @@ pub(crate) fn store_is_as_left(disk: &dyn Disk, store: &dyn Store, stopped: &Hea
     }
     let of_this_stop =
         |left: &Checkpoint| (left.journal, left.head, left.epoch) == (stopped.journal, stopped.head, stopped.epoch);
-    let left = checkpoint::read(disk).ok().filter(of_this_stop);
+    let left = checkpoint::look_into(disk).ok().filter(of_this_stop);
     left.is_some_and(|left| store.stamps() == Some(left.files.store))
 }

@@ -8,7 +8,7 @@ use crate::{
     format::{self, FoundFormat},
     frame::{self, HEADER_BYTES},
     head::HeadRecord,
-    index::Index,
+    index::{Bytes, Index},
     log::Place,
     segment::Mark,
     snapshot,
@@ -96,7 +96,7 @@ fn frame_is_taken(bytes: &[u8]) -> bool {
 }
 
 fn checkpoint_is_taken(bytes: &[u8]) -> bool {
-    let Some(found) = checkpoint::decode(bytes.to_vec()) else { return false };
+    let Some(found) = checkpoint::decode(Bytes::of(bytes.to_vec())) else { return false };
     let index = Index::of(found.base, found.head.position, found.head.time_ms);
     for stream in index.streams("") {
         let items = index.items(&stream);

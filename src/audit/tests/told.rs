@@ -12,6 +12,11 @@ fn stream(text: &str) -> StreamId {
     text.parse().expect("a stream")
 }
 
+/// A whole entity.
+fn whole(entity: StreamId) -> About {
+    About::Entity { entity, side: None }
+}
+
 #[test]
 fn every_entry_is_told_in_one_line_and_no_derived_forms() {
     let journal = empty();
@@ -39,7 +44,7 @@ fn after_a_loss_and_a_replacement_why_tells_of_the_loss_and_how_it_was_seen() {
     desk.lose("db");
     desk.settle();
     desk.report_node("db", true);
-    let why = why_at_end(&*journal, &About::entity(stream("machine/db")));
+    let why = why_at_end(&*journal, &whole(stream("machine/db")));
     let steps: Vec<(&str, &str)> =
         why.steps.iter().map(|step| (step.line.stream.as_str(), step.line.code.as_str())).collect();
     let lost = steps.iter().position(|step| *step == ("machine/db", "instance-gone")).expect("the loss is told");
@@ -54,7 +59,7 @@ fn each_side_of_an_entity_can_be_asked_about() {
     let journal = empty();
     let mut desk = busy(&journal);
     desk.report_node("db", true);
-    let of = |side| About::side(stream("machine/db"), Side::parse(side).expect("a side"));
+    let of = |side| About::Entity { entity: stream("machine/db"), side: Some(Side::parse(side).expect("a side")) };
     let health = why_at_end(&*journal, &of("health"));
     assert_eq!(health.steps[0].source, Source::Observation, "{health}");
     assert_eq!(health.side, Some("health"));
@@ -123,7 +128,7 @@ fn every_step_is_named_by_the_one_it_is_told_for() {
 fn why_of_what_was_not_there_yet_is_none() {
     let journal = empty();
     busy(&journal);
-    let of = |entity, at| why::why(&*journal, &About::entity(stream(entity)), Position(at)).unwrap();
+    let of = |entity, at| why::why(&*journal, &whole(stream(entity)), Position(at)).unwrap();
     assert_eq!(of("volume/data", 1), None);
     assert_eq!(of("volume/none", 99), None);
     assert_eq!(why::why(&*journal, &About::Entry(Position(9_999)), Position(9_999)).unwrap(), None);
@@ -139,7 +144,7 @@ fn a_cause_that_is_not_earlier_or_not_there_is_said_and_not_followed() {
             draft.meta.cites = vec!["volume/other@7".parse().expect("a cite")];
         }
     });
-    let why = why_at_end(&*copy, &About::entity(stream("volume/data")));
+    let why = why_at_end(&*copy, &whole(stream("volume/data")));
     assert_eq!(why.steps.len(), 1, "{why}");
     assert_eq!(why.steps[0].unfounded.len(), 2, "{why}");
     assert!(why.to_string().contains("it cites volume/other@7, which the journal does not hold"), "{why}");
@@ -149,7 +154,7 @@ fn a_cause_that_is_not_earlier_or_not_there_is_said_and_not_followed() {
 fn of_a_long_history_the_nearest_steps_are_told_and_where_to_go_on() {
     let journal = empty();
     busy(&journal);
-    let about = About::entity(stream("machine/db"));
+    let about = whole(stream("machine/db"));
     let why = why::why_up_to(&*journal, &about, journal.head().position, 2).unwrap().unwrap();
     assert_eq!(why.steps.len(), 2);
     assert!(!why.further.is_empty() && why.to_string().contains("continue with: bailiwick why @"), "{why}");

@@ -94,13 +94,6 @@ pub enum Source {
     Node,
 }
 
-impl Source {
-    /// Whether it may be where an explanation ends.
-    pub fn is_an_end(self) -> bool {
-        matches!(self, Self::Wish | Self::Observation | Self::DueTime | Self::Node)
-    }
-}
-
 /// What led to a decision, as of a position; none if there was none by then.
 ///
 /// # Errors

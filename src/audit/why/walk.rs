@@ -8,7 +8,7 @@ use std::{
 use bailiwick_journal::{Entry, Journal, Position, ReadError, StreamId, Version};
 
 use super::{
-    About, Side, Step,
+    About, Step,
     cited::{Causes, Found, causes, read_one, source},
     sides::is_routine,
 };
@@ -185,16 +185,4 @@ pub(super) fn alone(journal: &dyn Journal, entry: Arc<Entry>) -> Result<Step, Re
     let mut positions: Vec<Position> = found.iter().map(|found| found.entry.header.position).collect();
     positions.dedup();
     Ok(tell(&Reached { entry, events: None, causes: positions, ordered_by, unfounded }, 0))
-}
-
-impl About {
-    /// A whole entity.
-    pub fn entity(entity: StreamId) -> Self {
-        Self::Entity { entity, side: None }
-    }
-
-    /// One side of it.
-    pub fn side(entity: StreamId, side: Side) -> Self {
-        Self::Entity { entity, side: Some(side) }
-    }
 }

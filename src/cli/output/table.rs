@@ -92,16 +92,6 @@ impl<const N: usize> Table<N> {
     pub fn add(&mut self, cells: [Cell; N]) {
         self.rows.push(cells);
     }
-
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
 }
 
 impl Default for Table {

@@ -12,11 +12,6 @@ pub fn rfc3339(time: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX).to_string()
 }
 
-/// How long ago something was: `3m12s`. Nothing yet if it lies ahead.
-pub fn age(now: Timestamp, then: Timestamp) -> String {
-    period(now.since(then))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,10 +21,5 @@ mod tests {
         assert_eq!(rfc3339(Timestamp(0)), "1970-01-01T00:00:00Z");
         assert_eq!(rfc3339(Timestamp(1_795_228_800_125)), "2026-11-21T02:40:00.125Z");
         assert!(rfc3339(Timestamp(u64::MAX)).starts_with("9999-12-30T"));
-    }
-
-    #[test]
-    fn nothing_to_come_has_an_age() {
-        assert_eq!(age(Timestamp(5), Timestamp(10)), "0ms");
     }
 }

@@ -1,7 +1,10 @@
 //! `kind: Policy`.
 
 use bailiwick_actors::{
-    policy::{self, GiveUpBy, Judged, LastRound, NextZone, NoZone, PeerRules, RetryBy, WhenLost, ZoneBlame},
+    policy::{
+        self, GiveUpBy, Judged, LastRound, NextZone, NoZone, PeerRules, ReportReading, RetryBy, TaintReading,
+        UndeployedReading, WhenLost, ZoneBlame,
+    },
     storage_rules::check_mount_point,
     vocab::HarvestMode,
 };
@@ -103,7 +106,11 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     let known = [
         "creationTimeout",
         "healthTimeout",
+        "recheck",
         "nodeConditions",
+        "bareReport",
+        "criticalTaint",
+        "undeployed",
         "replacementsMax",
         "zoneSilentMin",
         "drainTimeout",
@@ -116,7 +123,11 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     let Some(fields) = Fields::of(section, &known, reading) else { return };
     set(&fields, "creationTimeout", &mut settings.creation_timeout_ms, positive_period, reading);
     set(&fields, "healthTimeout", &mut settings.health_timeout_ms, positive_period, reading);
+    set(&fields, "recheck", &mut settings.health_recheck_ms, positive_period, reading);
     set(&fields, "nodeConditions", &mut settings.node_conditions, condition_names, reading);
+    set(&fields, "bareReport", &mut settings.readings.bare_report, bare_report, reading);
+    set(&fields, "criticalTaint", &mut settings.readings.critical_taint, critical_taint, reading);
+    set(&fields, "undeployed", &mut settings.readings.undeployed, undeployed, reading);
     set(&fields, "replacementsMax", &mut settings.throttle.replacements_max, Field::number, reading);
     set(&fields, "zoneSilentMin", &mut settings.throttle.zone_silent_min, Field::number, reading);
     set(&fields, "evictionRetry", &mut settings.drain.eviction_retry_ms, positive_period, reading);
@@ -125,6 +136,19 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     set(&fields, "volumeDetach", &mut settings.drain.volume_detach_ms, period, reading);
     set(&fields, "drainTimeout", &mut settings.drain.timeout_ms, period, reading);
     set(&fields, "drainSkipAfter", &mut settings.drain.skip_after_ms, period, reading);
+}
+
+fn bare_report(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<ReportReading> {
+    one_of(field, [("healthy", ReportReading::Healthy), ("unhealthy", ReportReading::Unhealthy)], reading)
+}
+
+fn critical_taint(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<TaintReading> {
+    one_of(field, [("holds-all", TaintReading::HoldsAll), ("holds-joining", TaintReading::HoldsJoining)], reading)
+}
+
+fn undeployed(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<UndeployedReading> {
+    let choices = [("everyone", UndeployedReading::Everyone), ("unlimited", UndeployedReading::Unlimited)];
+    one_of(field, choices, reading)
 }
 
 fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading: &mut Reading<'_>) {

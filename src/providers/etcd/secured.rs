@@ -141,7 +141,7 @@ async fn a_server_with_tls_and_passwords_is_asked_by_reference() {
     let now = etcd.until_it_leads(&engine).await;
 
     // Who talks without TLS, or trusts somebody else, hears nothing.
-    assert!(EtcdEngine::new().observe(etcd.contact()).await.is_err());
+    assert!(EtcdEngine::default().observe(etcd.contact()).await.is_err());
     let elsewhere = etcd.dir.path().join("other.pem");
     fs::write(&elsewhere, certificate().0).unwrap();
     let trusts = |path: &Path| {

@@ -19,7 +19,6 @@ pub(crate) mod code {
     pub(crate) const TYPE_MISMATCH: i32 = 14;
     pub(crate) const AUTHENTICATION_FAILED: i32 = 18;
     pub(crate) const ALREADY_INITIALIZED: i32 = 23;
-    pub(crate) const MAX_TIME_MS_EXPIRED: i32 = 50;
     pub(crate) const COMMAND_NOT_FOUND: i32 = 59;
     pub(crate) const INVALID_OPTIONS: i32 = 72;
     pub(crate) const NODE_NOT_FOUND: i32 = 74;
@@ -31,11 +30,17 @@ pub(crate) mod code {
     pub(crate) const CONFIGURATION_IN_PROGRESS: i32 = 109;
     pub(crate) const CANNOT_INITIALIZE_NODE_WITH_DATA: i32 = 110;
     pub(crate) const CONFLICTING_OPERATION_IN_PROGRESS: i32 = 117;
-    pub(crate) const PRIMARY_STEPPED_DOWN: i32 = 189;
     pub(crate) const EXCEEDED_TIME_LIMIT: i32 = 262;
     pub(crate) const CURRENT_CONFIG_NOT_COMMITTED_YET: i32 = 308;
     pub(crate) const LEGACY_NOT_PRIMARY: i32 = 10058;
     pub(crate) const NOT_WRITABLE_PRIMARY: i32 = 10107;
+
+    // Numbers that the model's servers say and that mean nothing certain: they are told apart by nobody.
+    #[cfg(feature = "testing")]
+    pub(crate) const MAX_TIME_MS_EXPIRED: i32 = 50;
+    #[cfg(feature = "testing")]
+    pub(crate) const PRIMARY_STEPPED_DOWN: i32 = 189;
+    #[cfg(feature = "testing")]
     pub(crate) const INTERRUPTED_BY_STATE_CHANGE: i32 = 11602;
 }
 

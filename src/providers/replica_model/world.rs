@@ -1,9 +1,13 @@
 //! The sets and servers of a model.
 
 mod begun;
+#[cfg(feature = "testing")]
 mod commands;
 mod controls;
+#[cfg(feature = "testing")]
 mod documents;
+#[cfg(feature = "testing")]
+mod trials;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +25,9 @@ use super::{
     faults::{Fate, ModelFaults},
     rules::{self, Asked},
 };
-use crate::providers::{mongodb::Document, simulated::Dice};
+#[cfg(feature = "testing")]
+use crate::providers::mongodb::Document;
+use crate::providers::simulated::Dice;
 
 /// How long a new member copies data before it is ready.
 const SYNC_MS: u64 = 4_000;
@@ -55,8 +61,10 @@ struct World {
     /// Servers that are down, or were: since when they are as they are.
     servers: BTreeMap<Name, Server>,
     /// Commands whose answer was lost and that come later, and to which machine.
+    #[cfg(feature = "testing")]
     late: Vec<(Timestamp, Name, Document)>,
     /// Who loses its vote to somebody else, right before the next write of ours.
+    #[cfg(feature = "testing")]
     intruder: Option<(Name, Name)>,
     /// What must never be, and was.
     wrong: Vec<String>,
@@ -87,11 +95,13 @@ struct Set {
     /// Writes whose answer was lost and that come later.
     late: Vec<(Timestamp, Stamp, Action)>,
     /// What there was before a configuration that no majority has yet.
+    #[cfg(feature = "testing")]
     uncommitted: Option<Uncommitted>,
     /// Who voted, from when on.
     history: Vec<(Timestamp, Voters)>,
 }
 
+#[cfg(feature = "testing")]
 #[derive(Clone, Debug)]
 struct Uncommitted {
     /// From when on a majority has the new one.
@@ -107,6 +117,12 @@ impl Set {
             return;
         }
         self.vacant_since = now;
+        #[cfg(feature = "testing")]
+        self.lose_uncommitted(now);
+    }
+
+    #[cfg(feature = "testing")]
+    fn lose_uncommitted(&mut self, now: Timestamp) {
         let lost = self.uncommitted.take().filter(|before| now < before.until && now.0.is_multiple_of(2));
         if let Some(before) = lost {
             (self.members, self.stamp.version) = (before.members, before.version);
@@ -132,7 +148,9 @@ impl ModelWorld {
             faults: ModelFaults::default(),
             sets: BTreeMap::new(),
             servers: BTreeMap::new(),
+            #[cfg(feature = "testing")]
             late: Vec::new(),
+            #[cfg(feature = "testing")]
             intruder: None,
             wrong: Vec::new(),
         })))
@@ -183,6 +201,7 @@ impl ModelWorld {
     pub(super) fn write(&self, contact: &Contact, base: Stamp, action: &Action, now: Timestamp) -> Result<(), Fault> {
         let world = &mut *self.lock();
         world.settle(&contact.set, now);
+        #[cfg(feature = "testing")]
         if let Some((set, machine)) = world.intruder.take() {
             world.take_vote(&set, &machine, now);
         }
@@ -197,6 +216,15 @@ impl ModelWorld {
 }
 
 impl World {
+    /// Brings all sets up to now. What is late comes at its own time, and finds the servers as they were then: whoever
+    /// stops or starts one has to call this first.
+    fn catch_up(&mut self, now: Timestamp) {
+        #[cfg(feature = "testing")]
+        self.run_late(now);
+        let names: Vec<Name> = self.sets.keys().cloned().collect();
+        names.iter().for_each(|name| self.settle(name, now));
+    }
+
     fn is_up(&self, machine: &Name) -> bool {
         self.servers.get(machine).is_none_or(|server| server.is_up)
     }
@@ -324,6 +352,7 @@ impl World {
             frozen: BTreeMap::new(),
             next_id: first.id.0 + 1,
             late: Vec::new(),
+            #[cfg(feature = "testing")]
             uncommitted: None,
             history: vec![(now, [first.id].into())],
         };

@@ -5,12 +5,7 @@
 pub struct Dice(u64);
 
 impl Dice {
-    /// Dice with this seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// Other dice, that depend on this seed and a name, so that what one consumer throws does not change what another
+    /// Dice that depend on a seed and a name, so that what one consumer throws does not change what another
     /// one throws.
     pub fn named(seed: u64, name: &str) -> Self {
         let mixed = name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {

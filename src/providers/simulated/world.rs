@@ -254,11 +254,6 @@ impl World {
         volumes.map(|volume| (volume.provider.clone(), volume.seen.clone())).collect()
     }
 
-    /// How often anything was called.
-    pub fn calls(&self) -> u64 {
-        self.state().calls.values().sum()
-    }
-
     pub(super) fn state(&self) -> MutexGuard<'_, WorldState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -111,6 +111,7 @@ impl Command {
     }
 
     /// Program and arguments.
+    #[cfg(feature = "testing")]
     pub fn argv(&self) -> &[String] {
         &self.0
     }

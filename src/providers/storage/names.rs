@@ -45,10 +45,6 @@ impl Tag {
         (is_effect || is_numbered(key)).then(|| Self { kind, key: key.to_owned() })
     }
 
-    pub fn kind(&self) -> TagKind {
-        self.kind
-    }
-
     /// The tag without its kind.
     pub fn key(&self) -> &str {
         &self.key

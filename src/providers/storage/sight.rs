@@ -37,9 +37,7 @@ pub trait Sight: Send + Sync + fmt::Debug {
     fn content(&self, device: &DeviceName) -> Result<Content, StorageError>;
 
     /// What the beginning of a block device says it is; quick, and no proof that the rest is empty.
-    fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError> {
-        self.content(device)
-    }
+    fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError>;
 }
 
 /// What came of looking.

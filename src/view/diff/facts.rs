@@ -145,6 +145,7 @@ fn machine(fleet: &Fleet, stream: &StreamId, state: &machine::State) -> Told {
     told.show("held", state.hold.as_ref().map(|hold| &hold.reason));
     told.show("heldUntil", state.hold.as_ref().and_then(|hold| hold.until));
     told.put("heldBack", state.is_held_back().then_some(true));
+    told.put("going", state.goes_because().map(machine::RemovalReason::as_str));
     told.put("withheld", withheld_from(fleet, stream.name()));
     told.names("volumes", &state.attachments);
     told.names("filesystems", &state.mounts);

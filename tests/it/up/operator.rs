@@ -149,6 +149,8 @@ const WAITING: &str = "apiVersion: bailiwick/v1\nkind: Policy\nmetadata: {name: 
 #[test]
 fn all_that_failed_with_a_fault_is_tried_again_at_once() {
     let (lab, node) = one();
+    let none = lab.run(&["retry", "--transient"]).code(0);
+    assert_eq!(none.out, "nothing to retry: nothing waits after a fault that may pass by itself\n");
     lab.run(&["apply", &lab.manifest("waiting.yaml", WAITING)]).code(0);
     let has_failed = |machine: &str| {
         json(&lab.run(&["describe", machine, "-o", "json"]).code(0))["effort"]["faultCode"] == "failed-precondition"
@@ -163,6 +165,8 @@ fn all_that_failed_with_a_fault_is_tried_again_at_once() {
         all.as_array().expect("a list").iter().map(one).collect::<Vec<_>>()
     };
     assert_eq!(told(&["retry", "--fault", "unavailable"]), [""; 0]);
+    let none = lab.run(&["retry", "--fault", "unavailable"]).code(0);
+    assert_eq!(none.out, "nothing to retry: nothing waits after one of these faults\n");
     let both = ["machine/b: operator-retries", "machine/c: operator-retries"];
     assert_eq!(told(&["retry", "--fault", "failed-precondition"]), both);
     eventually("both have failed again", || has_failed("machine/b") && has_failed("machine/c"));

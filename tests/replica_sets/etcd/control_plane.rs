@@ -46,7 +46,7 @@ impl Plane {
     async fn new(machines: usize) -> (Self, Running) {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let journal = MemoryJournal::new("etcd");
-        let engine = EtcdEngine::new();
+        let engine = EtcdEngine::default();
         let bench = Bench { journal, machines: World::new(1), clock, engine: Arc::new(engine.clone()) };
         let running = bench.start().await;
         let machines: Vec<String> = (1..=machines).map(|number| format!("m{number}")).collect();

@@ -40,7 +40,7 @@ fn began(until: u64) -> Event {
 }
 
 fn going(until: u64) -> Vec<Event> {
-    then(busy(), [Event::RemovalBegan, began(until)])
+    then(busy(), [Event::RemovalBegan { at: NOW }, began(until)])
 }
 
 fn with_volume(past: Vec<Event>) -> Vec<Event> {
@@ -100,9 +100,9 @@ fn hopeless_budgets() -> Vec<Case<State>> {
 
 /// Here a node may be unfit for 50 seconds.
 fn unfit_nodes() -> Vec<Case<State>> {
-    let skipped = || Ok((R::DrainSkipped, then(vec![Event::RemovalBegan], dies())));
+    let skipped = || Ok((R::DrainSkipped, then(vec![Event::RemovalBegan { at: NOW }], dies())));
     let begins = Event::DrainBegan { at: NOW, until: NOW.after(7_200_000) };
-    let drained = || Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]));
+    let drained = || Ok((R::RemovalDrains, vec![Event::RemovalBegan { at: NOW }, begins.clone()]));
     let well = Event::NodeReported { conditions: vec![condition(true)], at: Timestamp(30_000) };
     let told = |reports: Vec<Event>| then(busy(), reports);
     vec![
@@ -126,7 +126,10 @@ fn drains() -> Vec<Case<State>> {
     let allow = |version| Command::AllowEviction { effect: effect(version) };
     let refuse = |version| Command::RefuseEviction { effect: effect(version), budget: budget() };
     let once = |until| then(going(900_000), [refused(until)]);
-    let two = then(super::with_volume(), [Event::AttachmentReserved { volume: name("logs") }, Event::RemovalBegan]);
+    let two = then(
+        super::with_volume(),
+        [Event::AttachmentReserved { volume: name("logs") }, Event::RemovalBegan { at: NOW }],
+    );
     vec![
         case(going(900_000), allow(2), Ok((R::EvictionAllowed, vec![allowed(false)]))),
         case(going(900_000), allow(9), Ok((R::EvictionNotAsked, vec![]))),
@@ -153,8 +156,12 @@ fn drains() -> Vec<Case<State>> {
             Ok((R::DrainTimedOut, then(vec![ended(DrainOutcome::TimedOut)], dies()))),
         ),
         case(two, release.clone(), Ok((R::AttachmentGone, vec![released()]))),
-        case(busy(), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]))),
-        case(with_volume(busy()), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan, begins.clone()]))),
+        case(busy(), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan { at: NOW }, begins.clone()]))),
+        case(
+            with_volume(busy()),
+            Command::Remove,
+            Ok((R::RemovalDrains, vec![Event::RemovalBegan { at: NOW }, begins.clone()])),
+        ),
         case(going(900_000), drained(), Ok((R::Drained, then(vec![ended(DrainOutcome::Empty)], dies())))),
         // Volumes go after what uses them, and the machine after them.
         case(with_volume(going(900_000)), drained(), Ok((R::Drained, vec![ended(DrainOutcome::Empty)]))),
@@ -176,7 +183,10 @@ fn drains() -> Vec<Case<State>> {
             Ok((
                 R::RemovalForced,
                 then(
-                    vec![Event::RemovalBegan, Event::Skipped { what: Skipped::Attachment { volume: name("data") } }],
+                    vec![
+                        Event::RemovalBegan { at: NOW },
+                        Event::Skipped { what: Skipped::Attachment { volume: name("data") } },
+                    ],
                     dies(),
                 ),
             )),
@@ -195,7 +205,11 @@ fn drains() -> Vec<Case<State>> {
             drained(),
             Ok((R::Drained, vec![ended(DrainOutcome::Empty), Event::DeleteRequested { at: NOW }])),
         ),
-        case(then(overdue(), [began(900_000)]), Command::Remove, Ok((R::RemovalDrains, vec![Event::RemovalBegan]))),
+        case(
+            then(overdue(), [began(900_000)]),
+            Command::Remove,
+            Ok((R::RemovalDrains, vec![Event::RemovalBegan { at: NOW }])),
+        ),
     ]
 }
 

@@ -46,8 +46,9 @@ pub(super) fn table() -> Vec<Case<State>> {
     let engage = |set: &str| Command::Engage { set: name(set) };
     let disengage = |set: &str| Command::Disengage { set: name(set) };
     let dies = || [Event::Died, Event::DeleteRequested { at: NOW }];
-    let drains = || Event::DrainBegan { at: NOW, until: NOW.after(7_200_000) };
-    let dying = |past| then(past, [Event::RemovalBegan]);
+    let (late, end) = (NOW.after(7_000_000), NOW.after(7_200_000));
+    let drains = || Event::DrainBegan { at: NOW, until: end };
+    let dying = |past| then(past, [Event::RemovalBegan { at: NOW }]);
     let forced = Command::RemoveWith(Removal { force: true, ..Removal::default() });
     let skipped = || Event::Skipped { what: Skipped::Membership { set: name("db") } };
     let reserved = || Event::AttachmentReserved { volume: name("data") };
@@ -58,7 +59,7 @@ pub(super) fn table() -> Vec<Case<State>> {
     vec![
         case([], engage("db"), Err(Rejection::NotDeclared)),
         case(
-            then(counted_on(), [Event::RemovalBegan, skipped(), Event::Died]),
+            then(counted_on(), [Event::RemovalBegan { at: NOW }, skipped(), Event::Died]),
             engage("db"),
             Err(Rejection::Leaving { life: Life::Dead }),
         ),
@@ -68,8 +69,21 @@ pub(super) fn table() -> Vec<Case<State>> {
         case(counted_on(), disengage("db"), Ok((R::MemberCountsNoMore, vec![disengaged("db")]))),
         case(counted_on(), disengage("files"), Ok((R::NotEngaged, vec![]))),
         // What runs inside is told to end only when no set counts on it any more.
-        case(serving(), Command::Remove, Ok((R::RemovalWaitsForSet, vec![Event::RemovalBegan]))),
+        case(serving(), Command::Remove, Ok((R::RemovalWaitsForSet, vec![Event::RemovalBegan { at: NOW }]))),
         case(dying(serving()), disengage("db"), Ok((R::RemovalDrains, vec![disengaged("db"), drains()]))),
+        // However long that took: the time of the drain counts from the removal's request.
+        case(
+            dying(serving()),
+            disengage("db"),
+            Ok((R::RemovalDrains, vec![disengaged("db"), Event::DrainBegan { at: late, until: end }])),
+        )
+        .at(late),
+        case(
+            dying(serving()),
+            disengage("db"),
+            Ok((R::DrainTimedOut, vec![disengaged("db"), Event::Died, Event::DeleteRequested { at: end }])),
+        )
+        .at(end),
         case(dying(counted_on()), disengage("db"), Ok((R::RemovalAsked, then(vec![disengaged("db")], dies())))),
         case(dying(then(counted_on(), [reserved()])), disengage("db"), Ok((R::RemovalBlocked, vec![disengaged("db")]))),
         case(dying(then(counted_on(), [reserved()])), release, Ok((R::AttachmentGone, vec![released()]))),
@@ -80,11 +94,15 @@ pub(super) fn table() -> Vec<Case<State>> {
         ),
         // One that was engaged while its workloads were ending is waited for all the same.
         case(
-            then(serving(), [disengaged("db"), Event::RemovalBegan, drains(), engaged("files")]),
+            then(serving(), [disengaged("db"), Event::RemovalBegan { at: NOW }, drains(), engaged("files")]),
             drained(),
             Ok((R::Drained, vec![ended()])),
         ),
         // Whoever forces it does not wait, and it is recorded what that may cost.
-        case(counted_on(), forced, Ok((R::RemovalForced, then(vec![Event::RemovalBegan, skipped()], dies())))),
+        case(
+            counted_on(),
+            forced,
+            Ok((R::RemovalForced, then(vec![Event::RemovalBegan { at: NOW }, skipped()], dies()))),
+        ),
     ]
 }

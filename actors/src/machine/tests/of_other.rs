@@ -44,12 +44,12 @@ fn stray() -> Event {
 
 /// Its removal was asked for while it was made.
 fn going() -> Vec<Event> {
-    then(declared(), [Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: Timestamp(5) }])
+    then(declared(), [Event::RemovalBegan { at: NOW }, Event::Died, Event::DeleteRequested { at: Timestamp(5) }])
 }
 
 pub(super) fn table() -> Vec<Case<State>> {
     let left = Event::InstanceLeft { effect: effect(2), why: Leaving::OfOther };
-    let gone = || vec![Event::RemovalBegan, Event::Died, left.clone(), Event::Removed];
+    let gone = || vec![Event::RemovalBegan { at: NOW }, Event::Died, left.clone(), Event::Removed];
     let forced = || Command::RemoveWith(Removal { force: true, ..Removal::default() });
     let remove_stray = Command::RemoveStray { provider: name("local"), instance: with_nonce(instance(2), THEIRS) };
     vec![
@@ -65,7 +65,7 @@ pub(super) fn table() -> Vec<Case<State>> {
         case(going(), told(effect(2)), Ok((R::StartedByOther, vec![seen(effect(2)), Event::Deleted, Event::Removed]))),
         case(then(running(), [stray()]), told(effect(90)), Ok((R::StartedByOther, vec![seen(effect(90))]))),
         case(
-            then(taken(), [Event::RemovalBegan, Event::Died, left.clone(), Event::Removed]),
+            then(taken(), [Event::RemovalBegan { at: NOW }, Event::Died, left.clone(), Event::Removed]),
             remove_stray,
             Ok((R::StartedByOther, vec![])),
         ),
@@ -101,7 +101,7 @@ fn nothing_of_somebody_elses_is_wanted_and_it_is_no_orphan() {
     let (state, _) = after::<State>(&taken());
     assert_eq!(state.pending(&NoView), [].into());
     let left = Event::InstanceLeft { effect: effect(2), why: Leaving::OfOther };
-    let gone = then(taken(), [Event::RemovalBegan, Event::Died, left, Event::Removed]);
+    let gone = then(taken(), [Event::RemovalBegan { at: NOW }, Event::Died, left, Event::Removed]);
     let again = then(gone.clone(), [Event::Declared { spec: spec("local") }]);
     for past in [gone, again, then(running(), [stray(), seen(effect(90))])] {
         let (state, _) = after::<State>(&past);
@@ -133,6 +133,6 @@ fn only_what_was_seen_to_be_ours_is_deleted_without_another_look() {
     // What is made anew under the same name proves nothing for what came before, and the other way round.
     let removed = removed();
     let anew = then(removed, declared());
-    let going = then(anew, [Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: NOW }]);
+    let going = then(anew, [Event::RemovalBegan { at: NOW }, Event::Died, Event::DeleteRequested { at: NOW }]);
     assert!(!is_proven(&going));
 }

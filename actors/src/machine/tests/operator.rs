@@ -137,14 +137,17 @@ fn removals() -> Vec<Case<State>> {
         case(
             then(running(), [held(None)]),
             with(true, false),
-            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: NOW }])),
+            Ok((
+                R::RemovalAsked,
+                vec![Event::RemovalBegan { at: NOW }, Event::Died, Event::DeleteRequested { at: NOW }],
+            )),
         ),
         case(
             with_volume(),
             with(true, false),
             Ok((
                 R::RemovalForced,
-                vec![Event::RemovalBegan, skipped(), Event::Died, Event::DeleteRequested { at: NOW }],
+                vec![Event::RemovalBegan { at: NOW }, skipped(), Event::Died, Event::DeleteRequested { at: NOW }],
             )),
         ),
         case(
@@ -153,20 +156,20 @@ fn removals() -> Vec<Case<State>> {
             Ok((R::RemovalForced, vec![skipped(), Event::Died, Event::DeleteRequested { at: NOW }])),
         ),
         // A filesystem that is mounted holds a machine as an attached volume does.
-        case(mounted(), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan]))),
+        case(mounted(), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan { at: NOW }]))),
         case(
-            then(mounted(), [Event::RemovalBegan]),
+            then(mounted(), [Event::RemovalBegan { at: NOW }]),
             Command::ReleaseMount { filesystem: name("files") },
             Ok((R::LastAttachmentGone, vec![unmounted(), Event::Died, Event::DeleteRequested { at: NOW }])),
         ),
         case(
-            then(mounted(), [Event::AttachmentReserved { volume: name("data") }, Event::RemovalBegan]),
+            then(mounted(), [Event::AttachmentReserved { volume: name("data") }, Event::RemovalBegan { at: NOW }]),
             Command::ReleaseMount { filesystem: name("files") },
             Ok((R::AttachmentGone, vec![unmounted()])),
         ),
         case(mounted(), Command::ReserveMount { filesystem: name("files") }, Err(Rejection::StillReserved)),
         case(
-            then(mounted(), [Event::RemovalBegan]),
+            then(mounted(), [Event::RemovalBegan { at: NOW }]),
             with(true, false),
             Ok((
                 R::RemovalForced,
@@ -198,7 +201,7 @@ fn removals() -> Vec<Case<State>> {
                 R::InstanceSpared,
                 vec![
                     Event::InstanceToStay,
-                    Event::RemovalBegan,
+                    Event::RemovalBegan { at: NOW },
                     Event::Died,
                     left(2, Leaving::OperatorKeeps),
                     Event::Removed,
@@ -211,7 +214,12 @@ fn removals() -> Vec<Case<State>> {
             with(false, true),
             Ok((
                 R::RemovalAsked,
-                vec![Event::InstanceToStay, Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: NOW }],
+                vec![
+                    Event::InstanceToStay,
+                    Event::RemovalBegan { at: NOW },
+                    Event::Died,
+                    Event::DeleteRequested { at: NOW },
+                ],
             )),
         ),
     ]
@@ -330,7 +338,8 @@ fn the_policy_may_leave_the_instances_of_dead_machines_alone() {
 fn an_adopted_instance_is_deleted_by_the_id_that_it_was_made_under() {
     let given = after::<State>(&then(disowned(), [adopted()]));
     assert_eq!(given.0.own(JOURNAL, &stream()), Some(effect(90)));
-    let going = then(disowned(), [adopted(), Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: NOW }]);
+    let going =
+        then(disowned(), [adopted(), Event::RemovalBegan { at: NOW }, Event::Died, Event::DeleteRequested { at: NOW }]);
     let (state, _) = after::<State>(&going);
     let Instance::Deleting { of, .. } = state.instance else { panic!("{:?}", state.instance) };
     assert_eq!(state.effect_of(JOURNAL, &stream(), of), effect(90));
@@ -342,7 +351,10 @@ fn an_adopted_instance_is_deleted_by_the_id_that_it_was_made_under() {
 
 #[test]
 fn what_an_operator_kept_stays_kept_when_the_name_is_declared_again() {
-    let gone = then(running(), [Event::RemovalBegan, Event::Died, left(2, Leaving::OperatorKeeps), Event::Removed]);
+    let gone = then(
+        running(),
+        [Event::RemovalBegan { at: NOW }, Event::Died, left(2, Leaving::OperatorKeeps), Event::Removed],
+    );
     let anew = then(gone, [Event::Declared { spec: spec("local") }, Event::CreateRequested { at: NOW }]);
     let (state, _) = after::<State>(&anew);
     assert!(state.claims(JOURNAL, &stream()).is_superset(&[effect(2), effect(9)].into()));

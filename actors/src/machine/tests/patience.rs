@@ -79,7 +79,7 @@ fn suspect(cause: Cause, ms: u64) -> Event {
 
 pub(super) fn table() -> Vec<Case<State>> {
     let gone = |why| Command::RemoveWith(Removal { why, ..Removal::default() });
-    let goes = |why| vec![Event::RemovalExplained { why }, Event::RemovalBegan, Event::Died];
+    let goes = |why| vec![Event::RemovalExplained { why }, Event::RemovalBegan { at: NOW }, Event::Died];
     let late = Event::CreateGivenUp { fault: fault(FaultCode::Unavailable) };
     let (fine, lacking) = (told("DiskPressure", Healthy::Yes), then(joining(running()), [joined(&[CRITICAL_TAINT])]));
     vec![
@@ -99,7 +99,10 @@ pub(super) fn table() -> Vec<Case<State>> {
         case(
             with(well(running()), hasty()),
             Command::Remove,
-            Ok((R::RemovalDrains, vec![Event::RemovalBegan, Event::DrainBegan { at: NOW, until: NOW.after(40_000) }])),
+            Ok((
+                R::RemovalDrains,
+                vec![Event::RemovalBegan { at: NOW }, Event::DrainBegan { at: NOW, until: NOW.after(40_000) }],
+            )),
         ),
         // What nobody can tell is as bad as what is bad.
         case(
@@ -174,8 +177,8 @@ fn why_it_goes_is_known_before_its_drain_and_until_it_is_gone() {
     let why = |past: &[Event]| after::<State>(past).0.goes_because();
     let busy = with(well(running()), Overrides::default());
     assert_eq!(why(&busy), None);
-    assert_eq!(why(&then(busy.clone(), [Event::RemovalBegan])), Some(RemovalReason::Deleted));
-    let scaled = [Event::RemovalExplained { why: RemovalReason::ScaleDown }, Event::RemovalBegan];
+    assert_eq!(why(&then(busy.clone(), [Event::RemovalBegan { at: NOW }])), Some(RemovalReason::Deleted));
+    let scaled = [Event::RemovalExplained { why: RemovalReason::ScaleDown }, Event::RemovalBegan { at: NOW }];
     let scaled = then(busy.clone(), scaled);
     assert_eq!(why(&scaled), Some(RemovalReason::ScaleDown));
     assert_eq!(

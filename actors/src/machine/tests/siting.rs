@@ -56,8 +56,12 @@ pub(super) fn table() -> Vec<Case<State>> {
         case(then(awaited(), [sited("a")]), exhausted(1), Ok((R::ZoneFailed, vec![blamed("a")]))),
         case(all_failed(), site("a", true), Ok((R::AllZonesFailed, vec![sited("a"), later]))),
         case(awaited(), Command::RefuseSite { effect: effect(2) }, Ok((R::NoZoneAllowed, vec![no_zone()]))),
-        case(then(awaited(), [Event::RemovalBegan]), site("a", false), Ok((R::SiteNotAwaited, vec![]))),
-        case(awaited(), Command::Remove, Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::Removed]))),
+        case(then(awaited(), [Event::RemovalBegan { at: NOW }]), site("a", false), Ok((R::SiteNotAwaited, vec![]))),
+        case(
+            awaited(),
+            Command::Remove,
+            Ok((R::RemovalAsked, vec![Event::RemovalBegan { at: NOW }, Event::Died, Event::Removed])),
+        ),
     ]
 }
 
@@ -91,7 +95,7 @@ fn under_another_policy_the_next_zone_is_waited_for_and_the_last_attempt_has_one
 
 #[test]
 fn nothing_is_begun_for_a_machine_that_goes() {
-    let going = then(awaited(), [sited("a"), Event::RemovalBegan]);
+    let going = then(awaited(), [sited("a"), Event::RemovalBegan { at: NOW }]);
     assert_eq!(after::<State>(&going).0.pending(&NoView), [].into());
 }
 

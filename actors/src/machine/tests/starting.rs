@@ -93,7 +93,7 @@ pub(super) fn table() -> Vec<Case<State>> {
     let skipped = Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } };
     let dies = || [Event::Died, Event::DeleteRequested { at: NOW }];
     let host = || then(running(), [contains()]);
-    let dying = |past| then(past, [Event::RemovalBegan]);
+    let dying = |past| then(past, [Event::RemovalBegan { at: NOW }]);
     let leaving = || Err(Rejection::Leaving { life: Life::Dying });
     let empty = || Unstartable::EmptySpace { space: name("inner") };
     vec![
@@ -121,7 +121,7 @@ pub(super) fn table() -> Vec<Case<State>> {
         case(host(), release("web-lxd-1"), Ok((R::ContainerKnown, vec![]))),
         case(host(), release("web-lxd-0"), Ok((R::ContainerGone, vec![let_go()]))),
         // What stands in it goes first.
-        case(host(), Command::Remove, Ok((R::RemovalWaitsForContainers, vec![Event::RemovalBegan]))),
+        case(host(), Command::Remove, Ok((R::RemovalWaitsForContainers, vec![Event::RemovalBegan { at: NOW }]))),
         case(dying(host()), release("web-lxd-0"), Ok((R::RemovalAsked, then(vec![let_go()], dies())))),
         case(
             dying(then(host(), [Event::ContainerReserved { container: name("web-lxd-1") }])),
@@ -129,7 +129,7 @@ pub(super) fn table() -> Vec<Case<State>> {
             Ok((R::ContainerGone, vec![let_go()])),
         ),
         // Whoever forces it does not wait, and it is recorded what may be left behind.
-        case(host(), forced, Ok((R::RemovalForced, then(vec![Event::RemovalBegan, skipped], dies())))),
+        case(host(), forced, Ok((R::RemovalForced, then(vec![Event::RemovalBegan { at: NOW }, skipped], dies())))),
     ]
 }
 
@@ -246,7 +246,7 @@ fn what_is_removed_while_it_is_made_is_deleted_by_its_id() {
     // Given a create that is under way, when the machine goes
     let decision = answer(&stream(), &after::<State>(&plain()), &Command::Remove, NOW, &Document::default());
     let events = decision.expect("an answer").events;
-    assert_eq!(events, [Event::RemovalBegan, Event::Died, Event::DeleteRequested { at: NOW }]);
+    assert_eq!(events, [Event::RemovalBegan { at: NOW }, Event::Died, Event::DeleteRequested { at: NOW }]);
     // Then it is deleted, once, under the id that the create has
     let going = then(plain(), events);
     let (state, _) = after::<State>(&going);

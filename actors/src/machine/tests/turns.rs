@@ -46,7 +46,7 @@ fn going() -> Vec<Event> {
         Event::NodeReported { conditions: vec![condition(true)], at },
     ];
     past.extend(reserved);
-    past.extend([Event::RemovalBegan, Event::DrainBegan { at, until: Timestamp(900_000) }]);
+    past.extend([Event::RemovalBegan { at: NOW }, Event::DrainBegan { at, until: Timestamp(900_000) }]);
     past
 }
 
@@ -223,7 +223,7 @@ fn what_is_reported_follows_from_what_runs_and_whose_turn_it_is() {
 #[test]
 fn a_replacement_takes_its_turns_too() {
     let mut past = going();
-    past.retain(|event| !matches!(event, Event::RemovalBegan));
+    past.retain(|event| !matches!(event, Event::RemovalBegan { .. }));
     past.insert(4, Event::BecameOverdue { cause: Cause::Unhealthy, at: Timestamp(2) });
     let (state, _) = after::<State>(&then(past, allowed(false, TURN_OVER)));
     assert_eq!(state.turn().map(|turn| turn.workload.clone()), Some(name("db")));

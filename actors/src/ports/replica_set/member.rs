@@ -135,11 +135,7 @@ impl Member {
         self.is_voter() && self.priority != Some(Priority::NONE)
     }
 
-    /// Whether both say the same; unset and 1 are the same.
-    pub fn says_the_same_as(&self, other: &Self) -> bool {
-        self.address == other.address && self.says_the_same_but_address(other)
-    }
-
+    /// Whether both say the same but for the address; unset and 1 are the same.
     pub(crate) fn says_the_same_but_address(&self, other: &Self) -> bool {
         let votes = |member: &Self| member.votes.unwrap_or(1);
         let priority = |member: &Self| member.priority.map_or(1.0, Priority::value);
@@ -167,7 +163,8 @@ impl MemberStatus {
 }
 
 impl MemberState {
-    const NAMES: [(Self, &'static str); 10] = [
+    /// All of them, as MongoDB writes them.
+    pub const NAMES: [(Self, &'static str); 10] = [
         (Self::Startup, "STARTUP"),
         (Self::Primary, "PRIMARY"),
         (Self::Secondary, "SECONDARY"),
@@ -179,11 +176,6 @@ impl MemberState {
         (Self::Rollback, "ROLLBACK"),
         (Self::Removed, "REMOVED"),
     ];
-
-    /// The state of this name, as MongoDB writes it.
-    pub fn named(text: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(_, name)| *name == text).map(|(state, _)| *state)
-    }
 
     /// As MongoDB writes it.
     pub fn name(self) -> &'static str {

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{Body, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
 use super::{Command, Event, State, View};
 use crate::{
-    contract::{Decider, Facts, NoView, Stored, View as _, given::JOURNAL},
+    contract::{Decider, Facts, NoView, Stored, View as _, Written, given::JOURNAL},
     machine,
     machine_set::{self, Spec},
     policy::Document,
@@ -39,23 +39,9 @@ struct Room {
 impl Room {
     fn record(&mut self, stream: &StreamId, first: Version, id: Uuid, outcome: Outcome, events: Vec<Body>) {
         self.position += 1;
-        let meta = Meta {
-            kind: EntryKind::Decision,
-            outcome,
-            code: String::new(),
-            time_ms: self.now,
-            command_id: id,
-            command_hash: [0; 16],
-            cause: None,
-            principal: String::new(),
-            policy: None,
-            view: None,
-            cites: Vec::new(),
-        };
-        let (position, count) = (Position(self.position), u32::try_from(events.len()).unwrap());
-        let header = Header { position, stream: stream.clone(), first_version: first, events: count, meta };
-        let none = Body::default;
-        let entry = Entry { header, command: none(), facts: none(), verdict: none(), events };
+        let (position, stream, time_ms) = (Position(self.position), stream.clone(), self.now);
+        let written = Written { position, stream, first, time_ms, command_id: id, outcome };
+        let entry = written.with(Body::default(), events);
         self.view.apply(&entry).expect("readable");
     }
 

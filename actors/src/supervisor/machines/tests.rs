@@ -6,13 +6,13 @@ mod starting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{Body, Entry, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
 use super::{Change, Command, Event, Reason, Sighting, SightingStatus, State, View, Withholding, differences};
 use crate::{
     contract::{
-        Decider, Decision, Facts, Stored, View as _,
+        Decider, Decision, Facts, Stored, View as _, Written,
         given::{JOURNAL, facts},
     },
     machine,
@@ -46,23 +46,8 @@ fn instance(status: InstanceStatus) -> MachineInstance {
 }
 
 fn entry(position: u64, stream: StreamId, first: u64, outcome: Outcome, id: Uuid, events: Vec<Body>) -> Entry {
-    let meta = Meta {
-        kind: EntryKind::Decision,
-        outcome,
-        code: String::new(),
-        time_ms: 0,
-        command_id: id,
-        command_hash: [0; 16],
-        cause: None,
-        principal: String::new(),
-        policy: None,
-        view: None,
-        cites: Vec::new(),
-    };
-    let events_count = u32::try_from(events.len()).expect("few");
-    let first_version = Version(first);
-    let header = Header { position: Position(position), stream, first_version, events: events_count, meta };
-    Entry { header, command: Body::default(), facts: facts(), verdict: Body::default(), events }
+    let (position, first) = (Position(position), Version(first));
+    Written { position, first, command_id: id, outcome, ..Written::first(stream) }.with(facts(), events)
 }
 
 /// A view in which machine web runs since 50.
@@ -412,8 +397,11 @@ fn an_unknown_instance_is_removed_after_two_complete_lists_and_the_grace_period_
 fn an_instance_that_was_deleted_and_is_still_shown_is_deleted_again_wherever_those_of_dead_machines_are() {
     for (mode, goes) in [(HarvestMode::None, false), (HarvestMode::Destroyed, true)] {
         let (local, mut view, mut state) = (name("local"), view(), seen(SightingStatus::Running, 60));
-        let going =
-            [machine::Event::RemovalBegan, machine::Event::Died, machine::Event::DeleteRequested { at: Timestamp(61) }];
+        let going = [
+            machine::Event::RemovalBegan { at: Timestamp(8) },
+            machine::Event::Died,
+            machine::Event::DeleteRequested { at: Timestamp(61) },
+        ];
         let stored = |events: &[machine::Event]| events.iter().map(|event| event.store().unwrap()).collect();
         view.apply(&entry(2, web(), 4, Outcome::Done, Uuid::nil(), stored(&going))).unwrap();
         let gone = [machine::Event::Deleted, machine::Event::Removed];
@@ -464,7 +452,7 @@ fn what_a_machine_claims_or_an_operator_keeps_is_not_unknown() {
     assert!(view.is_claimed(JOURNAL, &name("web"), effect()), "its own");
     assert!(!view.is_claimed(JOURNAL, &name("web"), stranger().effect));
     let left = machine::Event::InstanceLeft { effect: effect(), why: machine::Leaving::OperatorKeeps };
-    let gone = [machine::Event::RemovalBegan, machine::Event::Died, left, machine::Event::Removed];
+    let gone = [machine::Event::RemovalBegan { at: Timestamp(8) }, machine::Event::Died, left, machine::Event::Removed];
     let bodies = gone.iter().map(|event| event.store().unwrap()).collect();
     view.apply(&entry(2, web(), 4, Outcome::Done, Uuid::nil(), bodies)).unwrap();
     assert!(view.is_claimed(JOURNAL, &name("web"), effect()), "kept, also after its machine has gone");

@@ -168,7 +168,7 @@ fn one_more_joins_then_gets_its_vote_when_it_is_in_sync() {
 #[test]
 fn a_machine_that_changes_is_a_reason_to_look() {
     let all = [member(1, true), member(2, true), member(3, true)];
-    let going = with(3, &all, &[]).then("machine/m3", [machine::Event::RemovalBegan]);
+    let going = with(3, &all, &[]).then("machine/m3", [machine::Event::RemovalBegan { at: Timestamp(8) }]);
     assert_eq!(with(3, &all, &[]).step("machine/m3"), None);
     // Two voters survive no more failures than one, so the second goes as well (etcd takes no votes back).
     assert!(going.step("machine/m3").is_some());
@@ -221,7 +221,7 @@ fn a_set_begins_on_the_next_seat_when_the_first_machine_is_gone_for_good() {
     spec.seats.truncate(2);
     let events = [replica_set::Event::Declared { spec }, replica_set::Event::SeenNotBegun];
     let both = Seen::default().then("replica-set/db", events).machine("m1").machine("m2");
-    let dying = both.then("machine/m1", [machine::Event::RemovalBegan]);
+    let dying = both.then("machine/m1", [machine::Event::RemovalBegan { at: Timestamp(8) }]);
     assert_eq!(dying.step("machine/m1"), None, "it may have begun, and is still there");
     let dead = dying.then("machine/m1", [machine::Event::Died]).engaged(&["m2"]);
     let (action, _) = dead.step("machine/m1").expect("a step");

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Elsewhere;
 use crate::{
     filesystem, filesystem_attachment,
-    vocab::{Effort, Fault, Life, Name, Outlook},
+    vocab::{Effort, Life, Name, Outlook},
     volume, volume_attachment,
 };
 
@@ -54,14 +54,6 @@ pub struct Told<'a> {
     pub status: StorageStatus,
     pub effort: Option<&'a Effort>,
     pub held: Option<Elsewhere>,
-}
-
-impl Told<'_> {
-    /// What it ended in last, if it did not go well.
-    pub fn fault(&self) -> Option<&Fault> {
-        let effort = self.effort?;
-        effort.fault().or_else(|| effort.alike.as_ref().map(|(fault, _)| fault))
-    }
 }
 
 impl<'a> Linked<'a> {

@@ -9,13 +9,13 @@ mod zones;
 
 use std::collections::BTreeMap;
 
-use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{Body, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
 use super::{Command, DeviceChange, Event, Reason, State, View};
 use crate::{
     contract::{
-        Decider, Decision, Facts, Stored, View as _,
+        Decider, Decision, Facts, Stored, View as _, Written,
         given::{JOURNAL, facts},
     },
     filesystem, filesystem_attachment, machine,
@@ -56,31 +56,13 @@ impl Seen {
     }
 
     fn write(&mut self, stream_text: &str, command_id: Uuid, outcome: Outcome, events: Vec<Body>) {
-        let meta = Meta {
-            kind: EntryKind::Decision,
-            outcome,
-            code: String::new(),
-            time_ms: 0,
-            command_id,
-            command_hash: [0; 16],
-            cause: None,
-            principal: String::new(),
-            policy: None,
-            view: None,
-            cites: Vec::new(),
-        };
         self.position = self.position.next();
-        let version = self.versions.entry(stream(stream_text)).or_default();
-        let header = Header {
-            position: self.position,
-            stream: stream(stream_text),
-            first_version: version.next(),
-            events: u32::try_from(events.len()).expect("few"),
-            meta,
-        };
-        *version = header.last_version();
-        let (command, facts, verdict) = (Body::default(), facts(), Body::default());
-        self.view.apply(&Entry { header, command, facts, verdict, events }).expect("readable");
+        let (position, stream) = (self.position, stream(stream_text));
+        let first = self.versions.entry(stream.clone()).or_default().next();
+        let written = Written { position, first, command_id, outcome, ..Written::first(stream.clone()) };
+        let entry = written.with(facts(), events);
+        self.versions.insert(stream, entry.header.last_version());
+        self.view.apply(&entry).expect("readable");
     }
 
     fn look(&self, about: &str) -> Vec<Order> {
@@ -209,7 +191,7 @@ fn an_attachment_lets_go_of_an_instance_that_goes() {
 
 #[test]
 fn an_attachment_is_removed_when_either_side_is_leaving() {
-    let machine = attached().then("machine/web", stored([machine::Event::RemovalBegan]));
+    let machine = attached().then("machine/web", stored([machine::Event::RemovalBegan { at: Timestamp(8) }]));
     assert_eq!(machine.look("machine/web"), [order(volume_attachment::Command::Remove)]);
     let volume = attached().then("volume/data", stored([volume::Event::RemovalBegan]));
     assert_eq!(volume.look("volume/data"), [order(volume_attachment::Command::Remove)]);
@@ -217,7 +199,7 @@ fn an_attachment_is_removed_when_either_side_is_leaving() {
 
 #[test]
 fn an_attachment_hears_of_a_machine_that_was_gone_before_anybody_looked() {
-    let gone = [machine::Event::RemovalBegan, machine::Event::Died, machine::Event::Removed];
+    let gone = [machine::Event::RemovalBegan { at: Timestamp(8) }, machine::Event::Died, machine::Event::Removed];
     let seen = files_mounted(files_made(files_declared(attached()))).then("machine/web", stored(gone));
     let unmount = Order::FilesystemAttachment {
         machine: name("web"),
@@ -240,7 +222,10 @@ fn an_attachment_hears_of_a_machine_that_was_gone_before_anybody_looked() {
 #[test]
 fn attachments_wait_while_the_workloads_of_their_machine_end() {
     let seen = files_mounted(files_made(files_declared(attached())));
-    let ending = [machine::Event::RemovalBegan, machine::Event::DrainBegan { until: Timestamp(99), at: Timestamp(8) }];
+    let ending = [
+        machine::Event::RemovalBegan { at: Timestamp(8) },
+        machine::Event::DrainBegan { until: Timestamp(99), at: Timestamp(8) },
+    ];
     let seen = seen.then("machine/web", stored(ending));
     assert_eq!(seen.look("machine/web"), []);
 }
@@ -370,7 +355,7 @@ fn a_filesystem_is_mounted_once_it_is_made_and_its_device_seen() {
 #[test]
 fn a_volume_is_not_detached_before_what_is_mounted_from_it() {
     let seen = files_mounted(files_made(files_declared(attached())).then("supervisor/storage", seen_as("sdb")));
-    let seen = seen.then("machine/web", stored([machine::Event::RemovalBegan]));
+    let seen = seen.then("machine/web", stored([machine::Event::RemovalBegan { at: Timestamp(8) }]));
     let unmount = Order::FilesystemAttachment {
         machine: name("web"),
         filesystem: name("files"),

@@ -47,7 +47,7 @@ impl Desk {
             turn.add(operation, (), (stream, owed.effect), owed);
         }
         let mut any = false;
-        for batch in turn.take() {
+        for batch in turn.take_some(|_, _, ready| ready) {
             for ((stream, _), owed) in batch.items {
                 any |= match stream.kind() {
                     machine::State::KIND => self.call_about_machine(&stream, batch.operation, &owed),

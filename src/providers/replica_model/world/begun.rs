@@ -78,6 +78,7 @@ impl Set {
             frozen: BTreeMap::new(),
             next_id,
             late: Vec::new(),
+            #[cfg(feature = "testing")]
             uncommitted: None,
             history: vec![(now, voters)],
             members,

@@ -6,7 +6,7 @@
 //! fields lost) is remembered as wrong.
 
 use bailiwick_actors::{
-    ports::replica_set::{Member, MemberId, MemberState, Priority, Stamp},
+    ports::replica_set::{Member, MemberId, MemberState, Stamp},
     vocab::{Fault, Name, Timestamp},
 };
 use serde_json::{Value, json};
@@ -72,30 +72,11 @@ impl ModelWorld {
         world.catch_up(now);
         world.member_on(machine).is_some_and(|(name, id)| world.sets[&name].primary == Some(id))
     }
-
-    /// Somebody else changes what our steps are to carry along: the priority of a machine's member.
-    pub fn set_priority(&self, set: &Name, machine: &Name, priority: Priority) {
-        let mut world = self.lock();
-        let Some(set) = world.sets.get_mut(set) else { return };
-        let owner = &set.machine_of;
-        if let Some(member) = set.members.iter_mut().find(|member| owner.get(&member.id) == Some(machine)) {
-            member.priority = Some(priority);
-            set.stamp.version += 1;
-        }
-    }
-
-    /// The member on a machine, as the configuration has it.
-    pub fn member(&self, set: &Name, machine: &Name) -> Option<Member> {
-        let world = self.lock();
-        let set = world.sets.get(set)?;
-        set.members.iter().find(|member| set.machine_of.get(&member.id) == Some(machine)).cloned()
-    }
 }
 
 impl World {
-    /// Brings all sets up to now. What is late comes at its own time, and finds the servers as they were then: whoever
-    /// stops or starts one has to call this first.
-    pub(super) fn catch_up(&mut self, now: Timestamp) {
+    /// Runs the commands that are late by now, each at its own time.
+    pub(super) fn run_late(&mut self, now: Timestamp) {
         let names: Vec<Name> = self.sets.keys().cloned().collect();
         let mut due: Vec<_> = self.late.extract_if(.., |(at, ..)| *at <= now).collect();
         due.sort_by_key(|(at, ..)| *at);
@@ -106,7 +87,6 @@ impl World {
                 let _ = self.run(&machine, &command, at);
             }
         }
-        names.iter().for_each(|name| self.settle(name, now));
     }
 
     fn run(&mut self, machine: &Name, command: &Document, now: Timestamp) -> Reply {

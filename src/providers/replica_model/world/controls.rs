@@ -1,43 +1,13 @@
-//! What a test or simulation does to the servers of a model, and what it may see of them.
-
-use std::collections::BTreeSet;
+//! What a simulation does to the servers of a model, and what it may see of them.
 
 use bailiwick_actors::{
     ports::replica_set::{Member, MemberId, Priority},
     vocab::{Name, Timestamp},
 };
 
-use super::{Flavor, ModelFaults, ModelWorld, Server, Set, Voters, World, rules};
+use super::{Flavor, ModelWorld, Server, Set, World, rules};
 
 impl ModelWorld {
-    /// It misbehaves like this from now on.
-    pub fn set_faults(&self, faults: ModelFaults) {
-        self.lock().faults = faults;
-    }
-
-    /// The server of a machine stops without warning.
-    pub fn crash(&self, machine: &Name, now: Timestamp) {
-        let mut world = self.lock();
-        world.catch_up(now);
-        world.servers.insert(machine.clone(), Server { is_up: false, since: now });
-    }
-
-    /// It runs again, with the data it had.
-    pub fn start(&self, machine: &Name, now: Timestamp) {
-        let mut world = self.lock();
-        world.catch_up(now);
-        world.servers.insert(machine.clone(), Server { is_up: true, since: now });
-    }
-
-    /// All servers run.
-    pub fn start_all(&self, now: Timestamp) {
-        let mut world = self.lock();
-        world.catch_up(now);
-        for server in world.servers.values_mut().filter(|server| !server.is_up) {
-            *server = Server { is_up: true, since: now };
-        }
-    }
-
     /// The data of the machine's present members is gone. (MongoDB's servers copy it anew; etcd's must join anew.)
     pub fn lose_data(&self, machine: &Name, now: Timestamp) {
         let mut world = self.lock();
@@ -64,18 +34,6 @@ impl ModelWorld {
         world.take_vote(set, machine, now);
     }
 
-    /// The same, but right before the next write of ours.
-    pub fn take_vote_before_the_next_write(&self, set: &Name, machine: &Name) {
-        self.lock().intruder = Some((set.clone(), machine.clone()));
-    }
-
-    /// The machine of the member that leads.
-    pub fn leader(&self, set: &Name) -> Option<Name> {
-        let world = self.lock();
-        let set = world.sets.get(set)?;
-        set.machine_of.get(&set.primary?).cloned()
-    }
-
     /// The sets in which the data of this machine's present member is gone: what its agent would report.
     pub fn lost_on(&self, machine: &Name) -> Vec<Name> {
         let world = self.lock();
@@ -88,18 +46,6 @@ impl ModelWorld {
     /// What must never be, and was: empty, if all is well.
     pub fn wrong(&self) -> Vec<String> {
         self.lock().wrong.clone()
-    }
-
-    /// Who voted in a set, from when on.
-    pub fn history(&self, set: &Name) -> Vec<(Timestamp, Voters)> {
-        self.lock().sets.get(set).map(|set| set.history.clone()).unwrap_or_default()
-    }
-
-    /// The machines that vote in a set now.
-    pub fn voting(&self, set: &Name) -> BTreeSet<Name> {
-        let world = self.lock();
-        let Some(set) = world.sets.get(set) else { return BTreeSet::new() };
-        rules::voters(&set.members).iter().filter_map(|id| set.machine_of.get(id).cloned()).collect()
     }
 }
 

@@ -398,7 +398,8 @@ pub(super) struct Member {
 pub(super) const CLASS: &str = "class-0";
 
 pub(super) fn phase(text: &str) -> Result<MachinePhase, String> {
-    MachinePhase::parse(text).ok_or_else(|| format!("there is no phase {text:?}"))
+    let known = MachinePhase::ALL.into_iter().find(|phase| phase.as_str() == text);
+    known.ok_or_else(|| format!("there is no phase {text:?}"))
 }
 
 /// Takes away what is null: for everything that is given, it means the same as absent.

@@ -149,8 +149,8 @@ fn happened(past: &mut Past<View>, text: &MachineText, set: &Name) -> Result<(),
     ];
     match text.life.as_deref() {
         None | Some("alive") => (),
-        Some("dying") => events.push(Event::RemovalBegan),
-        Some("dead") => events.extend([Event::RemovalBegan, Event::Died]),
+        Some("dying") => events.push(Event::RemovalBegan { at }),
+        Some("dead") => events.extend([Event::RemovalBegan { at }, Event::Died]),
         Some(life) => return Err(format!("there is no life {life:?}")),
     }
     past.happened(&stream, events);
@@ -158,6 +158,7 @@ fn happened(past: &mut Past<View>, text: &MachineText, set: &Name) -> Result<(),
 }
 
 fn status(text: StatusText) -> Result<MemberStatus, String> {
-    let state = MemberState::named(&text.state).ok_or(format!("there is no state {:?}", text.state))?;
+    let known = MemberState::NAMES.iter().find(|(_, name)| *name == text.state);
+    let (state, _) = *known.ok_or(format!("there is no state {:?}", text.state))?;
     Ok(MemberStatus { id: MemberId(text.id), healthy: text.healthy, state, lag_ms: None })
 }

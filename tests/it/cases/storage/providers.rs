@@ -165,6 +165,10 @@ impl Sight for World {
         let is_formatted = *self.formatted.lock().unwrap();
         Ok(if is_formatted { Content::Ext4 { uuid: Uuid::from_u128(1) } } else { Content::Blank })
     }
+
+    fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError> {
+        self.content(device)
+    }
 }
 
 /// What an operation reports, in the words of the cases.

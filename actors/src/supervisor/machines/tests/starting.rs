@@ -406,11 +406,17 @@ fn a_container_stays_when_an_operator_keeps_the_instance_of_its_host() {
 #[test]
 fn a_host_that_goes_has_its_containers_go_first_and_lets_go_of_them() {
     let mut view = both_run();
-    put(&mut view, 7, "machine/host", 6, &[machine::Event::RemovalBegan]);
+    put(&mut view, 7, "machine/host", 6, &[machine::Event::RemovalBegan { at: Timestamp(8) }]);
     let leaves = machine::Removal { why: machine::RemovalReason::HostDeleted, ..Default::default() };
     let remove = ("host-lxd-0".to_owned(), machine::Command::RemoveWith(leaves));
     assert_eq!(look(&view, &["host"]), [remove]);
-    put(&mut view, 8, "machine/host-lxd-0", 6, &[machine::Event::RemovalBegan, machine::Event::Died]);
+    put(
+        &mut view,
+        8,
+        "machine/host-lxd-0",
+        6,
+        &[machine::Event::RemovalBegan { at: Timestamp(8) }, machine::Event::Died],
+    );
     assert_eq!(look(&view, &["host"]), [], "it goes already");
     put(&mut view, 9, "machine/host-lxd-0", 8, &[machine::Event::Removed]);
     let release = machine::Command::ReleaseContainer { container: name("host-lxd-0") };

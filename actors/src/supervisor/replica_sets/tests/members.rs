@@ -121,8 +121,10 @@ fn a_machine_is_engaged_before_it_gets_a_member() {
 #[test]
 fn a_dying_machine_is_let_go_when_its_vote_is_gone_for_certain() {
     let all = [member(1, true), member(2, true), member(3, true)];
-    let going =
-        with(3, &all, &[]).engaged(&["m1", "m2", "m3"]).told().then("machine/m3", [machine::Event::RemovalBegan]);
+    let going = with(3, &all, &[])
+        .engaged(&["m1", "m2", "m3"])
+        .told()
+        .then("machine/m3", [machine::Event::RemovalBegan { at: Timestamp(8) }]);
     assert_eq!(engagements(&going.look_after("machine/m3")), Vec::<String>::new(), "it votes");
     let mut doubtful = observation(&all[..2], &[]);
     doubtful.configuration.committed = false;

@@ -11,7 +11,7 @@ fn leaving_with(count: usize) -> Seen {
         let declared = stored([volume_attachment::Event::Declared { spec }]);
         seen = seen.then(&format!("volume-attachment/web:{}", volume(number)), declared);
     }
-    seen.then("machine/web", stored([machine::Event::RemovalBegan]))
+    seen.then("machine/web", stored([machine::Event::RemovalBegan { at: Timestamp(8) }]))
 }
 
 fn volume(number: usize) -> Name {

@@ -26,7 +26,7 @@ fn noted() -> Order {
     Order::Machine { machine: name("web"), command }
 }
 
-const DIES: [machine::Event; 1] = [machine::Event::RemovalBegan];
+const DIES: [machine::Event; 1] = [machine::Event::RemovalBegan { at: Timestamp(8) }];
 
 #[test]
 fn a_volume_waits_for_the_end_of_who_uses_it_and_not_for_the_others() {

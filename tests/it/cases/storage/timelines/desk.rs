@@ -9,7 +9,7 @@ use std::{
 };
 
 use bailiwick::actors::{
-    contract::{Decider, Entity, Fold, Folded, Known, NoView, PolicyInForce, Stored, StoredFacts, View as _},
+    contract::{Decider, Entity, Fold, Folded, Known, NoView, PolicyInForce, Stored, StoredFacts, View as _, Written},
     filesystem, filesystem_attachment, machine,
     policy::Document,
     ports::Turn,
@@ -21,7 +21,7 @@ use bailiwick::actors::{
     vocab::{Name, Timestamp},
     volume, volume_attachment,
 };
-use bailiwick_journal::{Body, Entry, EntryKind, Header, Meta, Outcome, Position, StreamId};
+use bailiwick_journal::{Body, Entry, Outcome, Position, StreamId, Version};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -74,30 +74,10 @@ pub(super) struct Desk {
 
 impl Book {
     fn entry(&mut self, stream: &StreamId, at: Timestamp, id: Uuid, outcome: Outcome, events: Vec<Body>) -> Entry {
-        let meta = Meta {
-            kind: EntryKind::Decision,
-            outcome,
-            code: String::new(),
-            time_ms: at.0,
-            command_id: id,
-            command_hash: [0; 16],
-            cause: None,
-            principal: String::new(),
-            policy: None,
-            view: None,
-            cites: Vec::new(),
-        };
         self.position = self.position.next();
-        let header = Header {
-            position: self.position,
-            stream: stream.clone(),
-            first_version: Default::default(),
-            events: u32::try_from(events.len()).expect("few events"),
-            meta,
-        };
-        let facts = StoredFacts { journal: JOURNAL }.store().expect("small");
-        let (command, verdict) = (Body::default(), Body::default());
-        Entry { header, command, facts, verdict, events }
+        let (position, stream, first) = (self.position, stream.clone(), Version::default());
+        let written = Written { position, stream, first, time_ms: at.0, command_id: id, outcome };
+        written.with(StoredFacts { journal: JOURNAL }.store().expect("small"), events)
     }
 
     /// Writes what happened to an entity.
@@ -406,7 +386,7 @@ impl Desk {
             if turn.is_empty() {
                 return Ok(());
             }
-            for batch in turn.take() {
+            for batch in turn.take_some(|_, _, ready| ready) {
                 self.perform(batch)?;
             }
         }
@@ -493,5 +473,7 @@ fn attachments_of<'f, D: Decider>(all: &'f Fold<D>, name: &str) -> Vec<(Name, &'
 
 fn in_their_words(told: &Told<'_>, words: Words) -> (String, String) {
     let word = words.iter().find(|(ours, _)| *ours == told.status).map_or(told.status, |(_, theirs)| *theirs);
-    (word.to_string(), told.fault().map(|fault| fault.text.clone()).unwrap_or_default())
+    // What it ended in last, if it did not go well.
+    let ended = told.effort.and_then(|effort| effort.fault().or(effort.alike.as_ref().map(|(fault, _)| fault)));
+    (word.to_string(), ended.map(|fault| fault.text.clone()).unwrap_or_default())
 }

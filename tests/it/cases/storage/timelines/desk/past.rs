@@ -68,7 +68,7 @@ impl Desk {
         for known in known.iter().filter(|known| !stored.keys().any(|name| name.as_str() == known.name())) {
             let mut entity = entity(&mut self.machines, known);
             if entity.state().life.exists() {
-                self.happened(&mut entity, &[Event::RemovalBegan, Event::Died, Event::Removed])?;
+                self.happened(&mut entity, &[Event::RemovalBegan { at: self.book.now }, Event::Died, Event::Removed])?;
             }
         }
         for (name, instance) in stored {
