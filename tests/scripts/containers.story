@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 6d82bdd64c5bd19ce6b4db244f92a372772c803a4efec8b07b680f0272578fc6
+journal edb2159a5d04b41c4b11394dd7774268bb5d8fd1c40f7c68b0d42685d58f6a94

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal db1027f3502c6b13f4bf8383d6373fe751e4bdbe6c54147ab56e17059ab8af20
+journal 225acff9d3979cde40f035a5ad8888a5d0ac2a6d10e2d50b17840658357976e2

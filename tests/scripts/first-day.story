@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 4de589519c3a166fc62abf789e2c4aefd662384d410ef068cf3682aa0c274647
+journal b4abcb23ce72771210d5228feaf32ab475da5f33012ea41a365b595b42950d34

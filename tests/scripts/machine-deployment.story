@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 754ab609d2f138b7a4ab9e2f8f956ae01952022c773819be4a8bc6817faec97f
+journal 6928eb136012486e72fe0776ab3034856c386c3730a8761179e53c5282342a01

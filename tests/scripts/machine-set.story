@@ -130,4 +130,4 @@ converged after 1801.000 s: 111 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 30daa03783d6354559e8c6abb43bb3309a2f999aa5368f846a6b9c81c5c1c4bc
+journal a37f9987db528d2e134c9269ebb36bee1ea5f1b4d2a52f92c38adfc58e147c3b

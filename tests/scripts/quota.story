@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 1a244daa1e682c719e57e20679c75756f0e40a28ea0a43b76bac7f174b1765fc
+journal 24e04584c150375c015317ec61022b752254bcd92d2291f1e7da850e436926ab

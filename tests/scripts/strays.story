@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal fb613b8df25ae9bdbbf8b8ffb70d3c4b38a484e380ecc78a857870168c01cb62
+journal ec75d0f920affff5331b51cdc4ac840878fa70e6afe0eca660003c3ab96529fd

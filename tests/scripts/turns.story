@@ -145,4 +145,4 @@ converged after 5400.000 s: 125 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal a161766bee8bed3962171869656c89232ace755cdc5bc18a18c2b49eb32781f0
+journal 0eab25ffc7b06ada1629c9e53936c77a8b3d46d5ee7f28de8503abf8212faac4

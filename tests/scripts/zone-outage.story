@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 978356c1fbfcc919d81c7222e238198d437eaeab380d506b8d1dc5811c4fef9b
+journal 881cd19594dfde5dd1ad4c151ee689d4b283f3fbb0a31a78eb8c21328dac83fd
