@@ -1,6 +1,6 @@
 //! `bailiwick rollout`: how machine deployments come from one template to the next, and what operators say to that.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bailiwick_journal::StreamId;
 use clap::{Args, Subcommand};
@@ -19,9 +19,6 @@ use crate::api::{
     query::Query,
     wire::change::{Decided, Rollout, RolloutStep},
 };
-
-/// How often the node is asked.
-const POLL: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum RolloutCommand {
@@ -97,21 +94,28 @@ fn row(global: &Global, name: &str) -> Result<Value, CliError> {
 }
 
 fn status(global: &Global, args: &StatusArgs) -> Result<Exit, CliError> {
-    let begun = Instant::now();
-    loop {
-        let row = row(global, &args.name)?;
-        let (is_complete, is_stuck) = (row["ready"] == true, row["status"] == "stuck");
-        if is_complete || is_stuck || !args.wait {
-            global.output.show(&row, || sheet(&row))?;
-            return Ok(if args.wait && is_stuck { Exit::Error } else { Exit::Ok });
+    if args.wait {
+        wait::until(args.timeout, || open(global, &args.name))?;
+    }
+    let row = row(global, &args.name)?;
+    global.output.show(&row, || sheet(&row))?;
+    Ok(Exit::Ok)
+}
+
+/// What is missing until the rollout is complete. One that does not get on will not get on by being waited for.
+fn open(global: &Global, name: &str) -> Result<Vec<String>, CliError> {
+    let row = row(global, name)?;
+    let detail = row["detail"].as_str().unwrap_or("it is not complete").to_owned();
+    match (row["ready"] == true, row["status"] == "stuck") {
+        (true, _) => Ok(Vec::new()),
+        (false, false) => Ok(vec![detail]),
+        (false, true) => {
+            let mut error = CliError::new(Exit::Error, "stuck", "the rollout exceeded its progress deadline").next(
+                format!("run `bailiwick why-not machine-deployment/{name} ready`, or `bailiwick rollout undo {name}`"),
+            );
+            error.causes = vec![detail];
+            Err(error)
         }
-        if begun.elapsed() >= args.timeout {
-            let mut error = CliError::new(Exit::TimedOut, "timed-out", "timed out")
-                .next(format!("run `bailiwick why-not machine-deployment/{} ready` for what is missing", args.name));
-            error.causes = row["detail"].as_str().map(str::to_owned).into_iter().collect();
-            return Err(error);
-        }
-        std::thread::sleep(POLL);
     }
 }
 

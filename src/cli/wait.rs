@@ -121,7 +121,10 @@ fn told((entity, status, why): &(String, String, String)) -> String {
 }
 
 /// Waits until nothing is open.
-fn until(timeout: Duration, mut open: impl FnMut() -> Result<Vec<String>, CliError>) -> Result<Exit, CliError> {
+pub(super) fn until(
+    timeout: Duration,
+    mut open: impl FnMut() -> Result<Vec<String>, CliError>,
+) -> Result<Exit, CliError> {
     let begun = Instant::now();
     loop {
         let open = open()?;

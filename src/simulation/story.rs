@@ -156,7 +156,7 @@ fn event_text(event: &impl Serialize, epoch: Timestamp) -> String {
     if let Some(order) = parts.get("order") {
         add(order_text(order));
     }
-    for name in ["volume", "machine", "application", "container"] {
+    for name in ["volume", "machine", "application", "container", "set"] {
         if let Some(Value::String(value)) = parts.get(name) {
             add(value.clone());
         }
@@ -194,7 +194,8 @@ fn event_text(event: &impl Serialize, epoch: Timestamp) -> String {
 fn order_text(order: &Value) -> String {
     let parts = order.as_object().and_then(|only| only.values().next()).unwrap_or(&Value::Null);
     let name = |key: &str| parts.get(key).and_then(Value::as_str).map(str::to_owned);
-    let target: Vec<String> = [name("machine"), name("volume"), name("set")].into_iter().flatten().collect();
+    let target: Vec<String> =
+        [name("machine"), name("volume"), name("set"), name("deployment")].into_iter().flatten().collect();
     let command = parts.get("command").map(first_key).unwrap_or_default();
     let report = parts.pointer("/command/Report").map(first_key).unwrap_or_default();
     let what = if report.is_empty() { words(&command) } else { words(&report) };

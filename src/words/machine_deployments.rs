@@ -31,6 +31,8 @@ impl Words for State {
             Event::RemovalBegan => "removal started".into(),
             Event::Removed => "removed".into(),
             Event::PassOwed => "another pass follows".into(),
+            Event::Ripened => "a machine was ready for long enough".into(),
+            Event::DeadlinePassed => "its progress deadline passed".into(),
             Event::Adopted { set, .. } => format!("adopted machine set {set}"),
             Event::Forgotten { set } => format!("forgot machine set {set}"),
             Event::Observed { counts, .. } => format!("pass began: {}", counted(counts.values())),

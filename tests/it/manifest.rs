@@ -74,6 +74,12 @@ fn the_etcd_example_can_be_read() {
 }
 
 #[test]
+fn the_rollout_example_can_be_read() {
+    let manifest = manifest::read(&[examples().join("rollout.yaml")], &Known::default()).expect("a good manifest");
+    assert_eq!(manifest.documents.len(), 1);
+}
+
+#[test]
 fn the_policy_example_states_the_defaults() {
     let manifest = manifest::read(&[examples().join("policy.yaml")], &Known::default()).expect("a good manifest");
     let [document] = &manifest.documents[..] else { panic!("one document") };

@@ -130,4 +130,4 @@ converged after 1801.000 s: 111 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 23c479da56c2f26c32beacbcfc7de3caecceeb9cfc29c2de0dd87839d03dc0f1
+journal a37f9987db528d2e134c9269ebb36bee1ea5f1b4d2a52f92c38adfc58e147c3b

@@ -30,8 +30,8 @@ use crate::seeds::{bad_day, dark_day};
 const APART: u64 = 16;
 
 /// Orders that rest on how many machines of a whole fleet stand where: those are counted, not cited. A machine is given up
-/// while there is room in the budget, and sited where the fewest are.
-const COUNTED: [&str; 2] = ["Machine GiveUp", "Machine Site"];
+/// while there is room in the budget, and sited where the fewest are; a deployment is told how many machines all its sets have.
+const COUNTED: [&str; 3] = ["Machine GiveUp", "Machine Site", "MachineDeployment Observe"];
 
 /// What was found over many journals.
 #[derive(Debug, Default)]

@@ -76,7 +76,8 @@ fn remove(state: &State) -> Verdict {
 
 fn wake(state: &State, facts: &Facts<'_>) -> Decision<State> {
     match state.due() {
-        Some(due) if due <= facts.now => Decision::because(Reason::Due, [Event::PassOwed]),
+        Some(due) if due <= facts.now && state.again == Some(due) => Decision::because(Reason::Due, [Event::Ripened]),
+        Some(due) if due <= facts.now => Decision::because(Reason::Due, [Event::DeadlinePassed]),
         Some(_) => Decision::nothing(Reason::NotDueYet),
         None => Decision::nothing(Reason::NothingWaits),
     }

@@ -32,8 +32,12 @@ pub enum Event {
     /// It is dying: its sets go.
     RemovalBegan,
     Removed,
-    /// Another pass is to be made: something that was waited for has come, or the last one changed sets.
+    /// Another pass is to be made, because this one changed sets.
     PassOwed,
+    /// A machine has been ready for long enough.
+    Ripened,
+    /// Its rollout has not got on for as long as it may.
+    DeadlinePassed,
     /// A set that nobody owned is one of its own now.
     Adopted {
         set: Name,
@@ -92,24 +96,22 @@ impl Event {
             Self::Declared { .. } => return Touches::All,
             Self::SpecChanged { .. } | Self::Restarted { .. } | Self::RolledBack { .. } => &[Spec],
             Self::RemovalBegan | Self::Removed => &[Life],
-            Self::PassOwed => &[Step],
+            Self::PassOwed | Self::Ripened | Self::DeadlinePassed => &[Step],
             Self::Adopted { .. } | Self::Forgotten { .. } => &[Dependents],
             Self::Observed { .. } | Self::Counted { .. } => &[Seen],
-            Self::SetMade { .. } | Self::Scaled { .. } | Self::SetDropped { .. } => &[Pass, Request],
-            Self::Renumbered { .. } | Self::Progressed { .. } => &[Pass],
+            Self::SetMade { .. } | Self::Scaled { .. } | Self::SetDropped { .. } | Self::Renumbered { .. } => {
+                &[Request]
+            }
+            Self::Progressed { .. } => &[Pass],
         })
     }
 
-    /// The sides that it goes on from.
+    /// The sides that it goes on from. What a pass decides rests on what its command tells, and cites.
     pub fn follows(&self) -> Touches {
         match self {
-            Self::SetMade { .. }
-            | Self::Scaled { .. }
-            | Self::SetDropped { .. }
-            | Self::Renumbered { .. }
-            | Self::Progressed { .. } => Touches::Some(&[Fact::Pass, Fact::Spec]),
-            Self::Restarted { .. } | Self::RolledBack { .. } => Touches::Some(&[Fact::Pass]),
-            other => other.touches(),
+            Self::DeadlinePassed => Touches::Some(&[Fact::Pass]),
+            Self::RemovalBegan | Self::Removed | Self::Declared { .. } => self.touches(),
+            _ => Touches::Some(&[]),
         }
     }
 }

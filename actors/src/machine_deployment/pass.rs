@@ -30,12 +30,13 @@ pub(super) fn observe(
     let mut pass = Pass { spec, template, after: state.clone(), events: Vec::new(), facts };
     pass.emit(Event::Observed { counts: counts.clone(), again });
     pass.run(free);
-    let reason = if pass.events.iter().any(changes_sets) { Reason::SetsChange } else { Reason::MachinesCounted };
+    let changes = |event: &Event| resizes(event) || matches!(event, Event::SetDropped { .. });
+    let reason = if pass.events.iter().any(changes) { Reason::SetsChange } else { Reason::MachinesCounted };
     Decision::because(reason, pass.events)
 }
 
-fn changes_sets(event: &Event) -> bool {
-    matches!(event, Event::SetMade { .. } | Event::Scaled { .. } | Event::SetDropped { .. })
+fn resizes(event: &Event) -> bool {
+    matches!(event, Event::SetMade { .. } | Event::Scaled { .. })
 }
 
 /// A pass that is being decided: what holds after each of its events.
@@ -76,7 +77,7 @@ impl Pass<'_> {
         let totals = totals(&find(&self.after.sets, &self.template), self.after.generation);
         self.emit(Event::Counted { totals });
         // What a set makes of another size may look as before; then nothing else would bring the next pass.
-        if self.events.iter().any(changes_sets) {
+        if self.events.iter().any(resizes) {
             self.emit(Event::PassOwed);
         }
     }

@@ -145,7 +145,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Removed => *state = State { life: Life::Removed, named: state.named, ..State::default() },
-        Event::PassOwed => state.owes_pass = true,
+        Event::PassOwed | Event::Ripened | Event::DeadlinePassed => state.owes_pass = true,
         Event::Adopted { set, template, replicas, created } => {
             let revision = max_revision(state.sets.values()) + 1;
             let owned = owned(set, revision, template.clone(), *replicas, *created);

@@ -164,7 +164,7 @@ fn table() -> Vec<Case<State>> {
         case(going(), Command::ReportEmpty, Ok((R::Empty, vec![Event::Removed]))),
         case(declared(), Command::ReportEmpty, nothing(R::NotEmptyYet)),
         case(waiting(), wake(), nothing(R::NotDueYet)),
-        case(waiting(), wake(), Ok((R::Due, vec![Event::PassOwed]))).at(NOW.after(10_001)),
+        case(waiting(), wake(), Ok((R::Due, vec![Event::DeadlinePassed]))).at(NOW.after(10_001)),
         case(complete(), wake(), nothing(R::NothingWaits)),
     ]
 }

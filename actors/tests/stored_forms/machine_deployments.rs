@@ -60,6 +60,8 @@ pub(crate) fn machine_deployment() -> Forms {
         Event::RemovalBegan,
         Event::Removed,
         Event::PassOwed,
+        Event::Ripened,
+        Event::DeadlinePassed,
         Event::Adopted { set: name("old"), template, replicas: 1, created: AT },
         Event::Forgotten { set: name("old") },
         Event::Observed { counts: counts(None), again: Some(AT) },

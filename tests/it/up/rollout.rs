@@ -28,7 +28,7 @@ fn versions(lab: &Lab) -> Vec<String> {
 #[test]
 fn a_deployment_is_rolled_paused_restarted_and_undone() {
     let lab = Lab::new();
-    let (quick, first) = (lab.manifest("quick.yaml", QUICK), lab.manifest("v1.yaml", &deployment("v1")));
+    let (quick, first) = (lab.manifest("quick.yaml", QUICK), lab.manifest("v1.yaml", deployment("v1")));
     let node = lab.start(&["up", &quick, &first, "--timeout", "60s"]);
     node.says("ready; Ctrl-C stops the node");
     let status = json(&lab.run(&["rollout", "status", "web", "-o", "json"]).code(0));
@@ -41,7 +41,7 @@ fn a_deployment_is_rolled_paused_restarted_and_undone() {
     let why = json(&lab.run(&["why-not", "machine-deployment/web", "ready", "-o", "json"]).code(0));
     assert_eq!(why["holds"], true, "there is nothing to roll: {why}");
     // What a file says holds from when it is applied: this one says nothing of a pause.
-    let second = lab.manifest("v2.yaml", &deployment("v2"));
+    let second = lab.manifest("v2.yaml", deployment("v2"));
     let plan = json(&lab.run(&["plan", &second, "-o", "json"]).code(2));
     assert_eq!(plan["steps"][0]["fields"], serde_json::json!(["spec.template", "spec.paused"]), "{plan}");
     lab.run(&["apply", &second]).code(0);
@@ -66,7 +66,7 @@ fn a_deployment_is_rolled_paused_restarted_and_undone() {
     let owned = described["revisions"][0]["set"].as_str().expect("a set").to_owned();
     let set = lab.manifest(
         "set.yaml",
-        &deployment("v1").replace("MachineDeployment", "MachineSet").replace("name: web", &format!("name: {owned}")),
+        deployment("v1").replace("MachineDeployment", "MachineSet").replace("name: web", &format!("name: {owned}")),
     );
     lab.run(&["apply", &set]).code(5).says("it belongs to machine deployment web; change that");
 

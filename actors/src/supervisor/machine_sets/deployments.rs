@@ -317,7 +317,7 @@ pub(super) fn rests_on(view: &View, deployment: &Name, command: &Command, cites:
         Command::Adopt { set, .. } => cites.fold(&view.sets, set.as_str(), &[Fact::Spec]),
         Command::Forget { set } => own(cites.fold(&view.sets, set.as_str(), &[Fact::Life]), &[Fact::Request]),
         Command::ReportEmpty => own(cites, &[Fact::Life]).cite(view.owners.left.get(deployment).cloned()),
-        Command::Observe { counts, .. } => {
+        Command::Observe { counts, again, .. } => {
             let Some(state) = view.deployments.get(deployment.as_str()) else { return cites };
             // Only what is otherwise than in its last pass: the rest it knows already.
             let differ =
@@ -327,9 +327,16 @@ pub(super) fn rests_on(view: &View, deployment: &Name, command: &Command, cites:
                 let cites = cites.cite(view.owners.moved.get(&set.name).cloned());
                 if failed { cites.fold(&view.sets, set.name.as_str(), &[Fact::Pass]) } else { cites }
             };
+            // It is told so when all its sets have the sizes that were decided for them.
+            let kept = state.sets.values().filter(|set| !set.leaves);
+            let cites = kept.fold(cites, |cites, set| cites.fold(&view.sets, set.name.as_str(), &[Fact::Spec]));
+            let is_otherwise = differ.clone().next().is_some() || state.again != *again;
             let cites = differ.fold(cites, moved);
-            let cites = if state.told.observed < state.generation { own(cites, &[Fact::Spec]) } else { cites };
-            if state.owes_pass { own(cites, &[Fact::Step]) } else { cites }
+            match (state.told.observed < state.generation, is_otherwise) {
+                (true, _) => own(cites, &[Fact::Spec]),
+                (false, true) => cites,
+                (false, false) => own(cites, &[Fact::Step]),
+            }
         }
         _ => cites,
     }
