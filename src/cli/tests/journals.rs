@@ -131,6 +131,7 @@ fn rolled_out() -> Exported {
         LocalJournal::simulated(&SimulatedDisk::new(), Uuid::from_u128(9), 1_000).expect("a new journal");
     let journal = Arc::new(journal);
     let mut desk = Desk::new(journal.clone());
+    desk.revise(Document::default());
     let declared = |version: &str| {
         let labels = [("version".to_owned(), version.to_owned())].into();
         let template = machine::Spec { labels, ..machine::Spec::with_provider("desk".parse().expect("a name")) };
@@ -231,6 +232,7 @@ fn machine_set(hand: &mut Hand) {
     let plan = Plan { stale: Default::default(), change: Change::Create(1) };
     hand.ask(&mut set, Command::BeginPass { plan, names: vec!["web-1".parse().expect("a name")] });
     hand.ask(&mut set, Command::ReportBatch { failed: 1 });
+    hand.ask(&mut set, Command::Hold { reason: "an audit".into(), until: None });
 }
 
 fn replica_sets(hand: &mut Hand) {
