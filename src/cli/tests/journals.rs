@@ -232,6 +232,7 @@ fn machine_set(hand: &mut Hand) {
     let plan = Plan { stale: Default::default(), change: Change::Create(1) };
     hand.ask(&mut set, Command::BeginPass { plan, names: vec!["web-1".parse().expect("a name")] });
     hand.ask(&mut set, Command::ReportBatch { failed: 1 });
+    hand.ask(&mut set, Command::Hold { reason: "an audit".into(), until: None });
 }
 
 fn replica_sets(hand: &mut Hand) {
