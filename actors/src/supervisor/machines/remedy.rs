@@ -72,7 +72,8 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
         let why = match (provider, zone) {
             (Some(provider), _) => Some(Withholding::ProviderOut { provider }),
             (None, Some(zone)) => Some(Withholding::ZoneSilent { zone }),
-            (None, None) if all_silent => Some(Withholding::AllSilent),
+            // Whose instance is gone is told by its provider, and not by its silence.
+            (None, None) if gives_up && all_silent => Some(Withholding::AllSilent),
             (None, None) if gives_up && !spent.has_room(facts, patient.folded) => Some(Withholding::BudgetSpent),
             (None, None) => None,
         };
@@ -165,14 +166,19 @@ fn patient<'a>(seen: &Seen<'_>, facts: &Facts<'a>, name: &Name) -> Option<Patien
 fn is_silent(seen: &Seen<'_>, facts: &Facts<'_>, zone: &Zone) -> bool {
     let least = facts.policy.reconciliation.throttle.zone_silent_min;
     let standing = facts.view.tally.standing(zone);
-    standing.is_some_and(|standing| is_quiet(seen, facts, standing) && has_as_many(seen, facts, [standing], least))
+    standing.is_some_and(|standing| is_quiet(seen, facts, standing) && has_as_many(seen, facts, standing, least))
 }
 
-/// Whether there are enough machines, none of which is well, wherever they are.
+/// Whether enough machines have gone silent and none is well, wherever they are. Those that have never joined do not count:
+/// that says something of them, and nothing of the node.
 fn are_all_silent(seen: &Seen<'_>, facts: &Facts<'_>) -> bool {
     let (least, tally) = (facts.policy.reconciliation.outage.all_silent_min, &facts.view.tally);
-    tally.standings().all(|standing| is_quiet(seen, facts, standing))
-        && has_as_many(seen, facts, tally.standings(), least)
+    let cause = |name: &Name| facts.view.machines.get(name.as_str())?.health.cause();
+    let silent = tally.standings().flat_map(|it| &it.others).filter(|name| cause(name) == Some(machine::Cause::Silent));
+    let enough = usize::try_from(least).unwrap_or(usize::MAX);
+    least != 0
+        && enough <= silent.take(enough).count()
+        && tally.standings().all(|standing| is_quiet(seen, facts, standing))
 }
 
 /// Whether nobody is well.
@@ -186,21 +192,16 @@ fn is_gone(seen: &Seen<'_>, facts: &Facts<'_>, name: &Name) -> bool {
 }
 
 /// Whether so many machines say something about the place that they are in.
-fn has_as_many<'a>(
-    seen: &Seen<'_>,
-    facts: &Facts<'_>,
-    standings: impl IntoIterator<Item = &'a Standing>,
-    least: u32,
-) -> bool {
+fn has_as_many(seen: &Seen<'_>, facts: &Facts<'_>, standing: &Standing, least: u32) -> bool {
     let machine = |name: &Name| facts.view.machines.get(name.as_str());
     // Who was made a moment ago and may still join says nothing about the zone.
     let joins = |name: &Name| {
         machine(name).is_some_and(|machine| matches!(machine.health, Health::Joining { .. } | Health::Unjudged))
     };
     let tells = |name: &&Name| !joins(name) || is_gone(seen, facts, name);
-    let of_one = |standing: &'a Standing| standing.well.iter().chain(standing.others.iter().filter(tells));
+    let telling = standing.well.iter().chain(standing.others.iter().filter(tells));
     let enough = usize::try_from(least).unwrap_or(usize::MAX);
-    least != 0 && enough <= standings.into_iter().flat_map(of_one).take(enough).count()
+    least != 0 && enough <= telling.take(enough).count()
 }
 
 fn running(machine: &machine::State) -> Option<EffectId> {

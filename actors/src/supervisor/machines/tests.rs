@@ -250,6 +250,11 @@ fn fleet(well: usize, overdue: usize) -> View {
 
 /// One more machine, which is well or whose time is over.
 fn add(view: &mut View, number: u64, zone: Option<&str>, is_well: bool) {
+    add_overdue(view, number, zone, (!is_well).then_some(machine::Cause::Silent));
+}
+
+/// One more machine, whose time is over for this cause; it is well if there is none.
+fn add_overdue(view: &mut View, number: u64, zone: Option<&str>, cause: Option<machine::Cause>) {
     let machine = name(&format!("m-{number:02}"));
     let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
     let spec = machine::Spec::with_provider(name("local"));
@@ -263,8 +268,8 @@ fn add(view: &mut View, number: u64, zone: Option<&str>, is_well: bool) {
         machine::Event::Created { instance: made, at },
         machine::Event::BecameWell { at },
     ];
-    if !is_well {
-        events.push(machine::Event::BecameOverdue { cause: machine::Cause::Silent, at: Timestamp(60 + number) });
+    if let Some(cause) = cause {
+        events.push(machine::Event::BecameOverdue { cause, at: Timestamp(60 + number) });
     }
     let bodies = events.iter().map(|event| event.store().expect("small")).collect();
     view.apply(&entry(1 + number, stream, 1, Outcome::Done, Uuid::nil(), bodies)).expect("readable");

@@ -1,6 +1,7 @@
 //! While a provider cannot be reached nothing is concluded about its machines, and afterwards it is concluded anew.
 
 use super::*;
+use crate::machine::Cause;
 
 fn local() -> Name {
     name("local")
@@ -113,17 +114,25 @@ fn who_came_under_suspicion_before_it_was_back_is_judged_anew() {
     assert_eq!(given_up(&told(&mut state, &view, &look(), 102).events), ["m-02"]);
 }
 
+/// Two in each of two zones, and one in none: too few for one zone to be held. The time of all of them is over.
+fn fleet_of(cause: Cause) -> View {
+    let mut view = View::default();
+    for (number, zone) in [(0, Some("a")), (1, Some("a")), (10, Some("b")), (11, Some("b")), (12, None)] {
+        add_overdue(&mut view, number, zone, Some(cause));
+    }
+    view
+}
+
 #[test]
 fn nobody_is_replaced_while_the_whole_fleet_is_silent() {
-    // Two in each of two zones, and one in none: too few for one zone to be held.
-    let mut view = fleet(0, 2);
-    for (number, zone) in [(10, Some("b")), (11, Some("b")), (12, None)] {
-        add(&mut view, number, zone, false);
-    }
+    let mut view = fleet_of(Cause::Silent);
     let decision = answer(&State::default(), &view, &look());
     assert_eq!(given_up(&decision.events), [""; 0]);
     let held = held_back(&decision.events);
     assert!(held.len() == 5 && held.iter().all(|(_, why)| *why == Withholding::AllSilent), "{held:?}");
+    // Machines that have all never joined tell of themselves, not of the node.
+    let never = fleet_of(Cause::NeverJoined);
+    assert_eq!(given_up(&answer(&State::default(), &never, &look()).events).len(), 1);
     // One that is well anywhere shows that the node can hear; the others get another look's time.
     let state = State { withheld: held.into_iter().map(|(machine, why)| (name(&machine), why)).collect(), ..out() };
     let state = State { out: BTreeMap::new(), ..state };
