@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal edb2159a5d04b41c4b11394dd7774268bb5d8fd1c40f7c68b0d42685d58f6a94
+journal dd48c045a3ff1c286fc39619b6ad40dee03d8a6aae5f6ada9928c01cd18d03dd

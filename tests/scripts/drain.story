@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 225acff9d3979cde40f035a5ad8888a5d0ac2a6d10e2d50b17840658357976e2
+journal f4566163a5b94df5d0fcbb1543fe312f3ba814cb7d449117c1a46896f31967ee

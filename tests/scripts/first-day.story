@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal b4abcb23ce72771210d5228feaf32ab475da5f33012ea41a365b595b42950d34
+journal f6638411225125a6753c515ef99cc420fe69958e4676ad21663676d612b72bbf

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 24e04584c150375c015317ec61022b752254bcd92d2291f1e7da850e436926ab
+journal e4ad6c125a2cdb1221aafbeaf9af9bfc2b02e8f0eb69999f8181b3a4e95e29d1

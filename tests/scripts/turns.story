@@ -109,31 +109,32 @@
 00:40:35.000   101 volume-attachment/gamma:data-c removal began, detach requested, because its removal was requested (supervisor/storage, after 100)
 00:40:35.003   102 volume-attachment/gamma:data-c detach retry scheduled until 00:41:05.003 [unavailable], because the failure may be transient (executor, after 101)
 00:40:45.000   103 supervisor/storage           observed gone, because the devices of machines changed (supervisor/storage)
-00:41:05.003   104 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
-00:41:05.011   105 volume-attachment/gamma:data-c detach retry scheduled until 00:42:05.011 [unavailable], because the failure may be transient (executor, after 104)
-00:42:05.011   106 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
-00:42:05.026   107 volume-attachment/gamma:data-c detach retry scheduled until 00:44:05.026 [unavailable], because the failure may be transient (executor, after 106)
-00:42:45.000   108 machine/gamma                turn ended, because the workload or its volumes took too long (schedule)
-00:42:55.000   109 machine/gamma                drain ended, because all its workloads stopped (agent:machine/gamma)
-00:44:05.026   110 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
-00:44:05.047   111 volume-attachment/gamma:data-c detach retry scheduled until 00:48:05.047 [unavailable], because the failure may be transient (executor, after 110)
-00:48:05.047   112 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
-00:48:05.069   113 volume-attachment/gamma:data-c detach retry scheduled until 00:56:05.069 [unavailable], because the failure may be transient (executor, after 112)
-00:55:35.000   114 volume-attachment/gamma:data-c overdue, because the detachment exceeded the time limit (schedule)
-00:56:05.069   115 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
-00:56:05.082   116 volume-attachment/gamma:data-c detach retry scheduled until 01:12:05.082 [unavailable], because the failure may be transient (executor, after 115)
-01:00:25.025   117 supervisor/machines          list recovered, because the provider answers again (supervisor/machines)
-01:12:05.082   118 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
-01:12:05.105   119 volume-attachment/gamma:data-c detached, removed, because the provider reported success and its removal was requested (executor, after 118)
-01:12:05.105   120 supervisor/storage           issued to gamma: release attachment, issued to data-c: release attachment, because the observed state requires it (supervisor/storage)
-01:12:05.105   121 machine/gamma                attachment released data-c, died, delete requested, because nothing depends on it any more (supervisor/storage, after 120)
-01:12:05.105   122 volume/data-c                attachment released gamma, because its attachment is gone (supervisor/storage, after 120)
-01:12:05.133   123 machine/gamma                deleted, removed, because the provider confirmed that its instance is gone (executor, after 121)
-01:12:10.025   124 supervisor/machines          observed vanished, because the list differs from the last one (supervisor/machines)
-01:12:15.039   125 supervisor/machines          observed forgotten, because the list differs from the last one (supervisor/machines)
+00:41:00.011   104 supervisor/machines          outage began, because the provider has not answered for too long (supervisor/machines)
+00:41:05.003   105 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
+00:41:05.011   106 volume-attachment/gamma:data-c detach retry scheduled until 00:42:05.011 [unavailable], because the failure may be transient (executor, after 105)
+00:42:05.011   107 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
+00:42:05.026   108 volume-attachment/gamma:data-c detach retry scheduled until 00:44:05.026 [unavailable], because the failure may be transient (executor, after 107)
+00:42:45.000   109 machine/gamma                turn ended, because the workload or its volumes took too long (schedule)
+00:42:55.000   110 machine/gamma                drain ended, because all its workloads stopped (agent:machine/gamma)
+00:44:05.026   111 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
+00:44:05.047   112 volume-attachment/gamma:data-c detach retry scheduled until 00:48:05.047 [unavailable], because the failure may be transient (executor, after 111)
+00:48:05.047   113 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
+00:48:05.069   114 volume-attachment/gamma:data-c detach retry scheduled until 00:56:05.069 [unavailable], because the failure may be transient (executor, after 113)
+00:55:35.000   115 volume-attachment/gamma:data-c overdue, because the detachment exceeded the time limit (schedule)
+00:56:05.069   116 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
+00:56:05.082   117 volume-attachment/gamma:data-c detach retry scheduled until 01:12:05.082 [unavailable], because the failure may be transient (executor, after 116)
+01:00:25.025   118 supervisor/machines          list recovered, because the provider answers again (supervisor/machines)
+01:12:05.082   119 volume-attachment/gamma:data-c attempt begun, because the next attempt is due (schedule)
+01:12:05.105   120 volume-attachment/gamma:data-c detached, removed, because the provider reported success and its removal was requested (executor, after 119)
+01:12:05.105   121 supervisor/storage           issued to gamma: release attachment, issued to data-c: release attachment, because the observed state requires it (supervisor/storage)
+01:12:05.105   122 machine/gamma                attachment released data-c, died, delete requested, because nothing depends on it any more (supervisor/storage, after 121)
+01:12:05.105   123 volume/data-c                attachment released gamma, because its attachment is gone (supervisor/storage, after 121)
+01:12:05.133   124 machine/gamma                deleted, removed, because the provider confirmed that its instance is gone (executor, after 122)
+01:12:10.025   125 supervisor/machines          observed vanished, because the list differs from the last one (supervisor/machines)
+01:12:15.039   126 supervisor/machines          observed forgotten, because the list differs from the last one (supervisor/machines)
 01:30:00.000     --- all providers behave from now on
 
-converged after 5400.000 s: 125 entries, 1817 provider calls, 1 crashes, seed 47
+converged after 5400.000 s: 126 entries, 1817 provider calls, 1 crashes, seed 47
   machine/alpha                    removed
   machine/beta                     removed
   machine/gamma                    removed
@@ -145,4 +146,4 @@ converged after 5400.000 s: 125 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 0eab25ffc7b06ada1629c9e53936c77a8b3d46d5ee7f28de8503abf8212faac4
+journal 5679952415200bac9c6de1d453095b9be223cf7b250fc9a02ecba9ffe23da71b

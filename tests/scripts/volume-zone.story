@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 4e28efa89f6934754dd19518381541b6e73132c906c1668df1a15a808467e79a
+journal 748c053d0c242314ed93e7fce1caacbe7cbc79c242bae5eb693621cb2b59199f

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 881cd19594dfde5dd1ad4c151ee689d4b283f3fbb0a31a78eb8c21328dac83fd
+journal ffec72a75f3b199fd19bcb2a08f1ed4f670c43ab841397ce2350071d3e3946ac
